@@ -57,7 +57,7 @@ test('the examples have no type errors', async () => {
   expect(await runProgram(['-p', folder()], tsc)).toMatchObject({ code: 0, out: '' })
 })
 
-test.each(examples)('the example of %s prints what it says', async (name, code) => {
+test.each(examples)('the example of %s prints the documented output', async (name, code) => {
   const { code: status, out } = await runProgram([`${name}.ts`], { cwd: folder() })
   const printed = [...code.matchAll(PRINTED)].map(([, value]) => value)
   expect([status, out.split('\n').filter(Boolean)]).toEqual([0, printed])

@@ -18,7 +18,7 @@ const LEARNING_SECONDS = 10
 /** Half of what a worker that waits for a time-out makes others wait; a call takes less than a second. */
 const LONGEST_WAIT_MS = 4000
 
-test("one store's calls that are answered 500, without an order or not at all delay no other store", async () => {
+test('calls of one store that fail, time out or return no order delay no other store', async () => {
   const requested = new Map<string, number>()
   /** Milliseconds until the service was called for each payment of the other store. */
   const waits = new Map<string, number>()

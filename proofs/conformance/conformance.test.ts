@@ -100,7 +100,7 @@ killTests(examples)
 
 // All side by side: a store mostly waits.
 test.concurrent.each(cases.filter(([example]) => !missing.includes(programOf(example))))(
-  '%s fails what it should: "%s"',
+  '%s fails the expected check: "%s"',
   async (example, names, ...changes) => {
     const { store, queueUrl, url, secret } = await copyOf(example, changes)
     const wait = 20

@@ -78,10 +78,10 @@ const expectOnce = async (sqs: SQS, { store, queueUrl, database }: Example) => {
 }
 
 export const killTests = ({ parts, copyOf }: Examples) => {
-  test.concurrent('the consumer of a queue handles each version once and in order, however it is killed', async () =>
+  test.concurrent('a queue consumer handles each version once and in order, although it is killed at any point', async () =>
     expectOnce(parts().sqs, await copyOf('examples/sqs-consumer.ts', deadly('examples/sqs-consumer.ts'))))
 
-  test.concurrent('the receiver of the relay does so, too', async () => {
+  test.concurrent('an HTTP receiver handles each version once and in order, although it is killed at any point', async () => {
     const { sqs, ssm, queueUrl } = parts()
     const example = await copyOf('examples/http-receiver.ts', deadly('examples/http-receiver.ts'))
     const secretsPath = '/order-relay/test'

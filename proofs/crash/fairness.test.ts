@@ -46,7 +46,7 @@ const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
 
 const MAY_RETRY = { mayRetry: true } as const
 
-test('while a store imports its orders and the service takes 50 calls a second, another store hardly waits', async () => {
+test('an import by one store at 50 calls a second hardly delays another store', async () => {
   let free = 0
   const { violations, webhook, payment, moved } = await play({
     // The service answers in the order in which it is called.
@@ -69,7 +69,7 @@ test('while a store imports its orders and the service takes 50 calls a second, 
   expect(moved).toBeGreaterThan(500)
 })
 
-test('while every call takes ten seconds, a webhook that needs none hardly waits', async () => {
+test('a webhook that needs no call is hardly delayed while each call takes ten seconds', async () => {
   const { violations, webhook, moved } = await play({
     slowness: elapsed => (elapsed < 2 * MINUTE ? 10 * SECOND : 0),
     orders: {

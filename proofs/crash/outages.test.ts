@@ -56,7 +56,7 @@ const without =
 const PAID: Lifecycle = { createdBy: 'relay', pays: true }
 const REVIEWED: Lifecycle = { createdBy: 'relay', review: true, pays: true }
 
-test('delays orders while the API key is wrong, handles what needs no call, and takes up the right key', async () => {
+test('while the API key is wrong, delays calls and handles other events; then uses the corrected key', async () => {
   const at: Record<string, number> = {}
   const { violations, alarms } = await days({
     orders: {
@@ -81,7 +81,7 @@ test('delays orders while the API key is wrong, handles what needs no call, and 
   within(at['1002 paid'], HOUR, 1.3 * HOUR)
 })
 
-test('raises an alarm for a secret that was rotated without the relay, and accepts the retries once the relay has it', async () => {
+test('raises an alarm for a secret rotated without the relay, and accepts the retries once the relay has it', async () => {
   const { violations, alarms, world } = await days({
     orders: { 1001: { ...REVIEWED, fixedAfter: 2 * MINUTE } },
     warm: true,
@@ -99,7 +99,7 @@ test('raises an alarm for a secret that was rotated without the relay, and accep
 
 const TWO_DAYS = (elapsed: number) => (elapsed < 2 * DAY ? 6 * MINUTE : 0)
 
-test('a clock off for longer than the service retries costs webhooks: reconciliation, or the service again, tells', async () => {
+test('recovers webhooks lost to a wrong clock through reconciliation or later webhooks', async () => {
   const { violations, world } = await days({
     orders: {
       1001: { ...REVIEWED, fixedAfter: HOUR },
@@ -123,7 +123,7 @@ test.each<[Target, string[]]>([
   ['dynamodb', ['deliveries-failed', 'order-stuck', 'requests-failed']],
   ['sqs', ['deliveries-failed', 'requests-failed']],
 ])(
-  'after ten hours without %s the reconciliation finds what a webhook would say a day later',
+  'after ten hours without %s, reconciliation finds changes a day before their webhooks are retried',
   async (target, raised) => {
     let notifiedAt: number | undefined
     const { violations, alarms, world } = await days({
@@ -167,7 +167,7 @@ test.each<[string, Pick<Scenario, 'adjust' | 'outage'>, string[]]>([
   ['a bug', { adjust: bugUntil(60 * HOUR) }, []],
   ['an outage', { outage: without('service', 60 * HOUR) }, ['breaker-open']],
 ])(
-  'what fails for a day and a half because of %s is dead-lettered, and a replay ends as if nothing had been',
+  'dead-letters events that fail for a day and a half because of %s, and a replay restores the normal outcome',
   async (_cause, cause, others) => {
     let deadAt: number | undefined
     let replayed = 0
@@ -212,7 +212,7 @@ const publish = ({ queues }: World, external_id: string, version: number) => {
   queues.webFeed.send({ group: external_id, dedup: delivery, body })
 }
 
-test('discards a withdrawal with its payment, and registers the payment that the store sends afterwards', async () => {
+test("discards a withdrawal together with its payment, and registers the store's next payment", async () => {
   const key = { source: 'shop', external_id: '1001' }
   const accepted: string[] = []
   const { world } = await days({
@@ -239,7 +239,7 @@ test('discards a withdrawal with its payment, and registers the payment that the
   })
 })
 
-test('an endpoint that is down for nine days receives everything in order within forty minutes', async () => {
+test('an endpoint that was down for nine days receives everything in order within forty minutes', async () => {
   const attempts: number[] = []
   const received: { delivery: string; at: number }[] = []
   const { violations, alarms } = await days({

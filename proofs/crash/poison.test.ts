@@ -123,7 +123,7 @@ test.each<[string, Poison]>([
     },
   ],
 ])(
-  'while the calls for 150 orders of one store %s, another one is answered as fast as before',
+  'another store is answered as fast as before while calls for 150 orders of one store %s',
   async (name, poison) => {
     const { create, read, violations, failures, opened } = await play(poison)
     expect([violations, failures]).toEqual([[], []])

@@ -148,6 +148,6 @@ test.each<[string, Account, RegExp]>([
     /is ROLLBACK_COMPLETE, .* run aws cloudformation delete-stack/,
   ],
   ['the stack changes', { status: 'UPDATE_IN_PROGRESS', tables: [TABLE] }, /wait until it ends/],
-])('does not adopt the orders when %s, and the message says what to do', async (_when, state, message) => {
+])('does not adopt the orders when %s, and prints the remedy', async (_when, state, message) => {
   await expect(adopt(state)).rejects.toThrow(message)
 })

@@ -177,7 +177,7 @@ described('a deployment', () => {
   })
   afterAll(() => it?.close())
 
-  test('is deployed with the policy of a deployer', async () => {
+  test('deploys with the deployer policy', async () => {
     await it.deploy()
     outputs = await outputsNow()
     const wanted = ['WebhookUrl', 'ApiUrl', 'OrdersQueueUrl', 'OrdersDeadQueueUrl', 'DashboardUrl']
@@ -186,7 +186,7 @@ described('a deployment', () => {
     expect(await resources()).not.toContain('IamRoleLambdaExecution')
   })
 
-  test('gets an encrypted key and webhook secret with the policy of an operator', async () => {
+  test('stores an encrypted key and webhook secret with the operator policy', async () => {
     await it.relay(['key', 'set'], 'sandbox-key')
     await it.relay(['register', '--url', reachable('/webhook')])
     const { Parameters = [] } = await it.ssm.getParametersByPath({
@@ -196,7 +196,7 @@ described('a deployment', () => {
     expect(Parameters.filter(({ Name }) => Name?.includes('/webhook/secrets/'))).toHaveLength(1)
   })
 
-  test('passes a webhook on, and refuses a forged one', async () => {
+  test('relays a webhook, and refuses a forged one', async () => {
     await it.accounting.bookForReview('1001')
     await it.accounting.finalize('1001')
     expect(await it.send(SOURCE, '1001', ['--status', 'refunded'], 'guessed')).toBe(401)
@@ -206,7 +206,7 @@ described('a deployment', () => {
     await until(async () => (await savedStatus('1001')) === 'paid', PASSING_MS)
   })
 
-  test('accepts a request of a store', async () => {
+  test("accepts a store's request", async () => {
     const { key } = JSON.parse(await it.relay(['stores', 'key', SOURCE, '--json']))
     await it.accounting.service.stock('1003', 10)
     const body = createRequest(SOURCE, '1003')
@@ -222,7 +222,7 @@ described('a deployment', () => {
     expect(lines).not.toContain('reconcile')
   })
 
-  test('keeps an event that cannot be processed as a dead letter, which is replayed', async () => {
+  test('dead-letters an event that cannot be processed, and replays it', async () => {
     await it.accounting.bookForReview('1002')
     expect(await it.send(SOURCE, '1002', ['--status', 'needs_review', '--error', 'stock'])).toBe(200)
     expect((await fromFeed()).version).toBe(1)
@@ -254,7 +254,7 @@ described('a deployment', () => {
     })
   })
 
-  test('is deployed again with a new store and an HTTP feed', async () => {
+  test('deploys again with a new store and an HTTP feed', async () => {
     const added = `stores:\n  - source: ${SECOND_SOURCE}\n    feed:\n      http: ${it.storeUrl}/webhook\n`
     await change(it.project, 'stores.yml', 'stores:\n', added)
     await it.deploy()
@@ -267,7 +267,7 @@ described('a deployment', () => {
     expect(await savedStatus('1001')).toBe('paid')
   })
 
-  test('adds consumers in another account and dead-letter queues of stores, and removes them again', async () => {
+  test('adds and removes consumers in another account and dead-letter queues of stores', async () => {
     const QueueUrl = siblingQueueUrl(outputs.OrdersQueueUrl ?? '', feedQueueName(SOURCE))
     const entry = (source: string) => `  - source: ${source}\n    feed: sqs\n`
     const options = '    consumers: ["111122223333"]\n    dead_letter_after: 5\n'
@@ -290,7 +290,7 @@ described('a deployment', () => {
     expect(await statements()).toEqual(tlsOnly)
   })
 
-  test('is removed without the orders', async () => {
+  test('keeps the orders table when it is removed', async () => {
     await must('remove', serverless(it.project, it.deployer, 'remove', ...AT))
     await expect(outputsNow()).rejects.toThrow('does not exist')
     expect((await it.sqs.listQueues({ QueueNamePrefix: STACK })).QueueUrls ?? []).toEqual([])
@@ -299,7 +299,7 @@ described('a deployment', () => {
     expect((await fetch(reachable('/webhook'), { method: 'POST' })).status).not.toBe(401)
   })
 
-  test('cannot be deployed over the retained orders', async () => {
+  test('refuses to deploy over the retained orders', async () => {
     await expect(it.deploy()).rejects.toThrow(`'${ORDERS}' already exists`)
   })
 

@@ -188,7 +188,7 @@ test.each([
   }
 })
 
-test('without credentials in the environment, a call fails and names the variables', async () => {
+test('fails without credentials in the environment, and names the variables', async () => {
   const environment = { AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL: urlOf(server.port) }
   const result = await ask('with', { call: 'get', environment })
   expect(result).toMatchObject({ error: 'CredentialsProviderError' })
@@ -196,13 +196,13 @@ test('without credentials in the environment, a call fails and names the variabl
 })
 
 // The plugin itself fails a build that holds what it leaves out.
-test('the bundle imports no built-in, and is small', () => {
+test('bundles no import of a built-in module, and stays small', () => {
   const [output] = Object.values(metafile.outputs)
   expect(output?.imports).toEqual([])
   expect(output?.bytes).toBeLessThan(500_000)
 })
 
-test('unchanged code gives the same zip, with a world-readable file', () => {
+test('produces the same zip for unchanged code, with a world-readable file', () => {
   const zip = Buffer.from(zipped('functions/webhook', Buffer.from('export {}')))
   const entry = zip.indexOf('PK\u0001\u0002')
   const [system, date, attributes] = [
@@ -214,7 +214,7 @@ test('unchanged code gives the same zip, with a world-readable file', () => {
   expect([system, date, attributes]).toEqual([3, 0x00_21_00_00, 0o100644 * 2 ** 16])
 })
 
-test('the build fails when an upgrade moves a module that the plugin rewrites', async () => {
+test('fails the build when an upgrade moves a module that the plugin rewrites', async () => {
   const moved: Plugin = {
     name: 'moved',
     setup: ({ onLoad }) =>

@@ -82,7 +82,7 @@ const cases = [
 ]
 
 export const accountantTests = () => {
-  test.each(cases)('%s, %s: store and service agree', async (name, pace, order, steps, states) => {
+  test.each(cases)('%s, %s: the store and the service agree', async (name, pace, order, steps, states) => {
     const { relay, service } = targets()
     const external_id = `${name}-${pace}`.replaceAll(/\W/g, '-')
     await send(relay, {

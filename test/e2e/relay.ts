@@ -158,7 +158,7 @@ export const relayTests = () => {
     await published()
   })
 
-  describe('the relay responds as the service does:', () => {
+  describe('the relay responds like the service:', () => {
     let direct: Awaited<ReturnType<typeof startSandbox>>
     let service: Target
     let relay: Target
@@ -200,7 +200,7 @@ export const relayTests = () => {
     })
   })
 
-  test('withdraws a waiting request immediately, but not a held or registered one', async () => {
+  test('withdraws a waiting request immediately, and refuses to withdraw a held or registered one', async () => {
     const relay = relayWith(source => `local-${source}`)
     const ask = (ask: string, body?: Json) => send(relay, { ask, ...(body && { body }) })
     const withdraw = async (path: string) => {
@@ -226,7 +226,7 @@ export const relayTests = () => {
     })
   })
 
-  test("a client generated from the service's OpenAPI document only needs another base URL", async () => {
+  test("a client generated from the service's OpenAPI document needs only a different base URL", async () => {
     const definition = JSON.parse(await readFile('docs/openapi.json', 'utf8'))
     const clientOf = (url: string, key: string) =>
       new OpenAPIClientAxios({

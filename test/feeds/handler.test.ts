@@ -111,7 +111,7 @@ const isSigned = ({ headers, body = '' }: Partial<OutgoingRequest> = {}, secret:
 }
 
 describe('a message', () => {
-  test('is posted to the endpoint of its store, signed with its secret', async () => {
+  test("is posted to the store's endpoint, signed with the store's secret", async () => {
     expect(await run(record('a'))).toEqual([])
     expect(received()).toEqual(['a'])
     expect(isSigned(requests[0], 'secret of web')).toBe(true)
@@ -121,7 +121,7 @@ describe('a message', () => {
   })
 
   test.each(['feed-shop', 'feed-unknown', 'other-feed-web'])(
-    'from the queue %s, which is not that of an HTTP feed, fails the batch',
+    'from the queue %s, which belongs to no HTTP feed, fails the batch',
     async queue => {
       await expect(run(record('a', { queue }))).rejects.toThrow(
         `Cannot deliver messages of ${ARN}${queue}.fifo: stores.yml has no such HTTP feed`,
@@ -169,7 +169,7 @@ describe('a failed message', () => {
     ])
   })
 
-  test('that cannot be delivered names the code of the failure in the log', async () => {
+  test('is logged with the code of the failure', async () => {
     answer = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     await run(record('a'))
     const error = { message: 'Cannot reach the store: connect' }
@@ -198,7 +198,7 @@ describe('a failed message', () => {
 
 describe('an endpoint that fails', () => {
   // For how long it is tried before, and that a probe enables it again, is in proofs/crash/outages.test.ts.
-  test('for the time in stores.yml is disabled: it is probed with one message every fifteen minutes', async () => {
+  test('for the time set in stores.yml is disabled, and probed with one message every fifteen minutes', async () => {
     answer = () => 500
     now = START + DAY
     await run(record('waited', { received: now }))
@@ -222,7 +222,7 @@ describe('an endpoint that fails', () => {
     expect(recorded.counted().filter(name => name === 'FeedDisabled')).toHaveLength(1)
   })
 
-  test('stays enabled for others when only one message fails', async () => {
+  test('for only one message stays enabled for the others', async () => {
     answer = delivery => (delivery === 'poison' ? 500 : 200)
     now = START + 2 * DAY
     await run(record('a', { sent: now }))
@@ -235,7 +235,7 @@ describe('an endpoint that fails', () => {
     expect(recorded.counted()).toContain('FeedDisabled')
   })
 
-  test('loses nothing: after thirteen days, messages are dead-lettered unchanged and in sequence', async () => {
+  test('loses no message: after thirteen days, they are dead-lettered unchanged and in sequence', async () => {
     answer = () => 500
     const dead = () => drain(stack.sqs, stack.settings.feedsDeadQueueUrl)
     now = START + 13 * DAY - 1
@@ -261,9 +261,9 @@ describe('an endpoint that fails', () => {
   })
 })
 
-describe('the secret of a store', () => {
+describe("a store's secret', () => {
   test.each(['constructor', 'Café'])(
-    '%p that is missing is looked up at most once a minute',
+    '%p that is missing is read at most once a minute',
     async source => {
       const name = storeName(source)
       const missing =
@@ -281,7 +281,7 @@ describe('the secret of a store', () => {
     },
   )
 
-  test('signs together with the one it replaces, for a day', async () => {
+  test('signs together with the previous secret for a day', async () => {
     const secrets = ['next secret', 'secret of web'] as const
     const parameters = feedSecretParameters('web', ...secrets, START / 1000)
     expect(Object.keys(parameters)).toEqual(['feed-secrets/web.previous', 'feed-secrets/web'])
@@ -329,7 +329,7 @@ describe('a delivery', () => {
 
   afterEach(() => void jest.useRealTimers())
 
-  test('is sent and signed as the accounting service does, with each secret of a rotation', async () => {
+  test('is sent and signed as by the accounting service, with each secret of a rotation', async () => {
     const secrets = ['new', 'not base64']
     const { headers, request } = await deliver(...secrets)
     expect(request).toEqual({
@@ -347,7 +347,7 @@ describe('a delivery', () => {
     expect(headers).not.toHaveProperty('webhook-signature')
   })
 
-  test('is verified by the library of Standard Webhooks, with either secret of a rotation', async () => {
+  test('is verified by the Standard Webhooks library with either secret of a rotation', async () => {
     const secrets = ['new', 'old'].map(name => `whsec_${Buffer.from(name.repeat(8)).toString('base64')}`)
     const { headers } = await deliver(...secrets)
     jest.useFakeTimers({ now })
@@ -366,7 +366,7 @@ describe('a delivery', () => {
     },
   )
 
-  test('is accepted by any 2xx and nothing else', async () => {
+  test('succeeds only with a 2xx response', async () => {
     retryAfter = new Date(now + 120_000).toUTCString()
     for (const status of [200, 299]) {
       answer = () => status

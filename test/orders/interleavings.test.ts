@@ -229,7 +229,7 @@ test.each<[string, ...Parameters<typeof world>]>([
   ['an accountant who moves back what is paid', short, { requests: paid, reversals: 1, repeats: 1 }],
   ['two faults', inReview, { requests: ['payment', 'refund'], faults: 2 }],
 ])(
-  '%s: every interleaving ends with service, table and store in agreement',
+  '%s: the service, table and store agree after every interleaving',
   async (_name, service, left) => {
     const { worlds, violated } = await explore(world(service, left))
     expect(violated).toEqual([])

@@ -26,7 +26,7 @@ const expectedAuthorization = ({ url = '', headers }: IncomingMessage, body: Buf
   return `AWS4-HMAC-SHA256 Credential=${CREDENTIALS.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`
 }
 
-test('signs the requests of each client, beyond ASCII too', async () => {
+test('signs the requests of each client, including non-ASCII content', async () => {
   const authorizations: { sent: string | undefined; expected: string }[] = []
   await using closing = new AsyncDisposableStack()
   const server = await startServer(async (request, body) => {

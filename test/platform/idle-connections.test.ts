@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 /** Longer than parameters stay in use, so that every round reads them again. */
 const ROUND_MS = 61_000
 
-test('a NAT gateway that resets idle connections delays nothing', async () => {
+test('idle connections reset by a NAT gateway cause no delay', async () => {
   await using closing = new AsyncDisposableStack()
   const backends = await startBackends(closing)
   const inbox = newInbox()
@@ -103,7 +103,7 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
   ])
 })
 
-test('an attempt without a response from AWS ends while the sender of a webhook still waits, and closes all idle connections', async () => {
+test("an attempt without a response from AWS ends before the sender's timeout, and closes all idle connections", async () => {
   const done = Promise.resolve({ status: 200 })
   const answers = [done, new Promise<undefined>(() => undefined), done]
   const server = await startServer(async () => answers.shift())

@@ -84,7 +84,7 @@ afterAll(async () => {
 })
 
 // The receiver has none of these calls that the worker has not.
-test('the packaged worker records its calls for a create, when Lambda samples it', async () => {
+test('the packaged worker records the calls of a create when Lambda samples the invocation', async () => {
   const bundle = await context.bundle(worker)
   const variables = { ...context.environment('direct'), ...environment }
   const invoke = async (trace: string | undefined) => {

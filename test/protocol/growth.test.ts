@@ -78,7 +78,7 @@ test.each(parsers)('%s takes linear time', (_name, read, input) => {
   expect(isWithin(2.5, [read, input(100_000)], [read, input(50_000)])).toBe(true)
 })
 
-test('a number has at most 1,000 characters, wherever it is read', () => {
+test('limits a number to 1,000 characters in every reader', () => {
   const long = '1'.repeat(1001)
   const reason = 'A number in the body has more than 1000 characters'
   expect(readJson(`[${long}]`)).toEqual({ unreadable: reason })

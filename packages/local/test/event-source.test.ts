@@ -115,7 +115,7 @@ test('moves a batch to the dead-letter queue when its function throws on the las
   expect((await drain(parts.sqs, dead.url)).map(({ Body }) => Body)).toEqual(['poison'])
 })
 
-test('invokes a function with Lambda's event, and evaluates its response only if it reports batch item failures', async () => {
+test("invokes a function with Lambda's event, and evaluates its response only if it reports batch item failures", async () => {
   const queue = await createFifo()
   const { promise: received, resolve: receive } = Promise.withResolvers<SQSEvent>()
   const report = async (event: SQSEvent) => {

@@ -101,32 +101,35 @@ export const machineTests = () => {
     return { status: response.statusCode, cors, keepAlive, body: await text(response) }
   }
 
-  test.each(ATTACKS)('the $name port serves local clients and refuses requests from other origins', async attack => {
-    const own = `127.0.0.1:${ports[attack.name]}`
-    for (const headers of [{}, { host: `localhost:${ports[attack.name]}` }, { origin: `http://${own}` }])
-      expect(Math.floor(((await send(attack, headers)).status ?? 0) / 100)).toBe(2)
-    // Longer than clients keep an idle connection, so that none is closed under a request.
-    expect((await send(attack)).keepAlive).toMatch(/^timeout=(6[5-9]|7\d)$/)
+  test.each(ATTACKS)(
+    'the $name port serves local clients and refuses requests from other origins',
+    async attack => {
+      const own = `127.0.0.1:${ports[attack.name]}`
+      for (const headers of [{}, { host: `localhost:${ports[attack.name]}` }, { origin: `http://${own}` }])
+        expect(Math.floor(((await send(attack, headers)).status ?? 0) / 100)).toBe(2)
+      // Longer than clients keep an idle connection, so that none is closed under a request.
+      expect((await send(attack)).keepAlive).toMatch(/^timeout=(6[5-9]|7\d)$/)
 
-    const foreigners = [
-      { host: 'evil.test' },
-      { host: `evil.test:${ports[attack.name]}`, origin: `http://evil.test:${ports[attack.name]}` },
-      { origin: 'http://evil.test' },
-      { origin: 'http://127.0.0.1:1' },
-      { origin: `https://${own}` },
-      { origin: 'null', 'content-type': 'text/plain' },
-      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
-    ]
-    for (const headers of foreigners) {
-      for (const method of ['POST', 'OPTIONS', 'GET']) {
-        const { status, cors } = await send(attack, headers, method)
-        expect([headers, method, status, cors]).toEqual([headers, method, 403, []])
+      const foreigners = [
+        { host: 'evil.test' },
+        { host: `evil.test:${ports[attack.name]}`, origin: `http://evil.test:${ports[attack.name]}` },
+        { origin: 'http://evil.test' },
+        { origin: 'http://127.0.0.1:1' },
+        { origin: `https://${own}` },
+        { origin: 'null', 'content-type': 'text/plain' },
+        { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+      ]
+      for (const headers of foreigners) {
+        for (const method of ['POST', 'OPTIONS', 'GET']) {
+          const { status, cors } = await send(attack, headers, method)
+          expect([headers, method, status, cors]).toEqual([headers, method, 403, []])
+        }
       }
-    }
-    expect((await send({ ...attack, path: '/webhook' }, { host: 'evil.test' })).status).toBe(
-      attack.name === 'relay' ? 401 : 403,
-    )
-  })
+      expect((await send({ ...attack, path: '/webhook' }, { host: 'evil.test' })).status).toBe(
+        attack.name === 'relay' ? 401 : 403,
+      )
+    },
+  )
 
   test('POST /webhook is reachable through a tunnel, without CORS headers', async () => {
     const attack = { name: 'relay', path: '/webhook', headers: json, body: '{}' } as const

@@ -71,7 +71,7 @@ test('a remedy quotes the store for the shell and repeats the options of the rel
   await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
 })
 
-test("maps the stack trace of a deployed bundle to the sources of this checkout", async () => {
+test('maps the stack trace of a deployed bundle to the sources of this checkout', async () => {
   const { code } = await bundle('functions/webhook')
   const before = Buffer.from(code).toString().split('"delivery failed"')[0]?.split('\n') ?? []
   const frame = `    at f (file:///var/task/functions/webhook.mjs:${before.length}:${(before.at(-1)?.length ?? 0) + 1})`

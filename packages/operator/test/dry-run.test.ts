@@ -59,11 +59,14 @@ test('predicts that a refund waits while the order is in review', async () => {
   expect(await callsOf(dryRunOf(at('needs_review'), 'needs_review'), request('refund'))).toEqual([])
 })
 
-test.each(['payment', 'refund'] as const)('predicts a %s of an order that the service does not know', async kind => {
-  const { calls, publishes } = await dryRunOf(unknown)(request(kind))
-  expect(calls).toMatchObject([{ to: kind, outcome: 'rejected: the service does not know the order' }])
-  expect(publishes).toEqual([{ event: 'order.rejected' }])
-})
+test.each(['payment', 'refund'] as const)(
+  'predicts a %s of an order that the service does not know',
+  async kind => {
+    const { calls, publishes } = await dryRunOf(unknown)(request(kind))
+    expect(calls).toMatchObject([{ to: kind, outcome: 'rejected: the service does not know the order' }])
+    expect(publishes).toEqual([{ event: 'order.rejected' }])
+  },
+)
 
 test('predicts an invoiced order, or a paid one when the request includes a payment', async () => {
   expect(await callsOf(dryRunOf(unknown), request('create'))).toEqual(['create: expected status "invoiced"'])

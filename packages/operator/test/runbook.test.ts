@@ -298,26 +298,29 @@ test('every page with commands has a scenario', () => {
   expect(pages.filter(page => commandsOf(page).length > 0)).toEqual(Object.keys(PAGES).sort())
 })
 
-test.each(Object.entries(PAGES))('%s: every command prints the output shown on the page', async (page, about) => {
-  const { source = WEB, situation, commands } = about
-  expect(commandsOf(page).sort()).toEqual(Object.keys(commands).sort())
-  values.source = source
-  await situation?.()
-  for (const [command, expected] of Object.entries(commands)) {
-    const step: Expected = expected instanceof RegExp ? { prints: expected } : expected
-    const { before, prints, input = '', code = 0 } = step
-    const { id } = values
-    await before?.()
-    const filled = (text: string) =>
-      text.replaceAll(/<(\w+)>/g, (_, name: keyof typeof values) => values[name] ?? '')
-    const [name = '', ...rest] = filled(command).split(' ')
-    const args = [name, ...rest, ...(SHORTER[name] ?? [])]
-    const ran = await local.relay(args, { input: filled(input) })
-    expect(ran.out + ran.err).toMatch(prints)
-    if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code])
-    values.id = id
-  }
-})
+test.each(Object.entries(PAGES))(
+  '%s: every command prints the output shown on the page',
+  async (page, about) => {
+    const { source = WEB, situation, commands } = about
+    expect(commandsOf(page).sort()).toEqual(Object.keys(commands).sort())
+    values.source = source
+    await situation?.()
+    for (const [command, expected] of Object.entries(commands)) {
+      const step: Expected = expected instanceof RegExp ? { prints: expected } : expected
+      const { before, prints, input = '', code = 0 } = step
+      const { id } = values
+      await before?.()
+      const filled = (text: string) =>
+        text.replaceAll(/<(\w+)>/g, (_, name: keyof typeof values) => values[name] ?? '')
+      const [name = '', ...rest] = filled(command).split(' ')
+      const args = [name, ...rest, ...(SHORTER[name] ?? [])]
+      const ran = await local.relay(args, { input: filled(input) })
+      expect(ran.out + ran.err).toMatch(prints)
+      if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code])
+      values.id = id
+    }
+  },
+)
 
 test('processes a replayed dead letter before a later event of the order that is waiting for a retry', async () => {
   // Refunded first, the order would have refused the payment.

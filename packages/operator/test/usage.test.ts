@@ -9,7 +9,7 @@ import { ROOT } from '@order-relay/test-support/project.ts'
 import { relay, startRelay } from '@order-relay/test-support/relay.ts'
 import { cliDocument, DOCUMENT } from '../docs.ts'
 
-test("docs/cli.md matches the help texts; if not, run: npm run docs", () => {
+test('docs/cli.md matches the help texts; if not, run: npm run docs', () => {
   expect(readFileSync(DOCUMENT, 'utf8')).toBe(cliDocument())
 })
 

@@ -116,9 +116,12 @@ test.each<[string, Partial<Order>, string, More?]>([
     'Nothing waits.',
     { announced: announced('c') },
   ],
-])('%s: reports the event, whom it waits for, since when, and the events behind it', (_name, order, summary, ...[more]) => {
-  expect(why(order, more).summary).toBe(summary)
-})
+])(
+  '%s: reports the event, whom it waits for, since when, and the events behind it',
+  (_name, order, summary, ...[more]) => {
+    expect(why(order, more).summary).toBe(summary)
+  },
+)
 
 test.each([
   ['the accounting service', ['unavailable', 'failed', 'throttled', 'not_called']],

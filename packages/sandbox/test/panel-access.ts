@@ -79,7 +79,7 @@ export const accessTests = (openAt: OpenAt) => {
   })
 
   test.each(['en', 'fa-IR'])(
-    'every page is accessible in %s, in dark mode too, and fits a phone',
+    'every page is accessible in %s, in light and dark mode, and fits a phone',
     async locale => {
       const isPersian = locale === 'fa-IR'
       // Without transitions, in the middle of which contrast would be measured.
@@ -112,7 +112,7 @@ export const accessTests = (openAt: OpenAt) => {
     },
   )
 
-  test('printing shows only the invoice', async () => {
+  test('prints only the invoice', async () => {
     const { page } = await openAt(`${sandbox().url}/#/orders/paid?source=api`)
     await page.getByRole('heading', { name: 'Invoice' }).waitFor()
     await page.emulateMedia({ media: 'print' })
@@ -131,7 +131,7 @@ export const accessTests = (openAt: OpenAt) => {
   })
 
   // Last: it finalizes the order in review.
-  test('the keyboard alone suffices from the list of orders to a finalized invoice', async () => {
+  test('an order can be opened and finalized with the keyboard only', async () => {
     const { page, errors } = await openAt(sandbox().url)
     await page.getByText('review').first().waitFor()
     const press = (key: string) => page.keyboard.press(key)

@@ -27,7 +27,7 @@ const WEB = 'must be an http or https URL'
 const BARE = 'must not contain a user name or password'
 
 /** `test/protocol` has the rules of the spec, one by one; the others are the service's own. */
-describe('a request that is refused with the field and the rule', () => {
+describe('a refusal names the field and the rule', () => {
   const [CREATE, REGISTER, PAY] = ['POST orders/', 'PUT webhook/', 'POST orders/1/payment/'] as const
   const create = (changes: object) => order('1', { customer: { mobile: '09121112233' }, ...changes })
   const withItem = (changes: object) => create({ items: [{ ...item, ...changes }] })
@@ -71,7 +71,7 @@ test('accepts a URL in capitals', async () => {
   expect((await sandbox().register('HTTPS://RELAY.EXAMPLE')).status).toBe(200)
 })
 
-describe('a body is refused that is', () => {
+describe('refuses a body that is', () => {
   test.each<[string, string | Uint8Array]>([
     ['not JSON', '{"external_id": '],
     ['JSON with a comment', '{/* hi */}'],
@@ -151,7 +151,7 @@ describe('numbers', () => {
   })
 })
 
-test('the last of duplicate keys in a body wins, and special names of JavaScript are ordinary names', async () => {
+test("the last of duplicate keys in a body wins, and JavaScript's special property names are ordinary keys", async () => {
   const { create, read } = sandbox()
   const after = (start: string) => JSON.stringify(order('1')).replace('{', start)
   const { body } = await create(after('{"external_id":"first","external_id":"second",'))
@@ -189,7 +189,7 @@ test('no JSON body causes a 5xx response', async () => {
   )
 })
 
-describe('an id', () => {
+describe('an order id', () => {
   test.each([
     ...'a/b 1/payment / a?b=c#d 100% %2F ..\\.. " + <script>alert(1)</script>'.split(' '),
     ...[' ', 'سفارش ۱۲', '😀'.repeat(100), 'a\u0000b', 'a\nb', "'; DROP TABLE orders; --", 'x'.repeat(100)],
@@ -292,7 +292,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   [{ kind: 'error', status: 503 }, [503, 'fault'], false],
   [{ kind: 'error', status: 429, retryAfter: 7 }, [429, '7', 'fault'], false],
   [{ kind: 'slow', delay: 50 }, [201], true],
-])('%j affects the next requests of a kind, and then no more', async (fault, answer, isRegistered) => {
+])('%j affects only the next requests of a kind', async (fault, answer, isRegistered) => {
   const { panel, read } = sandbox()
   const { status, body } = await add({ ...fault, operation: 'createOrder', requests: 2 })
   expect({ status, body }).toMatchObject({ status: 200, body: { id: 1, requests: 2, until: null } })
@@ -307,7 +307,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   expect(await created('1')).toEqual([isRegistered ? 200 : 201])
 })
 
-test('a fault of the whole order API lasts for a time or until it is ended; the oldest one applies', async () => {
+test('a fault of the whole order API lasts for its duration or until it is ended; the oldest fault applies', async () => {
   await add({ kind: 'error', seconds: 1 })
   await add({ kind: 'error', status: 429 })
   expect((await sandbox().read('1')).status).toBe(500)
@@ -321,7 +321,7 @@ test('a fault of the whole order API lasts for a time or until it is ended; the 
     expect((await add(body)).status).toBe(400)
 })
 
-test('example orders have every status, and stock is set for all products at once', async () => {
+test('creates example orders in every status, and sets the stock of all products at once', async () => {
   const { panel, post, put, stock } = sandbox()
   const examples = () => post('examples', { orders: 10, source: 'shop' })
   expect((await examples()).body.orders).toHaveLength(10)

@@ -58,7 +58,7 @@ export const storeTests = () => {
     }
   })
 
-  test('a store sees each version once and in order, while its handler fails and its consumer is stopped', async () => {
+  test('a store handles each version once and in order, although its handler fails and its consumer is restarted', async () => {
     const client = createClient({ baseUrl: local.stack().urls.relay, key: `local-${SOURCE}`, source: SOURCE })
     const once = onceInMemory()
     const handled = new Map<string, FeedMessage[]>()
@@ -111,7 +111,7 @@ export const storeTests = () => {
     }
   })
 
-  test('relay conformance plays against the example, and not against a deployed store', async () => {
+  test('relay conformance tests the example, and refuses a deployed store', async () => {
     const { ports, environment } = local.stack()
     const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
     const options = ['--only', 'duplicates', '--wait', '20s']

@@ -86,7 +86,7 @@ test.each<[string, Headers]>([
   expect(answer).toMatch(new RegExp(`^403 .*${name} is `))
 })
 
-test('a change requires a session, the console's Origin and JSON', async () => {
+test("a change requires a session, the console's Origin and JSON", async () => {
   const keys = async () => (await storeOf('demo-shop')).keys.length
   const before = await keys()
   const key = { source: 'demo-shop', readOnly: false }

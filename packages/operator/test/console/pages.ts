@@ -122,7 +122,7 @@ export const pageTests = (open: Open) => {
     await visit(order, ({ page }) => page.getByText(why).first().waitFor())
   })
 
-  test('every page is accessible in light and dark mode, fits a phone, and shows stores' data as text', async () => {
+  test("every page is accessible in light and dark mode, fits a phone, and shows stores' data as text", async () => {
     await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
     const words = `\u2067${HOSTILE}\u202e`.repeat(500)
     const external_id = 'L'.repeat(100)
