@@ -261,25 +261,22 @@ describe('an endpoint that fails', () => {
   })
 })
 
-describe("a store's secret', () => {
-  test.each(['constructor', 'Café'])(
-    '%p that is missing is read at most once a minute',
-    async source => {
-      const name = storeName(source)
-      const missing =
-        `Cannot sign for the store "${source}": Parameter Store has no ` +
-        `/order-relay/test/feed-secrets/${name}; create it with "npx relay stores secret"`
-      const message = record('a', { queue: `feed-own-${name}` })
-      for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
-      // Two look-ups, each of the index, which is not there, and of the secrets.
-      expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
-      expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
-      await stack.set(`feed-secrets/${name}`, 'secret')
-      now += MINUTE
-      expect(await run(message)).toEqual([])
-      await stack.unset(`feed-secrets/${name}`)
-    },
-  )
+describe("a store's secret", () => {
+  test.each(['constructor', 'Café'])('%p that is missing is read at most once a minute', async source => {
+    const name = storeName(source)
+    const missing =
+      `Cannot sign for the store "${source}": Parameter Store has no ` +
+      `/order-relay/test/feed-secrets/${name}; create it with "npx relay stores secret"`
+    const message = record('a', { queue: `feed-own-${name}` })
+    for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
+    // Two look-ups, each of the index, which is not there, and of the secrets.
+    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
+    expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
+    await stack.set(`feed-secrets/${name}`, 'secret')
+    now += MINUTE
+    expect(await run(message)).toEqual([])
+    await stack.unset(`feed-secrets/${name}`)
+  })
 
   test('signs together with the previous secret for a day', async () => {
     const secrets = ['next secret', 'secret of web'] as const
