@@ -38,8 +38,8 @@ export const tablesOf = ({
   ordersTable = TABLES.orders,
 }: Pick<Stack, 'prefix' | 'ordersTable'>): Table[] => [
   {
-    // The queued deliveries and what the stores' API announces to the worker. Losing its items is harmless: the worker is
-    // idempotent by state, and an announced request is in the order queue, too.
+    // Queued deliveries and the announcements of the stores' API to the worker. Losing items is harmless: the worker is
+    // idempotent by state, and an announced request is also in the order queue.
     id: DELIVERIES_ID,
     name: prefix + TABLES.deliveries,
     schema: {

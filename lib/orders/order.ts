@@ -101,7 +101,7 @@ export const isNotified = (request: OpenRequest): boolean =>
 export type EndedRequests = {
   ids: readonly string[]
   kind: StoreRequestKind
-  /** What a withdrawal takes back. */
+  /** The kind of request to withdraw. */
   of?: RequestKind
   state: FinalState
   /** Why it was rejected. */
@@ -175,7 +175,7 @@ export const isOpen = (state: RequestState): boolean => state === 'waiting' || s
 export type RequestView = {
   id: string
   kind: StoreRequestKind
-  /** What a withdrawal takes back. */
+  /** The kind of request to withdraw. */
   of?: RequestKind
   state: RequestState
   /** Why it was rejected, or refused and not sent again yet. */

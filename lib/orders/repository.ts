@@ -108,8 +108,8 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
   },
 
   /**
-   * Notes with an order that its event fails; the next save removes it. Does nothing when the order was saved after
-   * the failure.
+   * Records a failing event on its order until the next save. Does nothing if the order was saved after the
+   * failure.
    */
   async fail(key: OrderKey, failing: Failing): Promise<void> {
     await update(dynamodb, table, key, {

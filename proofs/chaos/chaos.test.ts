@@ -7,7 +7,7 @@ import { useFolder } from '../../test/support/folder.ts'
 const PROOF = resolve('proofs/main.ts')
 const directory = useFolder()
 
-/** In a process of its own, as it is run by hand. */
+/** Runs in a separate process, like the command. */
 const chaos = async (seed: number, ...options: string[]) => {
   const args = [PROOF, 'chaos', '--quick', '--seed', String(seed), ...options]
   const output = await new Promise<string>(done => {
