@@ -7,7 +7,7 @@ import { KINDS } from './plan.ts'
 import { simulate } from './simulation.ts'
 
 test('a crash or lost response at any call violates no promise and logs no personal data', async () => {
-  // A sample: `npm run proof -- crash` makes every run, and each call can go wrong in four to six modes.
+  // A sample. `npm run proof -- crash` makes all runs, in which each call can fail in four to six modes.
   const patterns = ['once, retried after five minutes']
   const matrix = await crashMatrix({ patterns, every: 4 })
   expect(matrix.failures).toEqual([])

@@ -8,9 +8,9 @@ import { every } from './scenario.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario } from './world.ts'
 
-/** The functions themselves between the models: how long events of the store "web" take, in seconds at the 99th percentile. */
+/** The 99th percentile of the latency of store "web", in seconds, with the real functions and modelled services. */
 const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
-  /** When the service was first called for a payment. */
+  /** The time of the first call for each payment. */
   const called = new Map<string, number>()
   const adjust: Adjust = (name, dependencies) => {
     const { http, now } = dependencies
@@ -49,7 +49,7 @@ const MAY_RETRY = { mayRetry: true } as const
 test('an import by one store at 50 calls a second hardly delays another store', async () => {
   let free = 0
   const { violations, webhook, payment, moved } = await play({
-    // The service answers in the order in which it is called.
+    // The service handles calls in sequence.
     slowness(elapsed) {
       free = Math.max(free, elapsed) + SECOND / 50
       return free - elapsed + 50

@@ -13,14 +13,14 @@ import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario, type World } from './world.ts'
 
 type Days = Omit<Scenario, 'name'> & {
-  /** Alarms whose cause lasts: the times at which one of them is silent are reported. */
+  /** Alarms with a lasting cause; times at which one of them is not raised are reported. */
   lasting?: { pages: readonly string[]; from: number; until: number }
 }
 
 const every = (interval: number, until: number) =>
   Array.from({ length: Math.floor(until / interval) }, (_, count) => (count + 1) * interval)
 
-/** Plays days in virtual time, in which webhooks are retried by the schedule of the sandbox, with the alarms that the functions' metrics raise. */
+/** Simulates days with the sandbox's retry schedule and the alarms raised by the functions' metrics. */
 const days = async ({ lasting, ...scenario }: Days) => {
   let elapsed = () => 0
   const alarms = alarmMonitor(() => elapsed())
@@ -45,7 +45,7 @@ const within = (time: number | undefined, from: number, to: number) => {
   expect(time).toBeLessThan(to)
 }
 
-/** Does not answer from a minute after the start; everything before it works. */
+/** An outage that begins a minute after the start. */
 const without =
   (target: Target, until: number): NonNullable<Scenario['outage']> =>
   (place, elapsed) =>
@@ -103,7 +103,7 @@ test('recovers webhooks lost to a wrong clock through reconciliation or later we
   const { violations, world } = await days({
     orders: {
       1001: { ...REVIEWED, fixedAfter: HOUR },
-      // Nothing looks for what a settled order misses.
+      // Reconciliation does not check settled orders.
       1002: { ...PAID, accountant: [{ after: 2 * HOUR, does: 'edit' }] },
     },
     skew: TWO_DAYS,
@@ -147,7 +147,7 @@ test.each<[Target, string[]]>([
   },
 )
 
-/** A bug of the relay: saving a payment throws, until a version without it is deployed. */
+/** A bug of the relay: saving a payment throws until a fixed version is deployed. */
 const bugUntil = (until: number): Adjust => {
   let fixedAt: number | undefined
   return (name, dependencies) => {
@@ -185,7 +185,7 @@ test.each<[string, Pick<Scenario, 'adjust' | 'outage'>, string[]]>([
           clock.after(at, () => {
             if (orders.dead().length > 0) deadAt ??= at
           })
-        // As `relay dead replay --all` does it.
+        // As `relay dead replay --all` does.
         clock.after(61 * HOUR, () => {
           for (const { id, group, body, receivedAt } of orders.dead().splice(0)) {
             replayed++
@@ -264,7 +264,7 @@ test('an endpoint that was down for nine days receives everything in order withi
   expect(deliveries.filter(delivery => delivery.startsWith('a'))).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
   expect(deliveries).toHaveLength(25)
   expect(received.every(({ at }) => at < 9 * DAY + 40 * MINUTE)).toBe(true)
-  // However many messages wait, each of two environments probes once in a quarter of an hour.
+  // Regardless of the number of messages, each of two environments probes once per quarter of an hour.
   const onDaySix = attempts.filter(at => at > 5 * DAY && at <= 6 * DAY)
   expect(onDaySix.length).toBeLessThanOrEqual(2 * 4 * 24)
 
