@@ -10,7 +10,7 @@ import { ROOT } from './support/project.ts'
 const EXAMPLE = /@example\n \* ```ts\n(.*?) \* ```\n \*\/\nexport const (\w+)/gs
 const PRINTED = /console\.log\(.*\),? \/\/ (.*)$/gm
 
-/** The examples in the comments of the published packages, by the function that they show. */
+/** The examples in the comments of the published packages, by function. */
 const examples = globSync('packages/{store,sandbox}/src/*.ts').flatMap(file =>
   [...readFileSync(file, 'utf8').matchAll(EXAMPLE)].map(
     ([, lines = '', name = '']) => [name, lines.replaceAll(/^ \* ?/gm, '')] as const,
@@ -21,7 +21,7 @@ let sandbox: Sandbox
 const folder = useFolder(endPrograms)
 beforeAll(async () => {
   sandbox = await startSandbox({ port: 0 })
-  // Where an example imports packages as its reader does.
+  // A location from which examples can import the packages by name.
   await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
   await writeFile(folder('package.json'), '{"type":"module"}')
   const compilerOptions = {

@@ -10,7 +10,7 @@ import { context, failedIds, httpEvent, scheduledEvent, sqsEvent, sqsRecord } fr
 import { startServer } from './support/server.ts'
 import { stackForTests } from './support/stack.ts'
 
-// The files of the functions, with the environment of a stack. The factories have their own tests.
+// Tests the function files with the environment of a stack. The factories have their own tests.
 
 const { stack } = await stackForTests()
 const environment = process.env

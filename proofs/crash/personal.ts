@@ -27,7 +27,7 @@ const PRIVATE = new RegExp(
 export const leakyError = (message: string): Error =>
   Object.assign(new Error(message, { cause: new Error(NAME) }), { rawPacket: NAME, request: CUSTOMER })
 
-/** The first log line with personal data or a secret, if any. Properties of a logged error count as logged. */
+/** The log line if it contains personal data or a secret. Properties of a logged error count as logged. */
 export const leakIn = (message: string, fields?: object, error?: unknown): string | undefined => {
   const { cause } = error instanceof Error ? error : {}
   const line = JSON.stringify([message, fields, String(error), error, cause && String(cause)])

@@ -26,7 +26,7 @@ const errorOf = async (call: Promise<unknown>) => {
   return error
 }
 
-// What makes a request fail is in test/platform/http-client.test.ts.
+// test/platform/http-client.test.ts tests the causes of failures.
 test('reports an unreachable service as unavailable', async () => {
   const message = 'Cannot reach the accounting service: socket hang up'
   const error = await errorOf(answering(new Error('socket hang up')).client.read(key))

@@ -113,7 +113,7 @@ test('deploys a single function when traffic shifting is off, and uploads no unu
   expect([functions.worker, compiledCloudFormationTemplate.Resources]).toEqual([{}, {}])
 })
 
-/** The parts of a template; what is optional is left out unless it is asked for. */
+/** The parts of a template, with only the requested optional ones. */
 const partsOf = (stage: string, asked: Record<string, string | number> = {}) => {
   const left = { alarmEmail: '', ordersTable: 'orders', shift: 'none', domain: '', hostedZoneId: '' }
   const settings: Record<string, string | number> = { ...left, prefix: `order-relay-${stage}-`, ...asked }
@@ -143,10 +143,10 @@ describe('a resource that a stack does not need', () => {
     // CloudFormation cannot replace one table with another.
     const restored = await partsOf('trial', { ordersTable: 'orders-2' })
     expect(restored.Resources).not.toHaveProperty('OrdersTable')
-    // Neither store of stores.yml has one.
+    // No store of stores.yml has one.
     expect(Object.keys(parts.Resources).filter(id => /^(HttpFeeds|FeedConsumers)$/.test(id))).toEqual([])
     expect(parts.Outputs.WebhookUrl?.Value).toEqual({ 'Fn::Sub': `\${HttpApi.ApiEndpoint}/webhook` })
-    // An alarm that is raised would stop such a deployment, which may be what ends it.
+    // A raised alarm would stop such a deployment, which may contain the fix.
     expect(JSON.stringify(others.Resources.Shift)).not.toContain('"AlarmConfiguration":{"Enabled":true')
 
     const { Resources, extensions } = await partsOf('trial', { ...domain, defaultEndpoint: 'enabled' })

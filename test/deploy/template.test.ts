@@ -32,7 +32,7 @@ test('the packaged template matches the reviewed snapshot; to accept a change: n
   expect(readable(packaged.template)).toMatchSnapshot()
 })
 
-/** A change in the text of a resource or policy, and what is found. */
+/** A change in the text of a resource or policy, and the expected violation. */
 test.each([
   ['Feed776562AgeAlarm', 'order-relay-crash-feed-web', 'feed-web', 'there is no feed-web.fifo'],
   ['FeedsTlsOnly', 'order-relay-crash-feed-', 'feed-', 'Feed776562: its policy does not deny'],
@@ -91,7 +91,7 @@ test('docs/deploy.md states the defaults of the settings and the number of retai
   }
   const [, ...shifts] = /`(\w+)` in the stage `production`, else `(\w+)`/.exec(text) ?? []
   expect([params.production.shift, params.default.shift]).toEqual(shifts)
-  // A store under development is on the machine of the local stack.
+  // A store under development runs on the machine of the local stack.
   expect([params.local.feedAddresses, params.default.feedAddresses]).toEqual(['loopback', 'public'])
   const [, kept] = /\| the last (\d+) deployments \|/.exec(text) ?? []
   expect(provider.deploymentBucket.maxPreviousDeploymentArtifacts).toBe(Number(kept))

@@ -19,10 +19,10 @@ const { stack, recorded } = await stackForTests()
 let now: number
 let dependencies: FeedDependencies
 let handler: ReturnType<typeof createFeeder>
-/** What the endpoint received. */
+/** The requests that the endpoint received. */
 let requests: OutgoingRequest[]
 const received = () => requests.map(({ headers }) => headers['x-service-delivery'])
-/** How the endpoint answers a delivery. */
+/** The endpoint's response to a delivery. */
 let answer: (delivery: string | undefined) => number | Error
 let retryAfter: string | undefined
 
@@ -57,7 +57,7 @@ const bodyOf = (delivery: string) =>
     data: { source: 'web', external_id: delivery },
   })
 
-/** What every line about it says. */
+/** The fields of every log line about it. */
 const about = (delivery: string) => ({
   ...{ source: 'web', external_id: delivery, delivery: `cause-of-${delivery}`, feed_delivery: delivery },
 })
@@ -71,7 +71,7 @@ type Options = {
   body?: string
 }
 
-/** A message of an order of its own, sent and first received at START unless stated otherwise. */
+/** A message of a separate order, by default sent and first received at START. */
 const record = (
   delivery: string,
   {
@@ -104,7 +104,7 @@ const run = async (...records: ReturnType<typeof record>[]) =>
 const linesOf = (message: string) => recorded.lines.filter(line => line.message === message)
 const RETRIED = 'feed message retried'
 
-/** Whether a request is signed with a secret, at the time now. */
+/** Whether a request is signed with a secret at the current time. */
 const isSigned = ({ headers, body = '' }: Partial<OutgoingRequest> = {}, secret: string) => {
   const header = headers?.['x-service-signature']
   return verify({ header, body, secrets: [secret], now: now / 1000 }).valid
@@ -134,7 +134,7 @@ describe('a message', () => {
     expect(received()).toEqual([])
     expect(recorded.lines[0]).toMatchObject({
       error: { message: 'Cannot deliver a message that is not a feed message' },
-      // It says of no store itself, and is found by that of the queue.
+      // The message names no store, so the store of the queue is logged.
       fields: { source: 'web', messageId: 'a' },
     })
   })
@@ -178,7 +178,7 @@ describe('a failed message', () => {
 
   test.each([
     [100, undefined, 675, 675],
-    // A thousand receives then last thirteen days, and each is within the 25 minutes of its alarms.
+    // A thousand receives then last thirteen days, with a retry within the alarms' period of 25 minutes.
     [101, undefined, (13 * DAY) / 1000 / 900, 25 * 60],
     [1, '3600', 3600, 4000],
     [101, '3600', 3600, 4000],
@@ -197,7 +197,7 @@ describe('a failed message', () => {
 })
 
 describe('an endpoint that fails', () => {
-  // For how long it is tried before, and that a probe enables it again, is in proofs/crash/outages.test.ts.
+  // proofs/crash/outages.test.ts tests the time before, and that a probe enables it again.
   test('for the time set in stores.yml is disabled, and probed with one message every fifteen minutes', async () => {
     answer = () => 500
     now = START + DAY
@@ -269,7 +269,7 @@ describe("a store's secret", () => {
       `/order-relay/test/feed-secrets/${name}; create it with "npx relay stores secret"`
     const message = record('a', { queue: `feed-own-${name}` })
     for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
-    // Two look-ups, each of the index, which is not there, and of the secrets.
+    // Two reads, each of the index, which does not exist, and of the secrets.
     expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
     expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
     await stack.set(`feed-secrets/${name}`, 'secret')
@@ -310,7 +310,7 @@ test.each([
   for (const address of refused) expect(() => assertAddress(address)).toThrow()
 })
 
-// What the HTTP client does with redirects, discarded bodies and time is in test/platform/http-client.test.ts.
+// test/platform/http-client.test.ts tests redirects, discarded bodies and timeouts.
 describe('a delivery', () => {
   const DELIVERY = '8d5b3a52-06a8-4a6c-9d34-0a4a5ad4b6c1'
   const BODY = '{ "event": "order.updated", "data": {"error": "کمبود"} }'
@@ -353,7 +353,7 @@ describe('a delivery', () => {
   })
 
   type Vector = Record<'secret' | 'id' | 'body' | 'signature', string> & { timestamp: number; valid: boolean }
-  /** The signatures that the official Python library has made and accepts. */
+  /** Signatures made by the official Python library. */
   const { cases } = JSON.parse(readFileSync('test/feeds/standard-webhooks/vectors.json', 'utf8'))
   test.each((cases as Vector[]).filter(({ valid }) => valid))(
     'independent vector: $id',

@@ -16,20 +16,20 @@ import {
 import type { Step } from '../../lib/orders/requests.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 
-// That service, table and store agree after every sequence of events, and what each request is then, is in interleavings.test.ts.
+// interleavings.test.ts tests that service, table and store agree after every sequence of events.
 
 const KEY = { source: 'shop', external_id: '1' }
 const DELIVERY = '00000000-0000-4000-8000-000000000001'
 const NOW = 1_700_000_000
 const WEEK = 7 * 24 * 60 * 60
 
-/** A cause that an accountant can fix, and one that nobody can. */
+/** A fixable cause, and one that is final. */
 const fixable = { status: 400, code: 'unknown_sku', message: 'no' }
 const invalid = { status: 400, code: 'invalid', message: 'no' }
 
 type Input = Parameters<typeof applyAt>[1]
 const apply = (order: Order, input: Input, now = NOW) => applyAt(order, input, { now, retryRefused: WEEK })
-/** Applies one after the other; the notices are those of the last one. */
+/** Applies inputs in sequence; returns the notices of the last one. */
 const applyAll = (start: Order, ...inputs: Input[]) =>
   inputs.reduce<Step>(({ order }, input) => apply(order, input), { order: start, notices: [] })
 
@@ -39,7 +39,7 @@ const order = (status: string | undefined, changes: Partial<Order> = {}): Order 
   ...(status !== undefined && { result: result(status) }),
   ...changes,
 })
-/** An open request, named after its kind, accepted at 1. */
+/** An open request with its kind as id, accepted at 1. */
 const open = (kind: RequestKind, changes: object = {}) =>
   ({
     ...{ kind, id: kind, stage: 'unsent', body: '{"a":1}', accepted_at: 1, others: [], withdrawals: [] },
@@ -175,10 +175,10 @@ describe('a request', () => {
     ])
     const known = apply(asked, read('refunded'))
     expect([statesOf(known), noticesOf(known)]).toEqual([['create duplicate'], ['order.updated create']])
-    // Nothing to ask when it says what is known.
+    // No read is needed if the response matches the known result.
     const same = apply(having('invoiced', open('create')), duplicate)
     expect([same.order.doubt, statesOf(same)]).toEqual([false, ['create duplicate']])
-    // The service's own word, even after an attempt whose answer was lost.
+    // The service's duplicate flag counts even after an attempt whose response was lost.
     const again = applyAll(
       having(undefined, open('create', { stage: 'unanswered' })),
       duplicate,
@@ -301,14 +301,14 @@ describe('a refusal', () => {
     expect([nextCall(once.order), noticesOf(once)]).toEqual([undefined, ['order.waiting create']])
     const { order: again } = applyAll(once.order, check, unknown)
     expect(nextCall(again)).toMatchObject({ to: 'create' })
-    // As before, and no news.
+    // Unchanged, without a notice.
     expect(apply(again, refused('create'), NOW + WEEK - 1)).toEqual({ order: once.order, notices: [] })
 
     const error = { ...fixable, code: 'outside_fiscal_years' }
     expect(noticesOf(apply(again, refused('create', error)))).toEqual(['order.waiting create'])
     expect(apply(again, refused('create'), NOW + WEEK).order.ended).toMatchObject([{ state: 'rejected' }])
     expect(statesOf(apply(again, answered('create', 'invoiced')))).toEqual(['create registered'])
-    // The week counts from the first refusal, whatever is lost in between, and the store still knows of it.
+    // The week counts from the first refusal, even if responses are lost in between.
     const { order: unanswered } = apply(again, lost('create'))
     expect(requestViews(unanswered)).toMatchObject([{ state: 'waiting', reason: fixable }])
     expect(noticesOf(apply(unanswered, request('create')))).toEqual(['order.waiting later'])
@@ -328,7 +328,7 @@ describe('a refusal', () => {
   test('in a status that has since changed sends the request again at once', () => {
     const { order: next } = applyAll(having(undefined, open('refund')), refused('refund'), read('invoiced'))
     expect(nextCall(next)).toMatchObject({ to: 'refund' })
-    // Only once, whatever the service shows.
+    // Only once, regardless of the service's response.
     const again = applyAll(next, refused('refund'), read('paid'))
     expect(again.order.open.refund).toMatchObject({ stage: 'refused' })
   })
@@ -370,7 +370,7 @@ describe('a withdrawal', () => {
     expect([nextCall(asked.order), asked.notices]).toEqual([{ to: 'read' }, []])
     expect(apply(asked.order, withdraw(kind)).order).toEqual(asked.order)
     expect(statesOf(apply(asked.order, found))).toEqual(states)
-    // Ahead of its event, which may be behind one that fails; the event then changes nothing.
+    // Announced before its event, which may be queued behind a failing one; the event then changes nothing.
     const announced = applyAll(start, { announced: withdrawalOf(kind) }, found)
     expect(statesOf(announced)).toEqual(states)
     expect(apply(announced.order, withdraw(kind)).order).toEqual(announced.order)

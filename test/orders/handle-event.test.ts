@@ -15,7 +15,7 @@ import {
 } from '../../lib/orders/order.ts'
 import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 
-// What a crash between two steps leaves behind is in interleavings.test.ts, which runs `handleEvent` as well.
+// interleavings.test.ts, which also runs `handleEvent`, tests crashes between two steps.
 
 const KEY = { source: 'shop', external_id: '1' }
 const NOW = 5000
@@ -43,13 +43,13 @@ const inReview: Order = {
   },
 }
 
-/** What the service answers to each call; undefined where a call has to wait. */
+/** The service's response to each call; undefined if the call is deferred. */
 type Respond = ((to: AccountingCall['to']) => CallResult) | undefined
 
-/** What a worker does, and where it dies. */
+/** The steps of a worker, and where it dies. */
 type Journal = { steps: string[]; entries: HistoryEntry[]; isDying?: 'saving' | 'publishing' | undefined }
 
-/** An order with its table, and a journal of what its worker does. */
+/** An order with its table and a journal of the worker's steps. */
 const world = (
   start?: Order,
   { records, ...more }: Partial<StoredOrder> & { records?: RecordChange } = {},
@@ -101,7 +101,7 @@ const world = (
   return { from, journal, steps, entries, published, stored: () => stored }
 }
 
-/** Handles an event of an order, and returns everything that it does. */
+/** Handles an event of an order and returns all its effects. */
 const handled = async (
   event: OrderEvent,
   answer: Respond,
@@ -141,7 +141,7 @@ test('saves each step and publishes it with its own version before the next call
 })
 
 test('fails an order that is not settled after twelve calls', async () => {
-  // Each answer is taken for that to a read, so that the payment is never decided.
+  // Every response looks like a read, so the payment is never decided.
   const { steps, outcome } = await handled(check, () => answered('read', 'invoiced'))
   expect(outcome).toBe('Cannot settle the order: 12 calls were not enough')
   expect(steps.filter(step => /^(read|payment|refund)$/.test(step))).toHaveLength(12)
@@ -161,7 +161,7 @@ test('publishes what was saved before a worker died, with the same ids, and appl
   journal.isDying = 'publishing'
   await expect(from('orders', check, finalized)).rejects.toThrow('died')
   journal.isDying = undefined
-  // The service has another answer now, and what was decided stays.
+  // The service's response has changed, but the saved decision remains.
   await from('orders', check, to => answered(to, 'refunded'))
   expect(steps).toEqual([
     ...['read', 'save paid v2, revision 1', 'publish order.updated v2'],
@@ -235,7 +235,7 @@ test('reads announced withdrawals once, immediately before it sends a request', 
     { id: 'create', state: 'withdrawn' },
     { id: 'w', state: 'registered' },
   ])
-  // Its own event changes nothing, and is in the history.
+  // Its event changes nothing, but is in the history.
   const event = {
     event: 'order.withdraw',
     delivery: 'w',
@@ -311,18 +311,18 @@ describe('an event whose call is deferred', () => {
     journal.isDying = undefined
     await from('orders', create, undefined)
     await from('orders', create, undefined)
-    // Under the same revision, so that SQS drops it.
+    // With the same revision, so that SQS drops the duplicate.
     const moved = 'move create, revision 1'
     expect(steps).toEqual(['save undefined v0, revision 0, marked create', moved, moved])
     await expect(from('bulk', create, down)).rejects.toThrow('no response')
     expect(stored()?.bulk).toBe('create')
     await from('bulk', create, created)
     expect(stored()?.bulk).toBeUndefined()
-    // Handled there, it comes again when the worker died before it deleted it here, and leaves no mark.
+    // Redelivered here after it was handled there, because the worker died before deleting it; leaves no mark.
     for (const queue of ['orders', 'bulk', 'orders'] as const)
       await from(queue, check, queue === 'bulk' ? to => answered(to, 'invoiced') : undefined)
     expect(stored()?.bulk).toBeUndefined()
-    // Behind an event that is still there, it must not be dropped: its mark would remain.
+    // Behind another event in the bulk queue, it must not be deduplicated, or its mark would remain.
     const second = { ...check, delivery: 'second' }
     for (const event of [second, webhook('paid')]) await from('orders', event, undefined)
     await from('bulk', second, to => answered(to, 'invoiced'))

@@ -19,7 +19,7 @@ const [at, previous] = ['2026-01-02T03:04:05.006Z', '2026-01-02T03:04:05.000Z']
 
 type Circumstances = Partial<Parameters<typeof historyEntry>[2]>
 
-/** The entry of a save that leads from one order to another. */
+/** The entry of a save that changes one order into another. */
 const between = (before: Partial<Order>, after: Partial<Order>, circumstances: Circumstances = {}) =>
   historyEntry(
     { ...newOrder(KEY), ...before },

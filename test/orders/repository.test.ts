@@ -27,7 +27,7 @@ const result = (external_id: string, status: string) => ({ ...keyOf(external_id)
 const itemOf = async (external_id: string) =>
   (await scan(stack.dynamodb, 'orders')).find(item => item.external_id?.S === external_id)
 
-/** What every open request has, with other values for each id. */
+/** The common fields of an open request, with distinct values for each id. */
 const fields = (id: string, more: Partial<OpenRequest> = {}) => ({
   ...{ id, body: `{"of":"${id}"}`, accepted_at: NOW, others: [], withdrawals: [] },
   ...more,
@@ -39,7 +39,7 @@ type Stages<Kind extends RequestKind> = {
   [Stage in Extract<OpenRequest, { kind: Kind }>['stage']]: Extract<OpenRequest, { kind: Kind; stage: Stage }>
 }
 
-/** The stages of an open request, each with everything that it can have. */
+/** The stages of an open request, each with all its optional fields. */
 const later = <const Kind extends 'payment' | 'refund'>(kind: Kind) => ({
   unsent: { ...fields('1'), kind, stage: 'unsent' as const, refused },
   unanswered: { ...fields('2'), kind, stage: 'unanswered' as const, refused },
@@ -133,7 +133,7 @@ describe('an order', () => {
     const item = await itemOf('large')
     expect(Object.keys(item?.bodies?.M ?? {}).sort()).toEqual(['create', 'refund'])
     expect(JSON.stringify(item).length).toBeLessThan(20_000)
-    // A smaller body that replaces a large one leaves nothing of it.
+    // A smaller body replaces a large one completely.
     const smaller = orderOf('large', { open: { create: creates.unsent } })
     await save(smaller, 1)
     expect((await orders.get(order))?.order).toEqual(smaller)
@@ -265,7 +265,7 @@ describe('a save', () => {
   )
 })
 
-// That checks come at growing intervals is in test/reconcile.
+// test/reconcile tests the growing intervals of checks.
 test('does not postpone a check when the order has changed meanwhile', async () => {
   const order = orderOf('faster', { doubt: 'now' })
   await save(order, 0)

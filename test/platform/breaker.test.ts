@@ -17,7 +17,7 @@ const begin = (order: string) => {
   const [source = '', external_id = ''] = order.split(' ')
   return admit({ source, external_id })
 }
-/** Makes an attempt for an order, `<source> <external_id>`; the milliseconds to wait when it is not admitted. */
+/** Makes an attempt for an order `<source> <external_id>`; returns the milliseconds to wait if not admitted. */
 const attempt = (order: string, outcome: Outcome): number | undefined => {
   const admission = begin(order)
   if ('wait' in admission) return admission.wait
@@ -82,7 +82,7 @@ describe('the breaker', () => {
     }
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
     clock += 60_000
-    // A probe that says nothing is followed by another one.
+    // A neutral probe is followed by another one.
     expect([attempt('shop 5', 'neutral'), attempt('shop 6', 'success')]).toEqual([undefined, undefined])
     fail('shop 1', 'shop 2')
     expect(isHeld('shop 7')).toBe(false)

@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 const closing: (() => Promise<void>)[] = []
 afterEach(() => Promise.all(closing.splice(0).map(close => close())))
 
-/** Starts a server, and returns a client of it with the connection of each request that arrived, by its number. */
+/** Starts a server; returns a client for it and the connection number of each received request. */
 const serve = async (listener: RequestListener, assertAddress?: (address: string) => void) => {
   const sockets: Socket[] = []
   const {
@@ -74,7 +74,7 @@ describe('a request', () => {
 })
 
 describe('a connection that is reset', () => {
-  /** Resets the connection at the requests with these numbers, from 1. */
+  /** Resets the connection at these requests, numbered from 1. */
   const resetting = (...numbers: number[]) => {
     let count = 0
     return serve(async (request, response) => {
@@ -149,7 +149,7 @@ describe('a response', () => {
       const more = () => !response.destroyed && response.write('x'.repeat(65_536), more)
       more()
     })
-    // Not by the timeout, which would end it as well.
+    // Before the timeout, which would also close it.
     expect(await request({ maxBytes: 0, timeout: 60_000 })).toMatchObject({ status: 200, text: '' })
     await until(() => sockets[0]?.destroyed === true)
   })

@@ -35,12 +35,12 @@ describe('Parameter Store', () => {
     stack.clear()
     expect(await load()).toEqual(expected)
     expect(stack.commands()).toEqual(['GetParametersByPath'])
-    // A change of one key changes one text: no reader sees half of it.
+    // A change of one key changes one text, so no reader sees a partial change.
     const changed = indexTexts(
       Object.fromEntries([['shop-1/new', 'x'], ...Object.entries(expected).reverse()]),
     )
     expect(changed.filter((text, index) => text !== [first, ...texts][index])).toHaveLength(1)
-    // Nor only one of a secret and the one that it replaces.
+    // A secret and the one that it replaces are in the same text.
     expect(indexTexts({ shop: 'x', 'shop.1': 'y' }).filter(text => text !== '{}')).toHaveLength(1)
   })
 

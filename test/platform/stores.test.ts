@@ -7,7 +7,7 @@ import { storeName } from '../../lib/platform/names.ts'
 import { assertPublicFeeds, MAX_STORES } from '../../lib/platform/stores.ts'
 import { aliasBomb } from '../../proofs/fuzz/properties.ts'
 
-/** A file with these stores, each in a line of its own. */
+/** A file with these stores, one per line. */
 const file = (...stores: string[]) => ['stores:', ...stores.map(store => `  - ${store}`)].join('\n')
 const http = (address: string) => `{ source: a, feed: { http: "${address}" } }`
 
@@ -144,7 +144,7 @@ describe('stores.yml', () => {
 })
 
 describe('the name of a store', () => {
-  /** Texts that differ in case, punctuation or Unicode normalization only are likely among them. */
+  /** Likely includes texts that differ only in case, punctuation or Unicode normalization. */
   const source = fc
     .oneof(
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),

@@ -192,7 +192,7 @@ describe('a status', () => {
   })
 })
 
-// Headers of every kind, and clocks around the tolerance, are in proofs/fuzz/signature.ts.
+// proofs/fuzz/signature.ts tests arbitrary headers and clocks around the tolerance.
 describe('a signature', () => {
   type Case = {
     name: string

@@ -17,7 +17,7 @@ const reconcile = createReconciler({
   ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.25 },
 })
 
-/** Runs the function so many minutes after an order was saved, and returns the orders it checked. */
+/** Runs the function a number of minutes after an order was saved, and returns the orders it checked. */
 const run = async (minutes: number) => {
   now = NOW + minutes * MINUTE_MS
   await reconcile(
@@ -43,7 +43,7 @@ const save = (external_id: string, changes: Partial<Order>, { revision = 0, at =
   )
 const result = (external_id: string, status: string) => ({ source: 'shop', external_id, status })
 
-// That a missed webhook is found, and that a check is enqueued before it is postponed, is in proofs/crash.
+// proofs/crash tests that a missed webhook is found, and that a check is enqueued before it is postponed.
 test('checks an unsettled order at growing intervals', async () => {
   await save('waits', { version: 1, result: result('waits', 'needs_review') })
   await save('moved', {}, { bulk: 'delivery' })
@@ -52,10 +52,10 @@ test('checks an unsettled order at growing intervals', async () => {
   for (const minute of due.flatMap(each => [each - 1, each])) {
     for (const id of await run(minute)) checked[id]?.push(minute)
   }
-  // An order in the bulk queue has a day.
+  // An order in the bulk queue is checked after a day.
   expect(checked).toEqual({ waits: due, moved: [1862, 3230] })
   await save('waits', { version: 2, result: result('waits', 'paid') }, { revision: 1 })
-  // Jittered by a tenth.
+  // Jittered by ±10 %.
   expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
 })
 

@@ -53,7 +53,7 @@ const post = async (
 ) => {
   const body = bytesOf(content)
   const signature = signed ? { 'x-service-signature': sign({ secret, t, body }) } : {}
-  // However little time is left: middy's early timeout would answer before the function has.
+  // Regardless of the remaining time: middy's early timeout would respond before the function.
   const nearEnd = context(() => 1)
   const response = await handler(httpEvent({ body, headers: { ...signature, ...headers } }), nearEnd)
   return { status: response?.statusCode, headers: response?.headers, body: JSON.parse(response?.body ?? '') }
@@ -67,7 +67,7 @@ const refused = (status: number, code: string, message: unknown) => ({
   body: { error: { code, message } },
 })
 
-/** The sender is asked to try again. */
+/** A response that makes the sender retry. */
 const unavailable = {
   ...refused(503, 'unavailable', 'The delivery could not be stored; send it again'),
   headers: { 'content-type': 'application/json', 'retry-after': '5' },
@@ -246,7 +246,7 @@ describe('a request that is not queued', () => {
   })
 })
 
-// Every call that may fail, before and after its effect, is in proofs/crash.
+// proofs/crash tests a failure of every call, before and after its effect.
 test.each<[string, Content]>([
   ...STORED.map((command): [string, Content] => [command, webhook()]),
   ['SendMessage', '[1]'],

@@ -26,7 +26,7 @@ const accepts = async (secret: string) => {
 }
 const rotation = (phase: RotationPhase, seconds = 60) => ({ rotation: untilText(phase, seconds) })
 
-// How often parameters are read, and what happens while they cannot be, is in test/platform/parameters.test.ts.
+// test/platform/parameters.test.ts tests the read intervals and failures.
 test('verifies a signature with each stored secret and no other', async () => {
   state.stored = { ...BOTH, ...rotation('announced') }
   const found = ['one', 'two', 'three', state.stored.rotation ?? ''].map(accepts)

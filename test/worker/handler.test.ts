@@ -17,7 +17,7 @@ const DAY = 24 * 60 * 60 * 1000
 
 let handler: ReturnType<typeof createWorker>
 let requests: OutgoingRequest[]
-/** The response of the accounting service to each request; a text or a JSON value as its body. */
+/** The accounting service's response to each request; the body is text or a JSON value. */
 type Response = { status: number; body?: unknown; headers?: Record<string, string> }
 let respond: (request: OutgoingRequest) => Response | Error
 
@@ -68,13 +68,13 @@ const run = async (...records: Parameters<typeof sqsEvent>) =>
 const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 const stored = (external_id: string) => orders.get(keyOf(external_id))
 
-/** The calls that the history has of an order. */
+/** The calls in the history of an order. */
 const callsOf = async (id: string) =>
   (await scan(stack.dynamodb, 'history'))
     .map(entryOf)
     .flatMap(({ external_id, calls }) => (external_id === id ? calls : []))
 
-// That events are applied, published and saved, and that failures are waited out, is in proofs/crash.
+// proofs/crash tests that events are applied, published and saved, and retried after failures.
 
 describe('an event', () => {
   test("is applied, published to the store's feed and saved, and counted separately when nothing changes", async () => {
@@ -87,7 +87,7 @@ describe('an event', () => {
     const processed = { changed: true, calls: 0, published: 1, status: 'paid' }
     const fields = { delivery, event: name, ...keyOf('webhook'), ...processed }
     expect(recorded.lines).toEqual([{ level: 'info', message: 'event processed', fields }])
-    // Lambda ends an invocation, and nothing answers before it does.
+    // The function must not respond early when no time remains.
     await handler(
       sqsEvent(record('2', hook)),
       context(() => 0),
@@ -104,7 +104,7 @@ describe('an event', () => {
     ['received again', { ApproximateReceiveCount: '2' }],
   ])('that creates a known order and was %s is a duplicate, and reads the order', async (id, attributes) => {
     respond = ({ method }) => {
-      // However long calls take, an event is not moved while few others wait.
+      // Without a backlog, an event is not moved regardless of the duration of its calls.
       elapsed += 8000
       return method === 'GET' ? result(id, 'paid') : result(id, 'invoiced', { duplicate: true })
     }
@@ -214,7 +214,7 @@ describe('a failed event', () => {
       const times = { since: '2026-01-02T03:03:50.000Z', at: '2026-01-02T03:04:05.000Z' }
       const next_at = new Date(NOW + seconds * 1000).toISOString()
       expect(await stored(name)).toMatchObject({
-        // Only an answer that is missing may hide a registration.
+        // Only a missing response may hide a registration.
         order: { open: { create: { stage: failing.code === 'unavailable' ? 'unanswered' : 'unsent' } } },
         failing: {
           event: 'order.create',
@@ -269,7 +269,7 @@ describe('a failed event', () => {
     expect(recorded.counted().filter(name => name === 'BreakerOpened')).toHaveLength(1)
     const message = 'The breaker is open: the accounting service was unavailable'
     expect((await stored('open-check'))?.failing).toMatchObject({ code: 'not_called', message })
-    // Half a second and a random part of another.
+    // Half a second plus a random part of another half.
     elapsed = 624
     await runEach()
     expect(requests).toHaveLength(4)
@@ -328,7 +328,7 @@ test("moves an event behind its order's events in the bulk queue each time, with
   expect(recorded.counted()).toEqual(['EventsProcessed', 'EventsProcessed'])
   await mark()
   recorded.clear()
-  // Whoever replays a dead letter is told what became of it.
+  // The operator who replays a dead letter sees the outcome.
   await run(record('1', body, {}, 'ordersDead'))
   expect(recorded.messages()).toEqual(['event processed'])
 })
@@ -347,7 +347,7 @@ describe('calls of an environment', () => {
     clock = 0
     share = callShares(() => clock)
   })
-  /** Makes a call that takes a second, as far as it is allowed; each store calls again and again. */
+  /** Makes a call of one second if it is allowed; returns whether it was made. */
   const call = async (source: string, messages = 5): Promise<boolean> => {
     const makeCall = share(source, messages)
     await makeCall?.(async () => {
@@ -356,7 +356,7 @@ describe('calls of an environment', () => {
     }).catch(() => undefined)
     return makeCall !== undefined
   }
-  /** Which of a number of calls are made. */
+  /** Attempts a number of calls; returns which were made. */
   const calls = async (count: number, source: (index: number) => string, messages?: number) => {
     const made: boolean[] = []
     for (let index = 0; index < count; index++) made.push(await call(source(index), messages))
@@ -369,7 +369,7 @@ describe('calls of an environment', () => {
     expect(await call('other')).toBe(true)
     clock += 1000
     expect(await call('import')).toBe(true)
-    // By then, the other is the one that has the most.
+    // By then, the other store is the busiest.
     clock += 60_000
     expect(await calls(10, () => 'other')).toEqual(ofOne)
   })
@@ -396,7 +396,7 @@ describe('calls of an environment', () => {
       }).catch(() => undefined)
       return makeCall !== undefined
     }
-    // As long as no other store has quick calls, the service may be what is slow.
+    // Without fast calls of another store, the service itself may be slow.
     expect([await slow('poison'), await slow('poison'), await slow('other')]).toEqual([true, true, true])
     expect(await call('quick', 1)).toBe(true)
     expect([await slow('poison'), await slow('other'), await call('quick', 1)]).toEqual([false, false, true])

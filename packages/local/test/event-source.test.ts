@@ -30,7 +30,7 @@ const send = ({ url }: Queue, group: string, body: string, more: Partial<SendMes
   parts.sqs.sendMessage({
     ...{ QueueUrl: url, MessageBody: body, MessageGroupId: group, MessageDeduplicationId: body, ...more },
   })
-/** How many messages are visible and how many are being processed. */
+/** The numbers of visible and in-flight messages. */
 const counts = async ({ url }: Queue) => {
   const { Attributes = {} } = await parts.sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ['All'] })
   return [Attributes.ApproximateNumberOfMessages, Attributes.ApproximateNumberOfMessagesNotVisible].join()
@@ -73,7 +73,7 @@ test('runs groups in parallel and the messages of a group in sequence', async ()
   }
   const invoke = async ({ Records: [record] }: SQSEvent) => {
     const body = record?.body ?? ''
-    // The second of a group would be there too early.
+    // Fails if the second message of a group arrives too early.
     if (running.push(body) === 3) release(expect(running.toSorted()).toEqual(['a1', 'b1', 'c1']))
     await together
     order.push(body)

@@ -8,7 +8,7 @@ import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import type { PortName, Ports } from '../settings.ts'
 
-/** Data of an earlier version, which left it readable for everybody. */
+/** Data of an earlier version, which was readable by all users. */
 export const prepareData = async (dataDir: string) => {
   await mkdir(join(dataDir, 'queues'))
   await writeFile(join(dataDir, 'parameters.json'), '{"parameters":[]}')
@@ -31,7 +31,7 @@ const order = (external_id: string, source: string) =>
   JSON.stringify({ external_id, source, items: [{ sku: 'SKU-1', quantity: 1, unit_price: 10 }] })
 const json = { 'content-type': 'application/json' }
 
-/** Requests that each port answers to a program on this machine. */
+/** Requests that each port accepts from local programs. */
 const ATTACKS: readonly Attack[] = [
   {
     ...{ name: 'relay', path: '/api/v1/orders/', body: order('1', 'api') },
@@ -85,7 +85,7 @@ export const machineTests = () => {
     expect(found.filter(line => !/^[67]00 /.test(line))).toEqual([])
   })
 
-  /** fetch() does not let its callers set Host and Origin. */
+  /** fetch() does not allow its callers to set Host and Origin. */
   const send = async (
     { name, path, body, headers }: Attack,
     more: Record<string, string> = {},
@@ -107,7 +107,7 @@ export const machineTests = () => {
       const own = `127.0.0.1:${ports[attack.name]}`
       for (const headers of [{}, { host: `localhost:${ports[attack.name]}` }, { origin: `http://${own}` }])
         expect(Math.floor(((await send(attack, headers)).status ?? 0) / 100)).toBe(2)
-      // Longer than clients keep an idle connection, so that none is closed under a request.
+      // Longer than clients reuse an idle connection, so that none is closed during a request.
       expect((await send(attack)).keepAlive).toMatch(/^timeout=(6[5-9]|7\d)$/)
 
       const foreigners = [

@@ -139,7 +139,7 @@ test('seeding replaces only the webhook secrets of earlier starts', async () => 
     return Object.fromEntries(Parameters.map(({ Name = '', Value }) => [Name.split('/').at(-1), Value]))
   }
   await put('/relay/webhook/secrets/by-hand', 'kept')
-  // Of keys that were made before; the new ones are not in it.
+  // The index of earlier keys, which lacks the new ones.
   await put('/relay/store-keys-index/0', '{}')
   expect(await seeded('one', 'two')).toEqual({ 'by-hand': 'kept', 'local-1': 'one', 'local-2': 'two' })
   expect(await seeded('three')).toEqual({ 'by-hand': 'kept', 'local-1': 'three' })

@@ -22,14 +22,14 @@ let relay: Relay
 let lambda: Awaited<ReturnType<typeof startServer>>
 let clients: ReturnType<typeof clientsAt>
 const errors: unknown[] = []
-/** The invocations that reached Lambda, and the batches that the worker has begun with. */
+/** The invocations that reached Lambda, and the batches that the worker has started. */
 const arrived: string[] = []
 const begun: string[] = []
 const held = Promise.withResolvers<void>()
 
 const runsOf = (wanted: string) => arrived.filter(name => name === wanted).length
 
-/** serverless-offline's functions, which the relay limits: the worker is busy until it is released. */
+/** Fake functions of serverless-offline; the worker is busy until it is released. */
 Lambda.prototype.get = name => {
   let batch = ''
   return {
@@ -123,7 +123,7 @@ test('the port opens once all functions are loaded, with the webhook secret of t
 
 test('runs batches in parallel, including one left by the last process; a pause delays new batches', async () => {
   await send('b')
-  // Sooner than a long poll would give its socket to another.
+  // Sooner than a long poll would release its socket.
   await until(() => begun.length === 2, 10_000)
   expect(begun.toSorted()).toEqual(['a', 'b'])
   const paused = relay.pause()

@@ -60,7 +60,7 @@ const worker = { name: 'relay-local-worker', handler: 'functions/worker.handler'
 const read = (provider: object, functions: Record<string, object> = { worker }) =>
   readService({ provider, functions }, ROOT, ports)
 
-/** What reading the service fails with when the worker has this field. */
+/** The error of reading the service when the worker has this field. */
 const failure = (name: string, value: unknown) => () => read({}, { worker: { ...worker, [name]: value } })
 const sqs = (id: string, more: object = {}) => [{ sqs: { arn: arnOf(id), ...more } }]
 const ALARM = { environment: { X: { Ref: 'AlarmTopic' } } }

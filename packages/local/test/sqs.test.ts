@@ -141,7 +141,7 @@ describe('an SQS process that is killed', () => {
     const [{ ReceiptHandle } = {}] = await receive(url)
     await sqs.deleteMessage({ QueueUrl: url, ReceiptHandle })
     expect((await receive(url)).map(({ Body }) => Body)).toEqual(['a2'])
-    // Sent one after the other in each group, and killed in the middle of it.
+    // Sends the messages of each group in sequence, and kills the process in between.
     const accepted: string[] = []
     const stopped = new AbortController()
     void child.ended.then(() => stopped.abort())

@@ -19,7 +19,7 @@ beforeAll(async () => {
   settings = { ports: await freePorts(), dataDir: dataDir(), watch: false }
 })
 
-/** Runs `npm start`, or its script alone, until it has printed something. */
+/** Runs `npm start`, or only its script, until it has printed something. */
 const start = async (awaited: RegExp, ...npm: string[]) => {
   const env = { ...process.env, ...environmentOf(settings) }
   const [program, args] = npm.length > 0 ? ['npm', npm] : [process.execPath, ['packages/local/start.ts']]
@@ -33,7 +33,7 @@ const READY = /^ready.*?(http:\S+\?token=([\w-]{32}))/m
 
 const npmStart = (awaited: RegExp) => start(awaited, 'start', '--silent')
 
-/** Ends one process of a start and waits until all the others have ended. */
+/** Ends one process of a start and waits until all others have ended. */
 const kill = async ({ child: { pid = 0 } }: Program, signal: NodeJS.Signals, script?: string) => {
   const family = await familyOf(pid)
   expect(family.length).toBeGreaterThan(2)
@@ -125,7 +125,7 @@ test('leaves no process behind after an aborted or failed start', async () => {
   const starting = new AbortController()
   const print = () => starting.abort()
   const aborted = startStack({ ...settings, dataDir: dataDir('aborted'), signal: starting.signal, print })
-  // The end of a part, at once.
+  // Reports immediately that a component has ended.
   await expect(aborted).rejects.not.toHaveProperty('name', 'AbortError')
   expect(await running()).toBeLessThanOrEqual(before)
 

@@ -24,7 +24,7 @@ const line = (second: number, level: string, message: string, fields: object = {
 const platform = (second: number, type: string, status: string) => ({
   ...{ time: at(second), type: `platform.${type}`, record: { requestId: 'r', status } },
 })
-/** In two pages each, as CloudWatch returns them; Lambda's own lines as with its log format JSON. */
+/** Two pages each, as from CloudWatch; Lambda's own lines in its JSON log format. */
 const LOGS: Readonly<Record<string, object[][]>> = {
   webhook: [
     [line(1, 'INFO', 'first'), { _aws: { Timestamp: 1 }, Deliveries: 1 }],
@@ -38,7 +38,7 @@ const LOGS: Readonly<Record<string, object[][]>> = {
 
 type Letter = { id: string; event: string; source?: string; external_id: string }
 
-/** The state of the account, and what the command did in it. */
+/** The state of the account, and the command's actions in it. */
 const NEW = {
   ...{ confirmed: 0, pending: 0, unreserved: 10 },
   ...{ letters: [] as readonly Letter[], hidden: 0, fails: [] as readonly string[] },
@@ -46,12 +46,12 @@ const NEW = {
 let account = NEW
 let [unread, processed, deleted, written]: [Letter[], string[], string[], string[]] = [[], [], [], []]
 
-/** The queue in which there are messages; of the others, SQS hands out none. */
+/** The only queue with messages. */
 const LETTERS = 'orders-dead.fifo'
 
 const OPERATOR = 'arn:aws:sts::000000000000:assumed-role/operators/sara'
 
-/** The fields of all commands, so far as the answers depend on them. */
+/** The fields of all commands on which responses depend. */
 type Input = Partial<
   Record<'QueueName' | 'QueueUrl' | 'ReceiptHandle' | 'logGroupName' | 'nextToken', string>
 > & {
@@ -79,7 +79,7 @@ const METRICS: Readonly<Record<string, number>> = {
   'EventRetried order-relay-production': 7,
 }
 
-/** What AWS answers, by command; nothing to any other. */
+/** AWS's responses by command; other commands get an empty response. */
 const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
   DescribeStacks() {
     const Outputs = Object.entries(OUTPUTS).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
@@ -115,7 +115,7 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
       ApproximateNumberOfMessagesNotVisible: `${account.hidden}`,
     },
   }),
-  // Messages of one group come together, as from AWS.
+  // Messages of one group are returned together, as on AWS.
   ReceiveMessage: ({ QueueUrl }) => ({
     Messages: QueueUrl?.endsWith(LETTERS) ? unread.splice(0, 10).map(messageOf) : [],
   }),
@@ -125,7 +125,7 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
   DescribeAlarms: () => ({
     MetricAlarms: [
       ...[alarm('dead-letters', 'ALARM', new Date(1000)), alarm('queue-age', 'OK')],
-      // Of a stage whose name begins like this one's.
+      // An alarm of a stage with the same name prefix.
       alarm('two-queue-age', 'ALARM'),
     ],
   }),
@@ -144,7 +144,7 @@ const THREE = [
   letter('refund-of-b', 'b', 'order.refund'),
 ]
 
-/** What the command asks of AWS and the local stack does not have. */
+/** Calls of the command that the local stack does not support. */
 export const awsTests = () => {
   beforeAll(() => answerCalls((action, input) => ANSWERS[action]?.(input) ?? {}))
   afterAll(() => answerCalls(undefined))

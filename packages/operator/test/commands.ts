@@ -12,7 +12,7 @@ import { until } from '@order-relay/test-support/until.ts'
 
 const ORDERS = 24
 
-/** What the receiver has logged. */
+/** The receiver's log lines. */
 const received = async () => {
   const { out } = await local.relay(['tail', '--no-follow', '--since', '2m', '--json'])
   return out
@@ -40,7 +40,7 @@ export const rotateTests = () => {
     const { data: begun } = await rotation
     expect(begun).toMatchObject({ retired: false, resumed: false, old: [expect.any(String)] })
 
-    // A webhook whose secret is not known yet is deferred, and sent again.
+    // A webhook with a secret that is not known yet is deferred and retried.
     await until(async () => {
       const queued = (await received()).filter(({ outcome }) => outcome === 'queued')
       return new Set(queued.map(({ external_id }) => external_id)).size === ORDERS
@@ -87,7 +87,7 @@ export const monitorTests = () => {
     expect(found.orders).toMatchObject([{ source: 'api', external_id: 'w-1' }])
 
     const { out } = await local.relay(['tail', '--no-follow', '--since', '1m', '--delivery', data.delivery])
-    // The worker may be done before the receiver writes its line.
+    // The worker may finish before the receiver writes its log line.
     expect(out).toMatch(/delivery received outcome=queued /)
     expect(out).toMatch(/event processed .*external_id=w-1/)
 
@@ -123,7 +123,7 @@ export const monitorTests = () => {
     const { data } = await counting
     const [{ perSecond, doneIn, ...about }] = data.stores
     expect(about).toEqual({ source, orders: 2 })
-    // Two were done in two seconds or, on a busy machine, more; the rate has one decimal.
+    // Two were completed in at least two seconds; the rate has one decimal.
     expect(perSecond).toBeLessThanOrEqual(1)
     expect(Math.abs(doneIn - 2 / perSecond)).toBeLessThan(1.5)
     await Promise.all(waiting.slice(0, 2).map(save(1)))
@@ -150,7 +150,7 @@ export const monitorTests = () => {
     const args = ['tail', '--local', '--order', 'live', '--json', '--since', '1m']
     const { child, ended, printed } = startRelay(args, local.stack().environment)
     await local.relay(['send', '--external-id', 'live'])
-    // The functions write side by side.
+    // The functions write concurrently.
     for (const message of [/delivery received/, /event processed/]) await printed(message)
     child.kill('SIGINT')
     const { signal, out } = await ended
@@ -215,7 +215,7 @@ export const auditTests = () => {
   test('accounts for a delivery that the worker quarantined', async () => {
     const data = { source: 'api', external_id: 'odd', status: 'paid' }
     const delivery = randomUUID()
-    // Long enough ago for the table's whole seconds.
+    // Long enough ago for the table's resolution of one second.
     const recorded = Math.floor(Date.now() / 1000) - 5
     await deliveryRepository(local.stack().dynamodb, 'deliveries').record({ delivery, ...data }, recorded)
     await local.quarantine('worker', JSON.stringify({ event: 'order.updated', delivery, data }))

@@ -113,7 +113,7 @@ describe('the log of the local stack', () => {
   const COUNT = 4000
   const minute = (index: number) => new Date(BEGIN + index * 60_000)
 
-  /** A line a minute, long enough for bisection; one is longer than what is read at once. */
+  /** One line per minute, enough for bisection; one line is longer than the read buffer. */
   const lineOf = (index: number) =>
     visible(
       JSON.stringify({

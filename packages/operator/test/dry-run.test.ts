@@ -9,7 +9,7 @@ const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
 const at = (status: string): ServiceOrder => ({ result: { ...key, status } })
 
-/** A dry run of an order as the service and the relay have it. */
+/** A dry run for an order with these states at the service and the relay. */
 const dryRunOf = (service: ServiceOrder, status?: string, withdrawals: readonly Withdrawal[] = []) => {
   const result = status === undefined ? undefined : { ...key, status }
   const order = { ...newOrder(key), result }

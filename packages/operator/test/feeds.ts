@@ -18,7 +18,7 @@ const send = (external_id: string) =>
   local.relay(['send', '--source', PERSIAN, '--external-id', external_id, '--wait', '20s'])
 const resend = (...args: string[]) => local.json(['stores', 'resend', PERSIAN, ...args])
 
-/** What waits in the feed, which is then empty: order, version and cause of each message. */
+/** Empties the feed; returns the order, version and cause of each message. */
 const received = async () =>
   (await drain(local.stack().sqs, local.queue(FEED))).map(({ Body = '', Attributes }) => {
     const message = JSON.parse(Body)
@@ -85,7 +85,7 @@ export const feedTests = () => {
     const { environment, code, 'once.ts': remembering, aws_cli } = data.snippets
     const url = local.queue(FEED)
     const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
-    // Python and version 1 of the AWS CLI take no other variable, and the latter no address from one.
+    // Python and version 1 of the AWS CLI support no other variable, and the latter no endpoint variable.
     expect(environment.AWS_DEFAULT_REGION).toBe(environment.AWS_REGION)
     expect(aws_cli.split(`aws --endpoint-url ${new URL(url).origin} sqs `)).toHaveLength(3)
     expect(data).toMatchObject({

@@ -19,7 +19,7 @@ const dead = (event: string, external_id: string, more: object = {}) =>
     ...more,
   })
 
-/** What the command prints with `--json`. */
+/** The command's output with `--json`. */
 const data = async (...args: string[]) => (await local.json(args)).data
 
 export const messageTests = () => {
@@ -102,7 +102,7 @@ export const messageTests = () => {
       await local.create('both')
       await dead('payment', 'both', payment)
       const second = await dead('refund', 'both')
-      // Behind another of its order, it is not visible.
+      // Behind another message of its order, it is invisible.
       expect((await local.relay(['dead', 'replay', second])).err).toContain(`no message "${second}" is among`)
       expect((await local.relay(['dead', 'list'])).out).toContain('1 more message not shown')
       const { code, data: replayed } = await local.json(['dead', 'replay', '--order', 'both'])

@@ -26,7 +26,7 @@ const MINUTE = 60_000
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const orders = () => orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 
-/** Handles an event as the worker does, `minutes` after the beginning. */
+/** Handles an event like the worker, `minutes` after the start. */
 const happens = (minutes: number, event: OrderEvent) =>
   handleEvent(event, {
     orders: orders(),
@@ -48,7 +48,7 @@ const shop = (external_id: string) => ({ source: 'demo-shop', external_id })
 
 const minute = (number: number) => new Date(BEGIN + number * MINUTE).toISOString()
 
-/** Notes that the payment of an order fails, since `minutes` after the beginning. */
+/** Records a failing payment of an order, `minutes` after the start. */
 const fails = (key: OrderKey, since: number) =>
   orders().fail(key, {
     ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
@@ -56,7 +56,7 @@ const fails = (key: OrderKey, since: number) =>
     ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
   })
 
-/** Ten orders of two stores, of which one changes again later, and one whose payment fails. */
+/** Ten orders of two stores: one changes again later, and the payment of one fails. */
 const seed = async () => {
   for (let each = 0; each < 10; each++) {
     const store = each % 2 === 0 ? api : shop
@@ -72,7 +72,7 @@ const seed = async () => {
 const idsOf = ({ orders: listed }: { orders: OrderKey[] }) => listed.map(({ external_id }) => external_id)
 const listed = async (...options: string[]) => idsOf((await json(['orders', 'list', ...options])).data)
 
-/** What as many pages list, the last of which has no cursor. */
+/** The content of all pages, the last of which has no cursor. */
 const paged = async (pages: number, ...options: string[]) => {
   const found: string[] = []
   let cursor: string[] = []

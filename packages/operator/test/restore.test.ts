@@ -12,7 +12,7 @@ import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import { until } from '@order-relay/test-support/until.ts'
 
-// docs/restore.md, rehearsed: what AWS would do, a copy of the table at one second does here.
+// Rehearses docs/restore.md, with a copy of the table in place of AWS's point-in-time recovery.
 
 const RESTORED = 'orders-2'
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -35,7 +35,7 @@ const statusOf = async (external_id: string) => {
 const reaches = (external_id: string, status: string) =>
   until(async () => (await statusOf(external_id)) === status)
 
-/** The versions that the store has received of each order. */
+/** The versions of each order that the store has received. */
 const received = async () => {
   const versions: Record<string, number[]> = {}
   for (const { Body = '' } of await drain(local.stack().sqs, local.queue('feed-api.fifo'))) {
@@ -63,7 +63,7 @@ beforeAll(async () => {
 
   await restore()
 
-  // What follows is not in the copy.
+  // The following changes are not in the copy.
   expect(await request('paid-later/payment/', { method: 'card', reference: 'r' })).toBe(200)
   await finalize(true)
   await local.sandbox('POST', '/panel/orders/in-review/retry?source=api')
@@ -95,7 +95,7 @@ test('the scheduled check finds later changes of unsettled orders', async () => 
     sqs,
     telemetry: recordingTelemetry().telemetry,
     settings: { ordersTable: RESTORED, ordersQueueUrl: local.queue('orders.fifo') },
-    // When they are due.
+    // Advance to the time when the checks are due.
     now: () => Date.now() + DAY_MS,
     random: Math.random,
   })

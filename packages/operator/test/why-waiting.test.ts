@@ -27,7 +27,7 @@ const failing: Failing = {
   ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
 }
 
-/** What is stored with the order, and what the stores' API has announced. */
+/** Further data stored with the order, and the announcements of the stores' API. */
 type More = Partial<StoredOrder> & { announced?: Announced }
 
 const why = (order: Partial<Order>, { announced, ...more }: More = {}) => {

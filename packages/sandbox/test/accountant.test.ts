@@ -327,7 +327,7 @@ const BODIES: Record<string, unknown> = { pay: PAYMENT, review: WHY, correct: MO
 
 const act = (action: string, body = BODIES[action], id = '1') => sandbox().act(id, action, body)
 
-/** Brings an order of two pieces of SKU-1 into a status. */
+/** Creates an order of two pieces of SKU-1 in a status. */
 const orderIn = async (status: string, id = '1') => {
   const { create, refund, settings } = sandbox()
   await settings({ automaticFinalization: status !== 'needs_review' })

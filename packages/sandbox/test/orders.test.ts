@@ -13,7 +13,7 @@ const NAMED = { mobile: '09123456789', name: 'سارا محمدی', email: 'sara
 
 const kinds = async (id: string) => [...((await sandbox().detail(id)).history ?? [])].map(({ kind }) => kind)
 
-/** Brings the order 1 into a status. */
+/** Creates order 1 in a status. */
 const orderIn = async (status: string) => {
   const { create, refund } = sandbox()
   if (status === 'unknown') return
@@ -54,7 +54,7 @@ describe('each request of a store in each status', () => {
     if (error instanceof RegExp) expect(String(reply.body.error)).toMatch(error)
     else if (error !== undefined) expect(reply.body).toMatchObject({ error })
     if (request !== 'create') expect(reply.body).not.toHaveProperty('duplicate')
-    // Goods leave with the invoice and come back with the return.
+    // The invoice decreases the stock, and the return restores it.
     const orders = await list('orders')
     expect(orders).toHaveLength(status === 'unknown' && request !== 'create' ? 0 : 1)
     const isPosted = ['invoiced', 'paid'].includes(String(orders[0]?.status))

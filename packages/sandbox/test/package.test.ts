@@ -9,7 +9,7 @@ import { pack, ROOT } from '@order-relay/test-support/project.ts'
 
 const run = promisify(execFile)
 
-/** An empty project, in which the package is installed from its tarball. */
+/** An empty project into which the package is installed from its tarball. */
 const project = useFolder(endPrograms)
 const INSTALLED = 'node_modules/order-relay-sandbox'
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const folder = project(INSTALLED)
   await mkdir(folder, { recursive: true })
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder])
-  // As npm would install them from a registry, which a test does not ask.
+  // Dependencies as installed by npm, without a registry.
   const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   for (const name of Object.keys(dependencies)) {
     const link = project(`node_modules/${name}`)

@@ -61,7 +61,7 @@ test('after being killed during creates, has every confirmed order once and deli
     if (status === 201) confirmed.set(id, Number(body.invoice_number))
     if (confirmed.size === Math.floor(ORDERS / 2)) first.child.kill('SIGKILL')
   }
-  // Twenty stores send one order after another until the connection breaks.
+  // Twenty stores create orders in sequence until the connection breaks.
   const stores = upTo(20).map(async store => {
     for (const id of ids.filter(each => Number(each) % 20 === store % 20)) await create(first.client, id)
   })

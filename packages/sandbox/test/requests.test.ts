@@ -13,7 +13,7 @@ const post = (body: string | Uint8Array | ReadableStream, headers: Record<string
     duplex: 'half',
   })
 
-/** A refused request must not change anything: no order, no customer, no stock. */
+/** Expects that a refused request changes nothing: no order, customer or stock. */
 const expectUntouched = async () => {
   const { list, stock } = sandbox()
   expect([await list('orders'), await list('webhooks'), await stock('SKU-1')]).toEqual([[], [], 100])
@@ -258,7 +258,7 @@ test('a method that a path lacks is 405, with the allowed methods', async () => 
   expect(hook.headers.get('allow')).toBe('PUT, DELETE')
 })
 
-// That it refuses other origins and hosts is in packages/local/test/machine.ts.
+// packages/local/test/machine.ts tests that it refuses other origins and hosts.
 test('the panel loads nothing from elsewhere and cannot be framed', async () => {
   const { headers } = await call(`${sandbox().url}/`)
   const policy = headers.get('content-security-policy')?.split('; ')
@@ -266,7 +266,7 @@ test('the panel loads nothing from elsewhere and cannot be framed', async () => 
   expect(headers.get('x-content-type-options')).toBe('nosniff')
 })
 
-// That every endpoint requires one, with the scope to write, is shown from the OpenAPI document.
+// openapi.test.ts tests that each endpoint requires a key with the documented scope.
 test.each([null, 'wrong', '', 'sandbox-key x', 'SANDBOX-KEY'])('the API key %p is refused', async key => {
   const { status, headers } = await call(`${sandbox().url}/api/v1/orders/1/`, { key })
   expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
@@ -275,7 +275,7 @@ test.each([null, 'wrong', '', 'sandbox-key x', 'SANDBOX-KEY'])('the API key %p i
 const add = (body: object) => sandbox().post('faults', body)
 const active = () => sandbox().list('faults')
 
-/** What a store gets for an order: the status, or that the connection broke. */
+/** A store's response for an order: the status, or that the connection broke. */
 const created = async (id: string) => {
   try {
     const { status, headers, body } = await sandbox().create(order(id))
@@ -325,7 +325,7 @@ test('creates example orders in every status, and sets the stock of all products
   const { panel, post, put, stock } = sandbox()
   const examples = () => post('examples', { orders: 10, source: 'shop' })
   expect((await examples()).body.orders).toHaveLength(10)
-  // What is returned is in stock again.
+  // Returned goods are in stock again.
   expect(await stock('SKU-1')).toBe(103)
   await examples()
   const { counts } = (await panel('sums?source=shop')).body

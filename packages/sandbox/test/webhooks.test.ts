@@ -37,7 +37,7 @@ const retryFixed = async ({ create, product, retry } = sandbox(), id = '1') => {
   return (await retry(id)).body
 }
 
-/** A receiver that was registered before such a retry. */
+/** A receiver that is registered before such a retry. */
 const notified = async (answer?: Parameters<typeof startReceiver>[0], client = sandbox()) => {
   const started = await receiver(answer)
   const { status, body } = await client.register(started.url)

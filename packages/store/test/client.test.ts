@@ -36,7 +36,7 @@ describe('against the accounting service', () => {
   })
 })
 
-/** A client of a service that gives these answers, of which 0 is a lost connection, and its requests. */
+/** A client of a service with these response statuses (0 is a lost connection), and the requests received. */
 const answered = (
   answers: number[],
   options: Partial<ClientOptions> = {},

@@ -31,7 +31,7 @@ const listen = async (listener: RequestListener) => {
   return url
 }
 
-/** Every way to receive; each returns a function that sends it a request. */
+/** All kinds of receivers; each returns a function that sends it a request. */
 const SERVERS: Record<string, (receive: Receive) => Promise<(request: Request) => Promise<Response>>> = {
   'Request and Response': async receive => fetchHandler(receive),
   Hono: async receive => {
@@ -185,7 +185,7 @@ test('the Standard Webhooks library verifies requests of the testing module, inc
 
 test('handles every message of the current version, and none of an older version', async () => {
   const once = onceInMemory()
-  /** The types of the package admit whatever the relay publishes. */
+  /** The package's types accept every message that the relay publishes. */
   const isNew = (message: Published) => once(message, () => undefined)
   const data = { source: 'shop', external_id: '1', status: 'paid' }
   const cause = { event: 'order.check', delivery: 'c' }

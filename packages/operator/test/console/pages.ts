@@ -16,19 +16,19 @@ type Open = (options?: BrowserContextOptions) => Promise<Opened>
 
 type Address = BrowserContextOptions & {
   hash: string
-  /** The console refuses something. */
+  /** Requests that the console refuses. */
   isRefused?: boolean
 }
 
 const HOSTILE = '<img src=/x onerror=alert(1)>'
 
-/** How long things may take on a busy machine, in milliseconds; the relay looks for new secrets once in a minute. */
+/** A timeout for busy machines, in milliseconds; the relay reads new secrets once a minute. */
 const PATIENCE_MS = 30_000
 const LOOKUP = { timeout: 75_000 }
 
 const FEED = 'feed-demo-shop.fifo'
 
-/** What a visit does with its page, by the names that a person reads. */
+/** Actions on a page, by visible labels. */
 const handsOn = (page: Page) => {
   const dialog = page.getByRole('dialog')
   return {
@@ -74,7 +74,7 @@ const shownOrder = async (external_id: string) =>
 export const pageTests = (open: Open) => {
   const folder = useFolder()
 
-  /** Visits a page, which then is accessible and has caused no errors but those that the visit expects. */
+  /** Visits a page, which must be accessible and cause no errors other than the expected ones. */
   const visit = async (
     { hash, isRefused = false, ...options }: Address,
     act: (hands: ReturnType<typeof handsOn>) => Promise<unknown>,
@@ -107,7 +107,7 @@ export const pageTests = (open: Open) => {
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
       await page.getByText('Create waits for the accountant').waitFor()
-      // Nothing of the order's number is markup, and what would turn the text around is shown.
+      // The order number is not interpreted as markup, and bidirectional overrides are visible.
       expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
       await isAccessible()
       await click('button', 'Resend to the store')
@@ -179,7 +179,7 @@ export const pageTests = (open: Open) => {
       await click('link', 'order queue: order.payment of api')
       await isAccessible()
       await click('link', 'page-7')
-      // Hostile text is shown as it is, without effect.
+      // Hostile text is displayed without effect.
       await page.getByText('<b>\\u202er</b>').waitFor()
       await isAccessible()
       await page.goBack()
@@ -331,7 +331,7 @@ export const pageTests = (open: Open) => {
       await page.getByLabel('Order number').fill('logged-2')
       await page.keyboard.press('Enter')
       await processed('logged-1').waitFor({ state: 'detached' })
-      // What all lines have in common is not repeated.
+      // Fields common to all lines are not repeated.
       await lines.filter({ hasText: /event processed\s+[0-9a-f-]{36}/ }).waitFor()
 
       await click('button', 'Pause')
@@ -389,7 +389,7 @@ export const pageTests = (open: Open) => {
     visit({ hash: '#/setup', locale: 'fa-IR' }, async ({ page }) => {
       await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
       const found = await page.locator('.finding p').allInnerTexts()
-      // Commands and addresses remain as they are.
+      // Commands and addresses are not translated.
       expect(found.filter(text => !/[\u0600-\u06ff]|^relay |^http:/.test(text))).toEqual([])
       await goTo(page, '#/overview')
       await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
