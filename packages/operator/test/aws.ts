@@ -157,9 +157,9 @@ export const awsTests = () => {
   beforeEach(() => prepare())
 
   test.each([
-    [{ confirmed: 0, pending: 0 }, /note {2}alarms reach somebody: nobody is subscribed/],
-    [{ confirmed: 0, pending: 1 }, /note {2}alarms reach somebody: the subscription is not confirmed/],
-    [{ confirmed: 1 }, /ok {2}alarms reach somebody: confirmed subscriptions of .*: 1$/m],
+    [{ confirmed: 0, pending: 0 }, /note {2}alarms have a recipient: .* has no subscription/],
+    [{ confirmed: 0, pending: 1 }, /note {2}alarms have a recipient: the subscription is not confirmed/],
+    [{ confirmed: 1 }, /ok {2}alarms have a recipient: confirmed subscriptions of .*: 1$/m],
     [{ unreserved: 8 }, /ok {2}the account's Lambda concurrency suffices/],
     [{ unreserved: 7 }, /!! {4}the account's Lambda concurrency suffices: quota 10, 7 of them/],
   ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
@@ -217,7 +217,9 @@ export const awsTests = () => {
     prepare({ letters, fails: ids.filter(id => id !== 'm2') })
     const { code, out } = await replay('--all', '--reason', 'the service is back')
     expect([processed, deleted]).toEqual([ids.slice(0, 8), ['m2']])
-    expect(out).toMatch(/^Replayed 1 message\.\n[\s\S]*\nStopped: Cannot go on: 5 replays failed in a row; /)
+    expect(out).toMatch(
+      /^Replayed 1 message\.\n[\s\S]*\nStopped: Cannot continue: 5 consecutive replays failed; /,
+    )
     expect(code).toBe(1)
     const [before, after] = written.map(text => JSON.parse(text))
     const begun = { by: OPERATOR, action: 'replay', name: 'all', reason: 'the service is back' }

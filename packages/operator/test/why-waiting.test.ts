@@ -73,7 +73,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a call without an answer',
     { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
-    `payment waits for the worker: the answer of the service was lost: it is sent again; next attempt at ${CHECK}`,
+    `payment waits for the worker: the response of the service was lost: it is sent again; next attempt at ${CHECK}`,
   ],
   [
     'a service that is down',
@@ -165,7 +165,7 @@ const effects = (...[order, stored]: Parameters<typeof why>) =>
 test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced }, {})).toEqual({})
   expect(effects({ open: { create: refused } })).toEqual({
-    check: `The worker reads the order from the service and sends what was refused again, which is due at ${CHECK}.`,
+    check: `The worker reads the order from the service and resends the refused request, which is due at ${CHECK}.`,
     'withdraw create': 'The order is read, and the create withdrawn unless it is done already.',
   })
   expect(effects({ result: invoiced, open: { payment } }, { failing })).toEqual({

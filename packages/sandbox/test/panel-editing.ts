@@ -148,7 +148,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('button', { name: 'Restore the default settings' }).click()
     await page.getByText('The settings are those of a new service').waitFor()
     expect((await client().panel('settings')).body).toEqual(preset)
-    await page.getByLabel('Fault', { exact: true }).selectOption('Answers with an error')
+    await page.getByLabel('Fault', { exact: true }).selectOption('Error responses')
     await page.getByLabel('Applies to').selectOption('Read an order')
     await fill(page, { 'Retry-After': '2', 'Number of requests': '2' }, 'Add fault')
     const banner = page.getByRole('region', { name: 'The service fails on purpose' })

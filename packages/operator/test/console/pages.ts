@@ -192,7 +192,7 @@ export const pageTests = (open: Open) => {
       await fill('Reason', 'the service is back')
       await submit('Replay')
       await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
-      await click('button', 'Break off')
+      await click('button', 'Stop the plan')
       await page.getByText('interrupted').first().waitFor()
       await click('button', 'Resume')
       await submit('Replay')
@@ -207,7 +207,7 @@ export const pageTests = (open: Open) => {
           ...{ name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(plan)) },
         })
       await openPlan({})
-      await page.getByText('the file holds none').waitFor()
+      await page.getByText('the file contains none').waitFor()
       await openPlan((await local.json(['dead', 'replay', '--order', 'later', '--dry-run'])).data)
       await page.getByRole('heading', { name: 'Replay: order=later 1' }).waitFor()
       await isAccessible()
@@ -264,7 +264,7 @@ export const pageTests = (open: Open) => {
   test('sends a test delivery', () =>
     visit({ hash: '#/setup/send' }, async ({ page, click }) => {
       await click('button', 'Send')
-      await page.getByText('Fill this in').waitFor()
+      await page.getByText('Fill in this field').waitFor()
       await page.getByLabel('Order number').fill('sent-by-the-console')
       await page.getByText('More').click()
       await page.getByLabel('Receipt number').fill('7')
