@@ -6,8 +6,8 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/\\.(serverless|order-relay)/', '<rootDir>/packages/\\w+/dist/'],
   testMatch: ['<rootDir>/{test,packages,proofs}/**/*.test.ts'],
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
-  // Many tests wait for the parts that they start, so more workers than cores keep the cores busy.
+  // Many tests wait for child processes, so more workers than cores keep the cores busy.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
-  // Many tests start a whole stack, and machines are slow at times; no test waits for this.
+  // Many tests start a whole stack; no test waits for this timeout.
   testTimeout: 120_000,
 }

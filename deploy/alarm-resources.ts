@@ -12,7 +12,7 @@ import {
 
 const ACCOUNT = ref('AWS::AccountId')
 const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
-/** What CloudWatch may do for the alarms of this account. */
+/** Allows CloudWatch to act for the alarms of this account. */
 const fromAlarms = (Action: unknown, Resource: unknown) => ({
   ...{ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' }, Action, Resource },
   Condition: { StringEquals: { 'aws:SourceAccount': ACCOUNT } },
@@ -62,7 +62,7 @@ const throttledRequests = (service: string): Resource => ({
   Type: 'AWS::Logs::MetricFilter',
   Properties: {
     LogGroupName: ref('HttpApiLogGroup'),
-    // Without the default route, which only scanners use and whose limit is low.
+    // Excludes the default route, which only scanners use and which has a low limit.
     FilterPattern: '{ ($.status = "429") && ($.route != "$default") }',
     // A metric filter takes dimensions only from the log, so the stack's name is the namespace.
     MetricTransformations: [

@@ -20,11 +20,11 @@ type Condition = Source & {
 export type AlarmCode = keyof ReturnType<typeof definitions> | 'store-feed-age' | 'store-dead-letters'
 
 export type Alarm = {
-  /** Stable, unlike the summary: the console translates the alarm by it. */
+  /** Stable, unlike the summary. The console uses it to translate the alarm. */
   code: AlarmCode
-  /** The store that an alarm of a feed concerns, as alarms call it. */
+  /** The name of the store that a feed's alarm belongs to. */
   store?: string
-  /** After that of its stack. */
+  /** Appended to the stack's name. */
   name: string
   /** The page of docs/runbook. */
   page: string
@@ -54,12 +54,12 @@ const above = (
   EvaluationPeriods: 1,
   ComparisonOperator: 'GreaterThanThreshold',
   Threshold,
-  // Without data points, nothing of the kind has happened. But SQS stops reporting a queue that is idle for six
-  // hours, whatever waits in it: its alarms keep their state.
+  // Missing data means that nothing happened, except for queues: SQS stops reporting a queue that is idle for six
+  // hours, even if it contains messages, so its alarms keep their state.
   TreatMissingData: source.Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching',
 })
 const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
-/** Of what shows again only when an event is retried, up to 15 minutes later: the alarm lasts as long as its cause. */
+/** For causes that show only when an event is retried, up to 15 minutes later: keeps the alarm raised in between. */
 const recurring = (source: Source) => above(source, 'Sum', 30 * MINUTE, 0)
 const notEmpty = (name: unknown) =>
   above(queueMetric(name, 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
@@ -69,7 +69,7 @@ const olderThan = (name: unknown, period: number, seconds: number) =>
 /** The metric of refused requests, in the namespace of the stack's own name. */
 export const THROTTLED = 'Throttled'
 
-/** The runbook pages of the alarms that share one; any other alarm has its own page. */
+/** Runbook pages shared by several alarms. Any other alarm has its own page. */
 const PAGES: Readonly<Record<string, string>> = {
   'quarantined-by-webhook': 'quarantine',
   'quarantined-by-worker': 'quarantine',
@@ -93,8 +93,8 @@ const definitions = (service: string) => {
       'Authentic input is unreadable or contradictory and waits in the quarantine queue',
       notEmpty(queueName(QUEUE_IDS.quarantine)),
     ],
-    // SQS reports up to fifteen minutes late on a queue that was idle: these counters raise the alarm at once, and
-    // the queue's metric keeps it until the queue is empty.
+    // The metrics of a queue that was idle are up to fifteen minutes late. These counters raise the alarm
+    // immediately, and the queue's metric keeps it raised until the queue is empty.
     'quarantined-by-webhook': [
       'The webhook function has quarantined authentic input',
       any(own('Quarantined', { from: 'webhook' })),
@@ -117,7 +117,7 @@ const definitions = (service: string) => {
       'An order keeps failing and is over 30 minutes behind',
       above(own('FailingEventAge'), 'Maximum', 30 * MINUTE, 30 * MINUTE),
     ],
-    // Not the 5xx of API Gateway: a read that the accounting service fails is answered 503, which is no fault of ours.
+    // Not API Gateway's 5xx metric: a read also returns 503 when the accounting service fails.
     'webhook-errors': ['The webhook function crashed or timed out', any(functionMetric('Webhook', 'Errors'))],
     'webhook-throttles': [
       'Lambda throttles the webhook function',
@@ -182,7 +182,7 @@ const definitions = (service: string) => {
       "A store's HTTP endpoint has failed for so long that the relay only probes it",
       recurring(own('FeedDisabled')),
     ],
-    // As order-stuck, for messages of HTTP feeds.
+    // Like order-stuck, for messages of HTTP feeds.
     'feed-stuck': [
       "A store's HTTP endpoint has rejected a message for over an hour",
       above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
@@ -214,10 +214,10 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
   )
 }
 
-/** What alarms and dashboard call a store: the changing part of the name of its queue. */
+/** A store's name in alarms and on the dashboard: the variable part of its queue name. */
 export const labelOf = ({ source, queue }: Store): string => queue ?? storeName(source)
 
-/** The alarms of the stores' feeds, likewise. One for each: an alarm may neither search metrics nor read over ten. */
+/** One alarm per feed, since an alarm cannot use a metric search or more than ten metrics. */
 export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Record<string, Alarm> =>
   Object.fromEntries(
     stores.flatMap((store): [string, Alarm][] => {

@@ -33,7 +33,7 @@ type Series = (string | { label: string; stat?: string })[]
 type Widget = { type: string; properties: { metrics?: Series[]; [property: string]: unknown } }
 type Row = [height: number, ...widgets: Widget[]]
 
-/** A placeholder that CloudFormation replaces in the dashboard's body, a string. */
+/** A placeholder for CloudFormation's Fn::Sub in the dashboard body. */
 const placeholder = (name: string) => `\${${name}}`
 
 const STACKED = { stacked: true }
@@ -45,7 +45,7 @@ const graph = (title: string, metrics: Series[], { stat = 'Sum', stacked = false
   },
 })
 
-/** CloudWatch shows at most 100 alarms in a widget, and people cannot tell that many lines apart. */
+/** CloudWatch shows at most 100 alarms per widget, and a graph with more lines is unreadable. */
 const PER_WIDGET = 100
 
 /** Splits the items into widgets. */

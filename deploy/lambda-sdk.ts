@@ -117,7 +117,7 @@ const REWRITES_OF: Readonly<Record<string, Readonly<Record<string, Rewrite>>>> =
   '@aws-sdk/client-ssm': { '@aws-sdk/client-ssm/dist-es/schemas/schemas_0.js': onlyParameterStore },
 }
 
-/** Modules that the rewrites must keep out, whatever imports them. */
+/** Modules that must not be in a bundle. */
 const LEFT_OUT: readonly RegExp[] = [
   /^@aws-sdk\/credential-provider-(?!env\/|node\/dist-es\/index\.js$)/,
   /^@aws-sdk\/(?:nested-clients|token-providers|endpoint-cache|signature-v4-multi-region|xml-builder)\//,
@@ -143,7 +143,7 @@ const expected = (clients: readonly string[]): string[] => [
   ...clients.flatMap(client => Object.keys(REWRITES_OF[client] ?? {})),
 ]
 
-/** What is wrong with a bundle; nothing if it contains no SDK client. */
+/** The problems of a bundle; none if it contains no SDK client. */
 const faults = ({ inputs, outputs }: Metafile, rewritten: ReadonlySet<string>): string[] => {
   const clients = [...new Set(Object.keys(inputs).flatMap(path => clientOf(inModules(path)) ?? []))]
   if (clients.length === 0) return []

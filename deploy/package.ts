@@ -32,7 +32,7 @@ type Serverless = {
         Resources: Record<string, { Type: string; Properties: Values }>
         Outputs?: Values
       }
-      /** Nothing has changed since the last deployment. */
+      /** No function or template changed since the last deployment. */
       shouldNotDeploy?: boolean
     }
     functions: Record<string, Lambda>

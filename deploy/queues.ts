@@ -122,7 +122,7 @@ export const queuesOf = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): 
   ...stores.flatMap(store => feedOf(prefix, store)),
 ]
 
-/** Source queues by name: they already refer to the dead-letter queue, and references must not be circular. */
+/** Names the source queues by ARN: they refer to the dead-letter queue, and references must not be circular. */
 const allowOnly = (names: readonly string[]) => {
   if (names.length === 0) return { redrivePermission: 'denyAll' }
   if (names.length > SOURCES_MAX) return { redrivePermission: 'allowAll' }
@@ -167,7 +167,7 @@ export const READ_QUEUE = [
 /** The actions that the consumer of a feed may perform on its queue. */
 export const CONSUME = [...READ_QUEUE, 'sqs:GetQueueUrl']
 
-/** A queue has one policy. Deleting a policy resource clears it, even if another resource has written it since. */
+/** A queue has one policy. Deleting a policy resource clears it, even if another resource has since replaced it. */
 const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' } as const
 
 /**

@@ -15,7 +15,7 @@ export type DeploymentSettings = {
   certificateArn: string
 }
 
-/** What is wrong with the base URL of the accounting service, to which the worker sends the API key. */
+/** The problem of the accounting service's base URL, which receives the API key; undefined if valid. */
 const problemOf = (accountingUrl: string): string | undefined => {
   if (accountingUrl === '') return 'is not set'
   const url = URL.parse(accountingUrl)

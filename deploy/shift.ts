@@ -17,9 +17,9 @@ import {
 const ALIAS = 'live'
 
 /**
- * The functions whose versions replace each other gradually, each with the alarms that roll a new version back: those
- * that a defect raises within minutes and a store, the accounting service or a flood does not. Not `reconcile`: within a
- * shift of ten minutes it runs twice.
+ * The functions with gradual deployments, each with the alarms that roll a new version back: those that a defect raises
+ * within minutes, and that a store, the accounting service or a flood cannot raise. `reconcile` is excluded because it
+ * runs only twice in a shift of ten minutes.
  */
 const ROLLED_BACK_BY: Readonly<Record<string, readonly string[]>> = {
   webhook: ['webhook-errors', 'deliveries-failed'],
@@ -30,7 +30,7 @@ const ROLLED_BACK_BY: Readonly<Record<string, readonly string[]>> = {
 
 const NONE = 'none'
 
-/** `none`, and the shifts that CodeDeploy has for Lambda, by their names there; `AllAtOnce` watches no alarm. */
+/** `none`, or the name of a CodeDeploy configuration for Lambda; `AllAtOnce` is excluded because it watches no alarm. */
 export const SHIFTS = [
   ...[NONE, 'AllAtOnce'],
   ...['5', '10', '15', '30'].map(minutes => `Canary10Percent${minutes}Minutes`),
@@ -41,7 +41,7 @@ export const isGradual = (shift: string): boolean => shift !== NONE
 
 export const aliasId = (name: string): string => `${pascal(name)}LiveAlias`
 
-/** CodeDeploy's side, in a nested stack: the main one has little room. */
+/** The CodeDeploy resources, in a nested stack because the main stack is close to its resource limit. */
 export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): Resources => {
   if (!isGradual(shift)) return {}
   const service = stackName(stage)
@@ -60,7 +60,7 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
         Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
       },
       AlarmConfiguration: {
-        // CodeDeploy refuses to deploy while an alarm is raised, even what would end it.
+        // CodeDeploy refuses to deploy while an alarm is raised, even a deployment that fixes the cause.
         Enabled: shift !== 'AllAtOnce',
         Alarms: alarms.map(name => ({ Name: alarmName(service, { name }) })),
       },
@@ -91,16 +91,16 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
   )
 }
 
-/** What osls reads and sets of a function. */
+/** The properties of a function that osls reads and sets. */
 export type Versioned = {
   versionFunction?: boolean
-  /** osls directs what invokes the function to this alias. */
+  /** The alias that osls sets as the target of the function's triggers. */
   targetAlias?: { name: string; logicalId: string }
   /** The resource of the function's new version, whose id is a hash of code and configuration. */
   versionLogicalId?: string
 }
 
-/** Has osls publish versions, and direct events to the aliases. */
+/** Makes osls publish versions and send events to the aliases. */
 export const prepareShift = (functions: Record<string, Versioned>) => {
   for (const name of Object.keys(ROLLED_BACK_BY))
     Object.assign(functions[name] ?? {}, {
@@ -110,8 +110,8 @@ export const prepareShift = (functions: Record<string, Versioned>) => {
 }
 
 /**
- * The aliases of the new versions, once osls has compiled these. A version is deleted with its resource, when the
- * alias has left it: osls would keep every one for ever.
+ * Adds the aliases after osls has compiled the new versions. An old version is deleted with its resource once the
+ * alias no longer points to it; osls would retain every version.
  */
 export const addAliases = (
   template: { Resources: Record<string, object>; Outputs?: Record<string, unknown> },

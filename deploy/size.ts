@@ -1,6 +1,6 @@
 // Bundles the functions as a deployment does and compares each zip with its budget: npm run size
 //
-// Every byte of a zip is loaded at each cold start, so a zip grows only by decision: raise deploy/budget.json.
+// Every byte of a zip is loaded at each cold start. To accept a larger zip, raise its budget in deploy/budget.json.
 
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -10,7 +10,7 @@ export type Table = {
   schema: Pick<CreateTableCommandInput, 'AttributeDefinitions' | 'KeySchema' | 'GlobalSecondaryIndexes'>
   /** Whether the table outlives the stack, see docs/deploy.md. */
   retained: boolean
-  /** Properties that only AWS has. */
+  /** Properties that only AWS supports. */
   aws: Record<string, unknown>
 }
 
@@ -27,8 +27,8 @@ export const DELIVERIES_ID = 'DeliveriesTable'
 export const HISTORY_ID = 'HistoryTable'
 
 /**
- * The logical id of the orders table. A restored table, which has another name, is another resource: CloudFormation
- * can import it and release the old one, but cannot replace one with the other.
+ * The logical id of the orders table. A restored table has a different name and is therefore a different resource:
+ * CloudFormation can import it and release the old one, but cannot replace one with the other.
  */
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
@@ -38,8 +38,8 @@ export const tablesOf = ({
   ordersTable = TABLES.orders,
 }: Pick<Stack, 'prefix' | 'ordersTable'>): Table[] => [
   {
-    // The queued deliveries and what the stores' API announces to the worker. Losing its items is harmless: the worker is
-    // idempotent by state, and an announced request is in the order queue, too.
+    // Queued deliveries and the announcements of the stores' API to the worker. Losing items is harmless: the worker is
+    // idempotent by state, and an announced request is also in the order queue.
     id: DELIVERIES_ID,
     name: prefix + TABLES.deliveries,
     schema: {

@@ -22,14 +22,14 @@ type Parameters = Readonly<Record<(typeof PARAMETERS)[number], string>>
 
 const isOffline = () => process.argv.includes('offline')
 
-/** `serverless offline` without --stage is the local stack, any other command production. */
+/** The default stage: the local stack for `serverless offline`, production for any other command. */
 export const stage = (): string => (isOffline() ? 'local' : DEFAULT_STAGE)
 
 /** Neither command needs the other's plugins, which take longer to load than everything else. */
 export const plugins = (): string[] =>
   isOffline() ? ['./packages/local/plugin.ts', 'serverless-offline'] : ['./deploy/package.ts']
 
-/** Ends osls with a single message; it would print a stack trace for each value that needs the stores. */
+/** Ends osls with a single message instead of a stack trace for each value that needs the stores. */
 const stores = () => {
   try {
     return readStores('stores.yml')
@@ -39,7 +39,7 @@ const stores = () => {
   }
 }
 
-/** On AWS, they are in a nested stack. */
+/** On AWS, these are in a nested stack. */
 export const feederEvents = () => (isOffline() ? queues.feederEvents({ stores: stores() }) : [])
 
 /** Requests per second, and burst. */
@@ -80,7 +80,7 @@ const reservedConcurrency = (executions: number) => {
 
 const ofDomain = (name: string) => ({ 'Fn::GetAtt': ['Domain', name] })
 
-/** The target of the domain's record: for a CNAME, if Route 53 has no zone for it. */
+/** The target of the domain's record, for a CNAME if its zone is not in Route 53. */
 const DOMAIN_TARGET = ofDomain('RegionalDomainName')
 
 /** A custom domain, with its record if Route 53 has the zone. */

@@ -18,7 +18,7 @@ const read = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 
 const built = (source: string, extension = 'js') =>
   source.replace('./src/', './').replace(/\.[jt]s$/, `.${extension}`)
 
-/** What is published, without what only this repository uses. */
+/** The published fields, without those that only this repository uses. */
 const publishedManifest = ({
   exports,
   bin,

@@ -1,7 +1,7 @@
 // Runs a script of this project: node packages/run.js <script> [arguments]
 //
-// The scripts are TypeScript, which Node runs directly from version 24 on: the Node that runs this file, or the one that
-// `npm ci` has installed because that is older. npm 11 links it, so that scripts find it as `node`; npm 10 does not.
+// The scripts are TypeScript, which Node runs directly since version 24. Uses the Node that runs this file, or the one
+// that `npm ci` installed if that is older. npm 11 links it, so that scripts find it as `node`; npm 10 does not.
 import { spawn, spawnSync } from 'node:child_process'
 import { createRequire, runMain } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -35,7 +35,7 @@ const runOnInstalled = args => {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${PATH}` },
   })
-  // The terminal sends Ctrl-C to the child as well, which alone decides when to exit.
+  // The terminal also sends Ctrl-C to the child, which decides when to exit.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   child.on('error', error => fail(`${error.message}; run: npm ci`))

@@ -1,4 +1,4 @@
-// One command for what takes longer than a test: npm run proof -- <name> [--help]
+// The command for checks that take longer than tests: npm run proof -- <name> [--help]
 
 import { spawnSync } from 'node:child_process'
 import { tool } from '../test/tool.ts'
@@ -11,7 +11,7 @@ const jest = (args: readonly string[], variables: Record<string, string> = {}): 
   process.exitCode = status ?? 1
 }
 
-/** A test that does more when a variable says so: `--runs 1000` is FUZZ_RUNS=1000. */
+/** Runs a test with a variable that extends it: `--runs 1000` sets FUZZ_RUNS=1000. */
 const test = (name: string) => (options: object) => {
   const variables = Object.entries(options).map(([option, value]) => [
     `${name}_${option}`.toUpperCase(),
@@ -56,7 +56,7 @@ that ends at the first difference is measured in the same way, and must be found
 
 const THERE_ARE = `The proofs are ${[...Object.keys(PROOFS), 'mutate'].join(', ')}.`
 const find = PROOFS[name]
-// Stryker has its own options.
+// Stryker parses its own options.
 if (name === 'mutate')
   process.exitCode = tool('proofs/mutants', 'stryker', ['run', 'proofs/mutants/stryker.config.mjs', ...given])
 else if (name === '' || name === '--help')

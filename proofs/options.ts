@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings'
 
-/** A proof with its options; what cannot be done as it was asked for ends with exit code 2. */
+/** A proof with its options; usage errors exit with code 2. */
 export const proof = (name: string, description: string) =>
   new Command(`npm run proof -- ${name}`)
     .description(description)
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
 
-/** Reads a number. */
+/** Parses a number. */
 export const upTo =
   (max: number) =>
   (text: string): number => {
@@ -14,7 +14,7 @@ export const upTo =
     throw new InvalidArgumentError(`Use a number up to ${max}.`)
   }
 
-/** Reads a part of a name; finds the entries that have it in their names, at least one. */
+/** Parses a part of a name into the entries whose names contain it, at least one. */
 export const partOf =
   <Named extends { name: string }>(all: readonly Named[]) =>
   (text: string): readonly Named[] => {

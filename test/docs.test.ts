@@ -14,7 +14,7 @@ const textOf = (page: string) => readFileSync(page, 'utf8').replace(/^```.*?^```
 const anchorsOf = (page: string) =>
   [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
 
-test.each(PAGES)('every link of %s leads somewhere', page => {
+test.each(PAGES)('every link in %s resolves', page => {
   const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
   const broken = links
     .filter(target => !/^[a-z]+:/.test(target))
@@ -27,7 +27,7 @@ test.each(PAGES)('every link of %s leads somewhere', page => {
   expect(broken).toEqual([])
 })
 
-test.each(PAGES.filter(page => page !== 'CHANGELOG.md'))('every path that %s names exists', page => {
+test.each(PAGES.filter(page => page !== 'CHANGELOG.md'))('every path in %s exists', page => {
   const paths = [...textOf(page).matchAll(/`([\w-]+\/[\w./-]*)`/g)].map(([, path = '']) => path)
   const missing = paths.filter(path => existsSync(path.split('/')[0] ?? '') && !existsSync(path))
   expect(missing).toEqual([])

@@ -10,7 +10,7 @@ import { ROOT } from './support/project.ts'
 const EXAMPLE = /@example\n \* ```ts\n(.*?) \* ```\n \*\/\nexport const (\w+)/gs
 const PRINTED = /console\.log\(.*\),? \/\/ (.*)$/gm
 
-/** The examples in the comments of the published packages, by the function that they show. */
+/** The examples in the comments of the published packages, by function. */
 const examples = globSync('packages/{store,sandbox}/src/*.ts').flatMap(file =>
   [...readFileSync(file, 'utf8').matchAll(EXAMPLE)].map(
     ([, lines = '', name = '']) => [name, lines.replaceAll(/^ \* ?/gm, '')] as const,
@@ -21,7 +21,7 @@ let sandbox: Sandbox
 const folder = useFolder(endPrograms)
 beforeAll(async () => {
   sandbox = await startSandbox({ port: 0 })
-  // Where an example imports packages as its reader does.
+  // A location from which examples can import the packages by name.
   await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
   await writeFile(folder('package.json'), '{"type":"module"}')
   const compilerOptions = {
@@ -57,7 +57,7 @@ test('the examples have no type errors', async () => {
   expect(await runProgram(['-p', folder()], tsc)).toMatchObject({ code: 0, out: '' })
 })
 
-test.each(examples)('the example of %s prints what it says', async (name, code) => {
+test.each(examples)('the example of %s prints the documented output', async (name, code) => {
   const { code: status, out } = await runProgram([`${name}.ts`], { cwd: folder() })
   const printed = [...code.matchAll(PRINTED)].map(([, value]) => value)
   expect([status, out.split('\n').filter(Boolean)]).toEqual([0, printed])

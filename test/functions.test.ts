@@ -10,7 +10,7 @@ import { context, failedIds, httpEvent, scheduledEvent, sqsEvent, sqsRecord } fr
 import { startServer } from './support/server.ts'
 import { stackForTests } from './support/stack.ts'
 
-// The files of the functions, with the environment of a stack. The factories have their own tests.
+// Tests the function files with the environment of a stack. The factories have their own tests.
 
 const { stack } = await stackForTests()
 const environment = process.env
@@ -56,7 +56,7 @@ test('the receiver queues a delivery and quarantines an unreadable one', async (
   expect(await stack.taken(stack.settings.quarantineQueueUrl)).toHaveLength(1)
 })
 
-test('the API queues the request of a store under a UUID', async () => {
+test("the API queues a store's request with a UUID", async () => {
   const { handler } = await import('../functions/api.ts')
   const path = '/api/v1/orders/1/payment/?source=shop'
   const headers = { authorization: 'Bearer key-of-shop', prefer: 'respond-async' }
@@ -66,7 +66,7 @@ test('the API queues the request of a store under a UUID', async () => {
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ delivery }])
 })
 
-test('the worker publishes to the queue that a store has named', async () => {
+test('the worker publishes to the queue configured for a store', async () => {
   const { handler } = await import('../functions/worker.ts')
   const webhook = { event: 'order.updated', delivery: randomUUID(), data: { ...order, status: 'paid' } }
   const response = await handler(sqsEvent(sqsRecord('1', { body: JSON.stringify(webhook) })), context())

@@ -9,11 +9,11 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { startBrowser } from './support/chromium.ts'
 import { fetchJson } from './support/fetch-json.ts'
 
-// Makes the pictures of docs/images from the running system, after the demo's story and a morning of a small shop.
+// Takes the screenshots of docs/images from the running system, after the demo and some orders of a small shop.
 
 const NAMES = ['سارا محمدی', 'علی رضایی', 'Mina Karimi', 'حسین کاظمی', 'زهرا احمدی', 'Reza Moradi']
 
-/** Orders through the relay: paid, to be reviewed for want of stock, and refused for an unknown product. */
+/** Orders through the relay: paid, in review for lack of stock, and refused for an unknown product. */
 const trade = async ({ store }: Parties, sandbox: string) => {
   for (let number = 2; number < 26; number++) {
     const sku = number % 8 === 5 ? 'TEAPOT' : 'KETTLE'
@@ -38,7 +38,7 @@ const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) =>
   const page = await context.newPage()
   await page.goto(url)
   await page.getByText(wait).first().waitFor()
-  // What is live has settled.
+  // Wait until live data is shown.
   await page.waitForTimeout(1500)
   const path = `docs/images/${name}.png`
   await page.screenshot({ path })

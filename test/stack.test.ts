@@ -11,13 +11,13 @@ import { policyTests } from './support/calls.ts'
 import { useFolder } from './support/folder.ts'
 import { useLocalStack } from './support/relay.ts'
 
-/** Everything that needs a whole stack shares one. */
+/** All tests that need a complete stack share one. */
 const folder = useFolder()
 useLocalStack({ prepare: prepareData, project: () => projectWithPersianStore(folder('project')) })
 
-// Before a webhook is refused: for a minute after it, new secrets are only looked for when one is announced.
+// Before tests that refuse a webhook: for a minute afterwards, new secrets are only read if a rotation is announced.
 describe('rotate', rotateTests)
-// Before a key is refused, for the same reason.
+// Before tests that refuse a key, for the same reason.
 describe('a store', persianTests)
 describe('monitoring', monitorTests)
 describe('dead letters and quarantine', messageTests)
@@ -27,8 +27,8 @@ describe('a store with the package', storeTests)
 describe('the ports and files of this machine', machineTests)
 describe('keys', keyTests)
 describe('the whole relay', relayTests)
-// After all who read these feeds: what is resent, and what is received without being deleted, would be in their way.
+// After all tests that read these feeds, which resent or undeleted messages would disturb.
 describe('feeds', feedTests)
 describe('on AWS', awsTests)
-// Last: it judges what the commands above have called.
+// Last, since it evaluates the calls of all commands above.
 describe('the policy for operators', policyTests)

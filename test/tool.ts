@@ -1,8 +1,8 @@
-// Runs a program of a folder that has its own lock file and installs it first if need be:
+// Runs a program of a folder with its own lock file, and installs it first if necessary:
 //
 //   node test/tool.ts <folder> <program> [arguments]
 //
-// Only maintainers need these programs, and they are as large as a fifth of everything else.
+// Only maintainers need these programs, which are a fifth of the size of all other dependencies.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ const run = (program: string, args: readonly string[]) => {
   return status ?? 1
 }
 
-/** Installs what the lock file of a folder names, unless that is there; returns npm's exit code. */
+/** Installs the packages of a folder's lock file unless they are installed; returns npm's exit code. */
 export const install = (folder: string): number => {
   const installed = join(folder, 'node_modules', '.package-lock.json')
   const lock = join(folder, 'package-lock.json')

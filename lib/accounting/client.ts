@@ -20,12 +20,12 @@ export type AccountingOptions = {
   now?: () => number
 }
 
-/** An answer about an order, with its HTTP status. */
+/** An order result with its HTTP status. */
 type OrderAnswer = { status: number; result: OrderResult }
 
 /**
- * Every method rejects with an {@link AccountingError}, or with the error of `apiKey`, before which no call is made; none
- * retries. A request is the JSON text in which it arrived, and is sent on unchanged.
+ * Every method rejects with an {@link AccountingError}, or with the error of `apiKey` if no call was made. No method
+ * retries. A request body is sent exactly as it was received.
  */
 export type Accounting = {
   /** Creates an order (spec: POST orders). `duplicate` is true when it was registered before. */

@@ -3,14 +3,14 @@ import type { Refusal } from '../protocol/errors.ts'
 /**
  * Why a call to the accounting service gave no order result:
  *
- * - `rejected`: the service refused the request, for good or until its cause is removed
+ * - `rejected`: the service refused the request, permanently or until the cause is fixed
  * - `unknown_order`: the order is not registered
- * - `unauthorized`: the API key is missing, wrong or without the scope; no order can be served
- * - `throttled`: the service did not act and asks for a later call (408, 425, 429)
- * - `unavailable`: no answer, or one of a gateway (502, 503, 504): evidence of an outage; the service may have acted
- * - `failed`: any other answer without an order result (500, 3xx, another order): it concerns its order alone; the
+ * - `unauthorized`: the API key is missing, wrong or lacks the scope; affects all orders
+ * - `throttled`: the service did not act and asks to retry later (408, 425, 429)
+ * - `unavailable`: no response, or a gateway's (502, 503, 504): indicates an outage; the service may have acted
+ * - `failed`: any other response without an order result (500, 3xx, another order): affects this order only; the
  *   service may have acted
- * - `not_called`: no call was made, since the breaker was open or too little time remained
+ * - `not_called`: no call was made because the breaker was open or too little time remained
  *
  * Every call is safe to repeat.
  */
@@ -23,13 +23,13 @@ export type AccountingErrorCode =
   | 'failed'
   | 'not_called'
 
-/** A call to the accounting service failed. Its message names the status only, and is safe to log (P11). */
+/** A failed call to the accounting service. The message contains only the status and is safe to log (P11). */
 export class AccountingError extends Error {
   override readonly name = 'AccountingError'
   readonly code: AccountingErrorCode
-  /** What the service answered, for the store. Not enumerable, so that no logger serializes it. */
+  /** The service's reason, for the store. Not enumerable, so that no logger serializes it. */
   declare readonly reason: Refusal | undefined
-  /** Seconds after which the service asks to be called again. */
+  /** The service's `Retry-After`, in seconds. */
   readonly retryAfter: number | undefined
 
   constructor(
@@ -44,11 +44,11 @@ export class AccountingError extends Error {
   }
 }
 
-/** Whether a call was made whose answer does not say what became of it. */
+/** Whether a call was made whose outcome is unknown. */
 export const mayHaveActed = (error: unknown): boolean =>
   error instanceof AccountingError && (error.code === 'unavailable' || error.code === 'failed')
 
-/** What is stored with the order, whose size is limited: characters of a message, of a code, bytes of a body. */
+/** Limits of what is stored with an order: characters of a message and a code, bytes of a body. */
 const MAX_MESSAGE = 1000
 const MAX_CODE = 100
 const MAX_BODY_BYTES = 4096
@@ -66,8 +66,8 @@ const property = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
 /**
- * The error for an answer without an order result (spec: Errors). The spec does not show the shape of error
- * bodies, so the words are taken from wherever a body has them.
+ * The error for a response without an order result (spec: Errors). The spec does not define error bodies, so the
+ * message is taken from any of the common fields.
  */
 export const errorOf = (
   status: number,

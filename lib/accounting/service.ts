@@ -39,10 +39,10 @@ export const serviceClient = (
   })
 }
 
-/** Orders whose calls find the service unavailable before the breaker opens. */
+/** The number of orders that must find the service unavailable before the breaker opens. */
 const FAILED_ORDERS = 3
 
-/** What a failed call says about the service: it is up when it refuses, whatever it refuses. */
+/** The breaker's outcome of a failed call. A refusal proves that the service is up. */
 const OUTCOMES: Readonly<Record<AccountingErrorCode, Outcome>> = {
   rejected: 'success',
   unknown_order: 'success',

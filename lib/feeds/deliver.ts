@@ -3,7 +3,7 @@ import { unixSeconds } from '../platform/environment.ts'
 import { type HttpClient, headerOf, isOk, retryAfterSeconds } from '../platform/http-client.ts'
 import { deliveryHeaders, SENDER_TIMEOUT_SECONDS } from '../protocol/webhook.ts'
 
-/** The event with which `relay stores test` tests an endpoint; it is about no order. */
+/** The event that `relay stores test` sends to test an endpoint; it has no order. */
 export const FEED_TEST = 'relay.test'
 
 /** A store's endpoint did not accept a message. */

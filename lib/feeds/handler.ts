@@ -16,8 +16,8 @@ import { feeder } from './feeder.ts'
 import { feedSecrets } from './secrets.ts'
 
 /**
- * SQS counts at most a thousand receives, which at one per quarter of an hour are used up in ten days. After a hundred
- * receives, which take at least half a day, a message is therefore retried only every 22 to 25 minutes.
+ * SQS counts at most 1,000 receives, which are reached in ten days with one receive every 15 minutes. After 100
+ * receives (at least half a day), a message is therefore retried only every 22 to 25 minutes.
  */
 const MANY_RECEIVES = 100
 const SLOW_RETRY_SECONDS = 22 * 60

@@ -39,7 +39,7 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
   return async (source: string): Promise<readonly string[]> => {
     const name = storeName(source)
     const found = await secrets.find(stored => {
-      // A store may be called "constructor", which every object inherits.
+      // A store may be named "constructor", which every object inherits.
       const current = Object.hasOwn(stored, name) ? stored[name] : undefined
       if (current === undefined) return undefined
       const previous = valueUntil(stored[name + PREVIOUS], unixSeconds(runtime.now()))

@@ -6,10 +6,10 @@ import { messageGroupOf } from '../platform/fifo.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { REQUEST_KINDS, type Withdrawal } from './order.ts'
 
-/** A request that the stores' API has accepted: its id, and when, in unix time in milliseconds. */
+/** A request that the stores' API has accepted: its id and the time in unix milliseconds. */
 type Accepted = { id: string; accepted_at: number }
 
-/** What the stores' API has accepted about an order and the worker may not have handled yet. */
+/** Requests of an order that the stores' API has accepted and the worker may not have handled yet. */
 export type Announced = {
   /** The last create. */
   create?: Accepted
@@ -17,25 +17,25 @@ export type Announced = {
   withdrawals: readonly Withdrawal[]
 }
 
-/** Longer than a dead letter can wait for its replay. */
+/** Longer than a dead letter is retained for a replay. */
 const KEPT = 30 * DAY
 
 const keyOf = (order: OrderKey): Item => ({ delivery: { S: `announced ${messageGroupOf(order)}` } })
 
 /**
- * What the stores' API leaves for the worker, in a separate item of the deliveries table: only the worker writes the
- * order's item. An event may wait behind one that cannot be processed, so the worker reads here what is to be withdrawn
- * immediately before it sends a request, and the API what is on its way.
+ * Announcements of the stores' API, in a separate item of the deliveries table because only the worker writes the
+ * order's item. A withdrawal may be queued behind an event that cannot be processed, so the worker reads announced
+ * withdrawals here immediately before it sends a request. The API reads announced creates.
  */
 export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
-  /** The last one of its name stands for those before it. */
+  /** A later announcement replaces earlier ones of the same kind. */
   const announce = async (order: OrderKey, name: string, { id, accepted_at }: Accepted): Promise<void> => {
     await unlessConditionFails(
       dynamodb.send(
         new UpdateItemCommand({
           ...{ TableName: table, Key: keyOf(order) },
           UpdateExpression: 'SET #name = :value, expires_at = :expires',
-          // Times of thirteen digits sort as text.
+          // Unix milliseconds have thirteen digits and therefore sort as text.
           ConditionExpression: 'attribute_not_exists(#name) OR #name < :value',
           ExpressionAttributeNames: { '#name': name },
           ExpressionAttributeValues: {
@@ -56,7 +56,7 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
     announceWithdrawal: (order: OrderKey, { of, ...withdrawal }: Withdrawal) =>
       announce(order, `withdraw_${of}`, withdrawal),
 
-    /** Reads at half the price what may be some milliseconds old: a withdrawal may always come too late. */
+    /** Eventually consistent, at half the price: a withdrawal can arrive too late in any case. */
     async get(order: OrderKey): Promise<Announced> {
       const { Item = {} } = await dynamodb.send(
         new GetItemCommand({ TableName: table, Key: keyOf(order), ConsistentRead: false }),

@@ -34,7 +34,7 @@ import {
 export type CallResult = { to: AccountingCall['to'] } & (
   | {
       outcome: 'result'
-      /** Of the HTTP answer; only the history uses it. */
+      /** The HTTP status; only the history uses it. */
       status?: number
       result: OrderResult
       /** The order was registered before, and the result may be the original one (spec: POST orders, 200). */
@@ -42,33 +42,33 @@ export type CallResult = { to: AccountingCall['to'] } & (
     }
   | { outcome: 'refused'; reason: Refusal }
   | { outcome: 'unknown order'; reason: Refusal }
-  /** No answer arrived, or one that says nothing about the order: the service may have acted. */
+  /** No response, or an inconclusive one: the service may have acted. */
   | { outcome: 'unanswered'; error: unknown }
   /** The service answered that it did not act. */
   | { outcome: 'not served'; error: unknown }
 )
 
-/** A withdrawal that is known ahead of its event. */
+/** A withdrawal that is known before its event is received. */
 export type AnnouncedWithdrawal = { announced: Withdrawal }
 
-/** The circumstances under which something is applied. */
+/** The time and the settings of a step. */
 export type Circumstances = {
   /** Unix time in seconds. */
   now: number
-  /** How long a refused request stays open, in seconds. */
+  /** How long a refused request with a fixable cause stays open, in seconds. */
   retryRefused: number
 }
 
 /** A request that may have to wait for its order. */
 type LaterRequest = Extract<OpenRequest, { kind: 'payment' | 'refund' }>
 
-/** The codes of the service that mean the request itself is wrong. */
+/** Error codes of the service for an invalid request. */
 const INVALID = ['invalid', 'malformed']
 
-/** Whether an accountant may remove the cause of a refusal: a product, an account, a fiscal year is missing. */
+/** Whether an accountant can fix the cause of a refusal, such as a missing product, account or fiscal year. */
 const mayBeFixed = ({ status, code }: Refusal) => status === 400 && !INVALID.includes(code ?? '')
 
-/** The order after an event, a call or an announced withdrawal, and what its store is notified of (promises P5–P9). Pure. */
+/** The order after an event, a call or an announced withdrawal, with the notices for its store (promises P5–P9). Pure. */
 export const apply = (
   before: Order,
   input: OrderEvent | CallResult | AnnouncedWithdrawal,
@@ -90,7 +90,7 @@ const applyInput = (
   return 'to' in input ? applyCall(step, input, circumstances) : addWithdrawal(step, input.announced, true)
 }
 
-/** The order when a worker that died may have sent its payment. */
+/** The order as it must be treated when a worker that died may have sent its payment. */
 export const perhapsAttempted = (order: Order): Order => {
   const { payment } = order.open
   return payment?.stage === 'unsent'
@@ -113,7 +113,7 @@ const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step
   }
 }
 
-/** Notifies a store that has lost its data of the present state: the result, and every request it was notified of. */
+/** Repeats the current result and every notified request, for a store that has lost its data. */
 const notifyAgain = (step: Step): Step => {
   const { order } = step
   const result: Step = order.result === undefined ? step : { order, notices: [{ event: 'order.updated' }] }
@@ -124,10 +124,10 @@ const notifyAgain = (step: Step): Step => {
 }
 
 /**
- * Deliveries are retried out of order and are dated by their sending, so a webhook is believed only when it
- * moves the order forward; otherwise the service itself must be asked. An accountant may also move an order
- * back, so even a webhook that moves it forward may have been overtaken: the next check confirms it, and once
- * an order was moved back, no webhook is believed.
+ * Deliveries are retried out of order and dated by their sending, so a webhook is applied only when it moves the
+ * order forward; otherwise the order is read from the service. An accountant may also move an order back, so even
+ * a webhook that moves it forward may be outdated: the next check confirms it. Once an order has been moved back,
+ * no webhook is applied without a read.
  */
 const applyWebhook = (step: Step, result: OrderResult): Step => {
   const { result: known, movedBack, doubt } = step.order
@@ -138,7 +138,7 @@ const applyWebhook = (step: Step, result: OrderResult): Step => {
   return { order: { ...order, doubt: remaining }, notices }
 }
 
-/** A result that is known to be the service's present one. */
+/** Applies a result that is known to be current. */
 const applyResult = ({ order, notices }: Step, result: OrderResult, isWebhook = false): Step => {
   const certain: Order = { ...order, doubt: false }
   const { result: before } = order
@@ -150,7 +150,7 @@ const applyResult = ({ order, notices }: Step, result: OrderResult, isWebhook = 
   })
 }
 
-/** Sends what was refused once more: the cause may be removed. */
+/** Schedules refused requests for another attempt, since their cause may be fixed. */
 const retryRefused = (step: Step): Step =>
   openRequests(step.order).reduce(
     (next, request) =>
@@ -186,14 +186,14 @@ const toSend = (step: Step, request: OpenRequest, stage: 'unsent' | 'unanswered'
   return withRequest(step, { ...fieldsOf(request), kind: request.kind, stage, ...(refused && { refused }) })
 }
 
-/** The service does not show the order: what is known stays, and what it has refused is rejected. */
+/** The service returned no order: keeps the known result and rejects refused requests. */
 const clearDoubt = ({ order, notices }: Step): Step =>
   openRequests(order).reduce<Step>(
     (next, request) => (request.stage === 'unclear' ? end(next, request, 'rejected', request.reason) : next),
     { order: { ...order, doubt: false }, notices },
   )
 
-/** A call answered with 200 or 201 has registered its request, unless the answer says otherwise. */
+/** A 200 or 201 means that the request is registered, unless the result shows otherwise. */
 const applySuccess = (
   step: Step,
   request: OpenRequest,
@@ -216,7 +216,7 @@ const applySuccess = (
   return end(next, request, wasDone ? 'duplicate' : 'registered')
 }
 
-/** A refused payment may be held and a refused refund may be early: only the order's state tells (P7). */
+/** A refused payment may be held and a refused refund may be early: only a read of the order can tell (P7). */
 const unclear = (step: Step, request: LaterRequest, reason: Refusal): Step => {
   const refused = refusalOf(request)
   const isLast = request.stage === 'crossed'
@@ -225,7 +225,7 @@ const unclear = (step: Step, request: LaterRequest, reason: Refusal): Step => {
   return doubted(withRequest(step, { ...fieldsOf(request), kind, ...stage, ...(refused && { refused }) }))
 }
 
-/** Rejects what is refused, or keeps it open for some time when the cause may be fixed; the store is notified of both. */
+/** Rejects a refused request, or keeps it open for a time if the cause is fixable. The store is notified of either. */
 const refuse = (
   step: Step,
   request: OpenRequest,
@@ -240,14 +240,14 @@ const refuse = (
   return isDeepStrictEqual(before?.reason, reason) ? next : notify(next, 'waiting', idsOf(request))
 }
 
-/** Whether the service may hold a payment, which a read of the order cannot show. */
+/** Whether the service may hold the payment; a read of the order does not show held payments. */
 const mayBeHeld = (request: OpenRequest, status: string | undefined): boolean => {
   if (request.kind !== 'payment' || status === undefined || !isInReview(status)) return false
   const { stage } = request
   return ['unanswered', 'perhaps sent', 'unclear', 'crossed'].includes(stage)
 }
 
-/** Brings the open request of a kind in line with what is known of the order. */
+/** Updates the open request of a kind according to the known state of the order. */
 const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): Step => {
   const { order } = step
   const request = order.open[kind]
@@ -277,14 +277,14 @@ const settleBehindCreate = (step: Step, request: LaterRequest): Step => {
   return notify(withRequest(step, behind), 'waiting', idsOf(request))
 }
 
-/** What the status means for a payment that is held or was refused. */
+/** Decides a held or refused payment by the order's status. */
 const settlePayment = (step: Step, request: LaterRequest, status: string): Step | undefined => {
   const { stage } = request
   if (stage !== 'held' && stage !== 'unclear') return undefined
-  // The service has held it, and has registered it since.
+  // The service held the payment and has since registered it.
   if (isDone(step.order, 'payment')) return end(step, request, 'registered')
   if (effectOf('payment', status) === 'held') return stage === 'held' ? step : hold(step, request)
-  // Finalized without the held payment: it has to be sent after all.
+  // Finalized without the held payment, which must be sent again.
   return stage === 'held' ? toSend(step, request) : undefined
 }
 

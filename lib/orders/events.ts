@@ -36,8 +36,8 @@ const orderEvent = v.variant('event', [
 ])
 
 /**
- * An event of an order, as it passes through the order queue. A webhook passes unchanged, byte for byte; a
- * store's request carries its raw body, so that no digit changes on the way to the service.
+ * An event of the order queue. A webhook is queued byte for byte; a store's request contains its raw body, so that
+ * every digit reaches the service unchanged.
  */
 export type OrderEvent = v.InferOutput<typeof orderEvent>
 

@@ -14,7 +14,7 @@ import {
 } from './order.ts'
 import type { Notice } from './requests.ts'
 
-/** What a message of a store's feed says. */
+/** The content of a feed message. */
 type FeedContent =
   | { event: 'order.updated'; data: OrderResult; requests?: readonly RequestView[] }
   | {
@@ -22,24 +22,24 @@ type FeedContent =
       data: OrderKey & { request: StoreRequestKind; id: string; error?: Omit<Refusal, 'body'> }
     }
 
-/** A message of a store's feed (promise P9): the webhook's own shape, with `version` and `cause` beside it. */
+/** A message of a store's feed (promise P9): the webhook's shape plus `version` and `cause`. */
 export type FeedMessage = FeedContent & {
-  /** Identifies the message: a repetition has the same id, anything else another. */
+  /** Identifies the message; only repetitions of it have the same id. */
   delivery: string
   /**
-   * Counts up per order. Messages that result from one step, such as a change and the rejection that follows
-   * from it, share a version. A version is published with one content only.
+   * Increases per order. Messages of one step, such as a change and the rejection that follows from it, share a
+   * version. The content of a version never changes.
    */
   version: number
-  /** The event of the order queue that led to this message. */
+  /** The event of the order queue that caused this message. */
   cause: { event: string; delivery: string }
 }
 
-/** What was saved with an order and is published after that: a worker that dies in between leaves it to the next. */
+/** Saved with the order and published afterwards: if a worker dies in between, the next one publishes it. */
 export type Outbox = {
   cause: FeedMessage['cause']
   notices: readonly Notice[]
-  /** The event came from another queue, and does not hold up those of the order queue until it is acknowledged. */
+  /** The event came from another queue, so events of the order queue do not wait for its acknowledgement. */
   isUnordered?: true
 }
 
@@ -62,9 +62,8 @@ const contentOf = (
 }
 
 /**
- * The messages of an order as it was saved. They follow from the saved order alone, so whoever publishes them again
- * publishes the same. A webhook that is passed on keeps its delivery id; any other message has an id made of its
- * content.
+ * The messages of a saved order. They are derived from the saved order only, so publishing them again gives identical
+ * messages. A relayed webhook keeps its delivery id; any other message has an id derived from its content.
  */
 export const feedMessages = (order: Order, { cause, notices }: Outbox): FeedMessage[] => {
   if (notices.length === 0) return []
@@ -82,7 +81,7 @@ export const feedMessages = (order: Order, { cause, notices }: Outbox): FeedMess
 /** Publishes a message to a store's feed; resolves once SQS has stored it. */
 export type Publish = (message: FeedMessage) => Promise<void>
 
-/** Publishes to the store's own FIFO queue, where an order is one message group, too. */
+/** Publishes to the store's FIFO queue, in the message group of the order. */
 export const feedPublisher = (sqs: Sqs, ordersQueueUrl: string, stores: readonly Store[]): Publish => {
   const queueOf = feedQueues(stores)
   return message =>

@@ -11,10 +11,10 @@ import { newOrder, type Order } from './order.ts'
 import type { Orders } from './repository.ts'
 import type { Step } from './requests.ts'
 
-/** A create, a payment and a refund, each with the reads that it may take: more is a loop. */
+/** Enough for a create, a payment and a refund with their reads; more calls indicate a loop. */
 const MAX_CALLS = 12
 
-/** Longer than the visibility timeout of a queue, and as long as SQS drops duplicates. */
+/** SQS's deduplication interval, which is longer than the visibility timeout of the queues. */
 const UNACKNOWLEDGED_MS = 5 * 60_000
 
 const tooManyCalls = async (): Promise<never> => {
@@ -25,32 +25,32 @@ export type HandleDependencies = {
   orders: Pick<Orders, 'get' | 'save'>
   announcements: Pick<Announcements, 'get'>
   /**
-   * Calls the accounting service; rejects when no call was made. Returns undefined when the event has to wait for
-   * that in the bulk queue.
+   * Calls the accounting service; rejects when no call was made. Returns undefined when the event must move to the
+   * bulk queue first.
    */
   call: (call: AccountingCall, order: OrderKey) => Promise<CallResult> | undefined
-  /** Sends the event to the bulk queue; not for an event that came from there. */
+  /** Sends the event to the bulk queue; undefined for an event that came from there. */
   defer?: ((revision: number) => Promise<void>) | undefined
   publish: Publish
-  /** Adds to the history; a dry run has none. */
+  /** Adds an entry to the history; undefined in a dry run. */
   recordChange?: RecordChange
   /** Unix time in milliseconds. */
   now: () => number
-  /** How long a refused request is tried again, in seconds. */
+  /** How long a refused request is retried, in seconds. */
   retryRefused: number
-  /** The least version of the order's feed messages. @default 0 */
+  /** The lowest version of the order's feed messages. @default 0 */
   versionsFrom?: number
-  /** The event was received before: a worker that died may have made a call and left no trace of it. */
+  /** The event was received before: a worker may have died after an unrecorded call. */
   redelivered: boolean
 }
 
-/** What an event led to: calls to the accounting service, messages to the feed, and the status after it. */
+/** The result of an event: the number of calls and feed messages, and the order's status. */
 export type Handled = {
   changed: boolean
   calls: number
   published: number
   status: string | undefined
-  /** The event waits in the bulk queue. */
+  /** The event was moved to the bulk queue. */
   deferred?: true
 }
 
@@ -58,15 +58,15 @@ export type Handled = {
  * Handles one event of the order queue: applies it, makes the calls that follow, saves the order and publishes to the
  * store's feed (promises P6–P9).
  *
- * Saves first and publishes second: what was decided is published, whatever becomes of the worker, and nothing else is
- * ever published under the same version. The messages are saved with the order, and whoever handles an event that was
- * not acknowledged publishes them again. Each step is saved and published before the next call. When
- * the service cannot be called, what is known is saved before the failure is thrown and the event comes again.
+ * Saves first and publishes second, so that a crash neither loses a message nor publishes a version with two contents:
+ * the messages are saved with the order, and the next receive of the unacknowledged event publishes them again. Each
+ * step is saved and published before the next call. If the service cannot be called, the order is saved before the
+ * error is thrown and the event is retried.
  *
- * The history is written before the save: no save without its entry, while an entry may be without its save.
+ * The history is written before the save: every save has an entry, but an entry may have no save.
  *
- * An event that may not make a call now moves to the bulk queue, and so does every event that comes behind it: the
- * order is marked first, so that no event of it is handled here before the last one there.
+ * An event whose call must wait moves to the bulk queue, and all later events of its order follow. The order is marked
+ * first, so that none of its events is handled here before the last one there.
  */
 export const handleEvent = async (
   event: OrderEvent,
@@ -85,7 +85,7 @@ export const handleEvent = async (
 ): Promise<Handled> => {
   const key = { source: event.data.source, external_id: event.data.external_id }
   const cause = { event: event.event, delivery: event.delivery }
-  // A request is sent at once, so what is to be withdrawn is read beside its order.
+  // Withdrawals are read together with the order, since a request is sent immediately.
   const [stored, announced] = await Promise.all([
     orders.get(key),
     event.event in SENT_KINDS ? announcements.get(key) : undefined,
@@ -100,10 +100,10 @@ export const handleEvent = async (
   let previous = stored?.updated_at || undefined
   let published = 0
   let changed = false
-  /** A withdrawal that was decided ahead of its event changes nothing, and is found by its id all the same. */
+  /** A withdrawal that was decided before its event changes nothing, but must be found by its id in the history. */
   let mustSave = event.event === 'order.withdraw' && !isApplied
   let request = isRequest(event) && !isApplied ? event.delivery : undefined
-  /** Made since the last save. */
+  /** Calls since the last save. */
   let made: MadeCall[] = []
 
   const publishAll = async (messages: readonly FeedMessage[]) => {
@@ -111,7 +111,7 @@ export const handleEvent = async (
     published += messages.length
   }
 
-  /** @param succeeds whether the event, which may have failed before, has succeeded */
+  /** @param succeeds whether the event has succeeded, which clears a failure recorded before */
   const saveAndPublish = async (
     { order, notices }: Step,
     {
@@ -152,15 +152,15 @@ export const handleEvent = async (
   const applied = (order: Order, input: Parameters<typeof apply>[1]) =>
     apply(order, input, { now: unixSeconds(now()), retryRefused })
 
-  // The event itself may have left it, or a later one of the same batch, one that was given up, or just now one that
-  // another worker has not acknowledged. SQS drops what was published already.
+  // The outbox may be left by this event, a later one of the same batch, a dead-lettered one, or one that another
+  // worker has not acknowledged yet. SQS drops messages that were already published.
   const isRecent = previous !== undefined && now() - Date.parse(previous) < UNACKNOWLEDGED_MS
   const mayBeUnpublished =
     isApplied || redelivered || isFailing || (stored?.outbox?.isUnordered === true && isRecent)
   if (stored?.outbox !== undefined && mayBeUnpublished)
     await publishAll(feedMessages(stored.order, stored.outbox))
   if (defer !== undefined && bulk !== undefined) {
-    // Not applied here: what was saved before stays as it is.
+    // Not applied here, since this only records that the event moved.
     request = undefined
     return deferred({ order: saved, notices: [] }, stored?.outbox)
   }
@@ -202,7 +202,7 @@ export const handleEvent = async (
 
 const isRequest = ({ event }: OrderEvent) => event in SENT_KINDS || event === 'order.withdraw'
 
-/** A step after another. */
+/** Combines two consecutive steps. */
 const append = ({ notices }: Step, next: Step): Step => ({
   order: next.order,
   notices: [...notices, ...next.notices],

@@ -8,7 +8,7 @@ import type { CallResult } from './apply.ts'
 import type { FeedMessage } from './feed.ts'
 import { isSettled, type Order, type RequestView, requestViews } from './order.ts'
 
-/** A call to the accounting service: the status of its answer, and the code of a failure, but not its words, which may quote data. */
+/** A call to the accounting service: its HTTP status and error code, without the message, which may quote data. */
 export type MadeCall = {
   to: CallResult['to']
   outcome: CallResult['outcome']
@@ -17,10 +17,10 @@ export type MadeCall = {
   ms: number
 }
 
-/** An AccountingError with the answer of the service. */
+/** An AccountingError with the service's HTTP status. */
 const answered = v.object({ reason: v.object({ status: v.number(), code: v.optional(v.string()) }) })
 
-/** A call for the history, with how long it took in milliseconds. */
+/** A call for the history, with its duration in milliseconds. */
 export const madeCall = (call: CallResult, ms: number): MadeCall => {
   const failed = 'error' in call && v.is(answered, call.error) ? call.error.reason : {}
   const { code, ...reason }: Partial<Refusal> = 'reason' in call ? call.reason : failed
@@ -28,40 +28,40 @@ export const madeCall = (call: CallResult, ms: number): MadeCall => {
   return { to: call.to, outcome: call.outcome, ...(status && { status }), ...(code && { code }), ms }
 }
 
-/** One save of an order by the worker: what led to it, and the order after it. It is never changed. */
+/** One save of an order by the worker: its cause and the order after it. Never changed. */
 export type HistoryEntry = OrderKey & {
-  /** The `updated_at` that this save gave the order; ISO 8601. */
+  /** The order's `updated_at` after this save; ISO 8601. */
   at: string
-  /** The order's `updated_at` before; undefined for its first save. */
+  /** The order's `updated_at` before this save; undefined for the first one. */
   previous?: string | undefined
   /** The event of the order queue. */
   event: string
   delivery: string
   status?: string | undefined
   settled: boolean
-  /** Of the messages that were published with it. */
+  /** The event and delivery id of each message published with this save. */
   version: number
-  /** The id of a store's request, where it appears for the first time. */
+  /** The id of a store's request, only in the entry where it first appears. */
   request?: string | undefined
-  /** Where it appears or changes. */
+  /** Only in entries where it appears or changes. */
   invoice_number?: string | undefined
-  /** Since the save before. */
+  /** Calls since the previous save. */
   calls: readonly MadeCall[]
   published: readonly Pick<FeedMessage, 'event' | 'delivery'>[]
-  /** The requests whose state has changed. */
+  /** The requests whose state changed. */
   requests: readonly Pick<RequestView, 'id' | 'kind' | 'state'>[]
-  /** The lists were too long, and their ends are missing. */
+  /** Whether lists were truncated. */
   cut?: true
 }
 
 /** The partition of a store's orders, in which `at` sorts the entries by time. */
 export const partitionOf = (source: string): string => `orders ${source}`
 
-/** The second part of an entry's key. */
+/** The sort key of an entry. */
 export const positionOf = ({ at, external_id }: Pick<HistoryEntry, 'at' | 'external_id'>): string =>
   `${at}#${external_id}`
 
-/** An entry as stored, its lists cut to what fits into one write unit. */
+/** An entry as stored, with lists truncated to fit into one write unit. */
 export const entryItem = (entry: HistoryEntry): Item => {
   const itemOf = ({ source, external_id, at, request, invoice_number, ...details }: HistoryEntry): Item => ({
     partition: { S: partitionOf(source) },
@@ -81,7 +81,7 @@ export const entryItem = (entry: HistoryEntry): Item => {
   return item
 }
 
-/** The order that an item of the history table is about, and the time of its entry. */
+/** The order and the time of an item of the history table. */
 export const entryKeyOf = ({ partition, at }: Item): OrderKey & { at: string } => {
   const [time = '', external_id = ''] = at?.S?.split(/#(.*)/s) ?? []
   return { source: partition?.S?.slice(partitionOf('').length) ?? '', external_id, at: time }
@@ -95,7 +95,7 @@ export const entryOf = (item: Item): HistoryEntry => ({
   ...JSON.parse(item.details?.S ?? ''),
 })
 
-/** The service may send anything (spec: Order result): what is longer is cut, or is no number. */
+/** The service may send anything (spec: Order result): longer values are truncated or ignored. */
 const MAX_TEXT = 100
 
 const invoiceNumberOf = ({ result }: Order): string | undefined => {
@@ -133,8 +133,8 @@ export const historyEntry = (
 export type RecordChange = (entry: HistoryEntry) => Promise<void>
 
 /**
- * The history table, as the worker writes it. Two workers that save the same order in the same millisecond share an
- * entry; it may then tell of the one that was refused.
+ * The history table, as the worker writes it. Two workers that save the same order in the same millisecond write the
+ * same entry, which may then describe the refused save.
  */
 export const historyRecorder =
   (dynamodb: DynamoDB, table: string): RecordChange =>

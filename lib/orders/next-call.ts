@@ -1,12 +1,12 @@
 import { isToBeSent, type Order, openRequests, type RequestKind } from './order.ts'
 
-/** One call to the accounting service; a request is sent with its body. */
+/** A call to the accounting service. */
 export type AccountingCall = { to: 'read' } | { to: RequestKind; body: string }
 
 /**
  * The next call to the accounting service, or undefined when there is nothing to do (promises P6, P7).
  *
- * A payment precedes a refund, because on a refunded order it would register nothing.
+ * A payment is sent before a refund, since a payment of a refunded order would have no effect.
  */
 export const nextCall = (order: Order): AccountingCall | undefined => {
   if (order.doubt === 'now') return { to: 'read' }

@@ -2,26 +2,26 @@ import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
 import { isInReview } from '../protocol/status.ts'
 
-/** What a store can request of the accounting service, in the order in which it is sent. */
+/** The requests that are sent to the accounting service, in the sequence in which they are sent. */
 export const REQUEST_KINDS = ['create', 'payment', 'refund'] as const
 export type RequestKind = (typeof REQUEST_KINDS)[number]
 
-/** What a store can request: of the accounting service, or a withdrawal of the relay. */
+/** All requests of a store. The relay handles a withdrawal itself. */
 export type StoreRequestKind = RequestKind | 'withdrawal'
 
-/** The state of a request as its store reads it. The first two are open, the others final. */
+/** The state of a request as its store sees it. The first two are open, the others final. */
 export const REQUEST_STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
 export type RequestState = (typeof REQUEST_STATES)[number]
 export type FinalState = Exclude<RequestState, 'waiting' | 'held'>
 
-/** A refusal whose cause an accountant can remove. The store was notified of it. */
+/** A refusal whose cause an accountant can fix. The store has been notified of it. */
 export type Refused = {
   /** Unix seconds of the first refusal. */
   since: number
   reason: Refusal
 }
 
-/** A withdrawal of a store: it concerns only requests that were accepted before it. */
+/** A store's withdrawal, which applies only to requests accepted before it. */
 export type Withdrawal = {
   id: string
   of: RequestKind
@@ -30,50 +30,50 @@ export type Withdrawal = {
 }
 
 type OpenFields = {
-  /** The id of the request whose body counts: the most recent one, or the one that the service holds. */
+  /** The id of the request whose body is used: the most recent one, or the one that the service holds. */
   id: string
-  /** JSON text, as it is sent. */
+  /** JSON text, exactly as sent. */
   body: string
   /** When it was accepted: unix time in milliseconds. */
   accepted_at: number
   /** The ids of the other requests of this kind, which share its outcome. */
   others: readonly string[]
-  /** The withdrawals that are decided once the order has been read. */
+  /** Withdrawals to be decided once the order has been read. */
   withdrawals: readonly Withdrawal[]
 }
 
-/** Where an open request stands. */
+/** The stage of an open request of any kind. */
 type Stage =
-  /** To be sent; after a refusal, once more. */
+  /** To be sent, for the first time or again after a refusal. */
   | { stage: 'unsent'; refused?: Refused }
-  /** A call was made, and its answer did not arrive: sent again. */
+  /** A call was made and its response was lost: sent again. */
   | { stage: 'unanswered'; refused?: Refused }
-  /** Refused for a cause that an accountant can remove: sent again when the order changes or is checked. */
+  /** Refused for a fixable cause: sent again when the order changes or is checked. */
   | { stage: 'refused'; refused: Refused }
 
-/** Where an open payment or refund stands. */
+/** The stage of an open payment or refund. */
 type LaterStage =
   | Stage
-  /** Waits for its create, which the service refuses. */
+  /** Waits for a create that the service refuses. */
   | { stage: 'behind create' }
   /**
-   * Refused, which may mean that the service holds the payment or that the refund is early: the order is read.
-   * `status` is that of the order as it was known when the request was sent; `isLast`: it was sent twice.
+   * Refused, possibly because the service holds the payment or the refund is early: the order is read next. `status`
+   * is the order's known status when the request was sent; `isLast` means that the request was sent twice.
    */
   | { stage: 'unclear'; reason: Refusal; status: string | undefined; isLast: boolean; refused?: Refused }
-  /** The refusal crossed a change of the order on its way: sent once more. */
+  /** The order changed while the request was refused: sent once more. */
   | { stage: 'crossed'; refused?: Refused }
 
 type OpenCreate =
   | Stage
-  /** The service had registered it before: ends once the order is read, since the answer may be out of date. */
+  /** The service registered it earlier: ends once the order is read, since the response may be outdated. */
   | { stage: 'known' }
 
 type OpenPayment =
   | LaterStage
-  /** To be sent, and a worker that died may have sent it. */
+  /** To be sent, and possibly already sent by a worker that died. */
   | { stage: 'perhaps sent'; refused?: Refused }
-  /** The service registers it when the invoice is finalized. */
+  /** Held by the service, which registers it when the invoice is finalized. */
   | { stage: 'held' }
 
 type OpenRefund =
@@ -81,7 +81,7 @@ type OpenRefund =
   /** Waits for the invoice to be finalized. */
   | { stage: 'early' }
 
-/** The requests of one kind that have not ended: one body, and the ids that share its outcome. */
+/** The open requests of one kind: one body, and the ids that share its outcome. */
 export type OpenRequest = OpenFields &
   (
     | ({ kind: 'create' } & OpenCreate)
@@ -93,7 +93,7 @@ export type OpenRequest = OpenFields &
 export const isToBeSent = ({ stage }: OpenRequest): boolean =>
   ['unsent', 'unanswered', 'perhaps sent', 'crossed'].includes(stage)
 
-/** Whether the store was notified that a request is open. */
+/** Whether the store has been notified that a request is open. */
 export const isNotified = (request: OpenRequest): boolean =>
   ['held', 'early', 'behind create'].includes(request.stage) || refusalOf(request) !== undefined
 
@@ -101,7 +101,7 @@ export const isNotified = (request: OpenRequest): boolean =>
 export type EndedRequests = {
   ids: readonly string[]
   kind: StoreRequestKind
-  /** What a withdrawal takes back. */
+  /** The kind of request to withdraw. */
   of?: RequestKind
   state: FinalState
   /** Why it was rejected. */
@@ -175,7 +175,7 @@ export const isOpen = (state: RequestState): boolean => state === 'waiting' || s
 export type RequestView = {
   id: string
   kind: StoreRequestKind
-  /** What a withdrawal takes back. */
+  /** The kind of request to withdraw. */
   of?: RequestKind
   state: RequestState
   /** Why it was rejected, or refused and not sent again yet. */

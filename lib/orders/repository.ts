@@ -38,15 +38,15 @@ export const BULK_SHARD = 'bulk'
 /** Other unsettled orders are spread over sixteen partitions by the first digit of their message group. */
 export const SHARDS = [...'0123456789abcdef', BULK_SHARD]
 
-/** Soon after a change, then less and less often: an order may wait weeks for its accountant. */
+/** Soon after a change, then with growing intervals: an order may wait weeks for an accountant. */
 const CHECK_INTERVALS = [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, DAY]
 
-/** When an order with events in the bulk queue is checked: an import may take hours. */
+/** The check interval of orders with events in the bulk queue: an import may take hours. */
 export const BULK_CHECK = DAY
 
 /**
- * Time until an unsettled order is checked again, in seconds: from ten minutes to a day, jittered by a tenth
- * either way, so that the orders of one outage do not return together.
+ * Time until the next check of an unsettled order, in seconds: from ten minutes to a day, jittered by ±10 % so that
+ * the orders of one outage are not all checked together.
  *
  * @param checks how often it has been checked since it last changed
  * @param random a number from 0 to 1
@@ -56,9 +56,9 @@ export const checkInterval = (checks: number, random: number): number => {
   return Math.round(interval * (0.9 + random / 5))
 }
 
-/** The orders table: one item an order. Unsettled orders are also in the sparse index that reconciliation reads. */
+/** The orders table: one item per order. Unsettled orders are also in the sparse index that reconciliation reads. */
 export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: Pick<Runtime, 'random'>) => ({
-  /** @param consistency `eventual` reads at half the price what may be some milliseconds old */
+  /** @param consistency `eventual` reads cost half as much and may be a few milliseconds old */
   async get(key: OrderKey, consistency: 'strong' | 'eventual' = 'strong'): Promise<StoredOrder | undefined> {
     const { Item } = await dynamodb.send(
       new GetItemCommand({ TableName: table, Key: keyItem(key), ConsistentRead: consistency === 'strong' }),
@@ -98,7 +98,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
       ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
       ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
     }
-    // A retry of the SDK meets what its first attempt wrote when only the answer was lost.
+    // If only the response of the first attempt was lost, the SDK's retry finds the item already written.
     if (await unlessConditionFails(dynamodb.send(new PutItemCommand(input)))) return
     const { Item } = await dynamodb.send(
       new GetItemCommand({ TableName: table, Key: keyItem(order), ConsistentRead: true }),
@@ -108,8 +108,8 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
   },
 
   /**
-   * Notes with an order that its event fails; the next save removes it. Does nothing when the order was saved after
-   * the failure.
+   * Records a failing event on its order until the next save. Does nothing if the order was saved after the
+   * failure.
    */
   async fail(key: OrderKey, failing: Failing): Promise<void> {
     await update(dynamodb, table, key, {
@@ -124,7 +124,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
     })
   },
 
-  /** Up to `limit` orders of a shard whose check is due, the longest due first; `now` in unix seconds. */
+  /** Up to `limit` orders of a shard whose check is due, longest overdue first; `now` in unix seconds. */
   async due(shard: string, now: number, limit: number): Promise<DueOrder[]> {
     const { Items = [] } = await dynamodb.send(
       new QueryCommand({
@@ -142,9 +142,9 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
     }))
   },
 
-  /** Moves the next check to a unix time in seconds, unless the order has changed since. */
+  /** Moves the next check to a unix time in seconds, unless the order has changed meanwhile. */
   async postpone(order: DueOrder, checkAt: number): Promise<void> {
-    // When the worker has saved the order since, its check time holds.
+    // If the worker has saved the order meanwhile, that check time applies.
     await update(dynamodb, table, order, {
       UpdateExpression: 'SET check_at = :next, checks = :checks',
       ConditionExpression: 'check_at = :seen',
@@ -157,7 +157,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
   },
 })
 
-/** Changes an item, unless the condition fails. */
+/** Updates an item if the condition holds. */
 const update = async (
   dynamodb: DynamoDB,
   TableName: string,

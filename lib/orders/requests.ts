@@ -15,21 +15,21 @@ import {
   type Withdrawal,
 } from './order.ts'
 
-/** What the store is notified of. A request is named by its id; `feed.ts` writes the message from the order. */
+/** A notification for the store. Requests are identified by id; `feed.ts` creates the message from the order. */
 export type Notice =
   | {
       event: 'order.updated'
-      /** The webhook that led to it is passed on, with its delivery id. */
+      /** The message is a relayed webhook and keeps its delivery id. */
       isWebhook?: true
-      /** The requests that this result has ended. */
+      /** The requests that ended with this result. */
       requests?: readonly string[]
     }
   | { event: `order.${RequestState}`; request: string }
 
-/** An order, and the notices that follow from what led to it. */
+/** An order and the notices of its last change. */
 export type Step = { order: Order; notices: readonly Notice[] }
 
-/** Adds a notice of requests. A result names the requests that it has ended; any other state is a separate message. */
+/** Adds a notice about requests. A result lists the requests that ended with it; other states are separate messages. */
 export const notify = (step: Step, state: RequestState, ids: readonly string[]): Step => {
   const { order, notices } = step
   const last = notices.at(-1)
@@ -43,7 +43,7 @@ export const notify = (step: Step, state: RequestState, ids: readonly string[]):
   }
 }
 
-/** The step with another version of one of its open requests. */
+/** The step with one of its open requests replaced. */
 export const withRequest = ({ order, notices }: Step, request: OpenRequest): Step => ({
   order: { ...order, open: { ...order.open, [request.kind]: request } },
   notices,
@@ -57,10 +57,10 @@ export const fieldsOf = ({ id, body, accepted_at, others, withdrawals }: OpenReq
 /** All ids of an open request. */
 export const idsOf = ({ id, others }: OpenRequest): string[] => [...others, id]
 
-/** The service must be asked before anything else is decided. */
+/** Requires a read of the order before anything else is decided. */
 export const doubted = ({ order, notices }: Step): Step => ({ order: { ...order, doubt: 'now' }, notices })
 
-/** Whether the service shows that a request of this kind has nothing left to do. */
+/** Whether the order's status shows that a request of this kind is complete. */
 export const isDone = ({ result }: Order, kind: RequestKind): boolean =>
   result !== undefined && (kind === 'create' || effectOf(kind, result.status) === 'settled')
 
@@ -71,14 +71,14 @@ const addEnded = ({ order, notices }: Step, ended: EndedRequests): Step =>
 
 const conflict = (code: string, message: string): Refusal => ({ status: 409, code, message })
 
-/** Why a withdrawal takes nothing back. */
+/** Reasons for rejecting a withdrawal. */
 const CONFLICTS = {
   nothing: (of: RequestKind) => conflict('nothing_waits', `No ${of} that was accepted before waits`),
   held: () => conflict('held', 'The accounting service holds the payment and registers it'),
   registered: (of: RequestKind) => conflict('registered', `The ${of} is registered`),
 } as const
 
-/** Ends withdrawals that are not decided yet: rejected with a conflict, or carried out. */
+/** Ends undecided withdrawals: rejected with a conflict, or carried out. */
 const endWithdrawals = (
   step: Step,
   of: RequestKind,
@@ -99,8 +99,7 @@ const endWithdrawals = (
 }
 
 /**
- * Ends an open request for good: the one whose body counts as given, the others with it, and its withdrawals by
- * what it came to.
+ * Ends an open request and those that share its outcome, and decides its withdrawals accordingly.
  */
 export const end = (step: Step, request: OpenRequest, state: FinalState, reason?: Refusal): Step => {
   const { kind, id, others, withdrawals } = request
@@ -123,7 +122,7 @@ export const end = (step: Step, request: OpenRequest, state: FinalState, reason?
   )
 }
 
-/** The service holds a payment, which can then not be withdrawn. */
+/** Marks a payment as held by the service; it can no longer be withdrawn. */
 export const hold = (step: Step, request: OpenRequest): Step => {
   const held = { ...fieldsOf(request), kind: 'payment', stage: 'held', withdrawals: [] } as const
   const next = notify(withRequest(step, held), 'held', idsOf(held))
@@ -131,9 +130,9 @@ export const hold = (step: Step, request: OpenRequest): Step => {
 }
 
 /**
- * Why an order takes no more requests of a kind; undefined while it does.
+ * Why an order accepts no more requests of a kind; undefined if it accepts them.
  *
- * @param isNewer the request is the most recent one, which ends one that was refused
+ * @param isNewer whether the request is the most recent one, which ends a refused one
  */
 export const tooMany = ({ open }: Order, kind: RequestKind, isNewer = true): Refusal | undefined => {
   const { [kind]: request } = open
@@ -144,8 +143,8 @@ export const tooMany = ({ open }: Order, kind: RequestKind, isNewer = true): Ref
 }
 
 /**
- * Adds a request of a store. The same id is the same request. The most recent request replaces an earlier one that is
- * not decided, unless the service holds that one already, and ends one that was refused.
+ * Adds a store's request, idempotent by its id. The most recent request replaces an earlier undecided one, unless the
+ * service already holds that one, and ends a refused one.
  */
 export const addRequest = (
   step: Step,
@@ -161,7 +160,7 @@ export const addRequest = (
       ? withRequest(step, unsent)
       : doubted(withRequest(step, { ...unsent, withdrawals: [withdrawal] }))
   }
-  // A dead letter that is replayed may be older than what has come since.
+  // A replayed dead letter may be older than the open request.
   const isNewer = accepted_at >= before.accepted_at
   const reason = tooMany(step.order, kind, isNewer)
   if (reason !== undefined) return addEnded(step, { ids: [id], kind, state: 'rejected', reason })
@@ -178,10 +177,10 @@ export const addRequest = (
 }
 
 /**
- * Adds a withdrawal. A request that is not decided may have been carried out all the same, so the order is read before
- * anything is withdrawn.
+ * Adds a withdrawal. The order is read first, since the service may have carried out a request whose outcome the relay
+ * does not know.
  *
- * @param isAnnounced it is known ahead of its event, which the request that it concerns may still precede
+ * @param isAnnounced whether it is known before its event; the request to withdraw may then still be queued
  */
 export const addWithdrawal = (step: Step, withdrawal: Withdrawal, isAnnounced: boolean): Step => {
   const { id, of, accepted_at } = withdrawal
@@ -194,10 +193,10 @@ export const addWithdrawal = (step: Step, withdrawal: Withdrawal, isAnnounced: b
   return doubted(withRequest(step, { ...request, withdrawals: [...request.withdrawals, withdrawal] }))
 }
 
-/** How many bytes the ended requests of an order may take; the oldest are dropped first. */
+/** Maximum size of an order's ended requests in bytes; the oldest are dropped first. */
 const MAX_ENDED_BYTES = 16_384
 
-/** The last requests that ended, as far as there is room for them. */
+/** The latest ended requests within the size limit. */
 export const withinLimit = (ended: readonly EndedRequests[]): readonly EndedRequests[] => {
   let bytes = 0
   const dropped = ended.findLastIndex(each => {

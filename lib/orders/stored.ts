@@ -5,43 +5,43 @@ import { deflated, inflated } from './bodies.ts'
 import type { Outbox } from './feed.ts'
 import type { Order } from './order.ts'
 
-/** An event that fails: the one in front of those that wait for its order. Times are ISO 8601. */
+/** The failing event at the head of its order's message group. Times are ISO 8601. */
 export type Failing = {
   event: string
   delivery: string
   queue: 'orders' | 'bulk'
   receives: number
-  /** When the event came into the queue. */
+  /** When the event was queued. */
   since: string
-  /** When it failed last, and when it is tried again. */
+  /** The time of the last failure and of the next attempt. */
   at: string
   next_at: string
   /** The code of an AccountingError, or the name of another error. */
   code: string
-  /** What the service answered. */
+  /** The service's HTTP status. */
   status?: number
-  /** Without anything that it quotes. */
+  /** Without the values that it quotes. */
   message: string
-  /** How many events waited behind it in the same batch. */
+  /** The number of events behind it in the same batch. */
   behind: number
 }
 
-/** An order as the worker saves it, with what concerns its processing and not its state. */
+/** An order as the worker saves it, with the data of its processing. */
 export type SavedOrder = {
   order: Order
-  /** What is published once the order is saved; undefined before the first save. */
+  /** Published after the order is saved; undefined before the first save. */
   outbox: Outbox | undefined
-  /** The delivery of the last event that went to the bulk queue; undefined when none of them waits there. */
+  /** The delivery of the last event moved to the bulk queue; undefined when none is waiting there. */
   bulk: string | undefined
 }
 
-/** An order as stored, with the revision that guards against two workers. */
+/** An order as stored, with the revision for optimistic locking. */
 export type StoredOrder = SavedOrder & {
   revision: number
-  /** When the worker has saved it last, ISO 8601; empty when it has not. */
+  /** When the worker last saved it, ISO 8601; empty if never. */
   updated_at: string
   failing?: Failing
-  /** When an unsettled order is checked next, in unix seconds. */
+  /** The next check of an unsettled order, in unix seconds. */
   check_at?: number
 }
 
@@ -57,7 +57,7 @@ export const keyOf = ({ source, external_id }: Item): OrderKey => ({
 
 type StoredRequests = Pick<Order, 'open' | 'withdrawn' | 'ended'>
 
-/** The attributes for the requests of an order, if it has any: large bodies are stored beside them, by kind. */
+/** The attributes for an order's requests, if any. Large bodies are in separate attributes by kind. */
 export const requestsItem = ({ open, withdrawn, ended }: StoredRequests): Item => {
   const bodies: Item = {}
   const stored = Object.values(open).map(request => {
@@ -86,8 +86,8 @@ const requestsOf = ({ requests, bodies }: Item): StoredRequests => {
 }
 
 /**
- * Reads an item of the orders table. `result`, `requests` and `outbox` are JSON text, so that unknown fields and long
- * numbers come back exactly as the service sent them.
+ * Reads an item of the orders table. `result`, `requests` and `outbox` are JSON text, which preserves unknown fields
+ * and long numbers exactly as the service sent them.
  */
 export const orderOf = (item: Item): StoredOrder => ({
   revision: Number(item.revision?.N ?? 0),

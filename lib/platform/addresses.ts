@@ -27,7 +27,7 @@ export const isLoopback = (host: string): boolean =>
 /** Whether an address must never receive a store's messages. */
 export const isInternal = (address: string): boolean => isIn(internal, address)
 
-/** Addresses a store's endpoint may have: `loopback` only on a developer's machine. */
+/** The allowed addresses of stores' endpoints: `loopback` only on a developer's machine. */
 export type AllowedAddresses = 'public' | 'loopback'
 
 /** @throws when a store's endpoint resolves to an address it must not have */

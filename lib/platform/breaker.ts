@@ -4,15 +4,15 @@ import { backoff } from './retry.ts'
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 60_000
 
-/** What an attempt says about the service; `neutral` says nothing. */
+/** The outcome of an attempt; `neutral` is no evidence about the service. */
 export type Outcome = 'success' | 'failure' | 'neutral'
 
-/** An attempt that may be made, or the milliseconds after which another one may be. */
+/** An admitted attempt, or the milliseconds to wait before the next one. */
 export type Admission = { end: (outcome: Outcome) => void } | { wait: number }
 
-/** What has failed since the last success; open from its first pause on. */
+/** The failures since the last success. The breaker is open once there is a pause. */
 const closed = () => ({
-  /** Distinct orders, and their sources, as many as it takes to open. */
+  /** Distinct orders and their sources, up to the number that opens the breaker. */
   ...{ orders: new Set<string>(), sources: new Set<string>() },
   ...{ pauses: 0, until: 0, isProbing: false },
 })
@@ -21,15 +21,15 @@ type Circuit = ReturnType<typeof closed>
 const isOpen = ({ pauses }: Circuit) => pauses > 0
 
 /**
- * A circuit breaker that tells an outage from the failures of single orders and stores (promise P8). It opens for a
- * source when several of its orders fail without a success of that source in between, and for everybody when orders of
- * more than one source fail without any success in between. After a pause, which grows with every failure from a second
- * to a minute, one attempt at a time probes the service. A success that ends an outage is news for every source.
+ * A circuit breaker that distinguishes an outage from failures of single orders and stores (promise P8). It opens for a
+ * source when several of its orders fail without a success of that source in between, and for all sources when orders
+ * of more than one source fail without any success in between. After a pause, which grows with each failure from a
+ * second to a minute, one attempt at a time probes the service. The first success closes the breaker for all sources.
  *
- * It keeps a few ids for each source that fails, of which there are as many as stores.
+ * Memory is bounded: a few ids per failing source, and there are only as many sources as stores.
  *
  * @param orders number of distinct orders that must fail
- * @param onOpen called when a pause begins, the first or one after a failed probe; not while other sources succeed
+ * @param onOpen called at the start of each pause, but not while other sources succeed
  */
 export const breaker = ({
   orders,
@@ -53,7 +53,7 @@ export const breaker = ({
     bySource.delete(source)
   }
 
-  /** Whether a pause begins. */
+  /** Whether a pause is starting. */
   const fail = (circuit: Circuit, order: OrderKey, sources: number): boolean => {
     if (circuit.orders.size < orders) circuit.orders.add(orderName(order))
     if (circuit.sources.size < sources) circuit.sources.add(order.source)
@@ -62,7 +62,7 @@ export const breaker = ({
     return true
   }
 
-  /** Admits an attempt for an order, whose outcome must then be reported, or says how long to wait. */
+  /** Admits an attempt for an order, whose outcome must then be reported, or returns the time to wait. */
   return (order: OrderKey): Admission => {
     const { source } = order
     const probed = [bySource.get(source) ?? closed(), everybody].filter(isOpen)
@@ -76,7 +76,7 @@ export const breaker = ({
         if (outcome !== 'failure') return
         const own = bySource.get(source) ?? closed()
         bySource.set(source, own)
-        // An attempt that was under way when the breaker opened met the same outage, not a longer one.
+        // The failure of an attempt that was in flight when the breaker opened must not lengthen the pause.
         const counts = (circuit: Circuit) => !isOpen(circuit) || probed.includes(circuit)
         const opened = [
           counts(own) && fail(own, order, 1) && now() - succeededAt >= MAX_PAUSE_MS,

@@ -11,8 +11,8 @@ export type Sqs = Pick<SQSClient, 'send'>
 export type Ssm = Pick<SSMClient, 'send'>
 
 /**
- * SHA-256 for signatures, for the SDK's option `sha256`. The SDK's own class creates an HMAC from a buffer, for which
- * Node 24 takes 15 µs instead of 4 µs from a key object, and copies each hash before digesting it.
+ * SHA-256 for signatures, for the SDK's option `sha256`. The SDK's own class creates an HMAC from a buffer, which takes
+ * 15 µs in Node 24 instead of 4 µs from a key object, and copies each hash before digesting it.
  */
 class Sha256 {
   readonly #hash
@@ -29,8 +29,8 @@ class Sha256 {
 }
 
 /**
- * The sender of a webhook waits ten seconds for a response that needs up to three calls, and the function times out
- * after nine. A hanging attempt must leave time for another one, and a busy machine needs time to respond.
+ * The sender of a webhook waits ten seconds for a response, which needs up to three calls, and the function times out
+ * after nine. A hanging attempt must leave time for a retry, and AWS must have time to respond under load.
  */
 const options = {
   maxAttempts: 3,
@@ -41,8 +41,8 @@ const options = {
 }
 
 /**
- * The connections of one client. When one breaks, the idle ones are closed: a NAT gateway resets all connections that
- * were idle equally long, and after a batch there are more of them than a call has attempts.
+ * The connections of one client. When one breaks, all idle ones are closed: a NAT gateway resets all connections with
+ * the same idle time, and after a batch there are more of them than a call has attempts.
  */
 const connections = () => {
   const { httpAgent, httpsAgent } = keptAgents()
@@ -62,10 +62,10 @@ const connections = () => {
   }
 }
 
-/** Closest to the connection, where an attempt fails only if there is no response. */
+/** The innermost middleware, where an attempt fails only if there is no response. */
 const ATTEMPT = { step: 'deserialize', priority: 'low' } as const
 
-/** Around all attempts, once the request is built. */
+/** Runs once around all attempts, after the request is built. */
 const CALL = { step: 'build' } as const
 
 /** DynamoDB and Systems Manager answer 400, SQS 403. */
@@ -127,7 +127,7 @@ const connected = <Config extends object, Client extends Attachable>(
   return client
 }
 
-/** @param config for a harness with its own AWS; a function takes everything from its environment */
+/** @param config for test harnesses; a function takes everything from its environment */
 export const dynamodbClient = (config: DynamoDBClientConfig = {}) => connected(DynamoDBClient, config)
 
 export const sqsClient = (config: SQSClientConfig = {}) => connected(SQSClient, config)

@@ -3,10 +3,10 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 /** The attributes of an item of DynamoDB. */
 export type Item = Record<string, AttributeValue>
 
-/** What DynamoDB writes as one unit, in bytes. */
+/** The size of a DynamoDB write unit, in bytes. */
 export const WRITE_UNIT = 1024
 
-/** The size of an item of texts and numbers, in bytes; at most a few more than DynamoDB counts. */
+/** The size of an item of strings and numbers, in bytes; at most a few more than DynamoDB counts. */
 export const itemBytes = (item: Item): number =>
   Object.entries(item).reduce(
     (sum, [name, { S, N }]) => sum + Buffer.byteLength(name) + Buffer.byteLength(S ?? N ?? '1'),

@@ -14,9 +14,9 @@ export const VARIABLES = {
   refusedRetryDays: 'REFUSED_RETRY_DAYS',
   /** The lowest version of feed messages; after a restore, above every version published before. */
   feedVersionsFrom: 'FEED_VERSIONS_FROM',
-  /** The time zone in which the accounting service dates its documents, such as `Asia/Tehran`. */
+  /** The time zone of the accounting service's document dates, such as `Asia/Tehran`. */
   accountingTimeZone: 'ACCOUNTING_TIME_ZONE',
-  /** How long a store's request waits for the service's answer, in seconds. */
+  /** How long a store's request waits for the service's response, in seconds. */
   waitSeconds: 'WAIT_SECONDS',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
@@ -27,7 +27,7 @@ export type Settings = { readonly [name in keyof typeof VARIABLES]: string }
 /**
  * Settings from the environment, which serverless.yml fills.
  *
- * @throws when one is missing: a function that cannot work must fail when it starts, not at its first order
+ * @throws when one is missing: a misconfigured function must fail when it starts, not at its first order
  */
 export const readSettings = <Name extends keyof Settings>(...names: Name[]): Pick<Settings, Name> => {
   const values = names.map((name): [Name, string] => {

@@ -14,8 +14,7 @@ const escapeForSqs = (json: string): string =>
   json.replace(/[\uFFFE\uFFFF]/g, unit => `\\u${unit.charCodeAt(0).toString(16)}`)
 
 /**
- * Sends one message to a FIFO queue in the message group of an order, behind everything that already waits
- * there for that order.
+ * Sends a message to a FIFO queue in the message group of an order, behind the order's earlier messages.
  *
  * @param id the deduplication id: SQS drops a second message with the same id within five minutes
  * @param json JSON text of an event of the order queue or of a feed message

@@ -96,7 +96,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     const headers = { ...request.headers, ...length }
     const response = await connect({ ...request, headers }, signal, false)
     const { statusCode: status = 0, headers: responseHeaders } = response
-    // A small body that is discarded is read to the end, so that the connection can be used again; a long one ends it.
+    // A short discarded body is read to the end so that the connection can be reused; a long one closes it.
     const limit = maxBytes === 0 ? 16_384 : maxBytes
     let size = 0
     response.on('data', (chunk: Buffer) => {
@@ -124,13 +124,13 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
         name: new URL(request.origin).host,
         namespace: 'remote',
         status: 'result' in outcome ? outcome.result.status : undefined,
-        // The path would show the order's number, or the secret part of a store's address.
+        // The path may contain an order number or the secret part of a store's URL.
         request: { method: request.method, url: `${request.origin}/` },
       }),
     )
 }
 
-/** Whether a status is that of a success, of whatever kind. */
+/** Whether a status is 2xx. */
 export const isOk = (status: number): boolean => status >= 200 && status <= 299
 
 /** The value of a response header that occurs once. */

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Body } from '../protocol/json.ts'
 
-/** A response, before it takes the shape API Gateway expects; a string body is already JSON. */
+/** A response before its conversion for API Gateway; a string body is already JSON. */
 export type HttpResponse = { status: number; body: object | string; headers?: Record<string, string> }
 
 /** The body of a request as API Gateway passes it. */

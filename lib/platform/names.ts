@@ -72,8 +72,8 @@ const slugOf = (text: string): string =>
 
 /**
  * A store's name where AWS allows only letters, digits, `-` and `_`: queues, parameters, alarms. A plain source is
- * used as it is; any other becomes a readable slug and a hash, which keeps sources apart that differ only in case,
- * punctuation or Unicode normalization. If two stores share a name nevertheless, stores.yml is refused.
+ * used unchanged. Any other becomes a readable slug with a hash, which distinguishes sources that differ only in case,
+ * punctuation or Unicode normalization. stores.yml is refused if two stores still share a name.
  */
 export const storeName = (source: string): string =>
   PLAIN.test(source) ? source : `${slugOf(source) || 'store'}-${hash('sha256', source).slice(0, HASH_DIGITS)}`

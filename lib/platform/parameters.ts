@@ -55,7 +55,7 @@ export const parametersBelow =
 /** The parameters of an index: one page of GetParametersByPath. */
 const SHARDS = 10
 
-/** A secret and the one it replaces, whose name has a suffix after a dot, belong together. */
+/** Puts a secret and the one that it replaces, whose name has a suffix after a dot, into the same shard. */
 const shardOf = (name: string) =>
   [...name.replace(/\..*/s, '')].reduce((sum, character) => sum + character.charCodeAt(0), 0) % SHARDS
 

@@ -7,7 +7,7 @@ import type { Sqs } from './clients.ts'
 export const quarantineEntry = v.object({
   /** The function that received the input. */
   from: v.picklist(['webhook', 'worker']),
-  /** What is wrong with it. */
+  /** Why the input cannot be read. */
   reason: v.string(),
   /** The exact bytes received. */
   body_base64: v.string(),

@@ -51,7 +51,7 @@ const loggable = (error: unknown): Error => {
   return Object.assign(new Error(message), { name, stack }, Object.fromEntries(codes))
 }
 
-/** JSON does not escape some characters that split a line or control a terminal. */
+/** Escapes characters that split a line or control a terminal, which JSON leaves as they are. */
 const escaped = (text: string) => {
   const json = JSON.stringify(text)
   const shown = visible(json)

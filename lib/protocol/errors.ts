@@ -4,7 +4,7 @@ import { ExactNumber } from './json.ts'
 /** The body of every error response: what went wrong, and in which field (design: What the spec leaves open). */
 export type ErrorBody = { error: { code: string; message: string; field?: string } }
 
-/** Why the accounting service refused a request, in its own words if it gave any; may contain personal data. */
+/** The accounting service's reason for refusing a request; may contain personal data. */
 export type Refusal = {
   status: number
   code?: string

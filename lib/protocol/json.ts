@@ -55,7 +55,7 @@ const isExact = (value: number, source: string) => {
 // Stryker disable next-line Regex: more texts take the slow path, with the same result
 const PERHAPS_INEXACT = /[\d.]{16}|(?:^|[:[,\s])-?\d[\d.]*[eE]/
 
-/** No amount needs more, and every reader of the number would have to handle it. */
+/** No amount needs more, and longer numbers would burden every reader. */
 const MAX_NUMBER_LENGTH = 1000
 
 class NumberTooLongError extends SyntaxError {}

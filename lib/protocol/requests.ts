@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { decimalOf, ExactNumber, type JsonNumber } from './json.ts'
 import { externalId, text } from './order.ts'
 
-// Only the rules that the spec states: what it leaves open is for the service to judge.
+// Only the rules of the spec; the service decides what the spec leaves open.
 
 /** valibot accepts an array as an object; JSON distinguishes them. */
 export const object = <const Entries extends v.ObjectEntries>(

@@ -1,10 +1,10 @@
-/** The statuses of the spec (States and transitions), in the order an order passes through them. */
+/** The statuses of the spec (States and transitions), in their usual sequence. */
 export const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded'] as const
 export type Status = (typeof STATUSES)[number]
 
 /**
- * What a payment or a refund does to an order (spec: States and transitions): the status it leads to, `held`
- * or `refused` until the invoice is finalized, or `settled` when there is nothing left to register.
+ * The effect of a payment or refund on an order (spec: States and transitions): the resulting status, `held` or
+ * `refused` until the invoice is finalized, or `settled` when there is nothing left to register.
  */
 export type Effect = Status | 'held' | 'refused' | 'settled'
 
@@ -15,13 +15,13 @@ const TRANSITIONS: Readonly<Record<'payment' | 'refund', Readonly<Record<Status,
 
 const isStatus = (status: string): status is Status => (STATUSES as readonly string[]).includes(status)
 
-/** The effect of a payment or refund in a status; undefined when the spec does not know the status. */
+/** The effect of a payment or refund in a status; undefined for a status that the spec does not define. */
 export const effectOf = (request: 'payment' | 'refund', status: string): Effect | undefined =>
   isStatus(status) ? TRANSITIONS[request][status] : undefined
 
 /** Whether an accountant must review an order before anything else can happen to it. */
 export const isInReview = (status: string): boolean => status === ('needs_review' satisfies Status)
 
-/** Whether a status follows another. Never true from a status the spec does not know. */
+/** Whether a status follows another. False for statuses that the spec does not define. */
 export const isForward = (from: string, to: string): boolean =>
   isStatus(from) && isStatus(to) && STATUSES.indexOf(to) > STATUSES.indexOf(from)

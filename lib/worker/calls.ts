@@ -6,7 +6,7 @@ import type { AccountingCall } from '../orders/next-call.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
 /**
- * Makes a call to the accounting service and returns what became of it.
+ * Makes a call to the accounting service and returns its outcome.
  *
  * @throws when no call was made
  */
@@ -36,8 +36,8 @@ export const callAccounting =
 const RESERVED_MS = 4000
 
 /**
- * Makes a call only while its whole timeout and the steps after it fit into the remaining time. A function
- * that times out in the middle would bring back its whole batch, other orders included.
+ * Makes a call only if its timeout and the following steps fit into the remaining time. If the function timed out,
+ * its whole batch would be redelivered, including other orders.
  *
  * @param remaining milliseconds until the function times out
  */

@@ -12,16 +12,16 @@ const ID_OR_NUMBER = /[\da-f]{8}-[\da-f-]{27}|(?<!\w)-?\d[\d.]*|\d{4,}/
 const DETAIL = new RegExp(`${KEPT.source}|${QUOTED.source}|${ID_OR_NUMBER.source}`, 'gis')
 
 /**
- * The message of an error without what varies between orders: values, ids and numbers (promise P11). Names of fields and
+ * The message of an error without values, ids and numbers, which vary between orders (promise P11). Field names and
  * statuses are kept.
  */
 export const causeOf = (message: string): string =>
   message.replace(DETAIL, (_, kept?: string, quote = '') => kept ?? `${quote}…${quote}`)
 
 /**
- * Notes a failing event with its order, for people and for the console: SQS cannot tell what waits.
+ * Records a failing event on its order for operators, since SQS cannot show which messages wait.
  *
- * @param seconds until it is tried again
+ * @param seconds until the next attempt
  */
 export const noteFailing = async (
   orders: Pick<Orders, 'fail'>,

@@ -40,8 +40,8 @@ export type WorkerDependencies = AccountingDependencies & {
 const isFrom = ({ eventSourceARN }: SQSRecord, queue: string) => eventSourceARN.endsWith(queue)
 
 /**
- * Handles one record of a queue. What cannot be read now will not be readable later either, so it
- * goes to quarantine immediately instead of holding up its order (promise P12).
+ * Handles one record of a queue. An unreadable event stays unreadable, so it is quarantined immediately instead of
+ * blocking its order (promise P12).
  */
 const handleRecord =
   ({
@@ -76,7 +76,7 @@ const delayEvent =
   (orders: Orders, bulkQueueUrl: string, { sqs, settings, now, random, telemetry }: WorkerDependencies) =>
   async (failed: FailedRecord): Promise<void> => {
     const { error, record, behind } = failed
-    // `relay dead replay` passes dead letters to the worker; one that fails remains where it is.
+    // `relay dead replay` passes dead letters to the worker; one that fails remains a dead letter.
     if (isFrom(record, QUEUES.ordersDead)) {
       telemetry.error('replay failed', error, { ...aboutMessage(record.body), messageId: record.messageId })
       return
@@ -92,7 +92,7 @@ const delayEvent =
       behind: behind.length,
     })
     telemetry.count(accounting?.code === 'unauthorized' ? 'ServiceUnauthorized' : 'EventRetried')
-    // SQS leaves a message out of the queue's age once it was received three times without success.
+    // SQS excludes a message from the queue's age metric after its third failed receive.
     telemetry.seconds('FailingEventAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
     const queue = isFrom(record, QUEUES.bulk) ? 'bulk' : 'orders'
     const extendVisibility = visibilityExtender(
@@ -143,7 +143,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
       return handleEvent(event, {
         ...common,
         call: (next, order) => share(order.source, Records.length)?.(() => callInTime(next, order)),
-        // Moved again after it was handled there, it must not be dropped as a duplicate: its new mark would remain.
+        // An event that moves again must not be deduplicated, or the order's new mark would never be removed.
         defer: revision =>
           sendInOrder(sqs, bulkQueueUrl, event.data, {
             id: `${event.delivery}-${revision}`,

@@ -1,43 +1,43 @@
 import { TIMEOUT_MS } from '../accounting/client.ts'
 
-/** For how long calls count, in milliseconds: what they took fades by the factor e in this time. */
+/** Time constant of the exponential decay of call durations, in milliseconds. */
 const MEMORY_MS = 5000
 
-/** So many messages in a batch mean that more wait. */
+/** A batch this large implies a backlog. */
 const CROWD = 5
 
-/** A store has many calls if it has this part of those of the store that has the most. */
+/** A store has many calls if it has at least this fraction of the calls of the busiest store. */
 const MANY = 1 / 4
 
-/** The part of its time that an environment gives to calls of stores with many calls, and to those of the others. */
+/** The fractions of an environment's time for calls of stores with many calls and for calls of the others. */
 const LIMITS = { many: 0.3, few: 0.6 }
 
-/** A call that takes as long as this is slow, in milliseconds. */
+/** A call of at least this duration is slow, in milliseconds. */
 const SLOW_MS = TIMEOUT_MS / 2
 
-/** For how long a store makes its calls from the bulk queue after a slow one, in milliseconds. */
+/** How long a store's calls are made from the bulk queue after a slow one, in milliseconds. */
 const SLOW_FOR_MS = 5 * 60_000
 
-/** For how long a quick call of another store shows that the service is not what is slow, in milliseconds. */
+/** How long a fast call of another store proves that the service itself is not slow, in milliseconds. */
 const QUICK_FOR_MS = 60_000
 
-/** Makes a call, and counts the time that it takes. */
+/** Makes a call and measures its duration. */
 export type MakeCall = <Result>(call: () => Promise<Result>) => Promise<Result>
 
 /**
- * Divides the time that an environment of the worker waits for the accounting service: a store that imports its
- * orders leaves most of it to the others, and slow calls leave a part of it to what needs no call. A store whose calls
- * alone are slow has no share for some minutes. The figures are those of docs/fairness.md.
+ * Divides the time that a worker environment waits for the accounting service. A store that imports orders leaves most
+ * of it to the other stores, and slow calls leave some of it for events without calls. If only one store's calls are
+ * slow, it gets no share for a few minutes. docs/fairness.md explains the figures.
  */
 export const callShares = (now: () => number) => {
   const kinds = { many: { taken: 0, calls: 0 }, few: { taken: 0, calls: 0 } }
-  /** How many calls the orders of each store have asked for. */
+  /** The number of calls that each store's orders have requested. */
   const demand = new Map<string, number>()
-  /** When the last call of each store ended, and whether it was slow. */
+  /** The end of each store's last call, and whether it was slow. */
   const last = new Map<string, { isSlow: boolean; endedAt: number }>()
   let at = now()
 
-  /** Adds the time that has passed, divided between the calls that are under way. */
+  /** Adds the elapsed time, divided among the calls in flight. */
   const advance = () => {
     const kept = Math.exp((at - now()) / MEMORY_MS)
     at = now()
@@ -56,9 +56,9 @@ export const callShares = (now: () => number) => {
     [...last.keys()].some(other => isWithin(QUICK_FOR_MS, false, other))
 
   /**
-   * Allows a store one more call, unless its kind has used up its time.
+   * Allows a store another call, unless its kind has used up its share.
    *
-   * @param messages how many messages the batch has: as long as few wait, nobody is in the way of others
+   * @param messages the size of the batch: without a backlog, all calls are allowed
    */
   return (source: string, messages: number): MakeCall | undefined => {
     advance()
@@ -74,7 +74,7 @@ export const callShares = (now: () => number) => {
         return result
       } finally {
         const isSlow = now() - began >= SLOW_MS
-        // A call that fails at once, such as one that the breaker refuses, says nothing about the service's speed.
+        // A call that fails immediately, such as one refused by the breaker, is no evidence of the service's speed.
         if (isSlow || isAnswered) last.set(source, { isSlow, endedAt: now() })
       }
     }

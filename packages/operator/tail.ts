@@ -94,7 +94,7 @@ export const toSource = async (stack: string): Promise<string> => {
   return text
 }
 
-/** The stack trace of a logged error, in terms of this checkout's source. */
+/** The stack trace of a logged error, mapped to this checkout's source. */
 export const stackText = async ({ fields: { error } }: LogLine): Promise<string> => {
   if (!v.is(withStack, error)) return ''
   const stack = await toSource([error.stack].flat().join('\n'))
@@ -136,7 +136,7 @@ export const tailCommand = ({ program, run }: Cli): void => {
   program
     .command('tail')
     .description(
-      "Follow the functions' log: deliveries, requests and order events. With --json, prints one document per line; with --verbose, prints stack traces of errors, in terms of this checkout's source.",
+      "Follow the functions' log: deliveries, requests and order events. With --json, prints one document per line; with --verbose, prints stack traces of errors, mapped to this checkout's source.",
     )
     .option('--since <when>', 'start in the past: 10m, 2h, or a date', since)
     .addOption(SOURCE)

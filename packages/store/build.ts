@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Compiles each source to JavaScript with its types. */
+/** Compiles each source file to JavaScript with type declarations. */
 export const build = (dist: string): void => {
   execFileSync('tsc', ['-p', import.meta.dirname, '--outDir', dist], { stdio: 'inherit' })
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
 import { policyWith } from './serve.ts'
 
-/** A published package has a copy: the original brings an install script that reports to its makers. */
+/** A published package contains a copy, since the original depends on a package with a tracking install script. */
 const COPY = join(import.meta.dirname, 'swagger-ui')
 
 /** The folder of Swagger UI. */
@@ -20,7 +20,7 @@ export const DOCS_POLICY = policyWith({ 'style-src': "'self' 'unsafe-inline'", '
 
 type Docs = {
   title: string
-  /** The keys that the endpoints accept on this machine, so that each can be tried. */
+  /** The local keys, so that each endpoint can be tried. */
   key: string
   /** Other pages: their titles by address. */
   links: Readonly<Record<string, string>>
@@ -59,7 +59,7 @@ const ui = SwaggerUIBundle({
 `
 
 /**
- * The document at `/openapi.json` as a web page, by Swagger UI. It loads nothing from elsewhere.
+ * The document at `/openapi.json` as a web page, by Swagger UI. It loads nothing from other origins.
  *
  * @returns the type and content of a file below `/docs/`; the page itself for an empty name
  */

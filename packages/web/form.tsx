@@ -29,7 +29,7 @@ const valuesOf = (form: HTMLFormElement) => {
   const data = new FormData(form)
   const text = (field: string) => String(data.get(field) ?? '').trim()
   const required = (field: string) => {
-    if (text(field) === '') throw new Refusal(t('Fill this in'), { field })
+    if (text(field) === '') throw new Refusal(t('Fill in this field'), { field })
     return text(field)
   }
   const number = (field: string) => {
@@ -76,7 +76,7 @@ const inWords = (error: unknown, form: HTMLFormElement) => {
   const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
   if (known === undefined) return new Refusal(messageOf(error))
   const rule = message
-    .replace(/^Field "[^"]*" is missing$/, t('Fill this in'))
+    .replace(/^Field "[^"]*" is missing$/, t('Fill in this field'))
     .replace(/^Field "[^"]*" is (?:".*"|[^:]*): /s, '')
     .replace(/"([^"]+)"/g, (whole, name) => quotedLabel(controlOf(form, name)) ?? whole)
   return new Refusal(

@@ -4,7 +4,7 @@ import { translator } from './language.ts'
 export const COMMON = {
   'Cannot reach the service: is it still running?': 'سرویس در دسترس نیست؛ آیا هنوز در حال اجراست؟',
   'The service answered {status}': 'پاسخ سرویس: {status}',
-  'Fill this in': 'این مورد را پر کنید',
+  'Fill in this field': 'این مورد را پر کنید',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   '"{typed}" is not a date': '«{typed}» تاریخ نیست',
   // Orders.

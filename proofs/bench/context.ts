@@ -27,12 +27,12 @@ const idempotency: ReturnType<typeof tablesOf>[number]['schema'] = {
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
 }
 
-/** How a function reaches the emulators: directly, through counting taps, or over TLS as on AWS. */
+/** How a function reaches the emulators: directly, through counting proxies, or over TLS as on AWS. */
 export type Way = 'direct' | 'tapped' | 'tls'
 
 /**
- * Starts the environment of the measurements: the emulators, each directly, behind a counting tap and over TLS; and an
- * accounting service.
+ * Starts the environment of the measurements: an accounting service, and the emulators directly, behind a counting
+ * proxy and over TLS.
  */
 export const createContext = async () => {
   await using closing = new AsyncDisposableStack()
@@ -73,7 +73,7 @@ export const createContext = async () => {
     tapped: await before(url => startTap(url, call => calls.push(call))),
     tls: await before(tls.before),
   }
-  /** The environment of a function, as serverless.yml and Lambda set it, and what the peers need. */
+  /** The environment of a function, as set by serverless.yml and Lambda, plus the variables of the peers. */
   const environment = (way: Way): Record<string, string> => {
     const to = ways[way]
     // The SDK sends to the queue's URL, regardless of its endpoint.
@@ -110,7 +110,7 @@ export const createContext = async () => {
     bundle,
     start: async (implementation: Implementation, way: Way) =>
       startFunction(await bundle(implementation), environment(way)),
-    /** The calls through the taps since the last time. */
+    /** The calls through the proxies since the previous reading. */
     calls: () => calls.splice(0),
     /** Takes the bodies of all messages from the order queue. */
     drain: async () => (await drain(sqs, orders)).map(({ Body = '' }) => Body),

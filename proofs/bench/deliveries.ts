@@ -5,7 +5,7 @@ import { deliveryHeaders, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { httpEvent, sqsRecord } from '../../test/support/lambda.ts'
 
 export const SECRET = 'whsec_bench'
-/** A store of the shipped stores.yml, and one that belongs to somebody else. */
+/** A store of the default stores.yml, and a foreign one. */
 export const OURS = 'api'
 export const FOREIGN = 'somebody-else'
 
@@ -24,7 +24,7 @@ const ROW = {
 export const bodyOf = (size: Size, { delivery = newId(), source = OURS } = {}): string => {
   const { bytes, rows } = SIZES[size]
   const data = {
-    // A delivery that comes again is about the same order.
+    // A repeated delivery has the same order.
     ...{ source, external_id: delivery, status: 'paid', status_display: 'پرداخت شده', total: '13625000' },
     ...{ invoice_number: 10231, invoice_status: 'posted', receipt_number: 5571, return_number: null },
     ...{ error: null, rows: new Array(rows).fill(ROW) },

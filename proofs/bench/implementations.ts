@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { bundle, zipped } from '../../deploy/bundle.ts'
 
-/** What is measured: a function of the service, or a peer. */
+/** A measured implementation: a function of the relay, or a peer. */
 export type Implementation = {
   name: string
   /** Its source, without extension. */

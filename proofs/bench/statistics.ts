@@ -1,4 +1,4 @@
-/** What several runs measured: the median, the middle half of the runs, and the calmest tenth. */
+/** Statistics of several runs: the median, the middle half, and the fastest tenth. */
 export type Measured = { median: number; low: number; high: number; calm: number }
 
 /** A value between the sorted neighbours, such as the median for 0.5. */
@@ -10,7 +10,7 @@ export const quantile = (values: readonly number[], which: number): number => {
   return below + (above - below) * (position - Math.floor(position))
 }
 
-/** The limit of the lowest tenth. Other processes on the machine only add to a time, so this varies the least. */
+/** The 10th percentile. Other processes can only lengthen a run, so this varies least. */
 const calm = (values: readonly number[]): number => quantile(values, 0.1)
 
 const rounded = (value: number): number => Number(value.toPrecision(3))
@@ -22,15 +22,15 @@ export const measured = (values: readonly number[]): Measured => ({
   calm: rounded(calm(values)),
 })
 
-/** The ratio of `these` to `those`, by the calmest runs of both. */
+/** The ratio of `these` to `those`, by the fastest runs of both. */
 export const ratio = (these: readonly number[], those: readonly number[]): number =>
   rounded(calm(these) / calm(those))
 
 /**
- * Measures each in turn, in rounds, so that all are measured under the same load.
+ * Measures in rounds, one after another, so that all are measured under the same load.
  *
  * @param after called after each round
- * @returns what was found for each; the first rounds, in which caches fill, do not count
+ * @returns the results of each, without the first rounds, which fill caches
  */
 export const inTurn = async <Subject, Found>(
   subjects: readonly Subject[],

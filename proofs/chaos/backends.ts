@@ -13,7 +13,7 @@ import { clientsAt, startParts } from '../../test/support/parts.ts'
 export const SECRETS_PATH = '/order-relay/chaos'
 export const FEED_SECRET = 'whsec_feed'
 
-/** The stores of the shipped stores.yml: one reads its own queue, the other receives signed POST requests. */
+/** The stores of the default stores.yml: one reads its queue, the other receives signed POST requests. */
 export const SOURCES = ['api', 'demo-shop'] as const
 export type Source = (typeof SOURCES)[number]
 
@@ -23,7 +23,7 @@ export const storesWith = (webFeed: string): readonly Store[] => [
   { source: 'demo-shop', feed: { http: webFeed, disable_after: 24 * 60 * 60 } },
 ]
 
-/** As `npm start` has it. */
+/** The same as for `npm start`. */
 export const keyOfStore = (source: string): string => `local-${source}`
 
 /** How many times faster than real time the service retries its webhooks. */
@@ -38,7 +38,7 @@ const queuesWith = (visibility?: number) =>
       : queue,
   )
 
-/** What a harness asks of the backends, directly and without faults. */
+/** The harness's direct access to the backends, without faults. */
 export const backendClients = (ports: Ports) => {
   const { dynamodb, sqs, ssm, destroy } = clientsAt(ports, { maxAttempts: 3 })
   const urlOfQueue = (name: string) => queueUrl(ports.sqs, name)
@@ -50,10 +50,10 @@ export const backendClients = (ports: Ports) => {
       const Name = `${SECRETS_PATH}/${name}`
       await ssm.putParameter({ Name, Value, Type: 'SecureString', Overwrite: true })
     },
-    /** How many messages a queue holds, in flight or not. */
+    /** The number of messages in a queue, including those in flight. */
     depth: async (queue: string): Promise<number> =>
       (await depthOf({ sqs, queueUrl: async name => urlOfQueue(name) }, queue)).all,
-    /** The order as the orders table holds it. */
+    /** The order as stored in the orders table. */
     async stored({ source, external_id }: OrderKey): Promise<EndState['stored']> {
       const Key = { source: { S: source }, external_id: { S: external_id } }
       const { Item } = await dynamodb.getItem({ TableName: TABLES.orders, Key, ConsistentRead: true })

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 
-/** A number from 0 up to 1 that depends on its arguments alone, whatever happened before. */
+/** A number from 0 up to 1 that depends only on the arguments, not on earlier calls. */
 export const chance = (...about: readonly (string | number)[]): number =>
   createHash('sha256').update(JSON.stringify(about)).digest().readUInt32BE(0) / 2 ** 32
 
-/** One of the entries, each as likely as its weight. */
+/** A random entry, weighted. */
 export const pick = <Entry extends { weight: number }>(
   entries: readonly [Entry, ...Entry[]],
   at: number,

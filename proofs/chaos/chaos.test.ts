@@ -7,7 +7,7 @@ import { useFolder } from '../../test/support/folder.ts'
 const PROOF = resolve('proofs/main.ts')
 const directory = useFolder()
 
-/** In a process of its own, as it is run by hand. */
+/** Runs in a separate process, like the command. */
 const chaos = async (seed: number, ...options: string[]) => {
   const args = [PROOF, 'chaos', '--quick', '--seed', String(seed), ...options]
   const output = await new Promise<string>(done => {
@@ -19,13 +19,13 @@ const chaos = async (seed: number, ...options: string[]) => {
   return { output, report: JSON.parse(report) }
 }
 
-test.concurrent('service, relay and stores agree on orders after faults', async () => {
+test.concurrent('the service, relay and stores agree on all orders after faults', async () => {
   const { output, report } = await chaos(7, '--orders', '8')
   expect(output).toMatch(/\nagreed: .*\nexit code 0$/)
   expect(Object.keys(report.faultsByLink).length).toBeGreaterThan(4)
 })
 
-test.concurrent('a flood of webhooks arrives complete, at the expected cost', async () => {
+test.concurrent('a flood of webhooks is processed completely at the expected cost', async () => {
   const { output, report } = await chaos(8, '--flood', '--orders', '15')
   expect(output).toMatch(/\nagreed: .*\nexit code 0$/)
   expect(Object.keys(report.answers)).toEqual(

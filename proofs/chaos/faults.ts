@@ -1,6 +1,6 @@
 import { chance, pick } from './chance.ts'
 
-/** The connections between the parts; each has a proxy, or is a call that can fail. */
+/** The links between the components: each has a proxy, or is a call that can fail. */
 export type Link =
   | 'service to relay'
   | 'store to relay'
@@ -16,44 +16,44 @@ export type Link =
   | 'schedule to reconcile'
   | 'store to SQS'
 
-/** What a fault does to a request. */
+/** The effect of a fault on a request. */
 type Kind =
-  /** It is held up for a while, so that others overtake it. */
+  /** Delayed, so that others overtake it. */
   | 'delay'
-  /** The connection breaks before it arrives. */
+  /** The connection breaks before the request arrives. */
   | 'reset before'
-  /** It takes effect, and the connection breaks before the response arrives. */
+  /** The request takes effect, and the connection breaks before the response arrives. */
   | 'reset after'
-  /** The connection breaks at once, and it takes effect seconds later. */
+  /** The connection breaks immediately, and the request takes effect seconds later. */
   | 'late'
-  /** It is answered 500 and never arrives. */
+  /** Returns 500 without forwarding the request. */
   | 'error before'
-  /** It takes effect and is answered 500. */
+  /** The request takes effect, but returns 500. */
   | 'error after'
-  /** It is refused because of too many requests. */
+  /** Throttled. */
   | 'throttle'
-  /** It arrives twice. */
+  /** The request arrives twice. */
   | 'duplicate'
-  /** It takes effect and is answered 200 with an HTML page. */
+  /** The request takes effect and returns 200 with an HTML page. */
   | 'nonsense'
-  /** It is answered 200 and never arrives: a webhook that nobody will send again. */
+  /** Returns 200 without forwarding the request: a webhook that is never retried. */
   | 'swallow'
 
-/** A request on a link: the `count`-th of its name. The name says what it does and which order it is about. */
+/** A request on a link: the `count`-th with this name, which contains the action and the order. */
 type Request = { link: Link; name: string; count: number }
 
 export type Fault = Request & { kind: Kind; ms: number }
 
-/** Which fault hits a request, if any. */
+/** The fault that hits a request, if any. */
 export type Faults = (request: Request) => Fault | undefined
 
-/** The end of the name of a request that is not about one order. */
+/** The suffix of the name of a request without a single order. */
 export const NO_ORDER = 'no order'
 
 type Weighted = { weight: number; kind: Kind }
 type Kinds = readonly [Weighted, ...Weighted[]]
 
-/** A feed has no condition that could refuse what arrives late, see docs/chaos.md. */
+/** A feed cannot reject a message that arrives late: docs/chaos.md. */
 const IN_TIME: Kinds = [
   { weight: 2, kind: 'reset before' },
   { weight: 3, kind: 'reset after' },
@@ -82,25 +82,25 @@ const KINDS_OF: Partial<Record<Link, Kinds>> = {
 export const notifiesStore = (link: Link, action: string): boolean =>
   link === 'feeder to store' || (link === 'worker to AWS' && action.startsWith('SendMessage'))
 
-/** How many of a hundred requests are hit. A queue is polled again and again, so seldom. */
+/** The percentage of requests hit; low for queues, which are polled continuously. */
 const rateOf = (link: Link, name: string) => {
   if (name.startsWith('ReceiveMessage')) return 0.5
   if (link === 'event source to function') return 1
   return link === 'schedule to reconcile' ? 20 : 6
 }
 
-/** The SDK makes three attempts: some faults must outlast them, or no function would ever see one. */
+/** The SDK makes three attempts. Some faults must outlast them to reach the functions. */
 const LONGEST_RUN = 4
 const runOf = (at: number) => (at < 0.65 ? 1 : at < 0.75 ? 2 : LONGEST_RUN)
 
 const LONGEST_DELAY_MS = 250
 const LATE_MS = 5000
 
-/** @param strength how many times as many faults as usual */
+/** @param strength multiplies the number of faults */
 export const randomFaults = (seed: number, strength = 1): Faults => {
   const begins = (link: Link, name: string, at: number) =>
     chance('hits', seed, link, name, at) * 100 < rateOf(link, name) * strength
-  /** The request at which the run of faults began that hits this one. */
+  /** The first request of the series of faults that hits this one. */
   const beginning = ({ link, name, count }: Request): number | undefined => {
     const longest = name.endsWith(NO_ORDER) ? 1 : LONGEST_RUN
     for (let at = count; at > 0 && at > count - longest; at--)

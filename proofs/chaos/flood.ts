@@ -9,7 +9,7 @@ import { waitFor } from './orders.ts'
 import { endOf } from './violations.ts'
 import type { World } from './world.ts'
 
-/** A kind of webhook and its only answers; where it has no weight, it is a change of the order. */
+/** A kind of webhook and its valid responses; without a weight, it is a change of the order. */
 type Kind = {
   name: string
   answers: readonly string[]
@@ -41,10 +41,10 @@ const SOURCE = 'api'
 
 type Data = { source: string; external_id: string; status: string }
 
-/** An order of which the relay learns by webhooks alone: what each says. */
+/** An order that the relay knows only from webhooks: the content of each. */
 export type FloodOrder = { id: string; changes: readonly Data[] }
 
-/** A random order; it depends on the seed and its number alone. */
+/** A random order that depends only on the seed and its number. */
 export const floodOrder = (seed: number, number: number): FloodOrder => {
   const id = `o${String(number).padStart(5, '0')}`
   const statuses = STATUSES.filter(status => chance(seed, id, status) < 0.6)
@@ -57,7 +57,7 @@ export const floodOrder = (seed: number, number: number): FloodOrder => {
   }
 }
 
-/** Sends the webhooks of orders, and counts how they are answered. */
+/** Sends the webhooks of orders and counts the responses. */
 export const floodWith = (seed: number) => {
   const answers: Record<string, number> = {}
 
@@ -93,7 +93,7 @@ export const floodWith = (seed: number) => {
     }
   }
 
-  /** Every change is on the feed once, in order and word for word, and the last one in the table (promise P9). */
+  /** Each change is published once, in order and unchanged, and the last one is in the table (promise P9). */
   const violationsOf = async (world: World, { id, changes }: FloodOrder): Promise<string[]> => {
     const { stored, feed } = await endOf(world, { source: SOURCE, id })
     const received = feed.map(({ version, data }) => ({ version, data }))
@@ -105,7 +105,7 @@ export const floodWith = (seed: number) => {
     ]
   }
 
-  /** What was answered costs no more calls to AWS than it may (promise P4). */
+  /** Each response costs no more AWS calls than allowed (promise P4). */
   const violations = ({ journal: { calls, requests } }: World, seconds: number): string[] => {
     const due = 3 * (answers['200 queued'] ?? 0) + (answers['200 duplicate'] ?? 0)
     const made = [...calls].filter(([call]) => call.startsWith('webhook to AWS'))

@@ -3,10 +3,10 @@ import { type Fault, type Faults, type Link, NO_ORDER } from './faults.ts'
 
 const ORDER = /o\d{5}/
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/
-/** In a queue message the quotes are escaped. */
+/** Quotes are escaped in a queue message. */
 const DELIVERY = /\\*"delivery\\*":\\*"([0-9a-f-]{36})/
 
-/** The order that a text is about; empty when there is none. */
+/** The order named in a text; empty if there is none. */
 export const orderIn = (text: string): string => ORDER.exec(text)?.[0] ?? ''
 
 export const deliveryIn = (text: string): string => DELIVERY.exec(text)?.[1] ?? ''
@@ -17,10 +17,10 @@ const increment = <Key>(counts: Map<Key, number>, key: Key): number => {
   return count
 }
 
-/** A request on a link: the action of AWS, if it is one, and the order that it is about. */
+/** A request on a link: its AWS action, if any, and its order. */
 export type Passing = { link: Link; name: string; action: string; order: string; body: string }
 
-/** What happens in a run: every request and fault, and the facts that the oracle needs. */
+/** Records the requests and faults of a run, and the facts that the oracle needs. */
 export const newJournal = () => {
   const began = performance.now()
   const seen = new Map<string, number>()
@@ -31,33 +31,33 @@ export const newJournal = () => {
   const journal = {
     faults: faults as readonly Fault[],
     requests: new Map<Link, number>(),
-    /** Webhooks that were answered 200 in the relay's name and never arrived. */
+    /** Webhooks that a fault acknowledged with 200 and never forwarded. */
     swallowed: new Set<string>(),
-    /** Orders whose webhook never arrived and whose store knows them all the same. */
+    /** Orders whose webhook never arrived but whose store was notified. */
     found: new Set<string>(),
     /** Webhooks that SQS accepted for the order queue. */
     queued: new Set<string>(),
     /** First attempts of calls by link and action. */
     calls: new Map<string, number>(),
-    /** What was violated that is not about one order. */
+    /** Violations that concern no single order. */
     violations: [] as string[],
-    /** Order results of the service, in the end. */
+    /** The service's order results at the end. */
     results: [] as unknown[],
-    /** Requests under way that nobody waits for. */
+    /** Requests in flight that are not awaited. */
     underWay: 0,
-    /** Orders whose feed this machine was too slow to keep in order, and why. */
+    /** Orders whose feed was out of order because the machine was too slow, with the reason. */
     tooSlow: new Map<string, string>(),
 
     note: (what: string) => void entries.push({ at: Math.round(performance.now() - began), what }),
-    /** Everything that happened to an order. */
+    /** All events of an order. */
     story: (order: string): string[] =>
       entries
         .filter(({ what }) => what.includes(order))
         .map(({ at, what }) => `${String(at).padStart(7)} ${what}`),
 
     /**
-     * Names a request by what it does and its order, so that a name means the same in every run. A delivery is
-     * named by its order once both were seen together: its id differs from run to run.
+     * Names a request by its action and order, so that names are stable across runs. A delivery is named by its order
+     * once both were seen together, since its id differs from run to run.
      */
     passing(
       link: Link,
@@ -71,7 +71,7 @@ export const newJournal = () => {
       const order = id ?? (delivery && orderOfDelivery.get(delivery))
       const table = /"TableName":"(\w+)"/.exec(body)?.[1]
       const verb = action || `${method} ${url.split('?')[0]?.replace(ORDER, '…') ?? ''}`
-      // A retry of the SDK is the machine's slowness or a fault, not another call.
+      // A retry of the SDK is caused by a fault or a slow machine and is not another call.
       if (!/attempt=[^1]/.test(String(headers['amz-sdk-request'])))
         increment(journal.calls, `${link}: ${verb}`)
       const name = [verb, table, order ?? NO_ORDER].filter(part => part !== undefined).join(' ')
@@ -86,7 +86,7 @@ export const newJournal = () => {
       journal.note(`${link}: ${name} #${count}${fault === undefined ? '' : `   ← ${fault.kind}`}`)
       return fault
     },
-    /** Takes note of a request that has succeeded. */
+    /** Records a successful request. */
     answered({ link, action, body }: Passing): void {
       if (link === 'webhook to AWS' && action === 'SendMessage') journal.queued.add(deliveryIn(body))
     },

@@ -14,7 +14,7 @@ import { serviceClient } from './service.ts'
 import { newInbox, type StoreRequest, startQueueStore, storeRequester } from './stores.ts'
 import type { World } from './world.ts'
 
-/** How long after its start, or after it is ready, `npm start` may be killed. */
+/** The time range after the start, or after readiness, in which `npm start` is killed. */
 const LONGEST_MS = { starting: 4000, ready: 6000 }
 /** Some are killed before they are ready. */
 const STARTING_SHARE = 0.2
@@ -26,13 +26,13 @@ const PROJECT = join(import.meta.dirname, '../..')
 type KillOptions = {
   seed: number
   kills: number
-  /** How much of the run is over, from 0 to 1: kills are spread over it. */
+  /** The progress of the run, from 0 to 1, over which kills are spread. */
   progress: () => number
 }
 
 /**
- * `npm start` in a process group of its own, which is killed now and then and started again on the same data and
- * ports. Stores and accountant repeat what a closed port refuses.
+ * Runs `npm start` in its own process group, and repeatedly kills and restarts it with the same data and ports. Stores
+ * and the accountant retry requests that a closed port refuses.
  */
 export const startKilled = async ({ seed, kills, progress }: KillOptions): Promise<World> => {
   await using closing = new AsyncDisposableStack()
@@ -98,7 +98,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     const answer = await ask(method, source, path, body)
     const { status, isAccepted } = answer
     journal.requests.set('store to relay', (journal.requests.get('store to relay') ?? 0) + 1)
-    // A closed port has no status. An order that is still in the queue cannot be read.
+    // A closed port returns no status, and an order that is still queued cannot be read.
     if (status > 0 && !isAccepted && !(method === 'GET' && status === 404))
       journal.violations.push(`${method} /orders/${path} was answered ${status}`)
     return answer
@@ -106,7 +106,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
   const open = closing.move()
   return {
     ...{ journal, inbox, request, stored },
-    // While it is down nobody knows what is on its way, and queues open before the endpoints.
+    // The queues cannot be read while it is down, and they open before the endpoints.
     depth: queue => (isReady ? depth(queue).catch(() => 1) : Promise.resolve(1)),
     service: serviceClient(urlOf(ports.sandbox), true),
     struck: () => struck,

@@ -6,25 +6,25 @@ import { chance } from './chance.ts'
 import { createRequest } from './service.ts'
 import type { World } from './world.ts'
 
-/** What happens to one order; times are in milliseconds. */
+/** The lifecycle of an order; times are in milliseconds. */
 export type ChaosOrder = {
   id: string
   source: Source
   lifecycle: Lifecycle
-  /** Every request of the store is made twice, one after the other or both at once. */
+  /** The store makes each request twice, sequentially or concurrently. */
   repeats: 'never' | 'afterwards' | 'at once'
-  /** How long the store waits before each of its steps. */
+  /** The pause before each step of the store. */
   pauses: readonly [number, number, number]
-  /** Two accountants fix the order at the same moment. */
+  /** Two accountants fix the order concurrently. */
   twoAccountants: boolean
-  /** How long after the fix the accountant sends the webhook again; it may be out of date by then. */
+  /** The time after the fix at which the accountant resends the webhook, which may then be outdated. */
   resentAfter: number | undefined
 }
 
 const LONGEST_PAUSE_MS = 400
 const LONGEST_FIX_MS = 3 * LONGEST_PAUSE_MS
 
-/** A random order; it depends on the seed and its number alone. */
+/** A random order that depends only on the seed and its number. */
 export const randomOrder = (seed: number, number: number): ChaosOrder => {
   const id = `o${String(number).padStart(5, '0')}`
   const roll = (what: string) => chance(seed, id, what)
@@ -57,10 +57,10 @@ export const randomOrder = (seed: number, number: number): ChaosOrder => {
 
 const LOOK_MS = 25
 const LONGEST_LOOK_MS = 1000
-/** However slow the machine: what has not come by then is stuck. */
+/** After this time, a result counts as stuck, even on a slow machine. */
 const STUCK_MS = 600_000
 
-/** Waits for something that the relay has promised; rejects when nothing is under way that could bring it. */
+/** Waits for a promised result; rejects when nothing is in flight that could produce it. */
 export const waitFor = async (
   world: World,
   what: string,
@@ -68,17 +68,17 @@ export const waitFor = async (
 ): Promise<void> => {
   const end = Date.now() + STUCK_MS
   for (let wait = LOOK_MS; !(await isThere()); wait = Math.min(wait * 1.5, LONGEST_LOOK_MS)) {
-    // What is looked for may have come meanwhile, or everything may have been killed.
+    // The result may have arrived meanwhile, or the stack may have been killed.
     const isStuck = wait === LONGEST_LOOK_MS && (await isIdle(world)) && !(await isThere())
     if ((isStuck && (await isIdle(world))) || Date.now() > end) throw new Error(`${what} never came`)
     await sleep(wait)
   }
 }
 
-/** In the order in which messages pass through them. */
+/** In the sequence in which messages pass through them. */
 const CONSUMED = [QUEUES.orders, QUEUES.bulk, ...SOURCES.map(source => feedQueueName(source))]
 
-/** Whether nothing is on its way from the relay to the service or to a store. */
+/** Whether no message is in flight from the relay to the service or a store. */
 export const isIdle = async ({ journal, depth }: World): Promise<boolean> => {
   if (journal.underWay > 0) return false
   for (const queue of CONSUMED) if ((await depth(queue)) > 0) return false
@@ -87,7 +87,7 @@ export const isIdle = async ({ journal, depth }: World): Promise<boolean> => {
 
 const RETRY_MS = 40
 
-/** Plays what store and accountant do with an order. */
+/** Plays the actions of the store and the accountant on an order. */
 export const play = async (world: World, order: ChaosOrder, over: AbortSignal): Promise<void> => {
   const { service, inbox, request, journal } = world
   const { id, source, lifecycle, repeats, pauses, twoAccountants, resentAfter } = order
@@ -146,7 +146,7 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
     if (pays) await ask(`${id}/payment/`, { source, method: 'card' })
     await sleep(pauses[2])
     if (refunds) await ask(`${id}/refund/`, { source, reason: 'chaos' })
-    // Only what the relay has been asked for can be read from it.
+    // The relay can only read orders that it was asked about.
     const read = async () => (await request('GET', source, `${id}/`)).isAccepted
     if (createdBy === 'relay') await waitFor(world, 'the order', read)
   }

@@ -5,20 +5,20 @@ import { orderIn } from './journal.ts'
 import { createRequest } from './service.ts'
 import { REAL_TIME, startWorld } from './world.ts'
 
-/** How the service answers calls for one store's orders, in turn. The worker abandons a call after eight seconds. */
+/** The service's responses to calls for one store's orders, in turn. The worker abandons a call after eight seconds. */
 const POISONS = [
   { kind: 'error before', ms: 0 },
   { kind: 'nonsense', ms: 0 },
   { kind: 'delay', ms: 9000 },
 ] as const satisfies readonly Pick<Fault, 'kind' | 'ms'>[]
 
-/** The first time-outs may occupy both workers, since none can know the outcome before. */
+/** The first timeouts may occupy both workers, which cannot predict them. */
 const LEARNING_SECONDS = 10
 
-/** Half of what a worker that waits for a time-out makes others wait; a call takes less than a second. */
+/** Half of the delay that a timed-out call would cause; a successful call takes less than a second. */
 const LONGEST_WAIT_MS = 4000
 
-test("one store's calls that are answered 500, without an order or not at all delay no other store", async () => {
+test('calls of one store that fail, time out or return no order delay no other store', async () => {
   const requested = new Map<string, number>()
   /** Milliseconds until the service was called for each payment of the other store. */
   const waits = new Map<string, number>()

@@ -33,7 +33,7 @@ const endToEnd = (headers: Iterable<readonly [string, unknown]>) =>
     [...headers].flatMap(([name, value]) => (HOP_BY_HOP.has(name) ? [] : [[name, String(value)]])),
   )
 
-/** Starts a proxy on a free port that injects faults; without an answer, the connection breaks. */
+/** Starts a proxy on a free port that injects faults; a missing response breaks the connection. */
 export const startProxy = async ({ link, to, faults, journal, patience }: ProxyOptions) => {
   const closing = new AbortController()
 
@@ -42,7 +42,7 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
     return forward()
   }
 
-  /** Forwards a request whose response nobody waits for. */
+  /** Forwards a request without awaiting the response. */
   const detach = (forward: Forward) => {
     journal.underWay++
     forward()

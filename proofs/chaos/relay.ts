@@ -20,22 +20,22 @@ import type { FunctionName } from '../crash/places.ts'
 import { type Backends, SECRETS_PATH, storesWith } from './backends.ts'
 import type { Link } from './faults.ts'
 
-/** How many times shorter everything takes that waits; what is decided stays the same. */
+/** Divisors of all waiting times; decisions stay the same. */
 export type Pace = {
   /** Retry delays of messages and pauses of the breaker. */
   retries: number
-  /** Timeouts of the functions and of their calls by HTTP. */
+  /** Timeouts of the functions and of their HTTP calls. */
   timeouts: number
 }
 
 type RelayOptions = {
   backends: Backends
-  /** Puts whatever belongs on a link before a port and returns the URL of that. */
+  /** Puts a link's proxy in front of a port and returns its URL. */
   through: (link: Link, port: number) => Promise<string>
   /** Port of the HTTP store. */
   webStore: number
   telemetry: Telemetry
-  /** Workers that read the order queue side by side. @default 1 */
+  /** Number of workers that read the order queue in parallel. @default 1 */
   workers?: number
   /** @default as on AWS */
   pace?: Pace
@@ -72,8 +72,8 @@ export const shortenDelays = (sqs: SQSClient, { retries }: Pace) =>
   )
 
 /**
- * The functions, made by their own factories, between the backends, with every call of theirs on a link of its
- * own. The webhook is registered with the service, and its secret is in Parameter Store.
+ * The functions from their own factories, connected to the backends by one link per kind of call. The webhook is
+ * registered with the service, and its secret is in Parameter Store.
  *
  * @param closing closes what is started
  */
@@ -98,7 +98,7 @@ export const startRelay = async (
   const stores = storesWith(await through('feeder to store', webStore))
   const http = httpClient()
 
-  /** What a function depends on, with connections of its own. */
+  /** The dependencies of a function, with separate connections. */
   const dependenciesOf = async (name: FunctionName) => {
     const config = async (port: number) => ({
       region: REGION,
@@ -119,7 +119,7 @@ export const startRelay = async (
         http({ ...request, timeout: request.timeout / pace.timeouts }),
     }
   }
-  /** The remaining time is scaled to that of the deployed function, of which a call takes the same share. */
+  /** The remaining time, scaled so that a call takes the same fraction as in the deployed function. */
   const context = (name: FunctionName) => {
     const end = performance.now() + TIMEOUT_MS[name] / pace.timeouts
     return contextWith(() => (end - performance.now()) * pace.timeouts)

@@ -14,7 +14,7 @@ import { FULL, QUICK, REAL_TIME, startWorld, type World } from './world.ts'
 export type Settings = {
   seed: number
   orders: number
-  /** Numbers of orders; without the others, each has the same fate. */
+  /** Numbers of the orders to play; each order behaves the same without the others. */
   only: readonly number[] | undefined
   strength: number
   kills: number
@@ -24,18 +24,18 @@ export type Settings = {
   signal: AbortSignal
 }
 
-/** What a run plays: lifecycles among faults, lifecycles among kills, or webhooks alone. */
+/** The kind of run: lifecycles with faults, lifecycles with kills, or only webhooks. */
 type Setting<Order> = {
   start: (progress: () => number) => Promise<World>
   orders: readonly Order[]
   play: (world: World, order: Order, over: AbortSignal) => Promise<void>
   violationsOf: (world: World, order: Order) => Promise<readonly string[]>
-  /** What is violated that is not about one order. */
+  /** Violations that concern no single order. */
   violations?: (world: World, seconds: number) => readonly string[]
   summary?: () => object
 }
 
-/** The violations of a feed, whose order a machine that is too slow can spoil. */
+/** Violations of a feed's sequence, which a slow machine can cause. */
 const OF_FEED = /^(version|delivery|the store) /
 
 export type Verdict = 'agreed' | 'violated' | 'too slow to tell'
@@ -44,11 +44,11 @@ const REST_MS = 600_000
 const RECONCILE_EVERY_MS = 1000
 const LOOK_MS = 100
 
-/** Orders under way at once; a stack on two cores that is started again and again bears fewer. */
+/** Concurrent orders; fewer with kills, since restarts of the stack need CPU time. */
 const AT_ONCE = 60
 const AT_ONCE_KILLED = 20
 
-/** Plays all orders, then stops the faults, waits until nothing moves, and compares. */
+/** Plays all orders, then stops the faults, waits until the system is idle, and compares. */
 const playAll = async <Order extends { id: string }>(
   world: World,
   { orders, ...setting }: Setting<Order>,
@@ -61,7 +61,7 @@ const playAll = async <Order extends { id: string }>(
   const add = (about: string, found: readonly string[]) => {
     if (found.length > 0) violations.set(about, [...new Set([...(violations.get(about) ?? []), ...found])])
   }
-  /** Orders with webhooks that are still to be sent. */
+  /** Orders with unsent webhooks. */
   const pending = async () => {
     const ids: string[] = []
     for (const order of orders)
@@ -91,10 +91,10 @@ const playAll = async <Order extends { id: string }>(
   await reconciling
 
   await world.stopFaults()
-  // What waits for its next attempt would wait for minutes.
+  // Pending retries would take minutes.
   for (const id of await pending()) await service.resend(id)
   await comeToRest()
-  // What never arrived is found by a check.
+  // A check finds changes whose webhooks never arrived.
   await world.reconcile()
   await comeToRest()
   signal.throwIfAborted()

@@ -24,7 +24,7 @@ const DOCUMENTS: Readonly<Record<string, ServiceDocument>> = {
   refunded: 'return',
 }
 
-/** The body of a create request; each order has a product of its own, which can be out of stock by itself. */
+/** The body of a create request. Each order has its own product, so that its stock can be controlled. */
 export const createRequest = (source: Source, external_id: string, paid = false) => ({
   source,
   external_id,
@@ -35,9 +35,9 @@ export const createRequest = (source: Source, external_id: string, paid = false)
 const RETRY_MS = 100
 
 /**
- * The accounting service as its accountant, and a store without the relay, use it: without faults.
+ * Direct access to the accounting service for the accountant and for a store without the relay, without faults.
  *
- * @param mayBeDown whether they repeat what is not answered
+ * @param mayBeDown whether unanswered requests are retried
  */
 export const serviceClient = (url: string, mayBeDown = false) => {
   const call = async (
@@ -64,13 +64,13 @@ export const serviceClient = (url: string, mayBeDown = false) => {
   }
 
   const service = {
-    /** Adds the order's product, with so many in stock. */
+    /** Adds the order's product with this stock. */
     stock: (id: string, stock: number) =>
       call('PUT', `/panel/products/sku-${id}`, { name: `Product ${id}`, stock }),
     /** The store creates the order without the relay. */
     create: (source: Source, id: string, paid: boolean) =>
       call('POST', '/api/v1/orders/', createRequest(source, id, paid)),
-    /** The accountant replenishes the stock and finalizes the order, which needs a review, unless that is done. */
+    /** The accountant replenishes the stock and finalizes the order, unless it is already final. */
     async fix(source: Source, id: string): Promise<boolean> {
       const { status } = (await show(source, id)) ?? {}
       if (status !== 'needs_review') return status !== undefined
@@ -78,13 +78,13 @@ export const serviceClient = (url: string, mayBeDown = false) => {
       const retried = await call('POST', `/panel/orders/${id}/retry?source=${source}`)
       return retried.status === 200
     },
-    /** The webhooks of an order, and what became of them. */
+    /** The webhooks of an order and their outcomes. */
     async webhooks(id: string) {
       const { json } = await call('GET', `/panel/deliveries?order=${id}`)
       return v.parse(deliveries, json).deliveries
     },
     resendDelivery: (delivery: string) => call('POST', `/panel/deliveries/${delivery}/resend`),
-    /** The accountant sends all webhooks of the order again. */
+    /** The accountant resends all webhooks of the order. */
     async resend(id: string): Promise<void> {
       for (const { delivery } of await service.webhooks(id)) await service.resendDelivery(delivery)
     },

@@ -7,7 +7,7 @@ import { type ReceivedMessage, readFeedMessage } from '../../test/support/oracle
 import { startServer } from '../../test/support/server.ts'
 import { FEED_SECRET, keyOfStore, type Source } from './backends.ts'
 
-/** What the stores received, by order, in the order of arrival. */
+/** The messages received by the stores, by order, in sequence of arrival. */
 export const newInbox = () => {
   const received = new Map<string, ReceivedMessage[]>()
   return {
@@ -32,7 +32,7 @@ export const startWebStore = ({ receive }: Inbox) =>
     return { status: 200 }
   })
 
-/** A store with an SQS feed keeps reading its queue; what it could not delete comes again. */
+/** A store with an SQS feed polls its queue; messages that it could not delete are redelivered. */
 export const startQueueStore = (sqs: SQSClient, queueUrl: string, { receive }: Inbox) =>
   startEventSource({
     ...{ sqs, queueUrl, maximumConcurrency: 1, onError: () => undefined },
@@ -54,7 +54,7 @@ export const storeRequester =
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => undefined)
     await response?.body?.cancel().catch(() => undefined)
-    // What the relay has accepted has an id, even if the service has refused it meanwhile.
+    // An accepted request has an id, even if the service has since refused it.
     const isAccepted = response?.ok === true || response?.headers.has('relay-request-id') === true
     return { status: response?.status ?? 0, isAccepted }
   }

@@ -12,23 +12,23 @@ import type { Link } from './faults.ts'
 import type { ChaosOrder } from './orders.ts'
 import type { World } from './world.ts'
 
-/** The queues that must be empty in the end although nothing reads them. */
+/** Queues without a consumer that must be empty at the end. */
 export const NOT_CONSUMED = [QUEUES.ordersDead, QUEUES.feedsDead, QUEUES.quarantine]
 
-/** The service's attempts; a webhook hit by as many faults may be given up, and is for the reconciliation. */
+/** The service's number of attempts. A webhook hit by as many faults may be lost, and reconciliation must recover it. */
 const ATTEMPTS = 8
 const WEBHOOK_LINKS: readonly Link[] = ['service to relay', 'webhook to AWS']
 
-/** What is known of an order in the end. */
+/** The known state of an order at the end. */
 export const endOf = async (world: World, { source, id }: { source: Source; id: string }) => ({
   service: await world.service.record(source, id),
   stored: await world.stored({ source, external_id: id }),
   feed: world.inbox.of(id),
-  // What the relay has accepted is what it has stored: the crash tests know what the store was answered.
+  // Takes accepted requests from the table; the crash tests compare them with the responses to the store.
   accepted: [],
 })
 
-/** What is wrong with an order in the end. */
+/** The violations of an order at the end. */
 export const violationsOf = async (world: World, order: ChaosOrder): Promise<string[]> => {
   const { journal, service, struck } = world
   const { id, lifecycle } = order
@@ -42,7 +42,7 @@ export const violationsOf = async (world: World, order: ChaosOrder): Promise<str
     return { delivery, state: state === 'delivered' ? 'accepted' : state === 'failed' ? 'given up' : state }
   })
   const expected = expectedOf(lifecycle)
-  // The relay cannot know an order that nobody sent it, so a lost webhook stays lost.
+  // The relay cannot recover a lost webhook of an order that it does not know.
   const isAsked = Object.keys(expected.requests).length > 0
   const mayBeUnknown = !isAsked && sent.every(({ state }) => state === 'pending')
   const isMissed = webhooks.some(
@@ -52,7 +52,7 @@ export const violationsOf = async (world: World, order: ChaosOrder): Promise<str
   return [
     ...(end.stored === undefined && mayBeUnknown ? [] : orderViolations(expected, end, struck(id))),
     ...claim(end.stored?.order.doubt !== 'now', 'the order is in doubt'),
-    // Without proxies nobody sees what is queued.
+    // Without proxies, queued messages cannot be observed.
     ...webhookViolations(
       sent,
       journal.queued.size > 0 ? journal.queued : new Set(webhooks.map(w => w.delivery)),
@@ -62,7 +62,7 @@ export const violationsOf = async (world: World, order: ChaosOrder): Promise<str
 
 const NUMBERS = ['invoice_number', 'receipt_number', 'return_number'] as const
 
-/** No document has the number of another. */
+/** Document numbers are unique. */
 export const numberViolations = (results: readonly unknown[]): string[] =>
   NUMBERS.flatMap(name => {
     const numbers = results.flatMap(result => {

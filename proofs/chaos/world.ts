@@ -20,35 +20,35 @@ import {
 } from './stores.ts'
 
 export type Speed = Pace & {
-  /** Visibility timeout of the queues in seconds; longer than a function may run. */
+  /** Visibility timeout of the queues in seconds, above the functions' timeout. */
   visibility: number
 }
 
-/** A call takes a third of the function's time at most, as in Lambda, and messages are out for twice as long. */
+/** As in Lambda, a call takes at most a third of the function's timeout; the visibility timeout is twice as long. */
 export const FULL: Speed = { retries: 20, timeouts: 5, visibility: 12 }
 
-/** For a few orders. */
+/** For runs of a few orders. */
 export const QUICK: Speed = { retries: 40, timeouts: 10, visibility: 5 }
 
-/** For a run without faults; as deployed. */
+/** For runs without faults; as deployed. */
 export const REAL_TIME: Speed = { retries: 1, timeouts: 1, visibility: 180 }
 
-/** What a run plays in: the relay, and the two sides between which it stands. */
+/** The environment of a run: the relay, the service and the stores. */
 export type World = Pick<Backends, 'depth' | 'stored'> & {
   journal: Journal
   service: Service
   inbox: Inbox
   request: StoreRequest
-  /** Where the service sends its webhooks, and the secret that it signs with. */
+  /** The webhook URL and its signing secret. */
   webhook?: { url: string; secret: string }
-  /** How many faults have struck an order, or any; a kill strikes all. */
+  /** The number of faults that hit an order, or any order; a kill hits all. */
   struck: (id: string) => number
   reconcile: () => Promise<unknown>
-  /** Stops the faults, and waits until everything works. */
+  /** Stops the faults and waits until everything works. */
   stopFaults: () => unknown
 } & AsyncDisposable
 
-/** Two deployments of the worker at once, as in the minutes of an upgrade. */
+/** Two concurrent deployments of the worker, as during an upgrade. */
 const WORKERS = 2
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -58,7 +58,7 @@ const patienceOf = (link: Link, { timeouts }: Speed): number =>
 
 type Run = (event: SQSEvent) => Promise<SQSBatchResponse>
 
-/** A function as Lambda runs it: it can die before it begins, and after it has done everything. */
+/** A function as Lambda runs it: it can die before it starts and after it has finished. */
 const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
   return async event => {
     const about = event.Records.map(({ body }) => orderIn(body)).join(' ')
@@ -70,7 +70,7 @@ const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
   }
 }
 
-/** The backends, the relay's functions between them, stores, and a proxy between every two parts. */
+/** The backends, the relay's functions, the stores, and a proxy on each link. */
 export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Speed }): Promise<World> => {
   await using closing = new AsyncDisposableStack()
   let current = faults
@@ -114,7 +114,7 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   const began = Date.now()
   const relay = await startRelay(closing, {
     ...{ backends, through, webStore: web.port, telemetry, workers: WORKERS, pace: speed },
-    // The pauses of the breaker would be most of the run, and no order would be due for a check.
+    // Otherwise the breaker's pauses would dominate the run, and no order would be due for a check.
     now: name => {
       if (name === 'worker') return began + (Date.now() - began) * speed.retries
       return name === 'reconcile' ? Date.now() + days * 3 * DAY_MS : Date.now()
@@ -134,7 +134,7 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
     service: serviceClient(urlOf(backends.ports.sandbox)),
     webhook: relay.webhook,
     struck: id => journal.faults.filter(({ name }) => name.includes(id)).length,
-    // Each time three days later by its clock, so that every order is due.
+    // Advances its clock by three days each time, so that every order is due.
     async reconcile() {
       days++
       const fault = journal.meet(faultsNow, 'schedule to reconcile', 'reconcile')

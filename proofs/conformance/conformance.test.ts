@@ -37,7 +37,7 @@ const PARSED: Change = [
   'body: JSON.stringify(JSON.parse(new TextDecoder().decode(bytesOf(raw)))),',
 ]
 const MIXED: Change = [ONCE, '.get(source, external_id)', '.get(source, external_id.slice(0, -1))']
-/** Acknowledges what it receives, and handles it later, one message after the other. */
+/** Acknowledges messages immediately and handles them later, one at a time. */
 const EAGER: Change[] = [
   [
     SQS,
@@ -49,10 +49,10 @@ const EAGER: Change[] = [
   [SQS, 'const results = await Promise', 'const results = []; Promise'],
 ]
 
-/** The checks that an example fails with these changes to it or to the package; without any, all pass. */
+/** The checks that an example fails with these changes to it or the package; without changes, all pass. */
 type Case = [example: string, names: string, ...changes: Change[]]
 
-/** Each example as it is, and each check with a store that fails it. */
+/** Each unchanged example, and for each check a store that fails it. */
 const CASES: Case[] = [
   [CONSUMER, ''],
   [TS, 'reordering, outages', MIXED],
@@ -71,7 +71,7 @@ const CASES: Case[] = [
   [TS, 'time-outs', FORGETFUL],
 ]
 
-/** Other ways to fail them, with `npm run proof -- conformance`. */
+/** Further failures, for `npm run proof -- conformance`. */
 const MORE: Case[] = [
   [TS, 'restarts', [TS, 'once: onceIn(DATABASE),', '']],
   [TS, 'kills', MIXED],
@@ -98,9 +98,9 @@ for (const program of missing)
 
 killTests(examples)
 
-// All side by side: a store mostly waits.
+// In parallel, since a store mostly waits.
 test.concurrent.each(cases.filter(([example]) => !missing.includes(programOf(example))))(
-  '%s fails what it should: "%s"',
+  '%s fails the expected check: "%s"',
   async (example, names, ...changes) => {
     const { store, queueUrl, url, secret } = await copyOf(example, changes)
     const wait = 20
@@ -110,7 +110,7 @@ test.concurrent.each(cases.filter(([example]) => !missing.includes(programOf(exa
           ? sqsFeed({ sqs: parts().sqs, queueUrl, wait })
           : httpFeed({ url, secret, wait })),
         ...{ source: 'فروشگاه', store, handled: store.output, terminal: { ...process, environment: {} } },
-        // What a broken store never does is not waited for as long.
+        // Shorter waits for actions that a broken store never performs.
         ...(names === '' ? { wait } : { wait: 4, only: names.split(', ') }),
       })
       const problems = findings.filter(({ level }) => level === 'problem')

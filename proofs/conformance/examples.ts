@@ -9,15 +9,15 @@ import { useFolder } from '../../test/support/folder.ts'
 import { createQueue, type Parts, startParts } from '../../test/support/parts.ts'
 import { linkModules, ROOT } from '../../test/support/project.ts'
 
-/** A text of an example or of the package, and what replaces it. */
+/** A text of an example or the package, and its replacement. */
 export type Change = readonly [file: string, text: string | RegExp, replacement: string]
 
 const PROGRAMS: Readonly<Record<string, string>> = { '.php': 'php', '.py': 'python3' }
 
-/** What runs an example. */
+/** The program that runs an example. */
 export const programOf = (example: string) => PROGRAMS[extname(example)] ?? process.execPath
 
-/** What is not deleted returns after a second, so that no test waits for it longer. */
+/** A short visibility timeout, so that undeleted messages return after a second. */
 const SOON: readonly Change[] = [
   ['examples/sqs-consumer.ts', '  signal:', '  visibilityTimeout: 1,\n  signal:'],
   ['packages/store/src/sqs.ts', 'MAX_DELAY = 900', 'MAX_DELAY = 1'],
@@ -31,7 +31,7 @@ export const useExamples = () => {
     parts = await startParts()
   })
 
-  /** A store that is a copy of an example, with something changed, and what it listens to. */
+  /** A store that is a modified copy of an example, with its feed. */
   const copyOf = async (example: string, changes: readonly Change[]) => {
     const path = folder(randomUUID())
     for (const part of ['examples', 'packages/store'])
@@ -47,7 +47,7 @@ export const useExamples = () => {
     const { relay: port } = await freePorts()
     const queueUrl = await createQueue(parts.sqs, `feed-${randomUUID()}.fifo`)
     const [database, secret] = [join(path, 'store.sqlite'), 'whsec_c2VjcmV0']
-    // PHP's own default, with which it answers 200 to an exception.
+    // PHP's default, with which an exception returns 200.
     const options = example.endsWith('.php') ? ['-d', 'display_errors=1', '-S', `127.0.0.1:${port}`] : []
     const store = storeProcess([programOf(example), ...options, join(path, example), queueUrl], {
       ...{ ...process.env, ...awsEnvironment(parts.ports) },

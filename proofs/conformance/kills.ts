@@ -18,13 +18,13 @@ import type { Change, Example, Examples } from './examples.ts'
 const ORDERS = ['a', 'b', 'c']
 const message = messageMaker('shop', 'kills')
 
-/** Of each order three versions, each twice, with an old one between them. */
+/** Three versions of each order, each sent twice, with an older one in between. */
 const published = ORDERS.flatMap(order => {
   const [first, second, third] = [1, 2, 3].map(version => message(order, version)) as [Sent, Sent, Sent]
   return [first, first, second, first, second, third, second, third]
 })
 
-/** Dies the first time that it comes here with this version of an order. */
+/** Exits the first time it reaches this point with this version of an order. */
 const dying = (version: number, id: string) => `{
   const { existsSync, writeFileSync } = process.getBuiltinModule('node:fs')
   const mark = \`\${process.env.DATABASE}.\${${id}}.${version}\`
@@ -34,7 +34,7 @@ const dying = (version: number, id: string) => `{
   }
 }`
 
-/** Makes an example write into its database, and die before it commits a version, and before it acknowledges one. */
+/** Makes an example write to its database, and exit before it commits one version and acknowledges another. */
 const deadly = (example: string): Change[] => [
   [example, 'delivery }) => {', 'delivery }, db) => {'],
   [
@@ -51,7 +51,7 @@ const deadly = (example: string): Change[] => [
   ],
 ]
 
-/** Publishes everything, and waits until it is acknowledged; then each version is in the database once, in order. */
+/** Publishes all messages, waits for their acknowledgement, and expects each version in the database once, in order. */
 const expectOnce = async (sqs: SQS, { store, queueUrl, database }: Example) => {
   let isOver = false
   const supervised = (async () => {
@@ -78,10 +78,10 @@ const expectOnce = async (sqs: SQS, { store, queueUrl, database }: Example) => {
 }
 
 export const killTests = ({ parts, copyOf }: Examples) => {
-  test.concurrent('the consumer of a queue handles each version once and in order, however it is killed', async () =>
+  test.concurrent('a queue consumer handles each version once and in order, although it is killed at any point', async () =>
     expectOnce(parts().sqs, await copyOf('examples/sqs-consumer.ts', deadly('examples/sqs-consumer.ts'))))
 
-  test.concurrent('the receiver of the relay does so, too', async () => {
+  test.concurrent('an HTTP receiver handles each version once and in order, although it is killed at any point', async () => {
     const { sqs, ssm, queueUrl } = parts()
     const example = await copyOf('examples/http-receiver.ts', deadly('examples/http-receiver.ts'))
     const secretsPath = '/order-relay/test'

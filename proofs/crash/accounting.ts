@@ -18,7 +18,7 @@ export const ACCOUNTING_KEY = 'accounting-key-of-the-relay'
 
 type Action = 'create' | 'read' | 'payment' | 'refund'
 
-/** What the service answers. */
+/** A response of the service. */
 type ServiceAnswer = { status: number; body: object }
 const refused = (status: number, code: string): ServiceAnswer => ({
   status,
@@ -27,7 +27,7 @@ const refused = (status: number, code: string): ServiceAnswer => ({
 
 const PATH = /^\/base\/api\/v1\/orders\/(?:([^/]+)\/(?:(payment|refund)\/)?\?source=(.*))?$/
 
-/** What a request to the service asks for (spec: Endpoints). A URL parser would resolve an order named "..". */
+/** The action of a request (spec: Endpoints). A URL parser would resolve an order named "..". */
 export const readCall = ({ method, path, body = '{}' }: OutgoingRequest): { to: Action; key: OrderKey } => {
   const [, id, action, source = ''] = PATH.exec(path) ?? []
   if (id === undefined) return { to: 'create', key: JSON.parse(body) as OrderKey }
@@ -39,11 +39,11 @@ export const readCall = ({ method, path, body = '{}' }: OutgoingRequest): { to: 
 export const accountingService = (
   clock: Clock,
   lifecycleOf: (external_id: string) => Lifecycle,
-  /** Called with every change that is not the answer to a request (spec: Events). */
+  /** Called with each change that is not the response to a request (spec: Events). */
   announce: (result: OrderResult, cause: Act) => void,
 ) => {
   const orders = new Map<string, ServiceOrder>()
-  /** What a repeated create is answered with, by the spec's words (POST orders, 200). */
+  /** The response to a repeated create (spec: POST orders, 200). */
   const originals = new Map<string, OrderResult>()
   const products = new Set<string>()
   const nameOf = ({ source, external_id }: OrderKey) => JSON.stringify([source, external_id])
@@ -82,7 +82,7 @@ export const accountingService = (
   }
 
   return {
-    /** The store creates an order at the service itself. */
+    /** The store creates an order directly at the service. */
     create: (key: OrderKey) => void create(key),
     addProduct: (external_id: string) => void products.add(external_id),
     handle(request: OutgoingRequest): IncomingResponse {

@@ -24,13 +24,13 @@ export type Cloud = {
   quarantine: string[]
   /** Parameter Store, by name below {@link SECRETS_PATH}. */
   parameters: Map<string, string>
-  /** How many entries of `ChangeMessageVisibilityBatch` SQS still fails to change. */
+  /** The number of entries of `ChangeMessageVisibilityBatch` that SQS still fails to change. */
   failingEntries: number
 }
 
 const quarantined = v.pipe(v.string(), v.parseJson(), quarantineEntry)
 
-/** What a message of the quarantine queue keeps, byte for byte. */
+/** The body in a quarantine message, byte for byte. */
 export const quarantinedBytes = (message: string): Buffer =>
   Buffer.from(v.parse(quarantined, message).body_base64, 'base64')
 
@@ -81,7 +81,7 @@ const run = (cloud: Cloud, command: object): object => {
   return tables.run(command)
 }
 
-/** What a command is about: a table, or the URL or path of a queue or parameter. */
+/** The resource of a command: a table, or the URL or path of a queue or parameter. */
 const targetOf = ({ TableName, QueueUrl, Path, Name }: Record<string, unknown>): string =>
   String(TableName ?? QueueUrl ?? Path ?? Name)
 
@@ -91,7 +91,7 @@ const placeOfCommand = (name: FunctionName, command: { input: object }): string 
   return placeOf(name, command.constructor.name.slice(0, -'Command'.length), short)
 }
 
-/** AWS as an instance of a function reaches it: SDK clients whose commands run in the models. */
+/** The AWS clients of a function instance, whose commands run in the models. */
 export const awsClients = (
   name: FunctionName,
   instance: Instance,
@@ -99,7 +99,7 @@ export const awsClients = (
   cloud: Cloud,
 ): { dynamodb: DynamoDB; sqs: Sqs; ssm: Ssm } => {
   const send = (command: { input: object }): Promise<never> => {
-    // The SDK types an answer by its command, which a model of all commands cannot follow.
+    // The SDK types a response by its command, which a model of all commands cannot express.
     return call(instance, placeOfCommand(name, command), () => run(cloud, command) as never)
   }
   return { dynamodb: { send }, sqs: { send }, ssm: { send } }

@@ -1,11 +1,11 @@
-/** A bug as a change of the source. */
+/** A bug, as a change of the source. */
 export type Bug = {
   name: string
   file: string
-  /** Must be there exactly once. */
+  /** Must occur exactly once in the source. */
   find: string
   replace: string
-  /** The scenario that shows the bug, with a fault or without. */
+  /** The scenario that reveals the bug, with or without a fault. */
   scenario: string
 }
 
@@ -17,7 +17,7 @@ const ENQUEUE_CHECK = 'await enqueue(order, { id, json: JSON.stringify(event) })
 const UNKNOWN_ORDER = 'webhooks of an order that the relay does not know'
 const SLOW_TO_HOLD = 'a payment is withdrawn while the service is slow to hold it'
 
-/** Bugs that only crashes, concurrency or a slow service show. The crash matrix must find each. */
+/** Bugs that only crashes, concurrency or a slow service reveal. The crash matrix must find each of them. */
 export const BUGS: readonly Bug[] = [
   {
     name: 'the receiver records a delivery before it is queued',
@@ -125,7 +125,7 @@ export const BUGS: readonly Bug[] = [
   },
 ]
 
-/** Throws when a bug has no place: its text must be in the source exactly once. */
+/** Throws if the text of a bug does not occur exactly once in the source. */
 export const patch = ({ name, file, find, replace }: Bug, source: string): string => {
   const count = source.split(find).length - 1
   if (count !== 1)

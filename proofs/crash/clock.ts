@@ -1,24 +1,24 @@
-/** Time that passes only when everything that can happen now has happened. Milliseconds since 1970. */
+/** Virtual time, which advances only when nothing is left to run. Milliseconds since 1970. */
 export type Clock = {
   now: () => number
-  /** Schedules a callback; callbacks of the same instant run in the order in which they were scheduled. */
+  /** Schedules a callback; callbacks of the same instant run in the sequence of their scheduling. */
   after: (ms: number, callback: () => void) => void
   wait: (ms: number) => Promise<void>
-  /** Runs until nothing is scheduled any more; false when something still is at `until`. */
+  /** Runs until nothing is scheduled; returns false if something still is at `until`. */
   run: (until: number) => Promise<boolean>
 }
 
 /**
- * Immediates that are queued at a time. Before each of them Node runs everything that waits for promises alone; a
- * round of its event loop for every callback would take a third of a simulation.
+ * Number of immediates to queue at a time. Node settles all promises before each of them. A round of the event loop per
+ * callback would take a third of the time of a simulation.
  */
 const ROUND = 100
 
 export const virtualClock = (start: number): Clock => {
   let now = start
   /**
-   * What is scheduled, the earliest last. Nearly everything is scheduled for soon, so that few of the hundred thousand
-   * callbacks of a simulated year move when one is added.
+   * The scheduled callbacks, earliest last. Nearly all are scheduled for the near future, so adding one moves few of the
+   * hundred thousand callbacks of a simulated year.
    */
   const scheduled: { at: number; callback: () => void }[] = []
   const after: Clock['after'] = (ms, callback) => {

@@ -6,8 +6,8 @@ import { PLACES } from './places.ts'
 import { KINDS } from './plan.ts'
 import { simulate } from './simulation.ts'
 
-test('a crash or a lost answer at any call violates no promise, and no log line has personal data', async () => {
-  // A sample: `npm run proof -- crash` makes every run, and each call can go wrong in four to six modes.
+test('a crash or lost response at any call violates no promise and logs no personal data', async () => {
+  // A sample. `npm run proof -- crash` makes all runs, in which each call can fail in four to six modes.
   const patterns = ['once, retried after five minutes']
   const matrix = await crashMatrix({ patterns, every: 4 })
   expect(matrix.failures).toEqual([])
@@ -16,7 +16,7 @@ test('a crash or a lost answer at any call violates no promise, and no log line 
   expect(matrix.runs).toBeGreaterThan(700)
 }, 120_000)
 
-test('a month of three stores violates no promise, and the same seed gives the same run', async () => {
+test('a simulated month of three stores violates no promise and is reproducible by its seed', async () => {
   const month = { seed: 7, orders: 300, days: 30 }
   const { violations, incidents, struck } = await simulate(month)
   expect(violations).toEqual([])
@@ -28,12 +28,12 @@ test('a month of three stores violates no promise, and the same seed gives the s
   expect((await simulate({ ...small, seed: 8 })).digest).not.toBe(first.digest)
 })
 
-test('every order has the same fate without the others', async () => {
+test('every order ends the same when simulated alone', async () => {
   const alone = { seed: 7, orders: 300, days: 30, only: ['100007'], without: KINDS }
   expect(await simulate(alone)).toMatchObject({ violations: [], orders: 1 })
 })
 
-test('every bug that is planted elsewhere has its place in the source', () => {
+test('every bug planted by other checks matches the source', () => {
   for (const bug of BUGS) {
     const source = readFileSync(new URL(`../../${bug.file}`, import.meta.url), 'utf8')
     expect(patch(bug, source)).not.toBe(source)

@@ -28,7 +28,7 @@ const COMPARISONS: Readonly<Record<string, (a: string | number, b: string | numb
 
 const plain = (value: AttributeValue | undefined) => (value?.N === undefined ? value?.S : Number(value.N))
 
-/** Whether an item fulfills a condition: comparisons and `attribute_not_exists`, joined by AND and OR. */
+/** Whether an item meets a condition: comparisons and `attribute_not_exists`, joined by AND and OR. */
 const holds = (condition: string, item: Item, values: Item, names: Names = {}): boolean => {
   const attribute = (name = '') => item[names[name] ?? name]
   const isFulfilled = (term: string) => {
@@ -36,7 +36,7 @@ const holds = (condition: string, item: Item, values: Item, names: Names = {}): 
     if (absent !== undefined) return attribute(absent) === undefined
     const [name, operator = '', parameter = ''] = term.split(' ')
     const [compare, value] = [COMPARISONS[operator], plain(values[parameter])]
-    // An unknown condition must not count as fulfilled.
+    // An unknown condition must not count as met.
     if (compare === undefined || value === undefined)
       throw new NotModelled(`DynamoDB has no condition "${condition}"`)
     const stored = plain(attribute(name))
@@ -45,7 +45,7 @@ const holds = (condition: string, item: Item, values: Item, names: Names = {}): 
   return condition.split(' OR ').some(terms => terms.split(' AND ').every(isFulfilled))
 }
 
-/** What an update sets. */
+/** The attributes that an update sets. */
 const setValues = (expression: string, values: Item, names: Names): Item =>
   Object.fromEntries(
     [...expression.matchAll(/([#\w]+) = (:\w+)/g)].flatMap(([, name = '', parameter = '']) => {
@@ -54,7 +54,7 @@ const setValues = (expression: string, values: Item, names: Names): Item =>
     }),
   )
 
-/** What DynamoDB takes: keys that are neither empty nor too long, and text that has a UTF-8 form. */
+/** The limits of DynamoDB: keys must be neither empty nor too long, and text must have a UTF-8 form. */
 const assertStorable = (item: Item, keys: readonly string[]) => {
   for (const [name, { S }] of Object.entries(item))
     if (S?.isWellFormed() === false)
@@ -68,18 +68,18 @@ const assertStorable = (item: Item, keys: readonly string[]) => {
 
 export type TableOptions = {
   clock?: Pick<Clock, 'now' | 'after'>
-  /** How long a change takes to reach the index, in milliseconds. @default 0 */
+  /** The delay until a change reaches the index, in milliseconds. @default 0 */
   indexLag?: () => number
-  /** How long an item stays after it has expired, in milliseconds; by default for ever. */
+  /** How long an expired item remains, in milliseconds. @default forever */
   expiryLag?: () => number
 }
 
-/** The tables of DynamoDB, as far as the relay uses them. */
+/** A model of DynamoDB tables with the features that the relay uses. */
 export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOptions = {}) => {
   const tables = new Map(Object.keys(KEYS).map(name => [name, new Map<string, Item>()]))
   /** The index of unsettled orders, by key: it may lag behind the table. */
   const index = new Map<string, Item>()
-  /** When deliveries are deleted. */
+  /** The times at which deliveries are deleted. */
   const expiring = new Map<string, number>()
 
   const project = (key: string, item: Item) => {
@@ -127,7 +127,7 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
   return {
     find,
     items: (name: string): Item[] => [...place(name).items.values()],
-    /** Whether the index has an order whose check is due; unix time in seconds. */
+    /** Whether the index contains an order whose check is due; unix time in seconds. */
     hasDue: (now: number) => [...index.values()].some(({ check_at }) => Number(check_at?.N) <= now),
 
     run(command: object): object {

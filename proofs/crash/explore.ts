@@ -10,7 +10,7 @@ type NamedPattern = Pattern & { name: string }
 
 const LATER = [HOUR, 6 * HOUR, 24 * HOUR]
 
-/** One schedule retries within the five minutes in which SQS drops duplicates, the other after them. */
+/** One schedule retries within the five minutes of SQS's deduplication, the other after them. */
 const SCHEDULES = {
   'retried within five minutes': [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, ...LATER],
   'retried after five minutes': [6 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...LATER],
@@ -20,15 +20,15 @@ const patternOf = (sends: Pattern['sends'], schedule: keyof typeof SCHEDULES): N
   ...{ name: `${sends}, ${schedule}`, sends, waits: SCHEDULES[schedule] },
 })
 
-/** As the service and the stores send where nothing else is said. */
+/** The default pattern of the service and the stores. */
 export const ONCE = patternOf('once', 'retried within five minutes')
 
-/** How webhooks and requests are sent. */
+/** The sending patterns of webhooks and requests. */
 export const PATTERNS: readonly NamedPattern[] = (['once', 'repeated', 'concurrent'] as const).flatMap(
   sends => [patternOf(sends, 'retried within five minutes'), patternOf(sends, 'retried after five minutes')],
 )
 
-/** One run: what went wrong by intention, and what was violated. */
+/** A run: the injected faults and the violations. */
 export type Case = {
   scenario: string
   pattern: string
@@ -42,20 +42,20 @@ export type Options = {
   only?: string
   /** The names of patterns. @default all */
   patterns?: readonly string[]
-  /** How many faults strike in one run. @default 1 */
+  /** Number of faults per run. @default 1 */
   depth?: number
-  /** Only every n-th fault strikes, for a quick sample. @default 1 */
+  /** Injects only every n-th fault, for a quick sample. @default 1 */
   every?: number
-  /** Ends with the first run that violates something. @default false */
+  /** Stops after the first run with a violation. @default false */
   untilFirst?: boolean
 }
 
 export type Matrix = {
   runs: number
   violated: number
-  /** The first few runs that violated something. */
+  /** The first few runs with violations. */
   failures: Case[]
-  /** How many runs were struck first at each place, by mode and place. */
+  /** The number of runs by mode and place of the first fault. */
   struck: Record<string, number>
 }
 
@@ -65,19 +65,19 @@ const addTo = (counts: Record<string, number>, name: string, count = 1) => {
   counts[name] = (counts[name] ?? 0) + count
 }
 
-/** How many failures, and how many violations of each, are shown. */
+/** Maximum number of failures, and of violations per failure, to show. */
 const SHOWN = 5
 
 /**
- * The modes that differ at a place. What takes no effect cannot take it late, and a response that comes after its
- * time-out finds nobody: the run would be that of a call that is lost, step by step.
+ * The distinct modes of a place. A call without an effect cannot take effect late, and a response after the timeout is
+ * ignored, so these runs would equal those of a lost call.
  */
 const modesAt = (place: Place): readonly Mode[] => {
   if (isRead(place)) return MODES.filter(mode => mode !== 'unanswered' && mode !== 'late')
   return place.endsWith(': answer') ? MODES.filter(mode => mode !== 'late') : MODES
 }
 
-/** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
+/** Runs without a fault, then with a fault of each mode at each call that was made, up to the depth. */
 export const crashMatrix = async ({
   scenarios = SCENARIOS,
   only,
@@ -103,9 +103,9 @@ export const crashMatrix = async ({
     if (matrix.failures.length < SHOWN)
       matrix.failures.push({ scenario: scenario.name, pattern: pattern.name, faults, violations })
   }
-  /** What was run, by scenario and faults, and what it asked of its pattern. */
+  /** Completed runs by scenario and faults, with the values that they read from their pattern. */
   const ran = new Map<string, { pattern: Pattern; asked: Set<keyof Pattern>; calls: readonly Place[] }[]>()
-  /** The calls of a run. Of a pattern that answers what another was asked likewise, they are the same, as is all else. */
+  /** The calls of a run. Patterns that return the same values for everything that was read give identical runs. */
   const callsOf = async (scenario: Scenario, pattern: NamedPattern, faults: readonly Fault[]) => {
     const name = JSON.stringify([scenario.name, faults])
     const others = ran.get(name) ?? []
@@ -137,7 +137,7 @@ export const crashMatrix = async ({
   return matrix
 }
 
-/** One matrix of the matrices of several scenarios. */
+/** Merges the matrices of several scenarios. */
 export const mergeMatrices = (matrices: readonly Matrix[]): Matrix => {
   const all: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
   for (const { runs, violated, failures, struck } of matrices) {
@@ -149,11 +149,11 @@ export const mergeMatrices = (matrices: readonly Matrix[]): Matrix => {
   return all
 }
 
-/** Places and modes that no run was struck at: the matrix has a hole there. */
+/** Places and modes without a run: holes in the matrix. */
 export const holesOf = ({ struck }: Matrix): string[] =>
   PLACES.flatMap(place => modesAt(place).map(mode => hitOf({ place, mode }))).filter(hit => !struck[hit])
 
-/** One case in a line, with what is needed to run it again. */
+/** A case in one line, with the options to repeat it. */
 export const describeCase = ({ scenario, pattern, faults, violations }: Case): string => {
   const struck = faults.map(hitOf).join(', then ') || 'no fault'
   const again = faults.map(({ at, mode }) => `${at}:${mode}`).join(',')

@@ -8,9 +8,9 @@ import { every } from './scenario.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario } from './world.ts'
 
-/** The functions themselves between the models: how long events of the store "web" take, in seconds at the 99th percentile. */
+/** The 99th percentile of the latency of store "web", in seconds, with the real functions and modelled services. */
 const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
-  /** When the service was first called for a payment. */
+  /** The time of the first call for each payment. */
   const called = new Map<string, number>()
   const adjust: Adjust = (name, dependencies) => {
     const { http, now } = dependencies
@@ -46,10 +46,10 @@ const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
 
 const MAY_RETRY = { mayRetry: true } as const
 
-test('while a store imports its orders and the service takes 50 calls a second, another store hardly waits', async () => {
+test('an import by one store at 50 calls a second hardly delays another store', async () => {
   let free = 0
   const { violations, webhook, payment, moved } = await play({
-    // The service answers in the order in which it is called.
+    // The service handles calls in sequence.
     slowness(elapsed) {
       free = Math.max(free, elapsed) + SECOND / 50
       return free - elapsed + 50
@@ -69,7 +69,7 @@ test('while a store imports its orders and the service takes 50 calls a second, 
   expect(moved).toBeGreaterThan(500)
 })
 
-test('while every call takes ten seconds, a webhook that needs none hardly waits', async () => {
+test('a webhook that needs no call is hardly delayed while each call takes ten seconds', async () => {
   const { violations, webhook, moved } = await play({
     slowness: elapsed => (elapsed < 2 * MINUTE ? 10 * SECOND : 0),
     orders: {

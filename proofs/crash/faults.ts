@@ -2,27 +2,27 @@ import type { Clock } from './clock.ts'
 import { isPlace, type Place } from './places.ts'
 
 /**
- * How a call can go wrong:
+ * How a call can fail:
  *
  * - `killed before`: the function is killed before the call is made
- * - `killed after`: the call takes effect, and the function is killed before it gets the answer
+ * - `killed after`: the call takes effect, and the function is killed before the response arrives
  * - `lost`: the call times out and never takes effect
  * - `unanswered`: the call times out although it took effect
  * - `late`: the call times out and takes effect ten minutes later
- * - `repeated`: only the answer is lost, the client sends the request again, and it takes effect twice
+ * - `repeated`: only the response is lost, the client resends the request, and it takes effect twice
  */
 export const MODES = ['killed before', 'killed after', 'lost', 'unanswered', 'late', 'repeated'] as const
 export type Mode = (typeof MODES)[number]
 
-/** The n-th call of a run, counted from 0 over all functions, goes wrong in this way. */
+/** A fault in the n-th call of a run, counted from 0 over all functions. */
 export type Fault = { at: number; mode: Mode }
 
-/** An execution environment of a function. Once it is killed, nothing of it happens any more. */
+/** An execution environment of a function. After it is killed, none of its code has an effect. */
 export type Instance = {
   alive: boolean
   /** Called when it is killed. */
   onEnd: (() => void) | undefined
-  /** The message groups of the batch that it processes. */
+  /** The message groups of its current batch. */
   groups: readonly string[]
 }
 
@@ -34,13 +34,13 @@ export const end = (instance: Instance): void => {
   instance.onEnd?.()
 }
 
-/** One way over the network, in milliseconds. */
+/** One-way network latency, in milliseconds. */
 const WAY = 5
 const TEN_MINUTES = 10 * 60 * 1000
 
 /**
- * A message to an SQS feed that timed out cannot arrive after the next attempt's, which is made 3 s later at
- * the soonest: a feed has no condition that could refuse it, see docs/crash.md.
+ * A timed-out message to an SQS feed cannot arrive after the next attempt, which is made at least 3 s later: a feed
+ * could not reject it, see docs/crash.md.
  */
 const LATENESS: Partial<Record<Place, number>> = {
   'worker: publish to the feed': 2000,
@@ -48,13 +48,13 @@ const LATENESS: Partial<Record<Place, number>> = {
 }
 
 type CallOptions = {
-  /** How long the caller waits, in milliseconds. */
+  /** The caller's timeout, in milliseconds. */
   timeout?: number
-  /** How long the other side takes to answer, in milliseconds. */
+  /** The response time of the called part, in milliseconds. */
   takes?: number
 }
 
-/** Makes a call from an instance to another part; `effect` is what happens there. */
+/** Makes a call from an instance to another part, where `effect` runs. */
 export type MakeCall = <Result>(
   instance: Instance,
   place: string,
@@ -62,22 +62,22 @@ export type MakeCall = <Result>(
   options?: CallOptions,
 ) => Promise<Result>
 
-/** The code did something that the models do not know: a gap in the harness, not a bug of the code. */
+/** The code used something that the models lack: a gap in the harness, not a bug in the code. */
 export class NotModelled extends Error {}
 
 export type Circumstances = {
-  /** How the n-th call of the run, from 0, goes wrong. */
+  /** The fault of the n-th call of the run, from 0. */
   strike: (place: Place, at: number) => Mode | undefined
-  /** An error with which a part answers instead of doing what it is asked. */
+  /** An error that a part returns instead of acting. */
   outage: (place: Place) => Error | undefined
-  /** Called when a call goes wrong. */
+  /** Called for each failed call. */
   onTrouble: (instance: Instance, place: Place, mode: Mode | undefined) => void
   /** Called with every call. */
   onCall?: ((place: Place, mode: Mode | undefined, instance: Instance) => void) | undefined
 }
 
 export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: Circumstances) => {
-  /** Every call of the run, in order. */
+  /** All calls of the run, in sequence. */
   const calls: Place[] = []
   const gaps: string[] = []
   let struck = 0
@@ -111,7 +111,7 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
         try {
           noted(effect)
         } catch {
-          // A refusal that nobody receives.
+          // A refusal without a recipient.
         }
       }
       const answer = () => {

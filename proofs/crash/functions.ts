@@ -40,7 +40,7 @@ export const SETTINGS = settingsWith(queueUrl, {
   waitSeconds: '0.3',
 })
 
-/** What every function depends on; each factory takes its part of it. */
+/** The dependencies of all functions; each factory uses some of them. */
 export type Dependencies = ReturnType<typeof awsClients> & {
   http: HttpClient
   telemetry: Telemetry
@@ -61,7 +61,7 @@ type Parts = {
   cloud: Cloud
   http: (instance: Instance, name: FunctionName) => HttpClient
   telemetry: Telemetry
-  /** The functions' clock, which may be wrong. */
+  /** The clock of the functions, which may be wrong. */
   now: () => number
   onTimeout: (instance: Instance) => void
   scenario: Pick<Scenario, 'adjust' | 'chance' | 'concurrency' | 'warm'>
@@ -76,7 +76,7 @@ const limitsOf = (name: string, timeout: number) => {
   }
 }
 
-/** The queues that functions read, and the timeouts of these functions, in milliseconds. */
+/** The queues that functions consume, and the timeouts of these functions, in milliseconds. */
 export const LIMITS = {
   orders: limitsOf(QUEUES.orders, 30_000),
   webFeed: limitsOf(feedQueueName(WEB), 120_000),
@@ -118,7 +118,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
     deployment: number
     settings: Settings
   }
-  /** An environment that was used before, or a new one. */
+  /** A warm environment, or a new one. */
   const take = <Handler>(
     name: FunctionName,
     used: Environment<Handler> | undefined,
@@ -132,13 +132,13 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
     return { instance, handler: create(dependencies), deployment, settings: dependencies.settings }
   }
 
-  /** Unless they are warm, each request starts an environment, so that it passes every call there is. */
+  /** Each request starts a new environment unless they are kept warm, so that it makes every possible call. */
   const endpoint = (
     name: 'webhook' | 'api',
     create: (dependencies: Dependencies) => HttpHandler | Promise<HttpHandler>,
   ) => {
     const idle: Environment<HttpHandler | Promise<HttpHandler>>[] = []
-    /** The response; undefined when none came. */
+    /** The response; undefined if none arrived. */
     return (event: APIGatewayProxyEventV2) =>
       new Promise<APIGatewayProxyStructuredResultV2 | undefined>(answer => {
         const environment = take(name, idle.pop(), create, () => answer(undefined))
@@ -171,7 +171,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
       const environment = take(name, idle.shift(), create)
       const batch = queue.receive(BATCH_SIZE)
       if (batch.length === 0) return void idle.push(environment)
-      // What one batch leaves behind is for the next environment.
+      // The next environment continues after an incomplete batch.
       if (batch.length === BATCH_SIZE) gather()
       const { instance, handler, settings } = environment
       const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, queueName)
@@ -185,7 +185,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
         gather()
       }
       instance.onEnd = next
-      // The poller belongs to Lambda: it outlives the function, and can fail by itself.
+      // The poller belongs to Lambda: it outlives the function and can fail independently.
       const poller = startInstance(next)
       let hasReturned = false
       clock.after(timeout, () => {
@@ -217,7 +217,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
             for (const { handle } of done) queue.delete(handle)
           })
       } catch {
-        // Nothing is deleted, so the batch returns.
+        // Nothing is deleted, so the batch is redelivered.
       }
       next()
     }
@@ -238,7 +238,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
     )
 
   return {
-    /** Replaces all environments: those that are at work end after it. */
+    /** Replaces all environments; busy ones end after their current work. */
     deploy: () => void deployment++,
     webhook: endpoint('webhook', createReceiver),
     api: endpoint('api', createApi),

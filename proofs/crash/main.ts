@@ -10,7 +10,7 @@ import type { Job } from './thread.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario } from './world.ts'
 
-/** Does each job in one of as many threads as there are cores; the results are in the order of the jobs. */
+/** Runs the jobs in one thread per core; the results are in the sequence of the jobs. */
 const inThreads = async <Result>(
   jobs: readonly Job[],
   onResult: (result: Result, index: number) => void,
@@ -31,7 +31,7 @@ const inThreads = async <Result>(
   return results
 }
 
-/** What was found, in a line, and as JSON; problems make the proof fail. */
+/** The result, in one line and as JSON; problems make the proof fail. */
 type Result = { summary: string; result: object; problems: readonly string[] }
 
 const plantBugs = async (planted: readonly Bug[], isSilent: boolean): Promise<Result> => {
@@ -49,7 +49,7 @@ const plantBugs = async (planted: readonly Bug[], isSilent: boolean): Promise<Re
 
 type Runs = { scenario: readonly Scenario[]; pattern: typeof PATTERNS; depth: number }
 
-/** One run again, call by call. */
+/** Repeats one run and prints each call. */
 const repeatRun = async (
   { scenario: [scenario], pattern: [pattern] }: Runs,
   faults: Fault[],

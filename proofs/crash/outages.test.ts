@@ -13,14 +13,14 @@ import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario, type World } from './world.ts'
 
 type Days = Omit<Scenario, 'name'> & {
-  /** Alarms whose cause lasts: the times at which one of them is silent are reported. */
+  /** Alarms with a lasting cause; times at which one of them is not raised are reported. */
   lasting?: { pages: readonly string[]; from: number; until: number }
 }
 
 const every = (interval: number, until: number) =>
   Array.from({ length: Math.floor(until / interval) }, (_, count) => (count + 1) * interval)
 
-/** Plays days in virtual time, in which webhooks are retried by the schedule of the sandbox, with the alarms that the functions' metrics raise. */
+/** Simulates days with the sandbox's retry schedule and the alarms raised by the functions' metrics. */
 const days = async ({ lasting, ...scenario }: Days) => {
   let elapsed = () => 0
   const alarms = alarmMonitor(() => elapsed())
@@ -45,7 +45,7 @@ const within = (time: number | undefined, from: number, to: number) => {
   expect(time).toBeLessThan(to)
 }
 
-/** Does not answer from a minute after the start; everything before it works. */
+/** An outage that begins a minute after the start. */
 const without =
   (target: Target, until: number): NonNullable<Scenario['outage']> =>
   (place, elapsed) =>
@@ -56,7 +56,7 @@ const without =
 const PAID: Lifecycle = { createdBy: 'relay', pays: true }
 const REVIEWED: Lifecycle = { createdBy: 'relay', review: true, pays: true }
 
-test('delays orders while the API key is wrong, handles what needs no call, and takes up the right key', async () => {
+test('while the API key is wrong, delays calls and handles other events; then uses the corrected key', async () => {
   const at: Record<string, number> = {}
   const { violations, alarms } = await days({
     orders: {
@@ -81,7 +81,7 @@ test('delays orders while the API key is wrong, handles what needs no call, and 
   within(at['1002 paid'], HOUR, 1.3 * HOUR)
 })
 
-test('raises an alarm for a secret that was rotated without the relay, and accepts the retries once the relay has it', async () => {
+test('raises an alarm for a secret rotated without the relay, and accepts the retries once the relay has it', async () => {
   const { violations, alarms, world } = await days({
     orders: { 1001: { ...REVIEWED, fixedAfter: 2 * MINUTE } },
     warm: true,
@@ -99,11 +99,11 @@ test('raises an alarm for a secret that was rotated without the relay, and accep
 
 const TWO_DAYS = (elapsed: number) => (elapsed < 2 * DAY ? 6 * MINUTE : 0)
 
-test('a clock off for longer than the service retries costs webhooks: reconciliation, or the service again, tells', async () => {
+test('recovers webhooks lost to a wrong clock through reconciliation or later webhooks', async () => {
   const { violations, world } = await days({
     orders: {
       1001: { ...REVIEWED, fixedAfter: HOUR },
-      // Nothing looks for what a settled order misses.
+      // Reconciliation does not check settled orders.
       1002: { ...PAID, accountant: [{ after: 2 * HOUR, does: 'edit' }] },
     },
     skew: TWO_DAYS,
@@ -123,7 +123,7 @@ test.each<[Target, string[]]>([
   ['dynamodb', ['deliveries-failed', 'order-stuck', 'requests-failed']],
   ['sqs', ['deliveries-failed', 'requests-failed']],
 ])(
-  'after ten hours without %s the reconciliation finds what a webhook would say a day later',
+  'after ten hours without %s, reconciliation finds changes a day before their webhooks are retried',
   async (target, raised) => {
     let notifiedAt: number | undefined
     const { violations, alarms, world } = await days({
@@ -147,7 +147,7 @@ test.each<[Target, string[]]>([
   },
 )
 
-/** A bug of the relay: saving a payment throws, until a version without it is deployed. */
+/** A bug of the relay: saving a payment throws until a fixed version is deployed. */
 const bugUntil = (until: number): Adjust => {
   let fixedAt: number | undefined
   return (name, dependencies) => {
@@ -167,7 +167,7 @@ test.each<[string, Pick<Scenario, 'adjust' | 'outage'>, string[]]>([
   ['a bug', { adjust: bugUntil(60 * HOUR) }, []],
   ['an outage', { outage: without('service', 60 * HOUR) }, ['breaker-open']],
 ])(
-  'what fails for a day and a half because of %s is dead-lettered, and a replay ends as if nothing had been',
+  'dead-letters events that fail for a day and a half because of %s, and a replay restores the normal outcome',
   async (_cause, cause, others) => {
     let deadAt: number | undefined
     let replayed = 0
@@ -185,7 +185,7 @@ test.each<[string, Pick<Scenario, 'adjust' | 'outage'>, string[]]>([
           clock.after(at, () => {
             if (orders.dead().length > 0) deadAt ??= at
           })
-        // As `relay dead replay --all` does it.
+        // As `relay dead replay --all` does.
         clock.after(61 * HOUR, () => {
           for (const { id, group, body, receivedAt } of orders.dead().splice(0)) {
             replayed++
@@ -212,7 +212,7 @@ const publish = ({ queues }: World, external_id: string, version: number) => {
   queues.webFeed.send({ group: external_id, dedup: delivery, body })
 }
 
-test('discards a withdrawal with its payment, and registers the payment that the store sends afterwards', async () => {
+test("discards a withdrawal together with its payment, and registers the store's next payment", async () => {
   const key = { source: 'shop', external_id: '1001' }
   const accepted: string[] = []
   const { world } = await days({
@@ -239,7 +239,7 @@ test('discards a withdrawal with its payment, and registers the payment that the
   })
 })
 
-test('an endpoint that is down for nine days receives everything in order within forty minutes', async () => {
+test('an endpoint that was down for nine days receives everything in order within forty minutes', async () => {
   const attempts: number[] = []
   const received: { delivery: string; at: number }[] = []
   const { violations, alarms } = await days({
@@ -264,7 +264,7 @@ test('an endpoint that is down for nine days receives everything in order within
   expect(deliveries.filter(delivery => delivery.startsWith('a'))).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
   expect(deliveries).toHaveLength(25)
   expect(received.every(({ at }) => at < 9 * DAY + 40 * MINUTE)).toBe(true)
-  // However many messages wait, each of two environments probes once in a quarter of an hour.
+  // Regardless of the number of messages, each of two environments probes once per quarter of an hour.
   const onDaySix = attempts.filter(at => at > 5 * DAY && at <= 6 * DAY)
   expect(onDaySix.length).toBeLessThanOrEqual(2 * 4 * 24)
 

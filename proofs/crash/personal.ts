@@ -1,21 +1,21 @@
-/** Personal data that pass through the functions wherever others choose the words, and never reach a log line. */
+/** Personal data in every text that others choose. It must not appear in a log line. */
 export const NAME = 'Neda Rahimi'
 const EMAIL = 'neda@example.com'
 const MOBILE = '+989127654321'
 export const REASON = 'گمشده'
 export const CUSTOMER = { name: NAME, mobile: MOBILE, email: EMAIL }
 
-/** The words of the accounting service in a refusal. */
+/** The accounting service's message in a refusal. */
 export const REFUSAL = { message: `${NAME}: ${REASON}`, field: EMAIL }
 
-/** The name within base64, wherever a group of three bytes begins. */
+/** The name within base64, at each of the three byte offsets. */
 const IN_BASE64 = [0, 1, 2].map(before =>
   Buffer.from(' '.repeat(before) + NAME)
     .toString('base64')
     .slice(4, 12),
 )
 
-/** What must be in no line: these, in the forms that code makes of them, and the secrets of the harness. */
+/** Texts that no log line may contain: personal data in all encodings, and the secrets of the harness. */
 const PRIVATE = new RegExp(
   [
     ...['Neda', 'Rahimi', 'neda@', MOBILE.slice(3), REASON, ...IN_BASE64],
@@ -23,11 +23,11 @@ const PRIVATE = new RegExp(
   ].join('|'),
 )
 
-/** An error as libraries make them, with everything about the request. */
+/** An error as libraries throw it, with all data of the request. */
 export const leakyError = (message: string): Error =>
   Object.assign(new Error(message, { cause: new Error(NAME) }), { rawPacket: NAME, request: CUSTOMER })
 
-/** A log line that has personal data or a secret, or undefined. What an error carries counts as logged. */
+/** The log line if it contains personal data or a secret. Properties of a logged error count as logged. */
 export const leakIn = (message: string, fields?: object, error?: unknown): string | undefined => {
   const { cause } = error instanceof Error ? error : {}
   const line = JSON.stringify([message, fields, String(error), error, cause && String(cause)])

@@ -7,8 +7,7 @@ export const WEB = 'web'
 export const APP = 'app'
 
 /**
- * Every call of the functions, in the order in which they are made: each is a place to be killed. Calls of AWS
- * have their command and its target.
+ * Every call of the functions, in sequence: each is a place for a crash. AWS calls are named by command and target.
  */
 const CALLS = {
   'webhook: read the secrets': `GetParametersByPath ${PARAMETERS.webhook}`,
@@ -61,7 +60,7 @@ export type FunctionName = 'webhook' | 'api' | 'reconcile' | 'worker' | 'feeder'
 export const isPlace = (name: string): name is Place => Object.hasOwn(CALLS, name)
 export const PLACES = Object.keys(CALLS).filter(isPlace)
 
-/** Whether a call takes no effect. */
+/** Whether a call has no effect. */
 export const isRead = (place: Place): boolean =>
   place.endsWith(': call read') || /^(Get|Query)/.test(CALLS[place])
 
@@ -69,7 +68,7 @@ const placeByCall = new Map(
   Object.entries(CALLS).map(([place, call]) => [`${place.slice(0, place.indexOf(':'))}: ${call}`, place]),
 )
 
-/** The place of an AWS call; a call that is not listed gets a name that {@link isPlace} refuses. */
+/** The place of an AWS call; an unlisted call gets a name that {@link isPlace} rejects. */
 export const placeOf = (name: FunctionName, action: string, target: string): string => {
   const call = `${name}: ${action} ${target}`
   return placeByCall.get(call) ?? placeByCall.get(call.replace(APP, WEB)) ?? call
@@ -77,7 +76,7 @@ export const placeOf = (name: FunctionName, action: string, target: string): str
 
 export type Target = 'service' | 'dynamodb' | 'sqs' | 'ssm'
 
-/** What a call needs to be up. */
+/** The part that a call depends on. */
 export const TARGETS: Readonly<Partial<Record<string, Target>>> = Object.fromEntries(
   Object.entries(CALLS).flatMap(([place, call]): [string, Target][] => {
     if (/: call /.test(place)) return [[place, 'service']]

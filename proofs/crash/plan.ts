@@ -3,8 +3,8 @@ import { APP, SHOP, WEB } from './places.ts'
 import type { PlannedOrder } from './scenario.ts'
 
 /**
- * What can go wrong beside single calls: one incident of either half begins every three days, so that a webhook's
- * last attempt, after 31 hours, does not meet the next one.
+ * Incidents besides failing calls: one from each half begins every three days, so that a webhook's last attempt, after
+ * 31 hours, does not coincide with the next one.
  */
 const INCIDENTS = {
   relay: [
@@ -16,27 +16,27 @@ const INCIDENTS = {
 export type Kind = (typeof INCIDENTS)[keyof typeof INCIDENTS][number]
 export type Incident = { kind: Kind; from: number; to: number; dice: number }
 
-/** Beside incidents: calls that go wrong, webhooks that are lost, and orders that arrive all at once. */
+/** In addition to incidents: failing calls, lost webhooks, and imports of orders. */
 const HAZARDS = ['calls', 'webhooks', 'imports', 'repetitions', 'lag'] as const
 
 export const KINDS: readonly string[] = [...INCIDENTS.relay, ...INCIDENTS.stores, ...HAZARDS]
 
 export type Simulation = {
   seed: number
-  /** How many orders the stores have, and over how many days they begin. */
+  /** The number of orders, and the number of days over which they begin. */
   orders: number
   days: number
-  /** Only these orders; the plan of an order depends on the seed and its number alone. */
+  /** Plays only these orders; the plan of an order depends only on the seed and its number. */
   only?: readonly string[] | undefined
-  /** Only what begins before this day. */
+  /** Plays only events before this day. */
   until?: number | undefined
-  /** Kinds of faults that do not occur. */
+  /** Kinds of faults to leave out. */
   without?: readonly string[] | undefined
-  /** Called with every call that a function makes, and every line that it logs. */
+  /** Called with each call and log line of a function. */
   onStep?: ((elapsed: number, step: string) => void) | undefined
 }
 
-/** A number from 0 up to 1 that depends on its arguments alone: what is left out changes nothing else. */
+/** A number from 0 up to 1 that depends only on its arguments, so that leaving something out changes nothing else. */
 export const die = (seed: number, ...salts: readonly number[]): number => {
   let state = Math.imul(seed, 0x9e3779b1) ^ 0x85ebca6b
   for (const salt of salts) {
@@ -49,7 +49,7 @@ export const die = (seed: number, ...salts: readonly number[]): number => {
   return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32
 }
 
-/** Short times are as likely as long ones: from a few milliseconds to days. */
+/** A time on a logarithmic scale, from a few milliseconds to days. */
 export const someTime = (dice: number, from: number, to: number) => Math.round(from * (to / from) ** dice)
 
 const pick = <Value>(values: readonly [Value, ...Value[]], dice: number): Value =>
@@ -60,7 +60,7 @@ export const planOrder = ({ seed, days }: Simulation, index: number, mayImport: 
   const dice = () => die(seed, 1, index, ++count)
   const isImported = dice() < 0.1 && mayImport
   const imports = Math.ceil(days / 30)
-  // Everything of an import arrives within a minute.
+  // All orders of an import arrive within a minute.
   const importAt = (Math.floor(dice() * imports) + 0.5) * (days / imports) * DAY
   const at = Math.round(isImported ? importAt + dice() * MINUTE : dice() * days * DAY)
   const mayBeFirst = dice() < 0.15
@@ -75,14 +75,14 @@ export const planOrder = ({ seed, days }: Simulation, index: number, mayImport: 
   const later = () => (fixedAfter ?? 0) + 1 + someTime(dice(), 20, 2 * DAY)
   const isPaidByAccountant = isFinal && dice() < 0.15 && !paidAtOnce && (!refunds || pays)
   const edits = isFinal && dice() < 0.25 ? Math.ceil(3 * dice()) : 0
-  // Of what the service alone creates, the relay learns by the first change.
+  // The relay first sees an order created at the service when it changes.
   const isAnnounced = fixedAfter !== undefined || isPaidByAccountant || edits > 0 || pays || refunds
   const createdBy = mayBeFirst && isAnnounced ? 'service' : 'relay'
   return {
     ...{ at, createdBy, source, paidAtOnce, review, pays, refunds },
     ...(isUnknownAtFirst && { unknownProduct: 'first' }),
     ...(dice() < 0.05 && { twice: true }),
-    // As likely before the service has it as after.
+    // Equally likely before and after the service has registered it.
     ...(refunds && dice() < 0.3 && { withdraws: { what: 'refund', after: someTime(dice(), 20, 4 * DAY) } }),
     ...(fixedAfter !== undefined && { fixedAfter }),
     ...(dice() < 0.05 && { readAt: at + 5 * DAY }),
@@ -96,7 +96,7 @@ export const planOrder = ({ seed, days }: Simulation, index: number, mayImport: 
 export const planIncidents = ({ seed, days, until = days }: Simulation, isOn: (kind: string) => boolean) =>
   Object.values(INCIDENTS).flatMap((kinds, half) =>
     Array.from({ length: Math.ceil(days / 3) }, (_, slot): Incident => {
-      // Every kind once, in an order of the seed's, before one comes again.
+      // Each kind occurs once, in random order, before one is repeated.
       const round = Math.floor(slot / kinds.length)
       const order = [...kinds.keys()].sort(
         (a, b) => die(seed, 2, half, round, a) - die(seed, 2, half, round, b),

@@ -4,7 +4,7 @@ import type { Case } from './explore.ts'
 
 const ROOT = new URL('../../', import.meta.url).href
 
-/** The bugs that were planted; a module's URL names the bug of its copy: `…/handler.ts?bug=3`. */
+/** The planted bugs; a copied module's URL names its bug: `…/handler.ts?bug=3`. */
 const planted: { bug: Bug; isFound: boolean }[] = []
 
 const indexOf = (url = '') => {
@@ -29,9 +29,9 @@ registerHooks({
 })
 
 /**
- * Loads a module; with a bug, a copy of it and of everything of ours that it imports.
+ * Loads a module; with a bug, a copy of it and of all project modules that it imports.
  *
- * It throws when the text to replace is not found exactly once.
+ * Throws if the text to replace does not occur exactly once.
  */
 export const load = async <Module>(url: string, bug?: Bug): Promise<Module> => {
   if (bug === undefined) return import(url)
@@ -41,7 +41,7 @@ export const load = async <Module>(url: string, bug?: Bug): Promise<Module> => {
   return copy
 }
 
-/** Explores the scenario of a bug with the bug planted, until something is violated. */
+/** Explores the scenario of a planted bug until a violation is found. */
 export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
   const url = import.meta.resolve('./explore.ts')
   const { crashMatrix } = await load<typeof import('./explore.ts')>(url, bug)

@@ -16,18 +16,18 @@ import { storeKeyOf } from './store.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, writeIndex } from './world.ts'
 
-/** When the calls for orders of the store "shop" begin to fail, and when they work again, in milliseconds. */
+/** The time range in which calls for orders of the store "shop" fail, in milliseconds. */
 const [FROM, UNTIL] = [MINUTE, 4 * MINUTE]
 const LASTS = 8 * MINUTE
 const READ_ONLY_KEY = 'read-only-key-of-shop'
 
-/** In the first seconds each environment of the worker learns which store's calls time out. */
+/** The time in which each worker environment learns which store's calls time out. */
 const PHASES = { before: 0, first: FROM, during: FROM + 10 * SECOND, after: UNTIL }
 type Phase = keyof typeof PHASES
 const phaseOf = (at: number): Phase =>
   at < FROM ? 'before' : at < PHASES.during ? 'first' : at < UNTIL ? 'during' : 'after'
 
-/** How the service answers for a poisonous order. */
+/** The service's response for a poisonous order. */
 type Poison = (call: {
   external_id: string
   timeout: number
@@ -35,8 +35,8 @@ type Poison = (call: {
 }) => Promise<IncomingResponse>
 
 /**
- * Plays the poison of the store "shop" on creates and on reads with a read-only key, while the store "web" creates and
- * reads orders. Returns how long each request of "web" took, in milliseconds, by phase.
+ * Makes creates and reads of the store "shop" poisonous while the store "web" creates and reads orders. Returns the
+ * duration of each request of "web", in milliseconds, by phase.
  */
 const play = async (poison: Poison) => {
   const orders = {
@@ -84,7 +84,7 @@ const play = async (poison: Poison) => {
               headers: { authorization: `Bearer ${key}` },
             }),
           )
-        // The relay does not know these orders, so that the service is asked.
+        // The relay does not know these orders, so it reads them from the service.
         for (let at = 250; at < LASTS; at += 500) {
           const found = { source: WEB, external_id: `found${at}` }
           world.service.create(found)
@@ -123,12 +123,12 @@ test.each<[string, Poison]>([
     },
   ],
 ])(
-  'while the calls for 150 orders of one store %s, another one is answered as fast as before',
+  'another store is answered as fast as before while calls for 150 orders of one store %s',
   async (name, poison) => {
     const { create, read, violations, failures, opened } = await play(poison)
     expect([violations, failures]).toEqual([[], []])
     const usual = Math.max(...create.before)
-    // Ten calls, each of which takes 10 ms here.
+    // Ten calls of 10 ms each.
     expect(usual).toBeLessThanOrEqual(100)
     for (const phase of ['during', 'after'] as const) {
       expect(Math.max(...create[phase])).toBeLessThanOrEqual(usual)
@@ -136,7 +136,7 @@ test.each<[string, Poison]>([
     }
     expect(Math.max(...Object.values(read).flat())).toBeLessThanOrEqual(50)
     if (name === TIME_OUT) return
-    // What is answered at once costs nothing from the start, and is no outage.
+    // Immediate responses cause no delay and are no outage.
     expect([Math.max(...create.first) <= usual, opened]).toEqual([true, 0])
   },
 )

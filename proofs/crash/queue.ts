@@ -6,9 +6,9 @@ export type QueuedMessage = {
   /** Empty once the message is deleted. */
   body: string
   sentAt: number
-  /** Not received before this time. */
+  /** Invisible until this time. */
   visibleAt: number
-  /** When it was received, each time. */
+  /** The time of each receive. */
   receivedAt: number[]
   deletedAt?: number
 }
@@ -19,38 +19,38 @@ export type Received = QueuedMessage & { handle: string }
 export type QueueOptions = {
   /** The visibility timeout, in milliseconds. */
   visibility: number
-  /** After this many receives a message is moved to the dead-letter queue. */
+  /** Number of receives after which a message moves to the dead-letter queue. */
   maxReceives: number
   /** @default '' */
   name?: string
-  /** Called with every message that was stored and not dropped as a duplicate. */
+  /** Called with each stored message, but not with dropped duplicates. */
   onStored?: (message: QueuedMessage) => void
-  /** Whether it remembers what was deleted. @default false */
+  /** Whether to remember deleted messages. @default false */
   remembers?: boolean
 }
 
 const FIVE_MINUTES = 5 * 60 * 1000
 
-/** The number of messages of a FIFO queue that may be in flight; above it SQS returns none, without an error. */
+/** The maximum number of in-flight messages of a FIFO queue; above it, SQS returns none, without an error. */
 const MAX_IN_FLIGHT = 120_000
 
 /**
- * An SQS FIFO queue: drops duplicates of the last five minutes, hands out the messages of a group in order and
- * none of a group of which one is in flight, and moves what was received too often to its dead letters.
+ * A model of an SQS FIFO queue: drops duplicates within five minutes, delivers the messages of a group in sequence and
+ * none while one of them is in flight, and moves messages received too often to its dead letters.
  */
 export const fifoQueue = (
   clock: Pick<Clock, 'now' | 'after'>,
   { visibility, maxReceives, name = '', onStored, remembers = false }: QueueOptions,
 ) => {
   const groups = new Map<string, QueuedMessage[]>()
-  /** Groups of which no message is in flight, in the order in which they became ready. */
+  /** Groups without a message in flight, in the sequence in which they became ready. */
   const ready = new Set<string>()
   const stored = new Map<string, QueuedMessage>()
-  /** Received and neither deleted nor visible again. */
+  /** Received, but neither deleted nor visible again. */
   const flying = new Set<QueuedMessage>()
   const dead: QueuedMessage[] = []
   const history: QueuedMessage[] = []
-  /** When a deduplication id is forgotten, the first to be forgotten first. */
+  /** The expiry of each deduplication id, earliest first. */
   const deduplicated = new Map<string, number>()
   const listeners: (() => void)[] = []
   let count = 0
@@ -73,7 +73,7 @@ export const fifoQueue = (
     if (rest.length > 0) groups.set(message.group, rest)
     else groups.delete(message.group)
   }
-  /** Makes a group ready unless a message of it is in flight. */
+  /** Makes a group ready unless one of its messages is in flight. */
   const release = (group: string) => {
     const messages = messagesOf(group)
     if (messages.length === 0) ready.delete(group)
@@ -93,18 +93,18 @@ export const fifoQueue = (
   return {
     name,
     onChange: (listener: () => void) => void listeners.push(listener),
-    /** Lets the readers try again, for instance after an outage. */
+    /** Lets the readers poll again, for example after an outage. */
     wake: changed,
-    /** How long a message stayed at most until it was deleted, in milliseconds. */
+    /** The longest time from sending a message to its deletion, in milliseconds. */
     longestWait: () => longestWait,
     waiting: () => [...stored.values()],
     dead: () => dead,
-    /** Every message that it ever stored, if it remembers them. */
+    /** All messages ever stored, if remembered. */
     history: () => history,
 
     /**
-     * @param message.age how long the message has been in the queue already, in milliseconds
-     * @param message.receivedAt when it was received before
+     * @param message.age the time that the message has already been in the queue, in milliseconds
+     * @param message.receivedAt the times of earlier receives
      */
     send({
       group,
@@ -132,7 +132,7 @@ export const fifoQueue = (
       release(group)
     },
 
-    /** Up to `max` messages, as many of one group as there are before those of the next. */
+    /** Up to `max` messages, all of one group before those of the next. */
     receive(max: number): Received[] {
       const now = clock.now()
       const batch: QueuedMessage[] = []

@@ -35,7 +35,7 @@ export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, ne
   clock.after(66 * SECOND, () => parameters.set(`${PARAMETERS.webhookSecrets}/${next}`, `whsec_${next}`))
   clock.after(67 * SECOND, () => parameters.delete(rotation))
   clock.after(20 * MINUTE, () => parameters.delete(old))
-  // The old secret is worth nothing a minute after it was deleted, and the announcement never was a secret.
+  // The old secret is invalid a minute after its deletion, and the announcement is no secret.
   const forge = (name: string, expected: number, number: number, secret: string) =>
     sender.stranger(name, expected, webhookAbout(number, SHOP, AFTER_ROTATION), { secret })
   clock.after(62.5 * SECOND, () =>
@@ -54,7 +54,7 @@ const PAID_BY_ACCOUNTANT: Lifecycle = {
   accountant: [{ after: SECOND, does: 'payment' }],
 }
 
-/** What the harness runs: the lifecycles of orders, and everything around them that can go wrong. */
+/** The scenarios of the harness: lifecycles of orders and failures of their environment. */
 const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
   'webhooks of an order that the relay does not know': {
     orders: { 1001: { createdBy: 'service', paidAtOnce: true, review: true, fixedAfter: 0 } },

@@ -4,20 +4,20 @@ import { httpEvent } from '../../test/support/lambda.ts'
 import type { Clock } from './clock.ts'
 import type { Lambda } from './functions.ts'
 
-/** How webhooks and requests are sent. */
+/** The sending pattern of webhooks and requests. */
 export type Pattern = {
-  /** `repeated`: once more after it was accepted; `concurrent`: twice at the same instant, every time. */
+  /** `repeated`: sent again after it was accepted; `concurrent`: every attempt is sent twice at the same instant. */
   sends: 'once' | 'repeated' | 'concurrent'
-  /** The waits after failed attempts, in milliseconds; a webhook is given up after the last. */
+  /** The delays after failed attempts, in milliseconds; a webhook fails after the last one. */
   waits: readonly number[]
 }
 
 /**
- * Sends in a pattern, and again until it is accepted.
+ * Sends by a pattern and retries until accepted.
  *
- * @param once sends once and says whether it was accepted
- * @param insists whether the last wait is repeated for ever
- * @returns false when it was given up
+ * @param once sends once and returns whether it was accepted
+ * @param insists whether the last delay is repeated forever
+ * @returns false if all attempts failed
  */
 export const sendIn = async (
   clock: Clock,
@@ -32,7 +32,7 @@ export const sendIn = async (
       if (sends === 'repeated') clock.after(pattern.waits[0] ?? 0, once)
       return true
     }
-    // Only now: where nobody asks for the waits, they make no difference (explore.ts).
+    // Read late: patterns whose delays are never read give identical runs (explore.ts).
     const { waits } = pattern
     const wait = waits[insists ? Math.min(tries, waits.length - 1) : tries]
     if (wait === undefined) return false
@@ -43,19 +43,19 @@ export const sendIn = async (
 export type Sent = {
   delivery: string
   body: Uint8Array
-  /** Unix seconds, as signed at first. */
+  /** Unix seconds, as in the first signature. */
   signedAt: number
   state: 'pending' | 'accepted' | 'given up'
-  /** How far the signed time is off the relay's clock, in seconds. */
+  /** The difference between the signed time and the relay's clock, in seconds. */
   attempts: { skew: number; status: number | undefined }[]
 }
 
-/** A request that must be refused or ignored, and how it was answered. */
+/** A request that must be refused or ignored, and its response. */
 export type Stranger = {
   name: string
-  /** The only status it may be answered with. */
+  /** The only valid response status. */
   expected: number
-  /** What quarantine keeps when it is answered 400. */
+  /** The quarantined body, if the response is 400. */
   body: string
   status: number | undefined
 }
@@ -66,13 +66,13 @@ type SenderOptions = {
   pattern: Pattern
   strangers: Stranger[]
   secret: string
-  /** How far the sender's clock is ahead at the moment, in milliseconds. */
+  /** How far the sender's clock is currently ahead, in milliseconds. */
   skew: () => number
   /** The relay's clock. */
   now: () => number
 }
 
-/** The accounting service's sender of webhooks: signs each attempt anew and retries until a 2xx. */
+/** The accounting service's webhook sender: signs each attempt with the current time and retries until a 2xx. */
 export const webhookSender = ({
   clock,
   functions,
@@ -114,7 +114,7 @@ export const webhookSender = ({
       const webhook = sent[index]
       if (webhook !== undefined) attempt(webhook, webhook.signedAt)
     },
-    /** From now on the service signs with another secret. */
+    /** Changes the signing secret. */
     signWith(other: string) {
       secret = other
     },

@@ -2,7 +2,7 @@ import { DAY } from '../../test/support/scenarios.ts'
 import { commaSeparated, proof, say, secondsSince, upTo } from '../options.ts'
 import { simulate } from './simulation.ts'
 
-// Stack traces of expected errors would take a tenth of the time.
+// Stack traces of expected errors would cost a tenth of the time.
 Error.stackTraceLimit = 0
 
 const onStep = (elapsed: number, step: string) =>

@@ -32,7 +32,7 @@ const plan = (simulation: Simulation) => {
   const current = new Set<Kind>()
   let now = () => 0
   let [drawnAt, draws] = [0, 0]
-  /** A die of this instant: without an order, the others have the same luck. */
+  /** A random number of this instant, so that leaving out an order does not affect the others. */
   const roll = (salt = 0) => {
     const at = now()
     draws = at === drawnAt ? draws + 1 : 0
@@ -42,7 +42,7 @@ const plan = (simulation: Simulation) => {
   const isDown = (target: Target) => current.has('all down') || current.has(`${target} down`)
 
   const strike = (place: Place): Mode | undefined => {
-    // A receiver that cannot read the secrets goes on using a deleted one, which nothing could tell from a bug.
+    // A receiver that cannot read the secrets continues to use a deleted one, which would look like a bug.
     if (current.has('webhook secret') && place === 'webhook: read the secrets') return undefined
     const rate = current.has('crash loop') ? 0.02 : 0.003
     return isOn('calls') && roll(1) < rate ? MODES[Math.floor(roll(2) * MODES.length)] : undefined
@@ -94,17 +94,17 @@ const plan = (simulation: Simulation) => {
       now = started.elapsed
       for (const incident of incidents) begin(started, incident)
       started.queues.orders.send({ group: 'not ours', dedup: 'not ours', body: 'not ours' })
-      // Twice a day somebody guesses, and somebody repeats what he has seen.
+      // Twice a day, a forged and a replayed request arrive.
       for (let half = 0; half < 2 * until; half++)
         started.clock.after(Math.round((half + die(seed, 12, half)) * (DAY / 2)), () => intrude(started))
-      // Weekly, and in the middle of anything.
+      // Weekly, at any time.
       for (let week = 0; week * 7 < until; week++)
         started.clock.after(Math.round((week + die(seed, 11, week)) * 7 * DAY), started.functions.deploy)
     },
   }
   const keyOf = (external_id: string) => ({ source: orders[external_id]?.source ?? SHOP, external_id })
 
-  /** What must be refused, ignored or quarantined, or has been received before. */
+  /** Sends requests that must be refused, ignored or quarantined, or are duplicates. */
   const intrude = ({ clock, sender, stores }: World) => {
     let number = clock.now() % 1e11
     const webhook = (source: string, external_id?: string, event = 'order.updated') => ({
@@ -162,13 +162,13 @@ const plan = (simulation: Simulation) => {
 export type Simulated = {
   orders: number
   incidents: number
-  /** What the relay counted, by metric. */
+  /** The relay's counts by metric. */
   counts: Record<string, number>
   calls: number
   struck: number
   webhooks: number
   violations: string[]
-  /** Of the end state and the counts: equal for equal seeds. */
+  /** A hash of the end state and the counts; equal for equal seeds. */
   digest: string
 }
 

@@ -11,23 +11,23 @@ import type { Lambda } from './functions.ts'
 import { CUSTOMER, NAME, REASON } from './personal.ts'
 import { type Pattern, type Stranger, sendIn } from './sender.ts'
 
-/** The key of a store, and the secret of its HTTP feed. */
+/** A store's key, and the secret of its HTTP feed. */
 export const storeKeyOf = (source: string) => `store-key-of-${source}`
 export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 
-/** How the endpoint of the store with an HTTP feed answers. */
+/** A response of the HTTP feed's endpoint. */
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
 
 const ITEMS = [{ sku: 'A-1', name: REASON, quantity: 1, unit_price: 1_500_000 }]
 
-/** The stores: they make their requests one after the other, repeat what failed, and read their feeds. */
+/** The stores: they make requests in sequence, retry failures, and read their feeds. */
 export const storeClients = (
   clock: Clock,
   functions: Pick<Lambda, 'api'>,
   pattern: Pattern,
   strangers: Stranger[],
 ) => {
-  /** What each order's store received, as JSON text: a simulated year has half a million messages. */
+  /** The messages received for each order, as JSON text, since a simulated year has half a million of them. */
   const feeds = new Map<string, string[]>()
   const feedSecrets = new Map<string, string>()
   const accepted = new Map<string, string[]>()
@@ -47,7 +47,7 @@ export const storeClients = (
       }),
     )
 
-  /** Makes a request that changes an order, in the pattern, until it is accepted. */
+  /** Makes a change request by the pattern until it is accepted. */
   const change = (
     method: 'POST' | 'DELETE',
     { source, external_id }: OrderKey,
@@ -59,11 +59,11 @@ export const storeClients = (
       pattern,
       async () => {
         const response = await request(method, `${path}?source=${source}`, storeKeyOf(source), body)
-        // What is accepted has an id, whatever the service answers it.
+        // An accepted request has an id, regardless of the service's response.
         const id = response?.headers?.['relay-request-id']
         if (id !== undefined) accepted.set(external_id, [...(accepted.get(external_id) ?? []), String(id)])
         else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
-        // As the package for stores: too many open requests do not end within any retry.
+        // Like the store package: no retry is long enough for open requests to end.
         return id !== undefined || response?.statusCode === 429
       },
       true,
@@ -78,25 +78,25 @@ export const storeClients = (
   }
 
   return {
-    /** What the store received about an order, in the order of arrival. */
+    /** The messages received for an order, in sequence of arrival. */
     feedOf: (external_id: string) => feeds.get(external_id) ?? [],
-    /** The store loses what it has received about an order. */
+    /** The store loses its data of an order. */
     forget: (external_id: string) => void feeds.delete(external_id),
-    /** From now on a store verifies its messages with another secret. */
+    /** Changes the secret with which a store verifies messages. */
     verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
-    /** Ids of requests that were accepted, by order. */
+    /** Ids of accepted requests by order. */
     accepted,
     problems,
-    /** Deliveries that came before the endpoint asked for them, and answers before the store's time was over. */
+    /** Deliveries before the endpoint's Retry-After, and 202 responses before the store's preferred wait. */
     impatience,
     receive,
-    /** Listens to the messages about an order. */
+    /** Listens to the messages of an order. */
     onMessage: (external_id: string, listener: (message: ReceivedMessage) => void) =>
       void listeners.set(external_id, listener),
-    // With a date: to find today's takes a new environment as long as all else, and the world does not look at it.
+    // With a date, since determining the current day would double the time of a new environment.
     create: (order: OrderKey) =>
       change('POST', order, '', { ...order, date: '2026-01-01', customer: CUSTOMER, items: ITEMS }),
-    /** Creates an order and prefers to wait for the service's own answer. */
+    /** Creates an order and prefers to wait for the service's response. */
     async createAndWait(order: OrderKey) {
       const body = { ...order, date: '2026-01-01', items: ITEMS }
       const answer = await request('POST', '', storeKeyOf(order.source), body, { prefer: 'wait=5' })
@@ -108,7 +108,7 @@ export const storeClients = (
     refund: (order: OrderKey) => change('POST', order, `${order.external_id}/refund/`, { reason: REASON }),
     withdraw: (order: OrderKey, what: RequestKind) =>
       change('DELETE', order, `${order.external_id}/${what === 'create' ? '' : `${what}/`}`),
-    /** Reads an order until it is answered; no outage lasts half a day. */
+    /** Reads an order, with retries for half a day, which is longer than any outage. */
     async read({ source, external_id }: OrderKey) {
       const end = clock.now() + DAY / 2
       const read = () => request('GET', `${external_id}/?source=${source}`, storeKeyOf(source))
@@ -117,7 +117,7 @@ export const storeClients = (
         await clock.wait(pattern.waits[0] ?? 0)
       }
     },
-    /** Makes a request that must not be accepted; `expected` is the only status it may be answered with. */
+    /** Makes a request that must be refused with the status `expected`. */
     async stranger(
       name: string,
       expected: number,

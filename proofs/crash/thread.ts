@@ -1,11 +1,11 @@
-// A thread of main.ts, which does one job after the other.
+// A thread of main.ts, which runs jobs in sequence.
 
 import { parentPort } from 'node:worker_threads'
 import type { Bug } from './bugs.ts'
 import { crashMatrix } from './explore.ts'
 import { firstViolationWith } from './plant.ts'
 
-// Stack traces of expected errors would take a tenth of the time.
+// Stack traces of expected errors would cost a tenth of the time.
 Error.stackTraceLimit = 0
 
 /** A bug to plant, or a part of the matrix to explore. */

@@ -17,7 +17,7 @@ import { AFTER_ROTATION, type Run } from './world.ts'
 const TOLERANCE_SECONDS = 300
 
 const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
-  // Without its announcement, a withdrawal may come too late.
+  // Without its announcement, a withdrawal may arrive too late.
   const isAnnounced = !faults.some(({ at }) => world.calls[at] === 'api: announce')
   return Object.entries(scenario.orders).flatMap(([external_id, planned]) => {
     const { cloud, service, stores, keyOf, troubles } = world
@@ -53,10 +53,10 @@ const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
   })
 }
 
-/** Whether nothing goes wrong that a story does not tell. */
+/** Whether the run has no faults beyond the scenario. */
 const isClean = ({ scenario, faults }: Run) => faults.length === 0 && scenario.chance === undefined
 
-/** Only the order of a failing event waits; no event is handled again without a cause. */
+/** Only the order of a failing event waits, and no event is handled twice without a cause. */
 const waitViolations = (run: Run): string[] =>
   Object.entries(run.scenario.chance === undefined ? run.scenario.orders : {})
     .filter(([, { mayRetry }]) => !mayRetry)
@@ -72,7 +72,7 @@ const waitViolations = (run: Run): string[] =>
       ])
     })
 
-/** A retry comes when it was announced: visibility was extended, by as much as the other side asked for. */
+/** Retries happen at the announced time: the visibility timeout was extended by the requested delay. */
 const retryViolations = ({ world, faults, scenario }: Run): string[] =>
   (scenario.chance === undefined ? world.retries : []).flatMap(({ queue, messageId, at, seconds }) => {
     const { orders, bulk, webFeed } = world.queues
@@ -89,7 +89,7 @@ const retryViolations = ({ world, faults, scenario }: Run): string[] =>
 
 const isStale = ({ skew }: Sent['attempts'][number]) => skew > TOLERANCE_SECONDS
 
-/** In a simulation: the clocks were wrong at every attempt but those that were lost, so the relay had no chance. */
+/** In a simulation: the clocks were wrong at all attempts that arrived, so the relay could not accept any. */
 const hadNoChance = ({ scenario }: Run, { state, attempts }: Sent) =>
   scenario.chance !== undefined &&
   state === 'given up' &&
@@ -98,7 +98,7 @@ const hadNoChance = ({ scenario }: Run, { state, attempts }: Sent) =>
 
 const senderViolations = (run: Run): string[] => {
   const { sender, queued } = run.world
-  // A webhook that cannot be read is answered 400 until it is given up; quarantine keeps it.
+  // An unreadable webhook gets 400 at every attempt, and is in quarantine.
   const unreadable = new Set(run.scenario.quarantined)
   const sent = sender.sent.filter(
     webhook => !unreadable.has(Buffer.from(webhook.body).toString()) && !hadNoChance(run, webhook),
@@ -111,7 +111,7 @@ const senderViolations = (run: Run): string[] => {
           !isStale(attempt) || attempt.status !== 200,
           `webhook ${delivery} was accepted ${attempt.skew} s off its time`,
         ),
-        // Without Parameter Store, a receiver cannot know a secret that is new.
+        // Without Parameter Store, a receiver cannot know a new secret.
         ...claim(
           isStale(attempt) || attempt.status !== 401 || !isClean(run),
           `webhook ${delivery} is authentic and was answered 401`,
@@ -121,9 +121,9 @@ const senderViolations = (run: Run): string[] => {
   ]
 }
 
-/** What must not be queued is not, and is refused, or answered as it should be where nothing fails. */
+/** Invalid requests are not queued, and get the expected response if nothing fails. */
 const strangerViolations = (run: Run): string[] => {
-  // The last secrets that were read remain in use while a fault keeps the receiver from reading them again.
+  // The last secrets read remain in use while a fault prevents the receiver from reading them.
   const isExcused = (text: string) => run.faults.length > 0 && text.includes(`"delivery":"${AFTER_ROTATION}`)
   return [
     ...run.world.strangers
@@ -141,7 +141,7 @@ const listViolations = (what: string, expected: readonly string[], found: readon
   ...found.filter(text => !expected.includes(text)).map(text => `${what}: ${text.slice(0, 60)}`),
 ]
 
-/** What must be quarantined is, byte for byte, and nothing else. A stranger is sent once: a fault may lose it. */
+/** Quarantine contains exactly the expected bodies. A foreign request is sent only once, so a fault may lose it. */
 const quarantineViolations = ({ scenario, world }: Run): string[] => {
   const expected = new Set(scenario.quarantined)
   const perhaps = new Set<string>()
@@ -156,7 +156,7 @@ const quarantineViolations = ({ scenario, world }: Run): string[] => {
   return listViolations('quarantined', [...expected], found)
 }
 
-/** What a run has violated; nothing, if all is well. */
+/** The violations of a run. */
 export const violationsOf = (run: Run): string[] => {
   const { scenario, world, isOver } = run
   const { queues, queued, stores, gaps, leaks } = world

@@ -22,7 +22,7 @@ import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './s
 export type { PlannedOrder, Scenario }
 
 const START = Date.UTC(2026, 0, 1)
-/** After this nothing may be under way: the sender's schedule takes a day and a half. */
+/** The time after which nothing may be in flight; the sender's schedule takes a day and a half. */
 const LASTS = 10 * DAY
 
 /** The schedule of serverless.yml. */
@@ -30,15 +30,15 @@ const RECONCILE_EVERY = 5 * MINUTE
 
 const WEBHOOK_SECRET = 'whsec_first'
 
-/** How the deliveries of forged and foreign webhooks begin, which must never be queued. */
+/** Prefixes of the delivery ids of forged and foreign webhooks, which must never be queued. */
 export const STRANGERS = '33333333'
-/** Likewise, but the relay uses what it has read before while Parameter Store fails. */
+/** Likewise, but accepted with cached secrets while Parameter Store fails. */
 export const AFTER_ROTATION = '44444444'
 
-/** The delivery of an event in the order queue; undefined when the message is not an event. */
+/** The delivery of an event in the order queue; undefined if the message is not an event. */
 const deliveryOf = (body: string): string | undefined => {
   const [, delivery] = /"delivery":"([^"]+)"/.exec(body) ?? []
-  // A substring keeps the whole text in memory.
+  // A substring would retain the whole text in memory.
   return delivery === undefined ? undefined : Buffer.from(delivery).toString('latin1')
 }
 
@@ -50,7 +50,7 @@ const isForeign = (body: string) =>
 const nothing = () => undefined
 const SILENT: Telemetry = { info: nothing, warn: nothing, error: nothing, count: nothing, seconds: nothing }
 
-/** Writes the index of parameters, as the command does. */
+/** Writes the parameter index, like the command. */
 export const writeIndex = (parameters: Map<string, string>, folder: string): void => {
   const below = [...parameters].filter(([name]) => name.startsWith(`${folder}/`))
   const texts = indexTexts(
@@ -59,7 +59,7 @@ export const writeIndex = (parameters: Map<string, string>, folder: string): voi
   for (const [shard, text] of texts.entries()) parameters.set(`${indexOf(folder)}/${shard}`, text)
 }
 
-/** What Parameter Store has at first. */
+/** The initial content of Parameter Store. */
 const FIRST_PARAMETERS = new Map([
   [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
   [PARAMETERS.accountingKey, ACCOUNTING_KEY],
@@ -69,10 +69,10 @@ const FIRST_PARAMETERS = new Map([
 ])
 for (const folder of [PARAMETERS.storeKeys, PARAMETERS.feedSecrets]) writeIndex(FIRST_PARAMETERS, folder)
 
-/** A retry that the function has announced. */
+/** A retry announced by a function. */
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
-/** Everything around the functions, in memory, with the functions between. */
+/** The functions and an in-memory model of their environment. */
 const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]) => {
   const {
     orders,
@@ -86,7 +86,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   const clock = virtualClock(START)
   const elapsed = () => clock.now() - START
   const now = () => clock.now() + relaySkew(elapsed())
-  /** How often the worker was struck while it processed an order, by message group. */
+  /** The number of faults that hit the worker while it processed an order, by message group. */
   const troubles = new Map<string, number>()
   const onTrouble = ({ groups }: Pick<Instance, 'groups'>) => {
     for (const group of groups) troubles.set(group, (troubles.get(group) ?? 0) + 1)
@@ -96,7 +96,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     strike: (place, at) => chance?.strike(place) ?? modes.get(at),
     outage: place => outage?.(place, elapsed()),
     onTrouble(instance, place, mode) {
-      // A failure to read repeats nothing, while a failure to write repeats what was published beside it or before.
+      // A failed read repeats nothing, whereas a failed write repeats messages published with it or before.
       const isWrite = place === 'worker: save the order' || place === 'worker: add to the history'
       if (mode !== undefined || isWrite || place.includes('publish')) onTrouble(instance)
     },
@@ -108,9 +108,9 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     external_id,
   })
 
-  /** When events were stored, by delivery. */
+  /** The times at which events were stored, by delivery. */
   const queued = new Map<string, number[]>()
-  /** Events that must not be queued, or perhaps not. */
+  /** Events that must not be queued, or need not be. */
   const foreign: string[] = []
   const onEvent = ({ body, sentAt }: QueuedMessage) => {
     const delivery = deliveryOf(body)
@@ -124,7 +124,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     orders: fifoQueue(clock, { ...LIMITS.orders, name: QUEUES.orders, remembers, onStored: onEvent }),
     bulk: fifoQueue(clock, {
       ...{ ...LIMITS.orders, name: QUEUES.bulk, remembers },
-      // The mark of a moved event makes a worker that is at work repeat what it has published.
+      // The mark of a moved event makes a busy worker publish its messages again.
       onStored: ({ group }) => onTrouble({ groups: [group] }),
     }),
     shopFeed: fifoQueue(clock, { ...unlimited, name: feedQueueName(SHOP) }),
@@ -154,7 +154,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     const serve = () => {
       if (elapsed() < downUntil) throw new Error('connect ECONNREFUSED')
       if (elapsed() < failsUntil) return { status: 500, headers: {}, text: NAME }
-      // Nobody can withdraw what the service carries out minutes after the call timed out, see docs/crash.md.
+      // A call that takes effect minutes after its timeout cannot be withdrawn, see docs/crash.md.
       if (planned.withdraws !== undefined && clock.now() - began > MINUTE) throw new Error('reset')
       return service.handle(request)
     }
@@ -206,7 +206,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   })
 
   let isConsuming = false
-  /** The store that reads its own queue: what it received and did not delete comes again. */
+  /** The store with an SQS feed; received messages that it did not delete are redelivered. */
   const consume = () => {
     const state = chance?.consumer() ?? 'up'
     if (isConsuming || state === 'down') return
@@ -221,7 +221,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   queues.shopFeed.onChange(consume)
 
   let webhooks = 0
-  /** The service sends a webhook, with anything for a body. */
+  /** The service sends a webhook with any body. */
   const sendWebhook = (bodyOf: (delivery: string) => object | string, cause?: Act) => {
     const delivery = `11111111-1111-4111-8111-${String(++webhooks).padStart(12, '0')}`
     const body = bodyOf(delivery)
@@ -230,20 +230,20 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     if (time !== 'never') clock.after(time, () => sender.send(delivery, bytes))
   }
   const service = accountingService(clock, plannedOf, (data, cause) => {
-    // A webhook is only lost where reconciliation can find the change.
+    // Webhooks are only lost if reconciliation can find the change.
     const isFindable = plannedOf(data.external_id).createdBy === 'relay'
     const lossOf = chance === undefined || isFindable ? cause : 'edit'
     sendWebhook(delivery => ({ event: 'order.updated', delivery, data }), lossOf)
   })
 
-  /** Lets an order go through its lifecycle. */
+  /** Plays the lifecycle of an order. */
   const begin = async (external_id: string) => {
     const { createdBy, unknownProduct, twice, pays, paysAgain, refunds, withdraws } = plannedOf(external_id)
     const key = keyOf(external_id)
     const ask = async (kind: RequestKind) => {
       await stores[kind](key)
       if (twice) await stores[kind](key)
-      // What is repeated after its withdrawal is requested again.
+      // A request repeated after its withdrawal counts as a new request.
       if (withdraws?.what !== kind) return
       clock.after(withdraws.after, () => stores.withdraw(key, kind))
       if (paysAgain !== undefined) clock.after(withdraws.after + paysAgain, () => stores.payment(key))
@@ -251,7 +251,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     if (unknownProduct === 'later') clock.after(DAY, () => service.addProduct(external_id))
     if (createdBy === 'service' || createdBy === 'both') service.create(key)
     if (createdBy === 'service' || createdBy === 'nobody') {
-      // Nothing to ask of the relay.
+      // The relay is not involved.
     } else if (unknownProduct === 'first') {
       const isRefused = new Promise<void>(resolve =>
         stores.onMessage(external_id, ({ event }) => event === 'order.waiting' && resolve()),
@@ -276,7 +276,7 @@ export type World = ReturnType<typeof assemble>
 
 export type Run = { scenario: Scenario; world: World; faults: readonly Fault[]; isOver: boolean }
 
-/** Runs a scenario with the given faults until nothing is under way any more. */
+/** Runs a scenario with the given faults until nothing is in flight. */
 export const runScenario = async (
   scenario: Scenario,
   pattern: Pattern,
@@ -286,7 +286,7 @@ export const runScenario = async (
   const { clock, functions, stores, keyOf } = world
   const { chance, orders } = scenario
   clock.after(0, () => scenario.happens?.(world))
-  // The last one first: a clock takes the next callback from the end of its list.
+  // In reverse, since the clock takes the next callback from the end of its list.
   const planned = Object.entries(orders).sort(([, { at: a = 0 }], [, { at: b = 0 }]) => b - a)
   for (const [external_id, { at = 0, readAt }] of planned) {
     clock.after(at, () => world.begin(external_id))
@@ -294,7 +294,7 @@ export const runScenario = async (
   }
   for (const at of scenario.reconcileAt ?? []) clock.after(at, functions.reconcile)
   const reconcile = (lasts: number) => {
-    // A run that finds nothing has no effect, and a year has a hundred thousand of them.
+    // Skips reconciliation runs without due orders, of which a year has a hundred thousand.
     if (world.cloud.tables.hasDue(clock.now() / 1000)) functions.reconcile()
     if (world.elapsed() < lasts) clock.after(RECONCILE_EVERY, () => reconcile(lasts))
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Names that mean something to JavaScript, to paths, to SQS or to people's eyes. */
+/** Names with a special meaning in JavaScript, paths, SQS or display. */
 const LOADED = [
   ...'__proto__ constructor prototype toString hasOwnProperty valueOf NaN null'.split(' '),
   ...'. .. / \\ %2e%2e %00 e\u0301 \u00E9 ١٢٣ 👩‍👩‍👧‍👦 \u202Eevil \u200B <script>alert(1)</script>'.split(
@@ -10,7 +10,7 @@ const LOADED = [
   ...['x'.repeat(100), 'x'.repeat(101), '𝒳'.repeat(100), "'; DROP TABLE orders; --", '$\u007Bjndi:ldap://x}'],
 ]
 
-/** Text of every kind: any UTF-16, halves of surrogate pairs, and names that mean something. */
+/** Text of every kind: any UTF-16, lone surrogates, and special names. */
 export const text = fc.oneof(
   fc.constantFrom(...LOADED),
   fc.string({ unit: 'binary', maxLength: 30 }),
@@ -27,7 +27,7 @@ const numberText = fc.oneof(
   fc.constantFrom(...'0 -0 1e400 -1e-400 9007199254740993 1E+2 0.1 1e308 123456789012345678901'.split(' ')),
 )
 
-/** A string as JSON, with its characters as they are or each as an escape. */
+/** A string as JSON, with each character literal or escaped. */
 const stringText = fc
   .tuple(text, fc.boolean())
   .map(([value, escaped]) =>
@@ -36,7 +36,7 @@ const stringText = fc
       : JSON.stringify(value),
   )
 
-/** Arrays and objects inside each other, so many levels deep. */
+/** Arrays and objects nested to this depth. */
 const deepText = fc
   .tuple(fc.constantFrom('[', '{"a":'), fc.integer({ min: 1, max: 5000 }))
   .map(([open, levels]) => `${open.repeat(levels)}1${(open === '[' ? ']' : '}').repeat(levels)}`)
@@ -44,7 +44,7 @@ const deepText = fc
 const objectText = (entries: readonly (readonly [string, string])[]): string =>
   `{${entries.map(([key, value]) => `${key}:${value}`).join(',')}}`
 
-/** JSON as text, so that keys may be repeated, be `__proto__`, and numbers have any form. */
+/** JSON text, with repeated keys, `__proto__`, and numbers of any form. */
 export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>(tie => ({
   value: fc.oneof(
     { maxDepth: 4, depthSize: 'small' },
@@ -56,10 +56,10 @@ export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>(tie =
   ),
 })).value
 
-/** Now and then nested deeper than any code walks. */
+/** Occasionally nested deeper than the limit. */
 export const anyJsonText = fc.oneof({ weight: 30, arbitrary: jsonText }, { weight: 1, arbitrary: deepText })
 
-/** An object whose fields are mostly as given, sometimes missing, sometimes anything, with others beside them. */
+/** An object whose fields are mostly as given, sometimes missing or arbitrary, with additional ones. */
 export const mostly = (fields: Readonly<Record<string, fc.Arbitrary<string>>>): fc.Arbitrary<string> =>
   fc
     .tuple(
@@ -78,7 +78,7 @@ export const mostly = (fields: Readonly<Record<string, fc.Arbitrary<string>>>): 
     )
     .map(([known, others]) => objectText([...known.flat(), ...others]))
 
-/** Bytes that are mostly the given text, and sometimes the text damaged in one place or no text at all. */
+/** Mostly the bytes of the text, sometimes damaged in one place or not text at all. */
 export const bytesOf = (content: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> =>
   fc.oneof(
     { weight: 12, arbitrary: content.map(value => Buffer.from(value)) },

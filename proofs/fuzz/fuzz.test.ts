@@ -9,7 +9,7 @@ const chosen = PROPERTIES.filter(({ name }) => name.startsWith(FUZZ_ONLY))
 const shares = chosen.reduce((sum, { share }) => sum + share, 0)
 
 test.each(chosen)(
-  'hostile input does no harm: $name',
+  'hostile input violates no property: $name',
   async ({ property, share }) => {
     await fc.assert(property(), {
       numRuns: Math.ceil((RUNS * share) / shares),

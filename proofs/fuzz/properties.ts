@@ -40,7 +40,7 @@ const responseBody = v.pipe(
   ]),
 )
 
-/** The calls that an authentic webhook may cost, by what became of it. */
+/** The AWS calls that an authentic webhook may cost, by outcome. */
 const CALLS: Readonly<Record<string, readonly string[]>> = {
   queued: ['read the delivery', 'send to the order queue', 'record the delivery'],
   ignored: [],
@@ -59,7 +59,7 @@ const receive = async (
   return { statusCode, answer: v.parse(responseBody, answer) }
 }
 
-/** An authentic webhook is queued, ignored or quarantined byte for byte, and the worker can read what is queued. */
+/** An authentic webhook is queued, ignored or quarantined byte for byte, and queued events are readable. */
 const authenticWebhook = () =>
   fc.asyncProperty(
     bytesOf(webhook),
@@ -68,7 +68,7 @@ const authenticWebhook = () =>
     async (bytes, asText, headers) => {
       const relay = startRelay()
       const signature = sign({ secret: SECRET, t: NOW, body: bytes })
-      // API Gateway passes text as text, unless it is told otherwise.
+      // API Gateway passes text as text by default.
       const body = asText && isUtf8(bytes) ? Buffer.from(bytes).toString() : bytes
       const { statusCode, answer } = await receive(relay, body, {
         ...headers,
@@ -84,7 +84,7 @@ const authenticWebhook = () =>
       )
       for (const each of kept) assert.ok(each.equals(bytes))
       for (const message of relay.events()) {
-        // SQS refuses U+FFFE and U+FFFF, which are escaped.
+        // U+FFFE and U+FFFF are escaped, since SQS refuses them.
         assert.deepEqual(
           JSON.parse(message),
           JSON.parse(
@@ -98,14 +98,14 @@ const authenticWebhook = () =>
     },
   )
 
-/** A forged webhook is refused and costs no call, whatever it is. */
+/** Any forged webhook is refused without an AWS call. */
 const forgedWebhook = () =>
   fc.asyncProperty(bytesOf(webhook), text, async (body, header) => {
     const relay = startRelay()
     for (const signature of [header, sign({ secret: 'whsec_guess', t: NOW, body })]) {
       const { statusCode } = await receive(relay, body, { 'x-service-signature': signature })
       assert.equal(statusCode, 401)
-      // A mismatch reads the secrets once more, at most once a minute.
+      // A mismatch causes the secrets to be read again, at most once a minute.
       assert.deepEqual(
         relay.calls.filter(call => call !== 'webhook: read the secrets'),
         [],
@@ -141,7 +141,7 @@ const request = fc.record({
 
 const STATUSES = new Set([200, 202, 400, 401, 403, 404, 405, 413])
 
-/** A store's request is accepted or refused with a reason; what is accepted is its own, and the worker can read it. */
+/** A store's request is accepted or refused with a reason; accepted requests are of its own orders and readable. */
 const storeRequest = () =>
   fc.asyncProperty(request, async ({ method, path, authorization, source, body }) => {
     const relay = startRelay()
@@ -163,7 +163,7 @@ const storeRequest = () =>
     }
   })
 
-/** A message of the order queue, and what others might put there. */
+/** A valid or arbitrary message of the order queue. */
 const message = fc.oneof(
   {
     weight: 20,
@@ -196,7 +196,7 @@ const accountingOf = (answers: readonly AccountingAnswer[]): HttpClient => {
   let count = 0
   return async request => {
     const { status, result, code } = answers[count++ % answers.length] ?? { status: 404 }
-    // Only a create has its order in the body, which is the fuzzer's.
+    // Only a create has its order in the body, which the fuzzer generates.
     if (request.path.endsWith('/orders/')) return { status: 400, headers: {}, text: '{}' }
     const { key } = readCall(request)
     const body = result === undefined ? { error: { code } } : { ...key, status: result }
@@ -204,7 +204,7 @@ const accountingOf = (answers: readonly AccountingAnswer[]): HttpClient => {
   }
 }
 
-/** Whatever is in the order queue is processed or quarantined, and nothing makes the worker fail. */
+/** Any message of the order queue is processed or quarantined without a failure of the worker. */
 const queuedMessages = () =>
   fc.asyncProperty(
     fc.array(message, { minLength: 1, maxLength: 5 }),
@@ -225,7 +225,7 @@ const CODES: readonly (readonly [(status: number) => boolean, string])[] = [
 
 const errorBody = fc.oneof(mostly({ error: mostly({ code: anyText, message: anyText }) }), anyJsonText)
 
-/** However the service words an error, its status decides what it means, and there is a reason to show. */
+/** The status of an error determines its meaning regardless of its body, and there is always a reason to show. */
 const accountingErrors = () =>
   fc.property(fc.integer({ min: 100, max: 599 }), errorBody, (status, json) => {
     const error = errorOf(status, { json: JSON.parse(json), text: json }, undefined)
@@ -234,7 +234,7 @@ const accountingErrors = () =>
     assert.ok(error.message.length > 0 && (error.reason?.message.length ?? 0) > 0)
   })
 
-/** Whatever a Retry-After header says, it is no time in the past and no fraction of a second. */
+/** Any Retry-After header gives a non-negative whole number of seconds, or none. */
 const retryAfter = () =>
   fc.property(
     fc.oneof(text, fc.date().map(String), fc.integer().map(String)),
@@ -262,7 +262,7 @@ const damagedStores = fc
   )
   .map(([at, removed, other]) => VALID_STORES.slice(0, at) + other + VALID_STORES.slice(at + removed))
 
-/** Aliases of which each doubles the one before. */
+/** Aliases that each double the previous one. */
 export const aliasBomb = (levels: number): string =>
   [
     'a0: &a0 [x]',
@@ -276,7 +276,7 @@ const storesText = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 2, max: 40 }).map(aliasBomb) },
 )
 
-/** stores.yml is read, or refused with an error that names it; what is read makes names that AWS accepts. */
+/** stores.yml is accepted with names that are valid on AWS, or refused with an error that names the file. */
 const storesFile = () =>
   fc.property(storesText, content => {
     let stores: ReturnType<typeof parseStores>
@@ -296,7 +296,7 @@ const storesFile = () =>
 
 type Property = fc.IProperty<unknown> | fc.IAsyncProperty<unknown>
 
-/** Every trust boundary, what must hold there, and its share of the runs. */
+/** The properties of each trust boundary, with their share of the runs. */
 export const PROPERTIES: readonly { name: string; share: number; property: () => Property }[] = [
   { name: 'a signature header', share: 4, property: signatureProperty },
   { name: 'an authentic webhook', share: 5, property: authenticWebhook },
@@ -308,5 +308,5 @@ export const PROPERTIES: readonly { name: string; share: number; property: () =>
   { name: 'stores.yml', share: 2, property: storesFile },
 ]
 
-/** Whether something was written where every object reads. */
+/** Whether Object.prototype was polluted. */
 export const isPolluted = (): boolean => Object.keys(Object.prototype).length > 0 || 'polluted' in {}

@@ -24,7 +24,7 @@ const unknownOrder: HttpClient = async ({ method, path }) => ({
   text: '{"error":{"message":"no"}}',
 })
 
-/** The relay's functions with the models of AWS, whose every call takes effect at once. */
+/** The relay's functions with models of AWS in which each call takes effect immediately. */
 export const startRelay = (http: HttpClient = unknownOrder) => {
   const calls: string[] = []
   const clock = { now: () => NOW * 1000, after: () => undefined }
@@ -67,7 +67,7 @@ export const startRelay = (http: HttpClient = unknownOrder) => {
     createApi: () => createApi(dependenciesOf('api')),
     /** The events that were queued. */
     events: () => (queues.get(QUEUES.orders)?.history() ?? []).map(({ body }) => body),
-    /** What was quarantined, byte for byte. */
+    /** The quarantined bodies, byte for byte. */
     quarantined: () => cloud.quarantine.map(quarantinedBytes),
     worker: () => createWorker(dependenciesOf('worker')),
     feeds: () => [...queues].filter(([name]) => name.startsWith('feed-')).map(([, queue]) => queue.history()),
@@ -75,11 +75,11 @@ export const startRelay = (http: HttpClient = unknownOrder) => {
 }
 
 /**
- * Lets the worker process messages of the order queue, one after the other.
+ * Makes the worker process messages of the order queue in sequence.
  *
- * Fails when a message fails, when something could not be stored, or when the version of a feed goes back.
+ * Throws if a message fails, something cannot be stored, or a feed version decreases.
  *
- * @returns how many of them were quarantined
+ * @returns the number of quarantined messages
  */
 export const processMessages = async (messages: readonly string[], http?: HttpClient): Promise<number> => {
   const relay = startRelay(http)

@@ -13,7 +13,7 @@ const times = fc.oneof(
   fc.constantFrom('', '-1', '0', `${NOW}.0`, ` ${NOW}`, `+${NOW}`, '1e9', '٣٠', '9'.repeat(16), `0${NOW}`),
 )
 
-/** Headers made of the right pieces in any order and number, some of them wrong. */
+/** Headers of valid and invalid parts in any order and number. */
 const header = (body: Uint8Array) => {
   const right = fc.tuple(fc.constantFrom(...SECRETS, 'whsec_other'), times).map(([secret, t]) => {
     const digest = createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
@@ -37,7 +37,7 @@ const header = (body: Uint8Array) => {
     .map(([good, bad, first]) => (first ? [good ?? [], ...bad] : [...bad, good ?? []]).flat().join(','))
 }
 
-/** A header that is right but for one character. */
+/** A valid header with one character changed. */
 const changed = (body: Uint8Array) => {
   const right = sign({ secret: SECRETS[0] ?? '', t: NOW, body })
   return fc
@@ -49,7 +49,7 @@ const cases = fc
   .uint8Array({ maxLength: 40 })
   .chain(body => fc.tuple(fc.constant(body), fc.oneof(header(body), changed(body), text)))
 
-/** Whatever the header says, it is taken exactly when the spec's rule says so. */
+/** A header is accepted exactly if the spec's rule accepts it. */
 export const signatureProperty = () =>
   fc.property(cases, ([body, presented]) => {
     const verdict = verify({ header: presented, body, secrets: SECRETS, now: NOW })

@@ -1,4 +1,4 @@
 import { stripTypeScriptTypes } from 'node:module'
 
-/** Node's own type stripping, so that a test sees what Lambda's Node sees. Positions stay as they are in the source. */
+/** Node's own type stripping, as in production, which preserves source positions. */
 export default { process: source => ({ code: stripTypeScriptTypes(source) }) }

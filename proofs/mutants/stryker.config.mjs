@@ -1,16 +1,16 @@
 // Mutation testing, see docs/mutants.md: npm run proof -- mutate [--mutate lib/protocol/signature.ts]
 
-/** The modules in which every rule is held by a quick test. */
+/** Modules whose rules are all covered by fast tests. */
 const MODULES = ['protocol', 'orders', 'webhook', 'worker']
 
 export default {
   mutate: [...MODULES.map(name => `lib/${name}/**/*.ts`), '!**/*.d.ts'],
   mutator: {
-    // `?.` stands where noUncheckedIndexedAccess asks for it, on values that are always there.
+    // noUncheckedIndexedAccess requires `?.` on values that always exist.
     excludedMutations: ['OptionalChaining'],
   },
-  // What survives is a missing test or an equivalent mutant; an equivalent one has its reason beside it, in a
-  // comment `// Stryker disable next-line <mutator>: <reason>`.
+  // A survivor is a missing test or an equivalent mutant. Equivalent mutants are excluded in the source with a reason:
+  // `// Stryker disable next-line <mutator>: <reason>`.
   thresholds: { high: 100, low: 100, break: 100 },
 
   testRunner: 'jest',
@@ -20,26 +20,26 @@ export default {
   jest: {
     configFile: 'jest.config.mjs',
     config: {
-      // A mutant needs modules of its own in a process that runs many, which Jest's loader gives each suite.
+      // Each mutant needs fresh modules in a shared process, which Jest's loader provides per suite.
       testRunner: 'jest-circus/runner',
       extensionsToTreatAsEsm: ['.ts'],
       transform: { '\\.ts$': '<rootDir>/test/mutants/strip-types.mjs' },
       testMatch: MODULES.map(name => `<rootDir>/test/${name}/**/*.test.ts`),
-      // It takes seconds for each mutant, and a rule that it holds needs a quick test as well.
+      // Takes seconds per mutant; its rules need fast tests as well.
       testPathIgnorePatterns: ['/test/orders/interleavings\\.test\\.ts$'],
     },
     enableFindRelatedTests: false,
   },
-  // Stryker reads tsconfig.json with an API that TypeScript 7 does not have.
+  // Stryker reads tsconfig.json with an API that TypeScript 7 lacks.
   tsconfigFile: 'none',
   ignorePatterns: ['/.*', '/dist', '/reports', '/docs', '/sandbox/panel', '/bench'],
   tempDirName: '.order-relay/mutants',
 
   concurrency: 1,
-  // A Jest that loads native modules again and again keeps every one of them.
+  // Jest leaks native modules that are loaded repeatedly.
   maxTestRunnerReuse: 25,
   timeoutMS: 10_000,
-  // Only what changed since the last run is tested again; --force tests everything.
+  // Tests only changes since the last run; --force tests everything.
   incremental: true,
   incrementalFile: 'reports/mutants.incremental.json',
   reporters: ['clear-text', 'progress'],

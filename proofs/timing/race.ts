@@ -5,9 +5,9 @@ import { quantile } from '../bench/statistics.ts'
 const SECRET = 'whsec_timing'
 const NOW = 1_800_000_000
 
-/** Each signature of a header is compared with the one digest that is computed, so that comparing dominates. */
+/** Signatures per header: all are compared with one digest, so that comparing dominates. */
 const SIGNATURES = 32
-/** Samples of one pair of headers. A pair counts once, since its place in memory influences all its samples. */
+/** Samples per pair of headers. A pair counts once, since its memory location affects all its samples. */
 const SAMPLES = 30
 const WARM_UP = 100
 
@@ -15,7 +15,7 @@ type Verifier = (header: string, body: string) => boolean
 
 export const ours: Verifier = (header, body) => verify({ header, body, secrets: [SECRET], now: NOW }).valid
 
-/** A common mistake: the comparison ends at the first character that differs. */
+/** A common mistake: the comparison stops at the first different character. */
 export const leaky: Verifier = (header, body) => {
   const [t = '', ...signatures] = header.split(',').map(part => part.slice(part.indexOf('=') + 1))
   const expected = createHmac('sha256', SECRET).update(`${t}.`).update(body).digest('hex')
@@ -25,17 +25,17 @@ export const leaky: Verifier = (header, body) => {
   })
 }
 
-/** The share that is left out at either end: a pair that the machine interrupted says nothing. */
+/** The fraction trimmed at either end, to remove pairs that were interrupted. */
 const TRIMMED = 0.1
 
 type Verdict = {
   /** The mean difference, in nanoseconds. */
   difference: number
-  /** Student's t: how many standard errors that is from zero. */
+  /** Student's t: the difference in standard errors. */
   t: number
 }
 
-/** Whether paired differences, each independent of the others, are around zero. */
+/** Tests whether independent paired differences have a mean of zero. */
 const judge = (differences: readonly number[]): Verdict => {
   const out = Math.floor(differences.length * TRIMMED)
   const kept = differences.toSorted((a, b) => a - b).slice(out, differences.length - out)
@@ -44,17 +44,17 @@ const judge = (differences: readonly number[]): Verdict => {
   return { difference, t: difference / Math.sqrt(variance / kept.length) }
 }
 
-/** Where a wrong signature first differs from the right one, in characters. */
+/** The positions at which a wrong signature first differs from the right one, in characters. */
 type Place = 0 | 31 | 63
 export type Places = readonly [Place, Place]
 
 const headerOf = (body: string, place: Place): string => {
   const right = createHmac('sha256', SECRET).update(`${NOW}.${body}`).digest('hex')
   const other = right[place] === '0' ? '1' : '0'
-  // What follows the difference is random, as in a guess.
+  // The characters after the difference are random, as in a guess.
   const rest = randomBytes(32).toString('hex')
   const signature = right.slice(0, place) + other + rest.slice(place + 1)
-  // The same signature each time: a header of different ones takes longer to read, wherever they differ.
+  // Repeats one signature, since a header with different ones takes longer to parse.
   return [`t=${NOW}`, ...Array.from({ length: SIGNATURES }, () => `v1=${signature}`)].join(',')
 }
 
@@ -66,10 +66,10 @@ const timeOf = (verifier: Verifier, header: string, body: string): number => {
   return time
 }
 
-/** How much longer a verifier takes when the signature differs at the second place. */
+/** The additional time of a verifier when the signature differs at the second position. */
 const differenceOf = (verifier: Verifier, [first, second]: Places): number => {
   const body = randomBytes(64).toString('base64')
-  // The order of creation influences the place in memory.
+  // The order of creation affects the memory location.
   const isSwapped = Math.random() < 0.5
   const headers = (isSwapped ? [second, first] : [first, second]).map(place => headerOf(body, place))
   const [a = '', b = ''] = isSwapped ? headers.reverse() : headers
@@ -81,7 +81,7 @@ const differenceOf = (verifier: Verifier, [first, second]: Places): number => {
   return quantile(times.b, 0.5) - quantile(times.a, 0.5)
 }
 
-/** Times a verifier with wrong signatures that differ at one place or at the other; per comparison. */
+/** Times a verifier with signatures that differ at either position; per comparison. */
 export const race = (verifier: Verifier, places: Places, pairs: number): Verdict => {
   for (let warm = 0; warm < WARM_UP; warm++) differenceOf(verifier, places)
   return judge(Array.from({ length: pairs }, () => differenceOf(verifier, places) / SIGNATURES))

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { leaky, ours, type Places, race } from './race.ts'
 
 const PAIRS = Number(process.env.TIMING_PAIRS ?? 100)
-/** Chance alone reaches this t less than once in a million times. */
+/** A t that chance reaches less than once in a million runs. */
 const LIMIT = 5
 
 test.each<Places>(
@@ -20,7 +20,7 @@ test.each<Places>(
     const own = race(ours, places, PAIRS)
     if (PAIRS > 100) console.log(JSON.stringify({ places, own, leak }))
     expect(leak.t).toBeGreaterThan(LIMIT)
-    // With few pairs, t is left to chance.
+    // With few pairs, t is not meaningful.
     if (PAIRS > 100) expect(Math.abs(own.t)).toBeLessThan(LIMIT)
     else expect(Math.abs(own.difference)).toBeLessThan(leak.difference / 5)
   },

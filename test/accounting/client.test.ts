@@ -26,15 +26,15 @@ const errorOf = async (call: Promise<unknown>) => {
   return error
 }
 
-// What makes a request fail is in test/platform/http-client.test.ts.
-test('a service that cannot be reached is unavailable', async () => {
+// test/platform/http-client.test.ts tests the causes of failures.
+test('reports an unreachable service as unavailable', async () => {
   const message = 'Cannot reach the accounting service: socket hang up'
   const error = await errorOf(answering(new Error('socket hang up')).client.read(key))
   expect(error).toMatchObject({ code: 'unavailable', message })
   expect(mayHaveActed(error)).toBe(true)
 })
 
-test('a webhook is registered with a secret only, and removed by its whole URL', async () => {
+test('registers a webhook only with a secret, and removes it by its exact URL', async () => {
   const { client, requests } = answering(200, '{"url":"u","secret":""}')
   await expect(client.registerWebhook('u')).rejects.toMatchObject(failed)
   await client.removeWebhook('https://a.example/?b&c')
@@ -47,11 +47,11 @@ test.each([
   ['throttled', false],
   ['rejected', false],
   ['not_called', false],
-] as const)('after the error %s the service may have acted: %p', (code, expected) => {
+] as const)('the error %s means that the service may have acted: %p', (code, expected) => {
   expect(mayHaveActed(new AccountingError(code, ''))).toBe(expected)
 })
 
-test('without the API key no call is made, and the service has not acted', async () => {
+test('makes no call without an API key, and reports that the service has not acted', async () => {
   const apiKey = () => Promise.reject(new Error('no response of Parameter Store'))
   const http: HttpClient = async () => ({ status: 500, headers: {}, text: '' })
   const client = accountingClient({ baseUrl: 'https://a.example', apiKey, http })
@@ -84,7 +84,7 @@ describe('a response', () => {
     [422, '{"detail":"m"}', {}, { reason: { message: 'm' } }],
     [422, '{"error":{"message":""}}', {}, { reason: { message: 'The accounting service answered 422' } }],
     [422, 'null', {}, { reason: { message: 'The accounting service answered 422' } }],
-  ])('%i with %p and %j is %j', async (status, text, headers, expected) => {
+  ])('with status %i, header %p and body %j is %j', async (status, text, headers, expected) => {
     await expect(answering(status, text, headers).client.read(key)).rejects.toMatchObject(expected)
   })
 
@@ -94,7 +94,7 @@ describe('a response', () => {
     ['{"error":{"code":"c","message":"m","field":"f"}}', false],
     [`{"errors":"${'س'.repeat(2048)}"}`, false],
     ['<html>', false],
-  ])('%p is kept word for word: %p', async (text, isKept) => {
+  ])('%p is kept verbatim: %p', async (text, isKept) => {
     const { reason } = await errorOf(answering(400, text).client.create(key, '{}'))
     expect(reason?.body).toBe(isKept ? text : undefined)
     // Otherwise its words say it.
@@ -106,7 +106,7 @@ describe('a response', () => {
     ['..', '%2E%2E'],
     ['.', '%2E'],
     ['a?b#c%41/', 'a%3Fb%23c%2541%2F'],
-  ])('of the order %p is read from the address, with the key and the body as given', async (id, segment) => {
+  ])('of the order %p is read from its URL, with the given key and body', async (id, segment) => {
     const own = { source: 'a&b', external_id: id }
     const result = { ...own, status: 'paid', total: new ExactNumber('9007199254740993') }
     const { client, requests } = answering(201, JSON.stringify(result))
@@ -123,7 +123,7 @@ describe('a response', () => {
     ])
   })
 
-  test('is cut to what an order has room for, in characters that every JSON parser accepts', async () => {
+  test('is truncated to the space an order has, without splitting characters', async () => {
     const [code, field] = ['c', 'f'].map(letter => letter.repeat(101))
     const body = { error: { code, message: `a\n${'m'.repeat(997)}🛒`, field } }
     const { reason } = await errorOf(answering(400, JSON.stringify(body)).client.create(key, '{}'))
@@ -131,7 +131,7 @@ describe('a response', () => {
     expect(reason).toMatchObject(words)
   })
 
-  test("appears in an error without the service's words, except in `reason`, which no logger sees", async () => {
+  test("appears in an error without the service's text, except in `reason`, which is never logged", async () => {
     const words = '{"error":{"code":"Sara","message":"Sara Ahmadi","field":"Sara"}}'
     for (const status of [400, 404, 401, 429, 500]) {
       const error = await errorOf(answering(status, words).client.read(key))

@@ -1,4 +1,4 @@
-// Fails if a package that is deployed has a known vulnerability of high severity. Says so if the registry cannot tell.
+// Fails if a deployed package has a known vulnerability of high severity. Reports if the registry is unavailable.
 import { spawnSync } from 'node:child_process'
 
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--audit-level=high', '--json'], {

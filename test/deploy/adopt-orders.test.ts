@@ -4,8 +4,8 @@ import { expect, test } from '@jest/globals'
 import { adoptOrders } from '../../deploy/adopt-orders.ts'
 import { tableResources, tablesOf } from '../../deploy/tables.ts'
 
-// A model of CloudFormation's rules, for states of a stack that deployment.ts does not reach, as its documentation states
-// them: "Import AWS resources into a CloudFormation stack automatically", "CreateChangeSet", "Stack status codes".
+// A model of CloudFormation's documented rules, for stack states that deployment.ts does not reach. See "Import AWS
+// resources into a CloudFormation stack automatically", "CreateChangeSet" and "Stack status codes".
 
 const STACK = 'order-relay-production'
 const TABLE = 'order-relay-production-orders'
@@ -18,7 +18,7 @@ type Resources = Record<
   string,
   { Type?: string; DeletionPolicy?: string; Properties?: Record<string, unknown> }
 >
-/** An account with one stack at most. */
+/** An account with at most one stack. */
 type Account = { status?: string; resources?: Resources; tables: string[] }
 type Input = Partial<Record<'ChangeSetType' | 'TemplateBody' | 'TemplateURL' | 'TableName', string>> & {
   Capabilities?: string[]
@@ -54,7 +54,7 @@ const adopt = (state: Account, name?: string) => {
       const hasRoles = Object.values(resources).some(({ Type }) => Type === 'AWS::IAM::Role')
       if (hasRoles && !input.Capabilities?.includes('CAPABILITY_IAM')) throw invalid('Requires capabilities')
       const known = Object.keys(state.resources ?? {})
-      // A table that exists can only be imported, and nothing may be deleted by it.
+      // An existing table can only be imported, and the import must not delete anything.
       const conflicts = Object.entries(resources).filter(
         ([id, { DeletionPolicy = '', Properties }]) =>
           state.tables.includes(String(Properties?.TableName)) &&
@@ -125,13 +125,13 @@ test('adopts a restored table alongside the old one; the next deployment protect
   await expect(adopt(state, 'orders-2')).resolves.toContain(`the table ${restored}.`)
   const [id = '', imported] = Object.entries(state.resources ?? {}).at(-1) ?? []
   expect(imported?.Properties?.TableName).toBe(restored)
-  // What a deployment does not find in the template before, it sets.
+  // A deployment sets everything that the previous template lacks.
   const wanted = Object.keys(ordersTable('orders-2')[id]?.Properties ?? {})
   expect(wanted.filter(property => !(property in (imported?.Properties ?? {})))).toEqual([
     'PointInTimeRecoverySpecification',
     'DeletionProtectionEnabled',
   ])
-  // The next deployment releases the old table: it must stay.
+  // The next deployment releases the old table, which must be retained.
   expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('RetainExceptOnCreate')
 })
 
@@ -148,6 +148,6 @@ test.each<[string, Account, RegExp]>([
     /is ROLLBACK_COMPLETE, .* run aws cloudformation delete-stack/,
   ],
   ['the stack changes', { status: 'UPDATE_IN_PROGRESS', tables: [TABLE] }, /wait until it ends/],
-])('does not adopt the orders when %s, and the message says what to do', async (_when, state, message) => {
+])('does not adopt the orders when %s, and prints the remedy', async (_when, state, message) => {
   await expect(adopt(state)).rejects.toThrow(message)
 })

@@ -5,17 +5,17 @@ const TAGS = 'TagResource UntagResource ListTagsForResource'
 const API = 'GET POST PATCH DELETE'
 
 /**
- * What CloudFormation calls, as the deployer, to create, read, update, tag and delete a resource of a type: actions
- * of its own service, and of others.
+ * The actions that CloudFormation calls as the deployer to create, read, update, tag and delete a resource of a type,
+ * in the resource's own service and in others.
  */
 const NEEDED: Readonly<Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': `${API} PUT`,
   'AWS::ApiGatewayV2::ApiMapping': API,
-  // With the role that API Gateway creates for itself with the first domain of an account.
+  // Includes the service-linked role that API Gateway creates with the first domain of an account.
   'AWS::ApiGatewayV2::DomainName': `${API} iam:CreateServiceLinkedRole`,
   'AWS::ApiGatewayV2::Integration': API,
   'AWS::ApiGatewayV2::Route': API,
-  // With an access log.
+  // Includes the access log.
   'AWS::ApiGatewayV2::Stage': `${API} logs:CreateLogDelivery logs:GetLogDelivery logs:UpdateLogDelivery
     logs:DeleteLogDelivery logs:ListLogDeliveries logs:PutResourcePolicy logs:DescribeResourcePolicies`,
   // The nested stacks, and with osls and deploy/adopt-orders.ts the stack itself.
@@ -33,12 +33,12 @@ const NEEDED: Readonly<Record<string, string>> = {
     DescribeKinesisStreamingDestination GetResourcePolicy TagResource UntagResource ListTagsOfResource`,
   'AWS::Events::Rule':
     'PutRule DeleteRule DescribeRule PutTargets RemoveTargets ListTargetsByRule TagResource UntagResource',
-  // Functions and CodeDeploy get them.
+  // Passed to functions and CodeDeploy.
   'AWS::IAM::Role': `PassRole CreateRole DeleteRole GetRole UpdateRole UpdateRoleDescription UpdateAssumeRolePolicy
     PutRolePolicy DeleteRolePolicy GetRolePolicy TagRole UntagRole ListRoleTags`,
   'AWS::KMS::Key': `CreateKey DescribeKey EnableKeyRotation GetKeyRotationStatus GetKeyPolicy PutKeyPolicy
     UpdateKeyDescription ScheduleKeyDeletion TagResource UntagResource ListResourceTags`,
-  // With its shift, which CloudFormation starts and watches.
+  // Includes the traffic shift, which CloudFormation starts and monitors.
   'AWS::Lambda::Alias': `CreateAlias UpdateAlias DeleteAlias GetAlias codedeploy:CreateDeployment
     codedeploy:GetDeployment codedeploy:GetDeploymentConfig codedeploy:StopDeployment
     codedeploy:GetApplicationRevision codedeploy:RegisterApplicationRevision`,
@@ -67,7 +67,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   'AWS::SQS::QueuePolicy': 'SetQueueAttributes',
 }
 
-/** What osls and deploy/adopt-orders.ts call themselves; the deployment test shows that it suffices. */
+/** The actions that osls and deploy/adopt-orders.ts call directly; the deployment test shows that they suffice. */
 const OWN = `s3:GetBucketLocation s3:ListBucket s3:ListBucketVersions s3:PutObject s3:GetObject s3:DeleteObject
   s3:DeleteObjectVersion`
 
@@ -76,7 +76,7 @@ const actions = (words: string, service = '') =>
 
 const serviceOf = (type: string) => type.split('::')[1]?.toLowerCase().replace('v2', '')
 
-/** Where docs/iam/deployer.json allows less than a deployment of the template needs, or actions that none needs. */
+/** Missing and unused actions of docs/iam/deployer.json for a deployment of the template. */
 export function* deployerViolations(template: Resolved, policy: PolicyDocument) {
   const granted = new Set(policy.Statement.flatMap(({ Action }) => Action))
   const needed = new Set<string>()
@@ -88,7 +88,7 @@ export function* deployerViolations(template: Resolved, policy: PolicyDocument) 
     for (const action of actions(NEEDED[type] ?? '', serviceOf(type))) {
       needed.add(action)
       const isOwn = action.startsWith(`${serviceOf(type)}:`)
-      // Only what the stack takes with it is deleted.
+      // Retained resources are not deleted.
       const isWanted = action !== 'dynamodb:DeleteTable' || DeletionPolicy === 'Delete'
       if (isOwn ? grants(policy, action, arn) !== isWanted : !granted.has(action))
         yield `the deployer may${isWanted ? ' not' : ''} ${action} on ${arn}`

@@ -1,4 +1,4 @@
-// npm run test:deploy: the life of a deployment in an AWS emulator, step by step. It follows docs/deploy.md.
+// npm run test:deploy: the lifecycle of a deployment in an AWS emulator, following docs/deploy.md.
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ const SECOND_SOURCE = 'فروشگاه دوم'
 
 const program = await pythonTools('emulator', 'test/deploy/emulator-requirements.txt')
 
-/** How long the emulator may take to pass something on. */
+/** Maximum delay of the emulator, in milliseconds. */
 const PASSING_MS = 60_000
 
 /** The accounting service and its accountant: the sandbox, which can stop and restart with the same address and data. */
@@ -47,7 +47,7 @@ const startAccounting = async (data: string) => {
       await service.stock(external_id, 0)
       expect(await service.create(SOURCE, external_id, true)).toMatchObject({ status: 201 })
     },
-    /** Finalizes it, about which the service sends a webhook; the deployed URL accepts it. */
+    /** Finalizes it; the deployed URL accepts the service's webhook. */
     async finalize(external_id: string) {
       expect(await service.fix(SOURCE, external_id)).toBe(true)
       await until(
@@ -68,7 +68,7 @@ const prepare = async (python: string) => {
   const [project, cloud] = [join(folder, 'project'), join(folder, 'emulator')]
   await mkdir(cloud)
   await copyProject(project)
-  // The emulator, the service and the stores are on this machine, as they are in the stage `local`.
+  // The emulator, the service and the stores run on this machine, as in the stage `local`.
   await change(project, 'deploy/settings.ts', "stage === 'local'", `stage === '${STAGE}'`)
   // The emulator has no saved queries; cfn-lint checks them.
   await change(project, 'deploy/template.ts', '      ...queryResources(stack),\n', '')
@@ -177,7 +177,7 @@ described('a deployment', () => {
   })
   afterAll(() => it?.close())
 
-  test('is deployed with the policy of a deployer', async () => {
+  test('deploys with the deployer policy', async () => {
     await it.deploy()
     outputs = await outputsNow()
     const wanted = ['WebhookUrl', 'ApiUrl', 'OrdersQueueUrl', 'OrdersDeadQueueUrl', 'DashboardUrl']
@@ -186,7 +186,7 @@ described('a deployment', () => {
     expect(await resources()).not.toContain('IamRoleLambdaExecution')
   })
 
-  test('gets an encrypted key and webhook secret with the policy of an operator', async () => {
+  test('stores an encrypted key and webhook secret with the operator policy', async () => {
     await it.relay(['key', 'set'], 'sandbox-key')
     await it.relay(['register', '--url', reachable('/webhook')])
     const { Parameters = [] } = await it.ssm.getParametersByPath({
@@ -196,7 +196,7 @@ described('a deployment', () => {
     expect(Parameters.filter(({ Name }) => Name?.includes('/webhook/secrets/'))).toHaveLength(1)
   })
 
-  test('passes a webhook on, and refuses a forged one', async () => {
+  test('relays a webhook, and refuses a forged one', async () => {
     await it.accounting.bookForReview('1001')
     await it.accounting.finalize('1001')
     expect(await it.send(SOURCE, '1001', ['--status', 'refunded'], 'guessed')).toBe(401)
@@ -206,7 +206,7 @@ described('a deployment', () => {
     await until(async () => (await savedStatus('1001')) === 'paid', PASSING_MS)
   })
 
-  test('accepts a request of a store', async () => {
+  test("accepts a store's request", async () => {
     const { key } = JSON.parse(await it.relay(['stores', 'key', SOURCE, '--json']))
     await it.accounting.service.stock('1003', 10)
     const body = createRequest(SOURCE, '1003')
@@ -222,14 +222,14 @@ described('a deployment', () => {
     expect(lines).not.toContain('reconcile')
   })
 
-  test('keeps an event that cannot be processed as a dead letter, which is replayed', async () => {
+  test('dead-letters an event that cannot be processed, and replays it', async () => {
     await it.accounting.bookForReview('1002')
     expect(await it.send(SOURCE, '1002', ['--status', 'needs_review', '--error', 'stock'])).toBe(200)
     expect((await fromFeed()).version).toBe(1)
 
     const before = await setMaxReceives(1)
     await it.accounting.stop()
-    // Same status, other content: the worker must read the order from the service, which is down.
+    // Same status, different content: the worker must read the order from the service, which is down.
     expect(await it.send(SOURCE, '1002', ['--status', 'needs_review', '--error', 'account'])).toBe(200)
     const dead = () => attribute(outputs.OrdersDeadQueueUrl, 'ApproximateNumberOfMessages')
     await until(async () => (await dead()) > 0, PASSING_MS)
@@ -254,11 +254,11 @@ described('a deployment', () => {
     })
   })
 
-  test('is deployed again with a new store and an HTTP feed', async () => {
+  test('deploys again with a new store and an HTTP feed', async () => {
     const added = `stores:\n  - source: ${SECOND_SOURCE}\n    feed:\n      http: ${it.storeUrl}/webhook\n`
     await change(it.project, 'stores.yml', 'stores:\n', added)
     await it.deploy()
-    // The store verifies with the first of them, with which messages are still signed as well.
+    // The store verifies with the first secret, which still signs as well.
     for (const secret of [FEED_SECRET, 'next-secret-of-the-store'])
       await it.relay(['stores', 'secret', SECOND_SOURCE, '--stdin'], secret)
     expect(await it.send(SECOND_SOURCE, '1', ['--status', 'paid'])).toBe(200)
@@ -267,7 +267,7 @@ described('a deployment', () => {
     expect(await savedStatus('1001')).toBe('paid')
   })
 
-  test('adds consumers in another account and dead-letter queues of stores, and removes them again', async () => {
+  test('adds and removes consumers in another account and dead-letter queues of stores', async () => {
     const QueueUrl = siblingQueueUrl(outputs.OrdersQueueUrl ?? '', feedQueueName(SOURCE))
     const entry = (source: string) => `  - source: ${source}\n    feed: sqs\n`
     const options = '    consumers: ["111122223333"]\n    dead_letter_after: 5\n'
@@ -284,13 +284,13 @@ described('a deployment', () => {
     const { feed } = JSON.parse(await it.relay(['stores', 'show', SOURCE, '--json']))
     expect(feed).toMatchObject({ dead_letter_after: 5, dead_letters: 0 })
     expect(await attribute(QueueUrl, 'RedrivePolicy')).toMatchObject({ maxReceiveCount: 5 })
-    // The other store keeps them: the emulator deletes a nested stack with what its template retains.
+    // The other store keeps its consumers, since the emulator deletes retained resources with a nested stack.
     await change(it.project, 'stores.yml', entry(SOURCE) + options, entry(SOURCE))
     await it.deploy()
     expect(await statements()).toEqual(tlsOnly)
   })
 
-  test('is removed without the orders', async () => {
+  test('keeps the orders table when it is removed', async () => {
     await must('remove', serverless(it.project, it.deployer, 'remove', ...AT))
     await expect(outputsNow()).rejects.toThrow('does not exist')
     expect((await it.sqs.listQueues({ QueueNamePrefix: STACK })).QueueUrls ?? []).toEqual([])
@@ -299,7 +299,7 @@ described('a deployment', () => {
     expect((await fetch(reachable('/webhook'), { method: 'POST' })).status).not.toBe(401)
   })
 
-  test('cannot be deployed over the retained orders', async () => {
+  test('refuses to deploy over the retained orders', async () => {
     await expect(it.deploy()).rejects.toThrow(`'${ORDERS}' already exists`)
   })
 
@@ -327,7 +327,7 @@ described('a deployment', () => {
     expect(await it.send(SOURCE, '1001', ['--status', 'refunded'])).toBe(200)
     expect((await fromFeed()).version).toBe(1001)
     await until(async () => (await savedStatus('1001', restored)) === 'refunded', PASSING_MS)
-    // What it replaces remains, outside of the stack.
+    // The replaced table remains outside the stack.
     expect(await savedStatus('1001')).toBe('paid')
   })
 })

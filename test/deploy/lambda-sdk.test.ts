@@ -9,7 +9,7 @@ import { lambdaSdk } from '../../deploy/lambda-sdk.ts'
 import { useFolder } from '../support/folder.ts'
 import { type PlainResponse, startServer } from '../support/server.ts'
 
-// The same function, bundled with the plugin and without it, calls a local server: it behaves the same.
+// Bundled with and without the plugin, the same function must behave the same towards a local server.
 
 const FUNCTION = `
 import { ConditionalCheckFailedException, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
@@ -109,7 +109,7 @@ const ask = async (name: string, message: object): Promise<unknown> => {
   return (await once(child, 'message'))[0]
 }
 
-/** What both bundles do when the server gives the answers in turn, which must be the same. */
+/** The behaviour of both bundles, which must be equal, for a sequence of responses. */
 const run = async (
   call: SdkCall,
   given: readonly (PlainResponse | undefined)[],
@@ -188,21 +188,21 @@ test.each([
   }
 })
 
-test('without credentials in the environment, a call fails and names the variables', async () => {
+test('fails without credentials in the environment, and names the variables', async () => {
   const environment = { AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL: urlOf(server.port) }
   const result = await ask('with', { call: 'get', environment })
   expect(result).toMatchObject({ error: 'CredentialsProviderError' })
   expect(result).toMatchObject({ message: expect.stringContaining('AWS_ACCESS_KEY_ID') })
 })
 
-// The plugin itself fails a build that holds what it leaves out.
-test('the bundle imports no built-in, and is small', () => {
+// The plugin itself fails a build that contains an excluded module.
+test('bundles no import of a built-in module, and stays small', () => {
   const [output] = Object.values(metafile.outputs)
   expect(output?.imports).toEqual([])
   expect(output?.bytes).toBeLessThan(500_000)
 })
 
-test('unchanged code gives the same zip, with a world-readable file', () => {
+test('produces the same zip for unchanged code, with a world-readable file', () => {
   const zip = Buffer.from(zipped('functions/webhook', Buffer.from('export {}')))
   const entry = zip.indexOf('PK\u0001\u0002')
   const [system, date, attributes] = [
@@ -210,11 +210,11 @@ test('unchanged code gives the same zip, with a world-readable file', () => {
     zip.readUInt32LE(entry + 12),
     zip.readUInt32LE(entry + 38),
   ]
-  // On Unix, at the first moment that a zip can name.
+  // On Unix, with the earliest time that a zip supports.
   expect([system, date, attributes]).toEqual([3, 0x00_21_00_00, 0o100644 * 2 ** 16])
 })
 
-test('the build fails when an upgrade moves a module that the plugin rewrites', async () => {
+test('fails the build when an upgrade moves a module that the plugin rewrites', async () => {
   const moved: Plugin = {
     name: 'moved',
     setup: ({ onLoad }) =>

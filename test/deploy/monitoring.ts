@@ -9,7 +9,7 @@ import { type Line, metricOf } from './use.ts'
 
 type Metric = { at: string; namespace: string; name: string; dimensions: Record<string, string> }
 
-/** The metrics that AWS documents, after the type of the resource that their dimension names. */
+/** The metrics that AWS documents, by the type of the resource in their dimension. */
 const METRICS_OF_AWS: Readonly<Record<string, string>> = {
   'AWS/SQS QueueName': `AWS::SQS::Queue ApproximateAgeOfOldestMessage ApproximateNumberOfMessagesDelayed
     ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesVisible NumberOfEmptyReceives
@@ -35,7 +35,7 @@ const dashboard = v.pipe(
   }),
 )
 
-/** What an alarm or a graph reads that neither the code, nor a metric filter, nor AWS records. */
+/** Metrics of alarms and graphs that neither the code, nor a metric filter, nor AWS records. */
 const problemOf = (
   template: Resolved,
   counted: ReadonlySet<string>,
@@ -82,13 +82,13 @@ const DOCUMENTED = [
 ].map(([, name, condition, page]) => `${name}: ${condition}; ${page}`)
 const PAGES = readdirSync('docs/runbook').map(file => file.replace(/\.md$/, ''))
 
-/** What only one of two lists has. */
+/** The entries that only one of two lists contains. */
 const differences = (what: string, found: readonly string[], expected: readonly string[]) =>
   [...new Set([...found, ...expected])].flatMap(each =>
     found.includes(each) && expected.includes(each) ? [] : [`${what}: ${each}`],
   )
 
-/** Alarms and dashboard read metrics that exist, and the documents list the alarms. */
+/** Alarms and the dashboard use existing metrics, and the documents list all alarms. */
 export function* metricViolations(template: Resolved, counted: ReadonlySet<string>) {
   const alarms = ofType(template, 'AWS::CloudWatch::Alarm')
   const graphs = ofType(template, 'AWS::CloudWatch::Dashboard').flatMap(
@@ -122,7 +122,7 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
   for (const { id, Properties } of alarms) {
     const { AlarmActions, OKActions, Namespace, ComparisonOperator, TreatMissingData } = Properties
     if (`${AlarmActions} ${OKActions}` !== `${topics} ${topics}`) yield `${id}: does not notify the topic`
-    // SQS stops reporting idle queues, which may hold messages: the alarm keeps its state.
+    // SQS stops reporting idle queues, which may contain messages, so the alarm keeps its state.
     const missing = Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching'
     if (TreatMissingData !== (ComparisonOperator === 'LessThanThreshold' ? 'breaching' : missing))
       yield `${id}: treats missing data as ${TreatMissingData}`
@@ -131,7 +131,7 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
 
 const ofRuntime = { type: '', 'record.status': '', level: '', message: '', fields: new Set<string>() }
 
-/** Lambda's own lines in its JSON format, by its documentation. */
+/** Lambda's own lines in its documented JSON format. */
 const LINES_OF_LAMBDA = [
   ...['success', 'timeout', 'error', 'failure'].map(status => ({
     ...{ ...ofRuntime, type: 'platform.report', 'record.status': status },
@@ -141,17 +141,17 @@ const LINES_OF_LAMBDA = [
         .map(metric => `record.metrics.${metric}`),
     ),
   })),
-  // Of Node's runtime, when a function throws.
+  // Written by Lambda's Node runtime when a function throws.
   { ...ofRuntime, level: 'FATAL' },
 ]
 
-/** What a clause of a filter admits, such as `level in ["WARN", "ERROR"]`. */
+/** The values that a filter clause such as `level in ["WARN", "ERROR"]` matches. */
 const CLAUSE = /(level|message|type|record\.status) (?:in \[([^\]]*)\]|= ("[^"]+"))/g
 const KEYWORDS =
   /^(fields|filter|sort|stats|limit|desc|asc|in|or|and|by|as|level|message|type|record\.status|@.*)$/
 const IS_FAILURE = /^(WARN|ERROR|FATAL)?(timeout|error|failure)?$/
 
-/** Saved queries name fields that the lines they select have, and `errors` selects every failure. */
+/** Saved queries use fields of the lines that they select, and `errors` selects every failure. */
 export function* queryViolations(template: Resolved, recorded: readonly Line[]) {
   const lines = [...recorded.map(line => ({ ...ofRuntime, ...line })), ...LINES_OF_LAMBDA]
   const logs = ofType(template, 'AWS::Lambda::Function').map(({ name }) => `/aws/lambda/${name}`)

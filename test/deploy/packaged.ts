@@ -18,7 +18,7 @@ const template = v.pipe(
 )
 export type Template = v.InferOutput<typeof template>
 
-/** Other settings than the defaults of serverless.yml, so that one without effect is noticed. */
+/** Settings other than the defaults of serverless.yml, so that a setting without effect is noticed. */
 export const SETTINGS = {
   requestsPerSecond: 70,
   requestsAtOnce: 130,
@@ -28,7 +28,7 @@ export const SETTINGS = {
   endpointConcurrency: 50,
 }
 
-/** Likewise, with everything that is optional. */
+/** Likewise, with all optional settings. */
 const OPTIONS = {
   shift: 'Linear10PercentEvery2Minutes',
   domain: 'relay.example',
@@ -42,9 +42,9 @@ const NESTED = /^(\w+)-[0-9a-f]{12}\.json$/
 /**
  * Packages a copy of the project for these stores, as `serverless deploy` does.
  *
- * @param folder where the copy is made
- * @param stores the text of stores.yml. @default as shipped
- * @returns the template, and then those of its nested stacks with their logical ids
+ * @param folder the location of the copy
+ * @param stores the text of stores.yml. @default the project's
+ * @returns the template, followed by those of its nested stacks with their logical ids
  */
 export const packageProject = async (
   folder: string,
@@ -67,7 +67,7 @@ export const packageProject = async (
 
 const nestedStack = v.looseObject({ Parameters: v.record(v.string(), v.unknown()) })
 
-/** The resources of a nested stack, with what the outer one passes to it in place of its parameters. */
+/** The resources of a nested stack, with the values of its parameters from the outer one. */
 const inlined = (text: string, properties: unknown): Template['Resources'] => {
   const { Parameters } = v.parse(nestedStack, properties)
   const parameter = v.strictObject({ Ref: v.picklist(Object.keys(Parameters)) })
@@ -75,9 +75,9 @@ const inlined = (text: string, properties: unknown): Template['Resources'] => {
   return v.parse(template, JSON.stringify(inner)).Resources
 }
 
-/** What a deployment consists of. */
+/** The parts of a deployment. */
 export type Package = {
-  /** With the resources of nested stacks. */
+  /** Includes the resources of nested stacks. */
   template: Template
   /** The zip of each function. */
   zips: Readonly<Record<string, Uint8Array>>

@@ -4,18 +4,18 @@ import { ACCOUNT, type PolicyDocument, type Resolved } from './resolve.ts'
 export const covers = (pattern: string, text: string): boolean =>
   new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 's').test(text)
 
-/** Whether a policy without denials grants an action on a resource, whatever its conditions. */
+/** Whether a policy without denials grants an action on a resource, ignoring conditions. */
 export const grants = ({ Statement }: PolicyDocument, action: string, resource: string): boolean =>
   Statement.some(
     ({ Action, Resource }) => Action.includes(action) && Resource.some(pattern => covers(pattern, resource)),
   )
 
-/** What the policy of a resource denies without TLS; SNS has no policies for all actions. */
+/** The actions that a resource policy denies without TLS; SNS does not support policies for all actions. */
 const DENIED: Readonly<Record<string, string>> = {
   ...{ 'AWS::SQS::Queue': 'sqs:*', 'AWS::SNS::Topic': 'sns:Publish', 'AWS::S3::Bucket': 's3:*' },
 }
 
-/** Every queue, topic and bucket has one policy, which denies requests without TLS and admits nobody to others. */
+/** Every queue, topic and bucket has one policy, which denies requests without TLS and grants no other access. */
 export function* resourcePolicyViolations({ resources }: Resolved) {
   for (const { id, type, ref, arn } of resources) {
     const denied = DENIED[type]

@@ -14,10 +14,10 @@ const isRecent = (command: string): Promise<boolean> =>
   )
 
 /**
- * A Python environment below `.venv/` with the packages of a requirements file, created at first use and again when
- * the file has changed. Says so when there is no Python 3.10 or newer.
+ * A Python environment below `.venv/` with the packages of a requirements file, created at first use and after changes
+ * of the file. Reports if Python 3.10 or later is missing.
  *
- * @param name of the environment: tools with conflicting requirements use one each
+ * @param name of the environment; tools with conflicting requirements need separate ones
  * @param requirements path of the requirements file, relative to the project
  * @returns the path of a program by its name, or undefined without Python
  * @throws when the packages cannot be installed
@@ -42,7 +42,7 @@ export const pythonTools = async (
   await mkdir(folder, { recursive: true })
   await run(python, ['-m', 'venv', folder])
   const install = ['-m', 'pip', 'install', '--quiet', '-r', join(ROOT, requirements)]
-  // Its error tells what pip wrote.
+  // The error contains pip's output.
   await run(program('python'), install, { timeout: INSTALL_MS })
   await writeFile(mark, wanted)
   return program

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** A function of CloudFormation in place of a value. */
+/** A CloudFormation function in place of a value. */
 const resolvable = v.pipe(
   v.record(v.string(), v.unknown()),
   v.check(value => Object.keys(value).some(key => /^(Ref|Fn::\w+)$/.test(key))),
@@ -18,8 +18,7 @@ const size = (value: unknown): number =>
 type Quota = readonly [name: string, allowed: number, measure: (value: unknown) => number]
 
 /**
- * The quotas that stores may use up, that AWS does not raise and that cfn-lint does not know, by the property of a
- * template that they limit.
+ * Fixed quotas that many stores may reach and that cfn-lint does not check, by the property that they limit.
  */
 const QUOTAS: Readonly<Record<string, Quota>> = {
   Policies: ['characters of the policies of a role', 10_240, length],
@@ -50,7 +49,7 @@ export const exceeded = (text: string): string[] => {
   }
   const template = JSON.stringify(JSON.parse(text, visit))
   limit('metrics of a dashboard', 2500, metrics)
-  // CloudFormation deploys other characters, but returns question marks when it is asked for the template.
+  // CloudFormation deploys other characters, but returns them as question marks in GetTemplate.
   limit('characters beyond ASCII in a template', 0, template.replace(/[\0-\x7F]/g, '').length)
   return found
 }

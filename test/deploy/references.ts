@@ -2,18 +2,18 @@ import { covers } from './policies.ts'
 import { ACCOUNT, arn, ofType, type Resolved, STACK } from './resolve.ts'
 import type { AwsCall } from './use.ts'
 
-/** Every text in a value that is not empty, with its path. */
+/** Every non-empty text in a value, with its path. */
 function* textsIn(value: unknown, path: string): Generator<[path: string, text: string]> {
   if (typeof value === 'string' && value !== '') yield [path, value]
   else if (typeof value === 'object' && value !== null)
     for (const [key, each] of Object.entries(value)) yield* textsIn(each, `${path}.${key}`)
 }
 
-/** ARNs of other accounts are those of consumers. */
+/** ARNs of other accounts belong to consumers. */
 const ARN_OR_URL = new RegExp(`(?:arn:aws:[\\w-]*:[\\w-]*:(?:${ACCOUNT})?:|https://sqs\\.)[^\\s"',]+`, 'g')
 const NAME = new RegExp(`${STACK}(?:-[\\w.*-]*[\\w*])?`, 'g')
 const OF_STACK = new RegExp(`${STACK}|:execute-api:`)
-/** Where a name or URL must be one of the template, even if it has not the prefix of the stack. */
+/** Paths whose names and URLs must be defined by the template even without the stack's prefix. */
 const NAMED =
   /(_TABLE|TableName|LogGroupName(s\.\d+)?|\.Alarms\.\d+\.Name|_QUEUE_URL|QueueUrl|KmsMasterKeyId)$/
 
@@ -30,7 +30,7 @@ const definedBy = (template: Resolved): string[] => [
   ),
 ]
 
-/** Whatever the template, the functions' calls or the policy of the operator name is what the template defines. */
+/** The template defines everything named by itself, by the functions' calls and by the operator's policy. */
 export function* referenceViolations(
   template: Resolved,
   calls: readonly AwsCall[],
@@ -41,7 +41,7 @@ export function* referenceViolations(
     defined.includes(given) ||
     given.startsWith(arn('ssm', `parameter${template.outputs.SecretsPath}/`)) ||
     given === '*' ||
-    // A pattern without the name of the stack covers other stages.
+    // A pattern without the stack's name would match other stages.
     (/\*/.test(given) && OF_STACK.test(given) && defined.some(each => covers(given, each)))
   const places = [
     ...template.resources.flatMap(({ id, Properties }) => [...textsIn(Properties, id)]),

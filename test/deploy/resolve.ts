@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { FunctionName } from '../../proofs/crash/places.ts'
 import type { Template } from './packaged.ts'
 
-/** The stage with which the tests package the template, and its stack. */
+/** The stage of the packaged template in the tests, and its stack. */
 export const STAGE = 'crash'
 export const STACK = `order-relay-${STAGE}`
 export const ACCOUNT = '123456789012'
@@ -92,7 +92,7 @@ const ofFunction = (name: string) => arn('lambda', `function:${name}`)
 const ofLog = (name: string) => arn('logs', `log-group:${name}:*`)
 const nameIn = (urlOrArn = '') => urlOrArn.slice(urlOrArn.search(/[^/:]*$/))
 
-/** The ARN on which IAM decides about a resource: its own, or that of the resource that it is a part of. */
+/** The ARN that IAM evaluates for a resource: its own, or that of its parent. */
 const ARNS: Readonly<Record<string, (name: string, properties: Properties) => string>> = {
   'AWS::ApiGatewayV2::Api': name => `${API}/apis/${name}`,
   'AWS::ApiGatewayV2::ApiMapping': (name, { DomainName }) => `${API}/domainnames/${DomainName}/${name}`,
@@ -127,14 +127,14 @@ const ARNS: Readonly<Record<string, (name: string, properties: Properties) => st
   'AWS::SQS::QueuePolicy': (_, { Queues: [queue] }) => arn('sqs', nameIn(queue)),
 }
 
-/** A resource as CloudFormation would deploy it: `ref` is what `Ref` gives. */
+/** A resource as CloudFormation would deploy it; `ref` is the result of `Ref`. */
 export type Resource = v.InferOutput<typeof resource> & Record<'id' | 'type' | 'name' | 'ref' | 'arn', string>
 export type Resolved = { resources: readonly Resource[]; outputs: Readonly<Record<string, string>> }
 
 /**
  * The template as CloudFormation would deploy it, with names and ARNs in place of references.
  *
- * @throws when something refers to what does not exist
+ * @throws for a reference to something that does not exist
  */
 export const resolved = ({ Resources, Outputs }: Template): Resolved => {
   const known = new Map<string, Resource>()
@@ -142,7 +142,7 @@ export const resolved = ({ Resources, Outputs }: Template): Resolved => {
     const { Type: type, ...given } = Resources[id] ?? {}
     if (type === undefined) throw new Error(`Cannot refer to ${id}: there is no such resource`)
     const found = known.get(id) ?? v.parse(resource, plain(given))
-    // CloudFormation makes up the names of others, those of buckets in lower case.
+    // CloudFormation generates other names, for buckets in lower case.
     const property = `${type.split('::')[2]?.replace(/Name$/, '')}Name`
     const generated = type.startsWith('AWS::ApiGatewayV2') ? id.toLowerCase() : `${STACK}-${id}-0a1b2c`
     const named = String(found.Properties[property] || generated)
@@ -195,6 +195,6 @@ export const functionOf = ({ resources }: Resolved, name: FunctionName): Resourc
   return found
 }
 
-/** What invokes a function invokes its alias, if it has one. */
+/** The target of a function's triggers: its alias, if any. */
 export const aliasOf = (template: Resolved, name: FunctionName): Resource =>
   template.resources.find(({ id }) => id === `${idOf(name)}LiveAlias`) ?? functionOf(template, name)

@@ -20,9 +20,9 @@ type Request = AwsCall & {
   identity: PolicyDocument
 }
 
-/** Whether IAM allows a request; what IAM would refuse to store allows nothing. */
+/** Whether IAM allows a request; an invalid policy allows nothing. */
 const isAllowed = async ({ principal, action, resource, identity }: Request): Promise<boolean> => {
-  // The simulator takes its time for each statement, and most are about other actions.
+  // Filters the statements, since the simulator is slow for each of them.
   const Statement = identity.Statement.filter(({ Action }) => Action.some(each => covers(each, action)))
   if (Statement.length === 0) return false
   const simulation = {
@@ -37,7 +37,7 @@ const isAllowed = async ({ principal, action, resource, identity }: Request): Pr
 
 const policyOf = (...Statement: object[]) => ({ Version: '2012-10-17', Statement })
 
-/** What nothing of the stack may do, and what belongs to others. */
+/** Requests that no role of the stack may make, and resources of others. */
 const DESTRUCTIVE = ['sqs:PurgeQueue', 'sqs:DeleteQueue', 'dynamodb:DeleteTable', 'dynamodb:DeleteItem']
 const OTHERS = [
   arn('sqs', 'order-relay-other-orders.fifo'),
@@ -49,7 +49,7 @@ const OTHERS = [
   arn('logs', 'log-group:others:log-stream:1'),
 ]
 
-/** What Lambda itself does with the role of a function: reads its queues, writes its log, sends its traces. */
+/** Lambda's own requests with a function's role: reading queues, writing the log, sending traces. */
 const callsOfLambda = (template: Resolved, name: FunctionName): AwsCall[] => {
   const { arn: self } = aliasOf(template, name)
   const group = arn('logs', `log-group:/aws/lambda/${functionOf(template, name).name}:log-stream:1`)
@@ -73,7 +73,7 @@ const serviceOf = (action: string) => action.slice(0, action.indexOf(':'))
 /** The feeds share a pattern: with an ARN for each of 400, the policies of a role would be too long. */
 const kindOf = (resource: string) => resource.replace(/-feed-.*(?=\.fifo$)/, '-feed-*')
 
-/** Where the role of a function allows less or more than the function does. */
+/** Missing and unused rights of a function's role. */
 const rightsOf = async (
   name: string,
   identity: PolicyDocument,
@@ -95,7 +95,7 @@ const rightsOf = async (
       }
   if (found.length > 0) return found
 
-  // What a pattern allows beyond what is done.
+  // Rights of a pattern that exceed the use.
   const done = new Set(calls.map(({ action, resource }) => `${action} ${kindOf(resource)}`))
   for (const action of new Set([...everyCall.map(call => call.action), ...DESTRUCTIVE]))
     for (const resource of new Set([...everyCall.map(call => call.resource), ...OTHERS])) {
@@ -106,10 +106,10 @@ const rightsOf = async (
   return found
 }
 
-/** The simulator takes the ARN of an alias for that of a version as well, and refuses to decide. */
+/** The simulator confuses the ARN of an alias with that of a version and refuses to decide. */
 const AMBIGUOUS = 'lambda:GetProvisionedConcurrencyConfig'
 
-/** What CodeDeploy does with its role to move the aliases: what AWS's own policy for it allows, without hooks. */
+/** CodeDeploy's requests to move the aliases: those of AWS's managed policy, without hooks. */
 const callsOfCodeDeploy = (template: Resolved): AwsCall[] => [
   ...ofType(template, 'AWS::Lambda::Alias').flatMap(({ Properties: { FunctionName } }) =>
     ['lambda:GetAlias', 'lambda:UpdateAlias'].map(action => ({
@@ -121,10 +121,10 @@ const callsOfCodeDeploy = (template: Resolved): AwsCall[] => [
     .map(({ arn: resource }) => ({ action: 'cloudwatch:DescribeAlarms', resource })),
 ]
 
-/** The simulator takes a quarter of a second for all roles, and an altered template differs in one. */
+/** A cache: simulating all roles takes a quarter of a second, and an altered template differs in only one. */
 const decided = new Map<string, Promise<string[]>>()
 
-/** Where the roles of the functions and of CodeDeploy allow less or more than these do. */
+/** Missing and unused rights of the roles of the functions and CodeDeploy. */
 export async function* rightsViolations(template: Resolved, uses: Uses) {
   const users = [
     ...FUNCTIONS.map(name => [idOf(name), [...uses[name].calls, ...callsOfLambda(template, name)]] as const),

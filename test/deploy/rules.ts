@@ -6,15 +6,15 @@ import { BATCH_SIZE, LIMITS } from '../../proofs/crash/functions.ts'
 import { aliasOf, arn, FUNCTIONS, functionOf, idOf, ofType, type Resolved, STACK } from './resolve.ts'
 import type { Uses } from './use.ts'
 
-/** What every resource of a type has: encryption, retention, and what failures need. */
+/** Properties that every resource of a type must have: encryption, retention and failure handling. */
 const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: RETENTION_SECONDS },
   'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true } },
   'AWS::Logs::LogGroup': { RetentionInDays: 30 },
   'AWS::KMS::Key': { EnableKeyRotation: true },
-  // Saved queries find time-outs and errors of the start by it.
+  // Saved queries need it to find timeouts and initialization errors.
   'AWS::Lambda::Function': { LoggingConfig: { LogFormat: 'JSON' } },
-  // Without it, Lambda deletes the messages that a function refuses.
+  // Without it, Lambda deletes messages that a function reports as failed.
   'AWS::Lambda::EventSourceMapping': {
     FunctionResponseTypes: ['ReportBatchItemFailures'],
     BatchSize: BATCH_SIZE,
@@ -28,7 +28,7 @@ export function* typeViolations({ resources }: Resolved) {
     for (const [property, value] of Object.entries(EVERY[type] ?? {}))
       if (!isDeepStrictEqual(Properties[property], value))
         yield `${id}: ${property} is not ${JSON.stringify(value)}`
-    // Two stages in one account share no names.
+    // Two stages in one account must not share names.
     if (ACCOUNT_WIDE.test(type) && !name.includes(STACK)) yield `${id}: another stage could have its name`
     // Renaming a queue must not delete its messages.
     if (type === 'AWS::SQS::Queue' && UpdateReplacePolicy !== 'Retain') yield `${id}: a new name deletes it`
@@ -42,7 +42,7 @@ export function* typeViolations({ resources }: Resolved) {
   }
 }
 
-/** A queue has a reader and a dead-letter queue, or an alarm tells that it has messages. */
+/** Each queue has a consumer and a dead-letter queue, or an alarm on its messages. */
 export function* queueViolations(template: Resolved, uses: Uses) {
   const queues = ofType(template, 'AWS::SQS::Queue')
   const mappings = ofType(template, 'AWS::Lambda::EventSourceMapping')
@@ -76,14 +76,14 @@ export function* queueViolations(template: Resolved, uses: Uses) {
         ({ action, resource }) => action === 'sqs:ChangeMessageVisibility' && resource === arn,
       )
       if (isRead !== isExtended) yield `${id}: ${isExtended ? 'is not read by' : 'is unknown to'} ${reader}`
-      // As AWS recommends; longer would only delay what a crash left behind.
+      // AWS's recommendation; a longer timeout would only delay messages after a crash.
       if (isRead && VisibilityTimeout !== 6 * functionOf(template, reader).Properties.Timeout)
         yield `${id}: its visibility timeout is not six times that of ${reader}`
     }
   }
 }
 
-/** Functions have what they read, log to their own groups, and may be invoked by what invokes them. */
+/** Functions have the settings that they read, log to their own groups, and can be invoked by their triggers. */
 export function* functionViolations(
   template: Resolved,
   uses: Uses,
@@ -98,7 +98,7 @@ export function* functionViolations(
     const { POWERTOOLS_SERVICE_NAME: service, ...variables } = Environment.Variables
     for (const [variable, value] of Object.entries(uses[name].variables))
       if (value === '') yield `${name}: reads ${variable}, which its environment lacks`
-    // Any other could change what runs, such as `NODE_OPTIONS`, or hold a secret.
+    // Any other variable could change the behaviour, such as `NODE_OPTIONS`, or contain a secret.
     for (const variable of Object.keys(variables))
       if (!Object.values<string>(VARIABLES).includes(variable)) yield `${name}: no function reads ${variable}`
     if (service !== STACK) yield `${name}: counts its metrics for ${service}`
@@ -106,7 +106,7 @@ export function* functionViolations(
     if (!Role.includes(`-${idOf(name)}Role-`)) yield `${name}: has the role of another function`
     if (Timeout * 1000 !== (timeouts[name] ?? Timeout * 1000))
       yield `${name}: does not time out as in the crash harness`
-    // Only `.mjs` is a module for Lambda, and may use `await` at its top level, without a package.json.
+    // Without a package.json, Lambda only loads `.mjs` files as ES modules, which allow top-level `await`.
     const [zip = new Uint8Array(), module] = [zips[name], Handler.split('.')[0]]
     if (String(Object.keys(unzipSync(zip))) !== `${module}.mjs`) yield `${name}: its zip has no ${module}.mjs`
   }

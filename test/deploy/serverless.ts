@@ -6,7 +6,7 @@ import { ROOT } from '../support/project.ts'
 export const serverless = (folder: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
   runProgram([join(ROOT, 'node_modules/serverless/bin/serverless.js'), ...args], { cwd: folder, env })
 
-/** A program's standard output. @throws with all of its output when its exit code is not 0 */
+/** A program's standard output. @throws with its complete output if the exit code is not 0 */
 export const must = async (what: string, running: Promise<Ended>): Promise<string> => {
   const { code, out, output } = await running
   if (code !== 0)

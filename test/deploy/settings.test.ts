@@ -76,13 +76,13 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' }, stores)).not.toThrow()
 })
 
-test('a stage whose queues the functions of another stage could reach is refused', () => {
+test('refuses a stage name whose queues would match the policies of another stage', () => {
   expect(() => assertDeployable({ ...settings, stage: 'trial-feed-2' }, [])).toThrow(
     'Cannot deploy: the stage "trial-feed-2" contains "-feed-", so the functions of the stage "trial" could',
   )
 })
 
-test('a deployment stops before packaging, with only the message', async () => {
+test('stops a deployment before packaging and prints only the message', async () => {
   const env = { ...process.env, ACCOUNTING_URL: 'http://accounting.example' }
   const { code, output } = await serverless(process.cwd(), env, 'package')
   expect(output).toContain(
@@ -92,7 +92,7 @@ test('a deployment stops before packaging, with only the message', async () => {
   expect(code).toBe(1)
 })
 
-test('without a shift, a single function can be deployed; no unused file is uploaded', async () => {
+test('deploys a single function when traffic shifting is off, and uploads no unused file', async () => {
   const [functions, compiledCloudFormationTemplate] = [{ worker: {} }, { Resources: {} }]
   const hooksWith = (changes: Partial<DeploymentSettings> = {}): Record<string, () => Promise<void>> => {
     const provider = { shouldNotDeploy: true, compiledCloudFormationTemplate }
@@ -113,7 +113,7 @@ test('without a shift, a single function can be deployed; no unused file is uplo
   expect([functions.worker, compiledCloudFormationTemplate.Resources]).toEqual([{}, {}])
 })
 
-/** The parts of a template; what is optional is left out unless it is asked for. */
+/** The parts of a template, with only the requested optional ones. */
 const partsOf = (stage: string, asked: Record<string, string | number> = {}) => {
   const left = { alarmEmail: '', ordersTable: 'orders', shift: 'none', domain: '', hostedZoneId: '' }
   const settings: Record<string, string | number> = { ...left, prefix: `order-relay-${stage}-`, ...asked }
@@ -143,10 +143,10 @@ describe('a resource that a stack does not need', () => {
     // CloudFormation cannot replace one table with another.
     const restored = await partsOf('trial', { ordersTable: 'orders-2' })
     expect(restored.Resources).not.toHaveProperty('OrdersTable')
-    // Neither store of stores.yml has one.
+    // No store of stores.yml has one.
     expect(Object.keys(parts.Resources).filter(id => /^(HttpFeeds|FeedConsumers)$/.test(id))).toEqual([])
     expect(parts.Outputs.WebhookUrl?.Value).toEqual({ 'Fn::Sub': `\${HttpApi.ApiEndpoint}/webhook` })
-    // An alarm that is raised would stop such a deployment, which may be what ends it.
+    // A raised alarm would stop such a deployment, which may contain the fix.
     expect(JSON.stringify(others.Resources.Shift)).not.toContain('"AlarmConfiguration":{"Enabled":true')
 
     const { Resources, extensions } = await partsOf('trial', { ...domain, defaultEndpoint: 'enabled' })
@@ -154,7 +154,7 @@ describe('a resource that a stack does not need', () => {
     expect(extensions).toMatchObject({ HttpApi: { Properties: { DisableExecuteApiEndpoint: false } } })
   })
 
-  test('is not referred to: without a shift, queues invoke the function itself', async () => {
+  test('is not referenced: without traffic shifting, queues invoke the function instead of its alias', async () => {
     await writeFile(folder('stores.yml'), 'stores: [{ source: web, feed: { http: "https://web.example/" } }]')
     process.chdir(folder())
     const { Resources } = await partsOf('trial')
@@ -163,7 +163,7 @@ describe('a resource that a stack does not need', () => {
   })
 })
 
-describe('the queues of feeds', () => {
+describe('feed queues', () => {
   const { feed } = LOOPBACK
   const queuesWith = (...stores: Store[]) => queueResources({ prefix: '', stores })
 
@@ -172,12 +172,12 @@ describe('the queues of feeds', () => {
     [1, 'byQueue'],
     [10, 'byQueue'],
     [11, 'allowAll'],
-  ])('%i of them may name the dead-letter queue: %s', (length, redrivePermission) => {
+  ])('%i of them may use the dead-letter queue: %s', (length, redrivePermission) => {
     const { FeedsDeadQueue } = queuesWith(...Array.from({ length }, (_, web) => ({ source: `${web}`, feed })))
     expect(FeedsDeadQueue?.Properties.RedriveAllowPolicy).toMatchObject({ redrivePermission })
   })
 
-  test('share no policy when each has its own, and are read in the local stack as on AWS', () => {
+  test('with their own policies share none, and are parsed in the local stack as on AWS', () => {
     const consumers = ['111122223333']
     expect(queuesWith({ source: 'shop', feed: 'sqs', consumers })).not.toHaveProperty('FeedsTlsOnly')
     const arn = { 'Fn::GetAtt': [feedQueueId('shop'), 'Arn'] }
@@ -186,7 +186,7 @@ describe('the queues of feeds', () => {
   })
 })
 
-describe('the quotas of AWS', () => {
+describe('AWS quotas', () => {
   const text = (length: number) => 'x'.repeat(length)
   const items = (length: number): unknown[] => Array.from({ length }, () => 0)
 
@@ -209,13 +209,13 @@ describe('the quotas of AWS', () => {
     ],
     ['alarms of a widget', count => dashboard([{ alarms: items(count) }]), 100],
     ['characters beyond ASCII in a template', count => ({ Description: 'ف'.repeat(count) }), 0],
-  ])('reports one more than the allowed %s', (name, templateOf, allowed) => {
+  ])('reports a template that exceeds the allowed %s by one', (name, templateOf, allowed) => {
     expect(exceeded(JSON.stringify(templateOf(allowed)))).toEqual([])
     const [found] = exceeded(JSON.stringify(templateOf(allowed + 1)))
     expect(found).toBe(`${name}: ${allowed + 1}, and AWS allows ${allowed}`)
   })
 
-  test('measures values resolved by CloudFormation as long as an ARN', () => {
+  test('measures values that CloudFormation resolves by the length of an ARN', () => {
     const role = (count: number) => one({ Policies: Array.from({ length: count }, () => ({ Ref: 'Queue' })) })
     expect(exceeded(JSON.stringify(role(71)))).toEqual([])
     expect(exceeded(JSON.stringify(role(72)))).toHaveLength(1)

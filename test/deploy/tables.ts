@@ -23,7 +23,7 @@ type Input = {
 /** Attributes by use: `keys`, `written`, `queried` and `read`, each with the table or `table/index`. */
 export type TableUse = ReturnType<typeof tableUse>
 
-/** Records which attributes of tables and indexes the code names. */
+/** Records the attributes of tables and indexes that the code uses. */
 export const tableUse = () => {
   const uses = new Map<string, Set<string>>()
   const of = (kind: 'keys' | 'written' | 'queried' | 'read', target: string) => {
@@ -47,11 +47,11 @@ export const tableUse = () => {
       const queried = namedIn(input.KeyConditionExpression, /([#\w]+) (?:[<>]?=|[<>]|BETWEEN) /g)
       if (IndexName !== undefined) add('queried', `${TableName}/${IndexName}`, queried)
     },
-    /** An item of an index, whose attributes are recorded when they are read. */
+    /** An item of an index that records which of its attributes are read. */
     observed: <Found extends Item>({ TableName, IndexName }: Input, item: Found): Found =>
       new Proxy(item, {
         get(target, name) {
-          // `await` and `yield` look for `then`.
+          // `await` and `yield` read `then`.
           if (typeof name === 'string' && name !== 'then') of('read', `${TableName}/${IndexName}`).add(name)
           return Reflect.get(target, name)
         },
@@ -59,7 +59,7 @@ export const tableUse = () => {
   }
 }
 
-/** Runs what the operator's commands query, against an account whose tables have one item. */
+/** Runs the queries of the operator's commands against tables with one item. */
 export const recordOperator = async (template: Template, use: TableUse) => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const context = createContext({ stage: STAGE }, { stdin, stdout, stderr, environment: {} })
@@ -86,7 +86,7 @@ export const recordOperator = async (template: Template, use: TableUse) => {
   }
 }
 
-/** Where a table's keys, indexes and expiry differ from what the code writes, queries and reads. */
+/** Differences between the tables' keys, indexes and expiry and their use by the code. */
 export function* tableViolations(template: Resolved, use: TableUse) {
   const unknown = new Set(use.targets('queried'))
   for (const { name: table, Properties } of ofType(template, 'AWS::DynamoDB::Table')) {

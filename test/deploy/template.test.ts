@@ -24,15 +24,15 @@ const found = async (altered: Checked): Promise<string[]> => {
   return all
 }
 
-test('everything in the template refers to what exists, and each role allows exactly what its function does', async () => {
+test('all references in the template resolve, and each role allows exactly what its function uses', async () => {
   expect(await found(checked)).toEqual([])
 })
 
-test('the packaged template is the reviewed one; after a review of a change: npm test -- test/deploy -u', () => {
+test('the packaged template matches the reviewed snapshot; to accept a change: npm test -- test/deploy -u', () => {
   expect(readable(packaged.template)).toMatchSnapshot()
 })
 
-/** A change in the text of a resource or policy, and what is found. */
+/** A change in the text of a resource or policy, and the expected violation. */
 test.each([
   ['Feed776562AgeAlarm', 'order-relay-crash-feed-web', 'feed-web', 'there is no feed-web.fifo'],
   ['FeedsTlsOnly', 'order-relay-crash-feed-', 'feed-', 'Feed776562: its policy does not deny'],
@@ -59,7 +59,7 @@ test.each([
   ['OrderStuckAlarm', '"Value":"order-relay-crash"', '"Value":"order-relay"', 'its service is order-relay'],
   ['ShiftRole', 'alarm:order-relay-crash-*', 'alarm:*', 'nothing in the template is arn:aws:cloudwatch'],
   ['AlarmKey', '{"StringEquals"', '{"Null"', 'AlarmKey: admits others'],
-])('a change of %s is found: %s becomes %s', async (part, from, to, expected) => {
+])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
   const { Resources } = packaged.template
   const text = JSON.stringify({ ...checked.policies, ...Resources }[part])
   expect(text).toContain(from)
@@ -71,7 +71,7 @@ test.each([
   expect(await found(altered)).toContainEqual(expect.stringContaining(expected))
 })
 
-test('a bundle that Lambda would not load as a module is found', async () => {
+test('detects a bundle that Lambda would not load as a module', async () => {
   const { 'functions/webhook.mjs': code = new Uint8Array() } = unzipSync(
     packaged.zips.webhook ?? new Uint8Array(),
   )
@@ -80,7 +80,7 @@ test('a bundle that Lambda would not load as a module is found', async () => {
   expect(await found(altered)).toContain('webhook: its zip has no functions/webhook.mjs')
 })
 
-test('docs/deploy.md states the defaults of the settings, and how many deployments are kept', () => {
+test('docs/deploy.md states the defaults of the settings and the number of retained deployments', () => {
   const { params, provider } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'error' })
   const text = readFileSync('docs/deploy.md', 'utf8')
   const rows = [...text.matchAll(/^\| `(\w+)` \| [^|]*\| `?([\w/]+)`? \|/gm)]
@@ -91,7 +91,7 @@ test('docs/deploy.md states the defaults of the settings, and how many deploymen
   }
   const [, ...shifts] = /`(\w+)` in the stage `production`, else `(\w+)`/.exec(text) ?? []
   expect([params.production.shift, params.default.shift]).toEqual(shifts)
-  // A store under development is on the machine of the local stack.
+  // A store under development runs on the machine of the local stack.
   expect([params.local.feedAddresses, params.default.feedAddresses]).toEqual(['loopback', 'public'])
   const [, kept] = /\| the last (\d+) deployments \|/.exec(text) ?? []
   expect(provider.deploymentBucket.maxPreviousDeploymentArtifacts).toBe(Number(kept))

@@ -13,7 +13,7 @@ const program = await pythonTools('checks', 'test/deploy/template-requirements.t
 const roles = (count: number) =>
   Array.from({ length: count }, (_, index) => `arn:aws:iam::111122223333:role/${index}/${'r'.repeat(80)}`)
 
-/** As many stores as one stack must hold, with sources of which none is a name, and as many consumers. */
+/** The maximum number of stores, with sources that are not valid names, and as many consumers. */
 const manyStores = () => {
   const sources = Array.from({ length: 400 }, (_, index) => `فروشگاه شماره ${index}`)
   const feed = (index: number) =>
@@ -21,10 +21,10 @@ const manyStores = () => {
   return `stores:\n${sources.map((source, index) => `  - { source: ${source}, feed: ${feed(index)} }\n`).join('')}`
 }
 
-/** With as many consumers as the policy of a queue holds. */
+/** With the maximum number of consumers of a queue policy. */
 const EVERYTHING = `{ source: shop, feed: sqs, dead_letter_after: 5, consumers: [${roles(50)}] }`
 
-/** The checkers take half a minute for 400 stores, and many times that on a busy machine. */
+/** The checkers take half a minute for 400 stores, and much longer on a busy machine. */
 const MANY_STORES_MS = 600_000
 
 const described = program === undefined ? describe.skip : describe

@@ -15,11 +15,11 @@ import { tableUse } from './tables.ts'
 /** A request that IAM authorizes. */
 export type AwsCall = { action: string; resource: string }
 
-/** What a function did in the scenarios: its calls of AWS, and the variables of its environment that it read. */
+/** A function's AWS calls and the environment variables that it read in the scenarios. */
 type Use = { calls: readonly AwsCall[]; variables: Readonly<Record<string, string>> }
 export type Uses = Readonly<Record<FunctionName, Use>>
 
-/** A line of the log: the fields of Lambda's own lines and of errors are paths. */
+/** A log line; fields of Lambda's own lines and of errors are paths. */
 export type Line = { level: string; message: string; fields: ReadonlySet<string> }
 
 const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
@@ -27,7 +27,7 @@ const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<Functio
   ...{ feeder: of('feeder'), reconcile: of('reconcile') },
 })
 
-/** A metric of the stack, with its dimensions other than `service`. */
+/** A metric of the stack with its dimensions other than `service`. */
 export const metricOf = (name: string, dimensions: Readonly<Record<string, string>>) =>
   `${name} ${JSON.stringify(dimensions)}`
 
@@ -35,7 +35,7 @@ const answered = v.object({
   Items: v.array(v.custom<Record<string, AttributeValue>>(item => typeof item === 'object')),
 })
 
-/** The action and resource on which IAM decides about a command. */
+/** The action and resource that IAM evaluates for a command. */
 const callOf = (command: { input: object }): AwsCall => {
   const name = command.constructor.name.replace(/Command$/, '')
   const { TableName, IndexName, QueueUrl, Path, Name }: Partial<Record<string, string>> = { ...command.input }
@@ -44,7 +44,7 @@ const callOf = (command: { input: object }): AwsCall => {
     return { action: `dynamodb:${name}`, resource: arn('dynamodb', `table/${TableName}${index}`) }
   }
   if (QueueUrl !== undefined) {
-    // SQS has no actions for batches.
+    // SQS has no separate actions for batches.
     const action = `sqs:${name.replace(/Batch$/, '')}`
     return { action, resource: arn('sqs', QueueUrl.slice(QueueUrl.lastIndexOf('/') + 1)) }
   }
@@ -53,7 +53,7 @@ const callOf = (command: { input: object }): AwsCall => {
 
 const REPEATED = PATTERNS.find(({ sends }) => sends === 'repeated') ?? ONCE
 
-/** The endpoints cannot reach the order queue at first, which no other scenario has: they count and log it. */
+/** The endpoints cannot reach the order queue at first, which they count and log. */
 const OUTAGE: Scenario = {
   name: 'the order queue fails',
   orders: {
@@ -64,7 +64,7 @@ const OUTAGE: Scenario = {
     elapsed < MINUTE && place.endsWith('send to the order queue') ? new Error('down') : undefined,
 }
 
-/** Every scenario of the crash harness, and one that uses its second HTTP feed as the first is used. */
+/** All scenarios of the crash harness, and one that uses its second HTTP feed. */
 const scenarios = (): Scenario[] => {
   const ofWeb = SCENARIOS.filter(({ orders }) => Object.values(orders).some(({ source }) => source === WEB))
   const ofApp = ofWeb.map(scenario => ({
@@ -79,7 +79,7 @@ const scenarios = (): Scenario[] => {
   return [...SCENARIOS, ...ofApp, OUTAGE]
 }
 
-/** Names without the prefix of the stack, as the models of the crash harness have them. */
+/** Names without the stack's prefix, as in the models of the crash harness. */
 const unprefixed = (input: object) =>
   Object.fromEntries(
     Object.entries(input).flatMap(([field, value]) =>
@@ -88,8 +88,8 @@ const unprefixed = (input: object) =>
   )
 
 /**
- * Runs the functions with the environment of a template in every scenario of the crash harness, which fails when one
- * of the calls that they can make is missing.
+ * Runs the functions with the environment of a template in every scenario of the crash harness, which requires that
+ * every possible call is made.
  *
  * @throws when a scenario violates a promise
  */
@@ -122,7 +122,7 @@ export const recordUse = async (template: Resolved) => {
         return variables[variable]
       },
     })
-    // The SDK types an answer by its command, which a recorder of all commands cannot follow.
+    // The SDK types a response by its command, which a recorder of all commands cannot express.
     const observed = <Client extends { send: (command: never) => unknown }>({ send }: Client) => {
       const record = (command: { input: object }) => {
         const call = callOf(command)
@@ -143,7 +143,7 @@ export const recordUse = async (template: Resolved) => {
     return { ...dependencies, dynamodb: observed(dynamodb), sqs: observed(sqs), ssm: observed(ssm), settings }
   }
   for (const scenario of scenarios()) {
-    // Repeated webhooks are counted, too.
+    // Repeated webhooks are counted as well.
     const pattern = scenario === OUTAGE ? REPEATED : ONCE
     const violations = violationsOf(await runScenario({ ...scenario, telemetry, adjust }, pattern))
     if (violations.length > 0) throw new Error(`${scenario.name}: ${violations.join('; ')}`)

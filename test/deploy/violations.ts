@@ -20,13 +20,13 @@ import { functionViolations, queueViolations, typeViolations } from './rules.ts'
 import { recordOperator, tableViolations } from './tables.ts'
 import { recordUse } from './use.ts'
 
-/** A policy of docs/iam for the stack of the tests. */
+/** A policy of docs/iam for the tests' stack. */
 export const policyFor = (text: string): PolicyDocument => {
   const filled = text.replaceAll('REGION', REGION).replaceAll('ACCOUNT', ACCOUNT).replaceAll('STAGE', STAGE)
   return v.parse(policyDocument, JSON.parse(filled))
 }
 
-/** What the functions did with a packaged template, and what the operator's commands found in it. */
+/** How the functions and the operator's commands use a packaged template. */
 export const record = async ({ template }: Package) => {
   const recording = await recordUse(resolved(template))
   return { ...recording, stack: await recordOperator(template, recording.tables) }
@@ -37,7 +37,7 @@ export type Checked = Package & {
   policies: Readonly<Record<'deployer' | 'operator', PolicyDocument>>
 }
 
-/** The operator may empty the queues that no function or store empties, and invoke the worker as it is deployed. */
+/** The operator may empty the queues without a consumer, and invoke the deployed worker. */
 function* operatorViolations(template: Resolved, { recording, policies: { operator } }: Checked) {
   const { worker } = recording.stack.functions
   for (const name of [worker?.name, worker?.target])
@@ -51,7 +51,7 @@ function* operatorViolations(template: Resolved, { recording, policies: { operat
   }
 }
 
-/** Where a template, or what else a deployment consists of, breaks a relation. */
+/** The relations that a deployment violates. */
 export async function* violations(checked: Checked) {
   const { recording, policies, zips } = checked
   const template = resolved(checked.template)

@@ -19,10 +19,10 @@ const { stack, recorded } = await stackForTests()
 let now: number
 let dependencies: FeedDependencies
 let handler: ReturnType<typeof createFeeder>
-/** What the endpoint received. */
+/** The requests that the endpoint received. */
 let requests: OutgoingRequest[]
 const received = () => requests.map(({ headers }) => headers['x-service-delivery'])
-/** How the endpoint answers a delivery. */
+/** The endpoint's response to a delivery. */
 let answer: (delivery: string | undefined) => number | Error
 let retryAfter: string | undefined
 
@@ -57,7 +57,7 @@ const bodyOf = (delivery: string) =>
     data: { source: 'web', external_id: delivery },
   })
 
-/** What every line about it says. */
+/** The fields of every log line about it. */
 const about = (delivery: string) => ({
   ...{ source: 'web', external_id: delivery, delivery: `cause-of-${delivery}`, feed_delivery: delivery },
 })
@@ -71,7 +71,7 @@ type Options = {
   body?: string
 }
 
-/** A message of an order of its own, sent and first received at START unless stated otherwise. */
+/** A message of a separate order, by default sent and first received at START. */
 const record = (
   delivery: string,
   {
@@ -104,14 +104,14 @@ const run = async (...records: ReturnType<typeof record>[]) =>
 const linesOf = (message: string) => recorded.lines.filter(line => line.message === message)
 const RETRIED = 'feed message retried'
 
-/** Whether a request is signed with a secret, at the time now. */
+/** Whether a request is signed with a secret at the current time. */
 const isSigned = ({ headers, body = '' }: Partial<OutgoingRequest> = {}, secret: string) => {
   const header = headers?.['x-service-signature']
   return verify({ header, body, secrets: [secret], now: now / 1000 }).valid
 }
 
 describe('a message', () => {
-  test('is posted to the endpoint of its store, signed with its secret', async () => {
+  test("is posted to the store's endpoint, signed with the store's secret", async () => {
     expect(await run(record('a'))).toEqual([])
     expect(received()).toEqual(['a'])
     expect(isSigned(requests[0], 'secret of web')).toBe(true)
@@ -121,7 +121,7 @@ describe('a message', () => {
   })
 
   test.each(['feed-shop', 'feed-unknown', 'other-feed-web'])(
-    'from the queue %s, which is not that of an HTTP feed, fails the batch',
+    'from the queue %s, which belongs to no HTTP feed, fails the batch',
     async queue => {
       await expect(run(record('a', { queue }))).rejects.toThrow(
         `Cannot deliver messages of ${ARN}${queue}.fifo: stores.yml has no such HTTP feed`,
@@ -134,7 +134,7 @@ describe('a message', () => {
     expect(received()).toEqual([])
     expect(recorded.lines[0]).toMatchObject({
       error: { message: 'Cannot deliver a message that is not a feed message' },
-      // It says of no store itself, and is found by that of the queue.
+      // The message names no store, so the store of the queue is logged.
       fields: { source: 'web', messageId: 'a' },
     })
   })
@@ -169,7 +169,7 @@ describe('a failed message', () => {
     ])
   })
 
-  test('that cannot be delivered names the code of the failure in the log', async () => {
+  test('is logged with the code of the failure', async () => {
     answer = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     await run(record('a'))
     const error = { message: 'Cannot reach the store: connect' }
@@ -178,7 +178,7 @@ describe('a failed message', () => {
 
   test.each([
     [100, undefined, 675, 675],
-    // A thousand receives then last thirteen days, and each is within the 25 minutes of its alarms.
+    // A thousand receives then last thirteen days, with a retry within the alarms' period of 25 minutes.
     [101, undefined, (13 * DAY) / 1000 / 900, 25 * 60],
     [1, '3600', 3600, 4000],
     [101, '3600', 3600, 4000],
@@ -197,8 +197,8 @@ describe('a failed message', () => {
 })
 
 describe('an endpoint that fails', () => {
-  // For how long it is tried before, and that a probe enables it again, is in proofs/crash/outages.test.ts.
-  test('for the time in stores.yml is disabled: it is probed with one message every fifteen minutes', async () => {
+  // proofs/crash/outages.test.ts tests the time before, and that a probe enables it again.
+  test('for the time set in stores.yml is disabled, and probed with one message every fifteen minutes', async () => {
     answer = () => 500
     now = START + DAY
     await run(record('waited', { received: now }))
@@ -222,7 +222,7 @@ describe('an endpoint that fails', () => {
     expect(recorded.counted().filter(name => name === 'FeedDisabled')).toHaveLength(1)
   })
 
-  test('stays enabled for others when only one message fails', async () => {
+  test('for only one message stays enabled for the others', async () => {
     answer = delivery => (delivery === 'poison' ? 500 : 200)
     now = START + 2 * DAY
     await run(record('a', { sent: now }))
@@ -235,7 +235,7 @@ describe('an endpoint that fails', () => {
     expect(recorded.counted()).toContain('FeedDisabled')
   })
 
-  test('loses nothing: after thirteen days, messages are dead-lettered unchanged and in sequence', async () => {
+  test('loses no message: after thirteen days, they are dead-lettered unchanged and in sequence', async () => {
     answer = () => 500
     const dead = () => drain(stack.sqs, stack.settings.feedsDeadQueueUrl)
     now = START + 13 * DAY - 1
@@ -261,27 +261,24 @@ describe('an endpoint that fails', () => {
   })
 })
 
-describe('the secret of a store', () => {
-  test.each(['constructor', 'Café'])(
-    '%p that is missing is looked up at most once a minute',
-    async source => {
-      const name = storeName(source)
-      const missing =
-        `Cannot sign for the store "${source}": Parameter Store has no ` +
-        `/order-relay/test/feed-secrets/${name}; create it with "npx relay stores secret"`
-      const message = record('a', { queue: `feed-own-${name}` })
-      for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
-      // Two look-ups, each of the index, which is not there, and of the secrets.
-      expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
-      expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
-      await stack.set(`feed-secrets/${name}`, 'secret')
-      now += MINUTE
-      expect(await run(message)).toEqual([])
-      await stack.unset(`feed-secrets/${name}`)
-    },
-  )
+describe("a store's secret", () => {
+  test.each(['constructor', 'Café'])('%p that is missing is read at most once a minute', async source => {
+    const name = storeName(source)
+    const missing =
+      `Cannot sign for the store "${source}": Parameter Store has no ` +
+      `/order-relay/test/feed-secrets/${name}; create it with "npx relay stores secret"`
+    const message = record('a', { queue: `feed-own-${name}` })
+    for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
+    // Two reads, each of the index, which does not exist, and of the secrets.
+    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
+    expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
+    await stack.set(`feed-secrets/${name}`, 'secret')
+    now += MINUTE
+    expect(await run(message)).toEqual([])
+    await stack.unset(`feed-secrets/${name}`)
+  })
 
-  test('signs together with the one it replaces, for a day', async () => {
+  test('signs together with the previous secret for a day', async () => {
     const secrets = ['next secret', 'secret of web'] as const
     const parameters = feedSecretParameters('web', ...secrets, START / 1000)
     expect(Object.keys(parameters)).toEqual(['feed-secrets/web.previous', 'feed-secrets/web'])
@@ -313,7 +310,7 @@ test.each([
   for (const address of refused) expect(() => assertAddress(address)).toThrow()
 })
 
-// What the HTTP client does with redirects, discarded bodies and time is in test/platform/http-client.test.ts.
+// test/platform/http-client.test.ts tests redirects, discarded bodies and timeouts.
 describe('a delivery', () => {
   const DELIVERY = '8d5b3a52-06a8-4a6c-9d34-0a4a5ad4b6c1'
   const BODY = '{ "event": "order.updated", "data": {"error": "کمبود"} }'
@@ -329,7 +326,7 @@ describe('a delivery', () => {
 
   afterEach(() => void jest.useRealTimers())
 
-  test('is sent and signed as the accounting service does, with each secret of a rotation', async () => {
+  test('is sent and signed as by the accounting service, with each secret of a rotation', async () => {
     const secrets = ['new', 'not base64']
     const { headers, request } = await deliver(...secrets)
     expect(request).toEqual({
@@ -347,7 +344,7 @@ describe('a delivery', () => {
     expect(headers).not.toHaveProperty('webhook-signature')
   })
 
-  test('is verified by the library of Standard Webhooks, with either secret of a rotation', async () => {
+  test('is verified by the Standard Webhooks library with either secret of a rotation', async () => {
     const secrets = ['new', 'old'].map(name => `whsec_${Buffer.from(name.repeat(8)).toString('base64')}`)
     const { headers } = await deliver(...secrets)
     jest.useFakeTimers({ now })
@@ -356,7 +353,7 @@ describe('a delivery', () => {
   })
 
   type Vector = Record<'secret' | 'id' | 'body' | 'signature', string> & { timestamp: number; valid: boolean }
-  /** The signatures that the official Python library has made and accepts. */
+  /** Signatures made by the official Python library. */
   const { cases } = JSON.parse(readFileSync('test/feeds/standard-webhooks/vectors.json', 'utf8'))
   test.each((cases as Vector[]).filter(({ valid }) => valid))(
     'independent vector: $id',
@@ -366,7 +363,7 @@ describe('a delivery', () => {
     },
   )
 
-  test('is accepted by any 2xx and nothing else', async () => {
+  test('succeeds only with a 2xx response', async () => {
     retryAfter = new Date(now + 120_000).toUTCString()
     for (const status of [200, 299]) {
       answer = () => status

@@ -14,11 +14,11 @@ const keyOf = (external_id: string) => ({ source: 'shop', external_id })
 const create = { id: 'c', accepted_at: NOW }
 const withdrawal = { id: 'w', of: 'payment', accepted_at: NOW } as const
 
-test('nothing is announced of an order that has no item', async () => {
+test('an order without an item has no announcements', async () => {
   expect(await announcements.get(keyOf('none'))).toEqual({ withdrawals: [] })
 })
 
-test('a create and a withdrawal of each kind are announced in one item, whatever the number of the order', async () => {
+test('announces a create and one withdrawal of each kind in a single item, for any order number', async () => {
   const order = keyOf('سفارش/1?#')
   await announcements.announceCreate(order, create)
   await announcements.announceWithdrawal(order, { id: 'r', of: 'refund', accepted_at: NOW + 2 })
@@ -38,7 +38,7 @@ test('a create and a withdrawal of each kind are announced in one item, whatever
   expect(await scan(stack.dynamodb, 'orders')).toEqual([])
 })
 
-test('the last one of its name replaces those before it', async () => {
+test('a later announcement replaces earlier ones of the same kind', async () => {
   const order = keyOf('later')
   const [first, last] = [withdrawal, { ...withdrawal, id: 'w2', accepted_at: NOW + 1 }]
   for (const each of [first, last]) await announcements.announceWithdrawal(order, each)
@@ -50,7 +50,7 @@ test('the last one of its name replaces those before it', async () => {
   })
 })
 
-test('an older one does not replace it, nor does a repetition', async () => {
+test('an older or repeated announcement changes nothing', async () => {
   const order = keyOf('older')
   await announcements.announceCreate(order, create)
   await announcements.announceWithdrawal(order, withdrawal)
@@ -67,7 +67,7 @@ test('an older one does not replace it, nor does a repetition', async () => {
   expect(await scan(stack.dynamodb, 'deliveries')).toContainEqual(item)
 })
 
-test('it expires thirty days after the last one was accepted', async () => {
+test('the item expires thirty days after the last announcement was accepted', async () => {
   const order = keyOf('expires')
   await announcements.announceCreate(order, create)
   await announcements.announceWithdrawal(order, { ...withdrawal, accepted_at: NOW + DAY * 1000 })
@@ -76,7 +76,7 @@ test('it expires thirty days after the last one was accepted', async () => {
   expect(item?.expires_at).toEqual({ N: String(Math.floor(NOW / 1000) + 31 * DAY) })
 })
 
-test('it is written in one request, and read at half the price', async () => {
+test('announces with one write, and reads with eventual consistency at half the price', async () => {
   const order = keyOf('cheap')
   await announcements.announceCreate(order, create)
   await announcements.get(order)
@@ -86,7 +86,7 @@ test('it is written in one request, and read at half the price', async () => {
   ])
 })
 
-test("its failure is thrown to the stores' API, which decides what it means", async () => {
+test('a failed write throws', async () => {
   stack.faults.set('UpdateItem', 'before')
   await expect(announcements.announceCreate(keyOf('failing'), create)).rejects.toThrow(
     'no response to UpdateItem',
@@ -95,7 +95,7 @@ test("its failure is thrown to the stores' API, which decides what it means", as
   expect(await announcements.get(keyOf('failing'))).toEqual({ withdrawals: [] })
 })
 
-test('no delivery of a webhook can be mistaken for it', async () => {
+test('a webhook delivery and an announcement of the same order have different keys', async () => {
   const order = keyOf('both')
   await announcements.announceWithdrawal(order, withdrawal)
   const deliveries = deliveryRepository(stack.dynamodb, 'deliveries')

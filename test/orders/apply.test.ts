@@ -16,20 +16,20 @@ import {
 import type { Step } from '../../lib/orders/requests.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 
-// That service, table and store agree after every sequence of events, and what each request is then, is in interleavings.test.ts.
+// interleavings.test.ts tests that service, table and store agree after every sequence of events.
 
 const KEY = { source: 'shop', external_id: '1' }
 const DELIVERY = '00000000-0000-4000-8000-000000000001'
 const NOW = 1_700_000_000
 const WEEK = 7 * 24 * 60 * 60
 
-/** A cause that an accountant can fix, and one that nobody can. */
+/** A fixable cause, and one that is final. */
 const fixable = { status: 400, code: 'unknown_sku', message: 'no' }
 const invalid = { status: 400, code: 'invalid', message: 'no' }
 
 type Input = Parameters<typeof applyAt>[1]
 const apply = (order: Order, input: Input, now = NOW) => applyAt(order, input, { now, retryRefused: WEEK })
-/** Applies one after the other; the notices are those of the last one. */
+/** Applies inputs in sequence; returns the notices of the last one. */
 const applyAll = (start: Order, ...inputs: Input[]) =>
   inputs.reduce<Step>(({ order }, input) => apply(order, input), { order: start, notices: [] })
 
@@ -39,7 +39,7 @@ const order = (status: string | undefined, changes: Partial<Order> = {}): Order 
   ...(status !== undefined && { result: result(status) }),
   ...changes,
 })
-/** An open request, named after its kind, accepted at 1. */
+/** An open request with its kind as id, accepted at 1. */
 const open = (kind: RequestKind, changes: object = {}) =>
   ({
     ...{ kind, id: kind, stage: 'unsent', body: '{"a":1}', accepted_at: 1, others: [], withdrawals: [] },
@@ -100,7 +100,7 @@ describe('a webhook', () => {
     expect(apply(order(known), hook).order).toEqual({ ...order(known), doubt: 'now' })
   })
 
-  test('does not end a doubt about the order', () => {
+  test('does not resolve a doubt about the order', () => {
     const doubted = order('needs_review', { doubt: 'now' })
     expect(apply(doubted, webhook('invoiced')).order).toMatchObject({
       result: result('invoiced'),
@@ -109,7 +109,7 @@ describe('a webhook', () => {
     expect(apply(order(undefined, { doubt: 'now' }), webhook('paid')).order.doubt).toBe('now')
   })
 
-  test('is not believed once the order was moved back, and changes nothing when it repeats what is known', () => {
+  test('is not applied once the order was moved back, and changes nothing when it repeats the known result', () => {
     const { order: movedBack } = apply(order('paid', { doubt: 'now' }), read('invoiced'))
     expect(apply(movedBack, webhook('paid')).order).toMatchObject({
       result: result('invoiced'),
@@ -122,7 +122,7 @@ describe('a webhook', () => {
 })
 
 describe('a request', () => {
-  test('is sent in the order create, payment, refund, whatever came first, after a read that is due', () => {
+  test('is sent in the sequence create, payment, refund, independent of arrival, after any due read', () => {
     const all = having('invoiced', ...REQUEST_KINDS.toReversed().map(kind => open(kind)))
     expect(nextCall(all)).toEqual({ to: 'create', body: '{"a":1}' })
     expect(nextCall({ ...all, doubt: 'now' })).toEqual({ to: 'read' })
@@ -141,7 +141,7 @@ describe('a request', () => {
     ['behind create', open('payment', { stage: 'behind create' }), false],
     ['held', open('payment', { stage: 'held' }), false],
     ['early', open('refund', { stage: 'early' }), false],
-  ])('that is %s is to be sent: %#', (_stage, each, isSent) => {
+  ])('that is %s is sent or not: %#', (_stage, each, isSent) => {
     expect(nextCall(having('needs_review', each))?.to).toBe(isSent ? each.kind : undefined)
   })
 
@@ -156,7 +156,7 @@ describe('a request', () => {
     expect(statesOf(apply(having(known, open(kind)), answered(kind, status)))).toEqual([`${kind} ${state}`])
   })
 
-  test('is unanswered when a call was made and its answer is lost, and is sent again', () => {
+  test('is unanswered and sent again when the response is lost', () => {
     const { order: next } = apply(having('invoiced', open('payment')), lost('payment'))
     expect(next.open.payment).toEqual(open('payment', { stage: 'unanswered' }))
     expect(nextCall(next)).toEqual({ to: 'payment', body: '{"a":1}' })
@@ -167,7 +167,7 @@ describe('a request', () => {
     )
   })
 
-  test('create that the service had registered before is a duplicate once the order is read', () => {
+  test('create of an order that the service already has is a duplicate once the order is read', () => {
     const duplicate = answered('create', 'invoiced', { duplicate: true })
     const { order: asked, notices } = apply(having('paid', open('create')), duplicate)
     expect([asked.result, asked.open.create?.stage, nextCall(asked), notices]).toEqual([
@@ -175,10 +175,10 @@ describe('a request', () => {
     ])
     const known = apply(asked, read('refunded'))
     expect([statesOf(known), noticesOf(known)]).toEqual([['create duplicate'], ['order.updated create']])
-    // Nothing to ask when it says what is known.
+    // No read is needed if the response matches the known result.
     const same = apply(having('invoiced', open('create')), duplicate)
     expect([same.order.doubt, statesOf(same)]).toEqual([false, ['create duplicate']])
-    // The service's own word, even after an attempt whose answer was lost.
+    // The service's duplicate flag counts even after an attempt whose response was lost.
     const again = applyAll(
       having(undefined, open('create', { stage: 'unanswered' })),
       duplicate,
@@ -208,13 +208,13 @@ describe('a request', () => {
     ['paid', ['refund rejected']],
     ['needs_review', ['refund waiting']],
     ['refunded', ['refund duplicate']],
-  ])('refund that its answer does not show is decided by a read: %s', (status, states) => {
+  ])('refund with an inconclusive response is decided by a read: %s', (status, states) => {
     const { order: next } = apply(having('paid', open('refund')), answered('refund', 'paid'))
     expect([nextCall(next), next.open.refund]).toMatchObject([{ to: 'read' }, { stage: 'unclear' }])
     expect(statesOf(apply(next, read(status)))).toEqual(states)
   })
 
-  test('payment or refund waits for a create that the service refuses, and is sent when that has ended', () => {
+  test('payment or refund waits for a refused create, and is sent when the create ends', () => {
     const { order: created } = apply(having(undefined, open('create')), refused('create'))
     const behind = apply(created, request('payment'))
     expect([behind.order.open.payment?.stage, noticesOf(behind)]).toEqual([
@@ -233,35 +233,32 @@ describe('a request', () => {
 })
 
 describe('a repeated request', () => {
-  test.each(REQUEST_KINDS)(
-    '%s replaces the body of one that is not decided, and shares its outcome',
-    kind => {
-      const { order: next } = apply(having(undefined, open(kind, { stage: 'unanswered' })), request(kind))
-      expect(next.open[kind]).toMatchObject({ id: 'later', body: '{}', others: [kind], stage: 'unanswered' })
-      const registered = [`later registered`, `${kind} duplicate`]
-      expect(statesOf(apply(next, answered(kind, 'refunded')))).toEqual(registered)
-      expect(statesOf(apply(next, refused(kind, invalid)))).toEqual([`${kind} rejected`, 'later rejected'])
-      expect(apply(next, request(kind)).order).toEqual(next)
-    },
-  )
+  test.each(REQUEST_KINDS)('%s replaces the body of an undecided request and shares its outcome', kind => {
+    const { order: next } = apply(having(undefined, open(kind, { stage: 'unanswered' })), request(kind))
+    expect(next.open[kind]).toMatchObject({ id: 'later', body: '{}', others: [kind], stage: 'unanswered' })
+    const registered = [`later registered`, `${kind} duplicate`]
+    expect(statesOf(apply(next, answered(kind, 'refunded')))).toEqual(registered)
+    expect(statesOf(apply(next, refused(kind, invalid)))).toEqual([`${kind} rejected`, 'later rejected'])
+    expect(apply(next, request(kind)).order).toEqual(next)
+  })
 
   test.each<[string, OpenRequest, string]>([
     ['held', open('payment', { stage: 'held' }), 'order.held'],
     ['early', open('refund', { stage: 'early' }), 'order.waiting'],
-  ])('is %s at once when the first is', (_name, first, event) => {
+  ])('is %s at once when the first request is', (_name, first, event) => {
     const next = apply(having('needs_review', first), request(first.kind))
     expect(noticesOf(next)).toEqual([`${event} later`])
     expect(next.order.open[first.kind]?.body).toBe(first.stage === 'held' ? '{"a":1}' : '{}')
   })
 
-  test('ends one that was refused', () => {
+  test('ends the refused request', () => {
     const refusal = { refused: { since: NOW, reason: fixable } }
     const next = apply(having(undefined, open('create', { stage: 'refused', ...refusal })), request('create'))
     expect(statesOf(next)).toEqual(['create rejected', 'later waiting'])
     expect(next.order.open.create).toEqual(open('create', { id: 'later', body: '{}', accepted_at: 9 }))
   })
 
-  test('does not replace a newer one: a replayed dead letter shares the outcome of what came since', () => {
+  test('from a replayed dead letter does not replace a newer request, and shares its outcome', () => {
     const { order: next } = apply(having(undefined, open('create')), request('create', 'older', 0))
     expect(next.open.create).toMatchObject({ id: 'create', body: '{"a":1}', others: ['older'] })
   })
@@ -298,20 +295,20 @@ describe('a refusal', () => {
   const still = (kind: RequestKind, changes = {}) =>
     open(kind, { stage: 'refused', refused: { since: NOW, reason: fixable }, ...changes })
 
-  test('of a create that may be fixed keeps it open, and a check sends it again, for a week', () => {
+  test('of a create with a fixable cause keeps it open, and checks send it again for a week', () => {
     const once = apply(having(undefined, open('create')), refused('create'))
     expect(once.order.open.create).toEqual(still('create'))
     expect([nextCall(once.order), noticesOf(once)]).toEqual([undefined, ['order.waiting create']])
     const { order: again } = applyAll(once.order, check, unknown)
     expect(nextCall(again)).toMatchObject({ to: 'create' })
-    // As before, and no news.
+    // Unchanged, without a notice.
     expect(apply(again, refused('create'), NOW + WEEK - 1)).toEqual({ order: once.order, notices: [] })
 
     const error = { ...fixable, code: 'outside_fiscal_years' }
     expect(noticesOf(apply(again, refused('create', error)))).toEqual(['order.waiting create'])
     expect(apply(again, refused('create'), NOW + WEEK).order.ended).toMatchObject([{ state: 'rejected' }])
     expect(statesOf(apply(again, answered('create', 'invoiced')))).toEqual(['create registered'])
-    // The week counts from the first refusal, whatever is lost in between, and the store still knows of it.
+    // The week counts from the first refusal, even if responses are lost in between.
     const { order: unanswered } = apply(again, lost('create'))
     expect(requestViews(unanswered)).toMatchObject([{ state: 'waiting', reason: fixable }])
     expect(noticesOf(apply(unanswered, request('create')))).toEqual(['order.waiting later'])
@@ -320,7 +317,7 @@ describe('a refusal', () => {
     ])
   })
 
-  test('of a payment that may be fixed is read, kept, and sent again when the order changes', () => {
+  test('of a payment with a fixable cause reads the order, and sends the payment again when the order changes', () => {
     const { order: asked } = apply(having('invoiced', open('payment')), refused('payment'))
     expect(nextCall(asked)).toEqual({ to: 'read' })
     const kept = apply(asked, read('invoiced'))
@@ -328,10 +325,10 @@ describe('a refusal', () => {
     expect(nextCall(apply(kept.order, webhook('paid')).order)).toMatchObject({ to: 'payment' })
   })
 
-  test('in a status that has changed since is sent again at once', () => {
+  test('in a status that has since changed sends the request again at once', () => {
     const { order: next } = applyAll(having(undefined, open('refund')), refused('refund'), read('invoiced'))
     expect(nextCall(next)).toMatchObject({ to: 'refund' })
-    // Only once, whatever the service shows.
+    // Only once, regardless of the service's response.
     const again = applyAll(next, refused('refund'), read('paid'))
     expect(again.order.open.refund).toMatchObject({ stage: 'refused' })
   })
@@ -339,7 +336,7 @@ describe('a refusal', () => {
   test.each([
     ['needs_review', ['payment held']],
     ['paid', ['payment registered']],
-  ])('of a payment is no refusal when the order is then %s', (status, states) => {
+  ])('of a payment does not count when the order is then %s', (status, states) => {
     const next = applyAll(having('needs_review', open('payment')), refused('payment'), read(status))
     expect(statesOf(next)).toEqual(states)
   })
@@ -352,7 +349,7 @@ describe('a refusal', () => {
     },
   )
 
-  test('concerns all that share the request', () => {
+  test('applies to all requests that share the outcome', () => {
     const { order: next } = apply(having(undefined, open('create', { others: ['0'] })), refused('create'))
     expect(statesOf({ order: next, notices: [] })).toEqual(['0 waiting', 'create waiting'])
   })
@@ -373,7 +370,7 @@ describe('a withdrawal', () => {
     expect([nextCall(asked.order), asked.notices]).toEqual([{ to: 'read' }, []])
     expect(apply(asked.order, withdraw(kind)).order).toEqual(asked.order)
     expect(statesOf(apply(asked.order, found))).toEqual(states)
-    // Ahead of its event, which may be behind one that fails; the event then changes nothing.
+    // Announced before its event, which may be queued behind a failing one; the event then changes nothing.
     const announced = applyAll(start, { announced: withdrawalOf(kind) }, found)
     expect(statesOf(announced)).toEqual(states)
     expect(apply(announced.order, withdraw(kind)).order).toEqual(announced.order)
@@ -393,7 +390,7 @@ describe('a withdrawal', () => {
   })
 
   test.each(['unanswered', 'perhaps sent', 'crossed'])(
-    'of a payment in review that is %s sends it once more, since only that shows whether it is held',
+    'of a payment in review that is %s sends the payment once more to learn whether it is held',
     stage => {
       const start = having('needs_review', open('payment', { stage }))
       const { order: asked } = applyAll(start, withdraw('payment'), read('needs_review'))
@@ -404,7 +401,7 @@ describe('a withdrawal', () => {
     },
   )
 
-  test('leaves a later request alone, and takes back an earlier one that comes later', () => {
+  test('does not affect a later request, and withdraws an earlier one that arrives later', () => {
     const done = applyAll(having('invoiced', open('payment')), withdraw('payment'), read('invoiced')).order
     expect(nextCall(apply(done, request('payment')).order)).toMatchObject({ to: 'payment' })
     const { order: earlier } = apply(done, request('payment', 'earlier', 4))
@@ -414,7 +411,7 @@ describe('a withdrawal', () => {
     ])
   })
 
-  test('counts from the latest one that took something back, whichever came first', () => {
+  test('uses the latest effective withdrawal, independent of arrival', () => {
     const { order: read1 } = apply(having('invoiced', open('payment')), {
       announced: withdrawalOf('payment', 20),
     })
@@ -423,7 +420,7 @@ describe('a withdrawal', () => {
     expect(nextCall(apply(done, request('payment', 'between', 15)).order)).toEqual({ to: 'read' })
   })
 
-  test('that is not decided yet is rejected when the store requests the same again', () => {
+  test('that is undecided is rejected when the store repeats the request', () => {
     const { order: undecided } = apply(having('invoiced', open('payment')), withdraw('payment'))
     const next = applyAll(undecided, request('payment'), read('invoiced'))
     expect(statesOf(next)).toEqual(['withdrawal rejected', 'payment waiting', 'later waiting'])
@@ -431,20 +428,20 @@ describe('a withdrawal', () => {
 })
 
 test.each([unknown, { to: 'read', outcome: 'refused', reason: invalid } as const])(
-  'a read that shows no order ends the doubt: %j',
+  'a read that returns no order resolves the doubt: %j',
   answer => {
     expect(apply(order('paid', { doubt: 'now' }), answer).order).toEqual(order('paid'))
   },
 )
 
-test('a payment that is still to be sent may have been sent by a worker that died', () => {
+test('treats an unsent payment as perhaps sent by a worker that died', () => {
   const start = having('needs_review', open('payment'), open('refund', { stage: 'early' }))
   expect(perhapsAttempted(start).open.payment?.stage).toBe('perhaps sent')
   const held = having('needs_review', open('payment', { stage: 'held' }))
   expect(perhapsAttempted(held)).toEqual(held)
 })
 
-test('a resend notifies of the result and every request that was notified, and changes nothing', () => {
+test('a resend repeats the result and every notified request, and changes nothing', () => {
   const rejected = ended('payment', 'rejected', { reason: { ...invalid, body: 'of the service' } })
   const start = {
     ...having('needs_review', open('refund', { stage: 'early' }), open('payment')),
@@ -459,7 +456,7 @@ test('a resend notifies of the result and every request that was notified, and c
   expect(apply(order(undefined), resend).notices).toEqual([])
 })
 
-test('the requests that ended are kept up to 16 KB, the last ones', () => {
+test('keeps the latest ended requests, up to 16 KB', () => {
   const reason = { status: 400, message: 'x'.repeat(1000) }
   const rejected = Array.from({ length: 40 }, (_, id) =>
     ended('payment', 'rejected', { ids: [`${id}`], reason }),

@@ -15,7 +15,7 @@ import {
 } from '../../lib/orders/order.ts'
 import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 
-// What a crash between two steps leaves behind is in interleavings.test.ts, which runs `handleEvent` as well.
+// interleavings.test.ts, which also runs `handleEvent`, tests crashes between two steps.
 
 const KEY = { source: 'shop', external_id: '1' }
 const NOW = 5000
@@ -43,13 +43,13 @@ const inReview: Order = {
   },
 }
 
-/** What the service answers to each call; undefined where a call has to wait. */
+/** The service's response to each call; undefined if the call is deferred. */
 type Respond = ((to: AccountingCall['to']) => CallResult) | undefined
 
-/** What a worker does, and where it dies. */
+/** The steps of a worker, and where it dies. */
 type Journal = { steps: string[]; entries: HistoryEntry[]; isDying?: 'saving' | 'publishing' | undefined }
 
-/** An order with its table, and a journal of what its worker does. */
+/** An order with its table and a journal of the worker's steps. */
 const world = (
   start?: Order,
   { records, ...more }: Partial<StoredOrder> & { records?: RecordChange } = {},
@@ -101,7 +101,7 @@ const world = (
   return { from, journal, steps, entries, published, stored: () => stored }
 }
 
-/** Handles an event of an order, and returns everything that it does. */
+/** Handles an event of an order and returns all its effects. */
 const handled = async (
   event: OrderEvent,
   answer: Respond,
@@ -129,7 +129,7 @@ const created = () => answered('create', 'invoiced')
 /** The payment is registered when the invoice is finalized, and then the refund. */
 const finalized = (to: AccountingCall['to']) => answered(to, to === 'refund' ? 'refunded' : 'paid')
 
-test('saves every step, then publishes it, under its own version, before the next call', async () => {
+test('saves each step and publishes it with its own version before the next call', async () => {
   const { steps, outcome } = await handled(check, finalized)
   expect(steps).toEqual([
     'read',
@@ -140,14 +140,14 @@ test('saves every step, then publishes it, under its own version, before the nex
   expect(outcome).toEqual({ changed: true, calls: 2, published: 2, status: 'refunded' })
 })
 
-test('gives up an order that is not settled after twelve calls', async () => {
-  // Each answer is taken for that to a read, so that the payment is never decided.
+test('fails an order that is not settled after twelve calls', async () => {
+  // Every response looks like a read, so the payment is never decided.
   const { steps, outcome } = await handled(check, () => answered('read', 'invoiced'))
   expect(outcome).toBe('Cannot settle the order: 12 calls were not enough')
   expect(steps.filter(step => /^(read|payment|refund)$/.test(step))).toHaveLength(12)
 })
 
-test('saves what is known before a failure is thrown: a call whose answer is lost, and one that was not made', async () => {
+test('saves the order before it throws for a lost response or for a call that was not made', async () => {
   const lost = await handled(create, down, newOrder(KEY))
   expect([lost.outcome, lost.order?.open.create?.stage]).toEqual(['no response', 'unanswered'])
   expect(lost.entries).toMatchObject([{ calls: [{ to: 'create', outcome: 'unanswered' }] }])
@@ -161,7 +161,7 @@ test('publishes what was saved before a worker died, with the same ids, and appl
   journal.isDying = 'publishing'
   await expect(from('orders', check, finalized)).rejects.toThrow('died')
   journal.isDying = undefined
-  // The service has another answer now, and what was decided stays.
+  // The service's response has changed, but the saved decision remains.
   await from('orders', check, to => answered(to, 'refunded'))
   expect(steps).toEqual([
     ...['read', 'save paid v2, revision 1', 'publish order.updated v2'],
@@ -170,7 +170,7 @@ test('publishes what was saved before a worker died, with the same ids, and appl
   expect(published).toMatchObject([{ data: { status: 'paid' } }, { data: { status: 'refunded' } }])
 })
 
-test('publishes what an event that was given up has left, before it handles another', async () => {
+test('publishes what a dead-lettered event left unpublished before it handles another event', async () => {
   const outbox = {
     cause: { event: 'order.check', delivery: 'dead' },
     notices: [{ event: 'order.updated' }],
@@ -209,7 +209,7 @@ test('does not withdraw a payment that a worker may have sent in the last receiv
 test.each([
   ['publishes', 299_999, ['publish order.updated v4']],
   ['does not publish', 300_000, []],
-])('%s what an event of another queue has saved %d ms before', async (_name, ms, expected) => {
+])('%s what an event from the other queue saved %d ms earlier', async (_name, ms, expected) => {
   const outbox: Outbox = {
     cause: { event: 'order.check', delivery: 'in the bulk queue' },
     notices: [{ event: 'order.updated' }],
@@ -220,7 +220,7 @@ test.each([
   expect((await handled(webhook('paid'), down, paid, { outbox, updated_at })).steps).toEqual(expected)
 })
 
-test('reads what is to be withdrawn once, immediately before it sends a request', async () => {
+test('reads announced withdrawals once, immediately before it sends a request', async () => {
   const withdrawal = { id: 'w', of: 'create', accepted_at: 2 } as const
   const unknown = (to: AccountingCall['to']) =>
     ({ to, outcome: 'unknown order', reason: { status: 404, message: 'no' } }) as const
@@ -235,7 +235,7 @@ test('reads what is to be withdrawn once, immediately before it sends a request'
     { id: 'create', state: 'withdrawn' },
     { id: 'w', state: 'registered' },
   ])
-  // Its own event changes nothing, and is in the history.
+  // Its event changes nothing, but is in the history.
   const event = {
     event: 'order.withdraw',
     delivery: 'w',
@@ -245,7 +245,7 @@ test('reads what is to be withdrawn once, immediately before it sends a request'
   expect(entries.map(({ request }) => request)).toEqual(['create', 'w'])
 })
 
-test('dates a refusal whose cause may be removed', async () => {
+test('records the time of a refusal with a fixable cause', async () => {
   const reason = { status: 400, message: 'no' }
   const refuses = () => ({ to: 'create', outcome: 'refused', reason }) as const
   const { outcome, order } = await handled(create, refuses, newOrder(KEY))
@@ -253,7 +253,7 @@ test('dates a refusal whose cause may be removed', async () => {
   expect(order?.open.create).toMatchObject({ stage: 'refused', refused: { since: 5, reason } })
 })
 
-test('adds each save to the history, later than the one before whatever the clock shows', async () => {
+test('adds each save to the history with an increasing time, even if the clock goes back', async () => {
   const previous = '2026-01-02T03:04:05.999Z'
   const { entries } = await handled(check, finalized, inReview, { updated_at: previous })
   const [at, later] = ['2026-01-02T03:04:06.000Z', '2026-01-02T03:04:06.001Z']
@@ -267,13 +267,13 @@ test('adds each save to the history, later than the one before whatever the cloc
   expect(first.entries).toMatchObject([{ previous: undefined, request: 'create' }])
 })
 
-test('neither saves nor publishes without an entry in the history', async () => {
+test('neither saves nor publishes when the history entry cannot be written', async () => {
   const records = () => Promise.reject(new Error('no history'))
   const { steps, outcome } = await handled(check, finalized, inReview, { records })
   expect([steps, outcome]).toEqual([['read'], 'no history'])
 })
 
-test('saves an event that failed before without a change, unless it fails again', async () => {
+test('saves an unchanged order to clear its failing event, unless the event fails again', async () => {
   const failing = {} as Failing
   const settled = { ...newOrder(KEY), result: result('paid') }
   const { steps, outcome } = await handled(check, finalized, settled, { failing })
@@ -282,8 +282,8 @@ test('saves an event that failed before without a change, unless it fails again'
   expect((await handled(check, down, doubted, { failing })).steps).toEqual(['read'])
 })
 
-describe('an event whose call has to wait', () => {
-  test('moves to the bulk queue, and later ones follow until the last is processed', async () => {
+describe('an event whose call is deferred', () => {
+  test('moves to the bulk queue, and later events follow until the last one is processed', async () => {
     const { from, steps, stored } = world()
     expect(await from('orders', create, undefined)).toMatchObject({ deferred: true, calls: 0 })
     expect(stored()).toMatchObject({ bulk: 'create', order: { open: { create: { stage: 'unsent' } } } })
@@ -304,25 +304,25 @@ describe('an event whose call has to wait', () => {
     ])
   })
 
-  test('moves once more when the worker died in between, and keeps its mark while its call fails', async () => {
+  test('moves again after the worker died, and keeps its mark while its call fails', async () => {
     const { from, journal, steps, stored } = world()
     journal.isDying = 'saving'
     await expect(from('orders', create, undefined)).rejects.toThrow('died')
     journal.isDying = undefined
     await from('orders', create, undefined)
     await from('orders', create, undefined)
-    // Under the same revision, so that SQS drops it.
+    // With the same revision, so that SQS drops the duplicate.
     const moved = 'move create, revision 1'
     expect(steps).toEqual(['save undefined v0, revision 0, marked create', moved, moved])
     await expect(from('bulk', create, down)).rejects.toThrow('no response')
     expect(stored()?.bulk).toBe('create')
     await from('bulk', create, created)
     expect(stored()?.bulk).toBeUndefined()
-    // Handled there, it comes again when the worker died before it deleted it here, and leaves no mark.
+    // Redelivered here after it was handled there, because the worker died before deleting it; leaves no mark.
     for (const queue of ['orders', 'bulk', 'orders'] as const)
       await from(queue, check, queue === 'bulk' ? to => answered(to, 'invoiced') : undefined)
     expect(stored()?.bulk).toBeUndefined()
-    // Behind an event that is still there, it must not be dropped: its mark would remain.
+    // Behind another event in the bulk queue, it must not be deduplicated, or its mark would remain.
     const second = { ...check, delivery: 'second' }
     for (const event of [second, webhook('paid')]) await from('orders', event, undefined)
     await from('bulk', second, to => answered(to, 'invoiced'))

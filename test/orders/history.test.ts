@@ -19,7 +19,7 @@ const [at, previous] = ['2026-01-02T03:04:05.006Z', '2026-01-02T03:04:05.000Z']
 
 type Circumstances = Partial<Parameters<typeof historyEntry>[2]>
 
-/** The entry of a save that leads from one order to another. */
+/** The entry of a save that changes one order into another. */
 const between = (before: Partial<Order>, after: Partial<Order>, circumstances: Circumstances = {}) =>
   historyEntry(
     { ...newOrder(KEY), ...before },
@@ -41,7 +41,7 @@ const between = (before: Partial<Order>, after: Partial<Order>, circumstances: C
 const open = { body: '{}', accepted_at: 0, others: [], withdrawals: [] }
 const result = { ...KEY, status: 'invoiced', invoice_number: 12, total: '1000' }
 
-test('an entry names what a save has changed, without the words of the service', () => {
+test("an entry contains the changes of a save, without the service's text", () => {
   const reason = { status: 400, code: 'c', message: 'Sara Ahmadi' }
   const ended: EndedRequests[] = [
     { ids: [id(0)], kind: 'create', state: 'registered' },
@@ -78,7 +78,7 @@ test('an entry names what a save has changed, without the words of the service',
   expect(entryOf(entryItem(entry))).toEqual(entry)
 })
 
-test('a request is in the entry of a save that has changed its state, not its stage', () => {
+test('an entry contains a request when its state changed, not only its stage', () => {
   const payment = { ...open, id: id(1), kind: 'payment' } as const
   const requestsOf = (before: Partial<Order>, after: Partial<Order>) => between(before, after).requests
   const waiting = { open: { payment: { ...payment, stage: 'unsent' } } } as const
@@ -90,7 +90,7 @@ test('a request is in the entry of a save that has changed its state, not its st
   ])
 })
 
-test('a call has the status of its answer and the code of a failure', () => {
+test('a call is recorded with the status of its response or the code of its failure', () => {
   expect(madeCall({ to: 'create', outcome: 'result', status: 201, result }, 7)).toEqual({
     ...{ to: 'create', outcome: 'result', status: 201, ms: 7 },
   })
@@ -113,7 +113,7 @@ test('a call has the status of its answer and the code of a failure', () => {
   }
 })
 
-test('what the indexes find is only in the entry that brings it', () => {
+test('the attributes of the indexes are only in the entry that introduces them', () => {
   const held = { ...open, id: id(1), kind: 'payment', stage: 'held' } as const
   const known: Partial<Order> = { result, open: { payment: held } }
   const { request, invoice_number, requests } = between(known, { ...known, version: 1 })
@@ -128,7 +128,7 @@ test('what the indexes find is only in the entry that brings it', () => {
   for (const none of [null, undefined, '', { a: 1 }, '9'.repeat(101)]) expect(numbered(none)).toBeUndefined()
 })
 
-test('an entry fits into one write unit; what is too much is cut', () => {
+test('an entry is truncated to fit into one write unit', () => {
   const registered: EndedRequests = { ids: [id(1)], kind: 'payment', state: 'registered' }
   const calls: MadeCall[] = [
     { to: 'read', outcome: 'unanswered', ms: 8000 },

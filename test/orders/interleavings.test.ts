@@ -13,7 +13,7 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
   left: { requests: [], fixes: 1, ...QUIET, ...left },
 })
 
-/** What must hold once nothing is under way any more (promises P5–P9). */
+/** The invariants once nothing is in flight (promises P5–P9). */
 const violationsOf = ({ service, store, stored, requested, dead, unsaved }: World) => {
   const { status, receipts = 0, returns = 0, holdsPayment = false } = service.order ?? {}
   const isInReview = status === 'needs_review'
@@ -21,11 +21,11 @@ const violationsOf = ({ service, store, stored, requested, dead, unsaved }: Worl
   const result = stored?.order.result
   const views = stored === undefined ? [] : requestViews(stored.order)
   const isLost = (id: string) => dead.some(({ delivery }) => delivery === id)
-  // Its replay, or any other event, publishes what was saved.
+  // Its replay, or any other event, publishes the saved messages.
   const isPublished = stored?.outbox === undefined || !isLost(stored.outbox.cause.delivery)
   const violations: string[] = [...unsaved]
   if (receipts > 1 || returns > 1) violations.push('something was registered twice')
-  // The relay need not know what it never touched, nor what a dead letter did; else it must know the truth, and the store.
+  // Except for untouched orders and dead letters, the relay and the store must know the true state.
   if (dead.length === 0 && (result !== undefined || views.some(({ kind }) => kind !== 'withdrawal'))) {
     if (JSON.stringify(result) !== JSON.stringify(record))
       violations.push('the table differs from the service')
@@ -98,7 +98,7 @@ const isUnsettled = ({ stored }: World) => stored !== undefined && !isSettled(st
 const numbers = new Map<string, number>()
 const numbered = new WeakMap<object, number>()
 
-/** The same number for equal values. A world shares most of its parts with the one before it. */
+/** Assigns equal values the same number. A world shares most of its parts with its predecessor. */
 const numberOf = (part: object): number => {
   const known = numbered.get(part)
   if (known !== undefined) return known
@@ -109,16 +109,16 @@ const numberOf = (part: object): number => {
   return number
 }
 
-/** The same text for equal worlds. */
+/** A key that is equal for equal worlds. */
 const nameOf = (world: World) =>
   Object.values(world)
     .map(part => (typeof part === 'object' ? numberOf(part) : part))
     .join()
 
-/** Explores every order of events, with a crash of the worker at every await. */
+/** Explores every sequence of events, with a crash of the worker at every await. */
 const explore = async (start: World): Promise<{ worlds: number; violated: string[] }> => {
   const worked = new Map<string, Awaited<ReturnType<typeof work>>>()
-  /** What the worker does with the first event, undisturbed. */
+  /** The worker handles the first event without disturbance. */
   const undisturbed = async (world: World, name: string) => {
     const after = worked.get(name) ?? (await work(world))
     worked.set(name, after)
@@ -127,8 +127,8 @@ const explore = async (start: World): Promise<{ worlds: number; violated: string
 
   const ends = new Map<string, readonly string[]>()
   /**
-   * Lets everything that is under way arrive, in order and without faults, then a check of an unsettled order,
-   * and returns what is wrong in the end.
+   * Delivers everything in flight, in sequence and without faults, then checks an unsettled order, and returns the
+   * violations.
    */
   const violationsInTheEnd = async (start: World): Promise<readonly string[]> => {
     const passed: string[] = []
@@ -160,14 +160,14 @@ const explore = async (start: World): Promise<{ worlds: number; violated: string
     const { world: next, awaits } = await undisturbed(world, name)
     await visit(next, `${path}, worker`)
     for (let at = 1; at <= awaits; at++) {
-      // Before the first await it is a move before the worker, and before the last one after it.
+      // Before the first await equals a move before the worker; before the last one equals a move after it.
       for (const { name: move, apply } of at > 1 && at < awaits ? movesMeanwhile(world) : []) {
         const { world: next } = await work(world, { at, meanwhile: apply })
         await visit(next, `${path}, worker, and before its await ${at}: ${move}`)
       }
       if (world.left.faults === 0) continue
       const left = { ...world.left, faults: world.left.faults - 1 }
-      // A crash after an await is one before the next.
+      // A crash after an await equals one before the next.
       for (const fails of ['before', 'without effect', 'after', 'killed'] as const) {
         const { world: next } = await work({ ...world, left }, { at, fails })
         await visit(next, `${path}, await ${at} of the worker: ${fails}`)
@@ -229,7 +229,7 @@ test.each<[string, ...Parameters<typeof world>]>([
   ['an accountant who moves back what is paid', short, { requests: paid, reversals: 1, repeats: 1 }],
   ['two faults', inReview, { requests: ['payment', 'refund'], faults: 2 }],
 ])(
-  '%s: every interleaving ends with service, table and store in agreement',
+  '%s: the service, table and store agree after every interleaving',
   async (_name, service, left) => {
     const { worlds, violated } = await explore(world(service, left))
     expect(violated).toEqual([])

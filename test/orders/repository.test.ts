@@ -27,7 +27,7 @@ const result = (external_id: string, status: string) => ({ ...keyOf(external_id)
 const itemOf = async (external_id: string) =>
   (await scan(stack.dynamodb, 'orders')).find(item => item.external_id?.S === external_id)
 
-/** What every open request has, with other values for each id. */
+/** The common fields of an open request, with distinct values for each id. */
 const fields = (id: string, more: Partial<OpenRequest> = {}) => ({
   ...{ id, body: `{"of":"${id}"}`, accepted_at: NOW, others: [], withdrawals: [] },
   ...more,
@@ -39,7 +39,7 @@ type Stages<Kind extends RequestKind> = {
   [Stage in Extract<OpenRequest, { kind: Kind }>['stage']]: Extract<OpenRequest, { kind: Kind; stage: Stage }>
 }
 
-/** The stages of an open request, each with everything that it can have. */
+/** The stages of an open request, each with all its optional fields. */
 const later = <const Kind extends 'payment' | 'refund'>(kind: Kind) => ({
   unsent: { ...fields('1'), kind, stage: 'unsent' as const, refused },
   unanswered: { ...fields('2'), kind, stage: 'unanswered' as const, refused },
@@ -81,7 +81,7 @@ const outbox = {
 } as const
 
 describe('an order', () => {
-  test('is read as it was saved, with unknown fields and exact numbers', async () => {
+  test('is read back as saved, with unknown fields and exact numbers', async () => {
     const id = 'سفارش/1?#'
     const unknown = { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' }
     const of = 'payment'
@@ -112,7 +112,7 @@ describe('an order', () => {
   })
 
   test.each([creates, payments, refunds].flatMap(stages => Object.values(stages)))(
-    'keeps a $kind that is $stage',
+    'stores a $kind that is $stage',
     async request => {
       const order = orderOf(`${request.kind} ${request.stage}`, { open: { [request.kind]: request } })
       await save(order, 0)
@@ -120,7 +120,7 @@ describe('an order', () => {
     },
   )
 
-  test('keeps the large bodies of several requests deflated, and the others as they are', async () => {
+  test('stores large request bodies deflated, and the others unchanged', async () => {
     const rows = (count: number) => `{"items":[${'{"sku":"کالا"},'.repeat(count)}{}]}`
     const open = {
       create: { ...creates.unsent, body: rows(20_000) },
@@ -133,14 +133,14 @@ describe('an order', () => {
     const item = await itemOf('large')
     expect(Object.keys(item?.bodies?.M ?? {}).sort()).toEqual(['create', 'refund'])
     expect(JSON.stringify(item).length).toBeLessThan(20_000)
-    // A smaller body that replaces a large one leaves nothing of it.
+    // A smaller body replaces a large one completely.
     const smaller = orderOf('large', { open: { create: creates.unsent } })
     await save(smaller, 1)
     expect((await orders.get(order))?.order).toEqual(smaller)
     expect(await itemOf('large')).not.toHaveProperty('bodies')
   })
 
-  test('that was never saved is undefined, and a new one in everything that its item lacks', async () => {
+  test('that was never saved is undefined, and attributes missing from an item get the defaults of a new order', async () => {
     await save(newOrder({ source: 'a', external_id: 'bc' }), 0)
     expect(await orders.get({ source: 'ab', external_id: 'c' })).toBeUndefined()
     const Item = { source: { S: 'shop' }, external_id: { S: 'bare' } }
@@ -181,7 +181,7 @@ describe('an order', () => {
       },
     ],
   ])(
-    'is in the index while it is unsettled, in its own partition while it is in the bulk queue: %s',
+    'is indexed while it is unsettled, in a separate partition while it is in the bulk queue: %s',
     async (id, changes, more, attributes) => {
       await save(orderOf(id, changes), 0, more)
       expect(await itemOf(id)).toEqual({
@@ -193,7 +193,7 @@ describe('an order', () => {
     },
   )
 
-  test('that leaves the bulk queue and publishes nothing keeps neither its delivery nor an old message', async () => {
+  test('that leaves the bulk queue without publishing keeps no delivery or old message', async () => {
     const order = orderOf('done', { result: result('done', 'paid') })
     await save(order, 0, { bulk: 'delivery', outbox })
     await save(order, 1)
@@ -203,7 +203,7 @@ describe('an order', () => {
   })
 })
 
-test('a failing event is noted until the next save, unless the order was saved since', async () => {
+test('records a failing event until the next save, unless the order has been saved meanwhile', async () => {
   const order = orderOf('failing')
   const [since, before] = [NOW - 9000, NOW - 1].map(time => new Date(time).toISOString()) as [string, string]
   const failing: Failing = {
@@ -220,7 +220,7 @@ test('a failing event is noted until the next save, unless the order was saved s
 })
 
 describe('a save', () => {
-  test('of a revision that somebody else has saved is refused', async () => {
+  test('of a revision that has already been saved is refused', async () => {
     const order = orderOf('two')
     await save({ ...order, version: 1 }, 0)
     for (const revision of [0, 4])
@@ -230,7 +230,7 @@ describe('a save', () => {
   })
 
   test.each([0, 1])(
-    'at revision %i succeeds when only its response was lost and the SDK repeats it',
+    'at revision %i succeeds when the SDK repeats it after a lost response',
     async revision => {
       const dynamodb = new DynamoDB({
         region: 'eu-central-1',
@@ -265,8 +265,8 @@ describe('a save', () => {
   )
 })
 
-// That checks come at growing intervals is in test/reconcile.
-test('a check is not postponed when the order has changed in the meantime', async () => {
+// test/reconcile tests the growing intervals of checks.
+test('does not postpone a check when the order has changed meanwhile', async () => {
   const order = orderOf('faster', { doubt: 'now' })
   await save(order, 0)
   await save(orderOf('faster', { result: result('faster', 'paid') }), 1)
@@ -274,7 +274,7 @@ test('a check is not postponed when the order has changed in the meantime', asyn
   expect((await itemOf('faster'))?.check_at).toBeUndefined()
 })
 
-test('a body is stored deflated from 4,096 characters on', () => {
+test('stores a body deflated from 4,096 characters', () => {
   expect(deflated('س'.repeat(4095))).toBeUndefined()
   const large = 'س'.repeat(4096)
   const body = deflated(large) ?? Uint8Array.of()
@@ -282,7 +282,7 @@ test('a body is stored deflated from 4,096 characters on', () => {
   expect(body.length).toBeLessThan(100)
 })
 
-test('the stored size is that of the JSON string if it is small enough, else what is left by deflating', () => {
+test('the stored size is the size of the JSON string, or its deflated size when it is large', () => {
   const quotes = '"'.repeat(5000)
   expect(storedBytes(quotes, 10_002)).toBe(10_002)
   expect(storedBytes(quotes, 10_001)).toBe(deflated(quotes)?.length)

@@ -8,42 +8,42 @@ import type { Failing, SavedOrder } from '../../lib/orders/stored.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 import { ACTS, called, refuses, resultOf, type ServiceOrder, serviceOrder } from '../support/service-order.ts'
 
-/** A model of everything around one order: service, order queue, worker, feed and store. Nothing in it is changed. */
+/** An immutable model of one order's environment: service, order queue, worker, feed and store. */
 export type World = Readonly<{
   service: Readonly<{
-    /** Undefined until it is created. */
+    /** Undefined until the order is created. */
     order?: ServiceOrder
     paidOutside?: true
     /** Whether an accountant has cancelled a receipt. */
     reversed?: true
-    /** Whether a created order is finalized immediately. */
+    /** Whether a new order is finalized immediately. */
     stocked: boolean
-    /** Why the service refuses the order: an unknown product, which an accountant may add, or an invalid body. */
+    /** The cause of refusals: an unknown product, which an accountant may add, or an invalid body. */
     refuses?: 'unknown_sku' | 'invalid'
-    /** Whether finalizing forgets the held payment, which the spec does not rule out explicitly. */
+    /** Whether finalizing drops the held payment, which the spec does not exclude explicitly. */
     forgetful: boolean
   }>
-  /** Webhooks that were sent and not queued yet; they may arrive in any order. */
+  /** Webhooks that were sent but not queued yet; they may arrive in any order. */
   webhooks: readonly OrderEvent[]
   queue: readonly { event: OrderEvent; redelivered: boolean }[]
-  /** Events that were given up, and may be replayed. */
+  /** Dead letters, which may be replayed. */
   dead: readonly OrderEvent[]
-  /** Withdrawals that the API has not announced yet, and those that it has. */
+  /** Withdrawals that the API has not announced yet, and announced ones. */
   unannounced: readonly Withdrawal[]
   announced: readonly Withdrawal[]
   stored?: SavedOrder & { revision: number; failing?: true }
-  /** The deliveries that were saved for each version. */
+  /** The saved deliveries of each version. */
   saved: { readonly [version: number]: readonly string[] }
-  /** What was published although it was not saved, or saved twice for a version. */
+  /** Messages published without being saved, or saved twice for a version. */
   unsaved: readonly string[]
-  /** What the store knows by the rule of the feed: nothing older than what it has applied. */
+  /** The store's state by the feed's rule: it ignores versions older than the applied one. */
   store: Readonly<{
     version: number
     result?: OrderResult
-    /** The states of each request, in the order in which they were published. */
+    /** The states of each request, in sequence of publication. */
     states: { readonly [id: string]: readonly string[] }
   }>
-  /** What the store has requested; `at` is the number of requests about the same kind before it. */
+  /** The store's requests; `at` is the number of earlier requests of the same kind. */
   requested: readonly {
     id: string
     kind: RequestKind
@@ -53,13 +53,13 @@ export type World = Readonly<{
   }[]
   /** The deliveries that the store has received. */
   received: readonly string[]
-  /** What may still happen. */
+  /** The remaining possible actions. */
   left: Readonly<{
-    /** A request may be repeated; `-payment` is a withdrawal. */
+    /** Requests, possibly repeated; `-payment` is a withdrawal. */
     requests: readonly (RequestKind | `-${RequestKind}`)[]
     fixes: number
     outsidePayments: number
-    /** Moves backward: a payment reversed, or an order moved back to review. */
+    /** Backward moves: a reversed payment, or an order moved back to review. */
     reversals: number
     edits: number
     repeats: number
@@ -68,7 +68,7 @@ export type World = Readonly<{
     deaths: number
     replays: number
   }>
-  /** How many webhooks the service has sent. */
+  /** The number of webhooks that the service has sent. */
   sent: number
 }>
 
@@ -76,7 +76,7 @@ type Service = World['service']
 
 export const KEY = { source: 'shop', external_id: '1' }
 
-/** What the worker is answered, and the service after it. */
+/** The response to the worker, and the service's next state. */
 const serve = (service: Service, { to }: AccountingCall): { answer: CallResult; service: Service } => {
   const { stocked, refuses: code } = service
   const reason = { status: 400, code: code ?? 'not_finalized', message: 'no' }
@@ -89,7 +89,7 @@ const serve = (service: Service, { to }: AccountingCall): { answer: CallResult; 
     return { service, answer: to === 'create' ? refused : unknown }
   }
   if (to === 'create') {
-    // The original result, of which only the status may be out of date here.
+    // The original result, of which only the status may be outdated here.
     const original = resultIs({ ...order, status: first.status })
     return { service: { ...service, order }, answer: { ...original, duplicate: service.order !== undefined } }
   }
@@ -99,7 +99,7 @@ const serve = (service: Service, { to }: AccountingCall): { answer: CallResult; 
   }
 }
 
-/** Something that may happen, and the world after it. */
+/** A possible action, and the resulting world. */
 export type Move = { name: string; apply: (world: World) => World }
 
 const enqueue = (world: World, event: OrderEvent, redelivered = false): World => ({
@@ -147,7 +147,7 @@ const giveUp = (world: World): World => {
   return { ...world, queue, dead: [...world.dead, first.event], left }
 }
 
-/** An event fails 200 times before it is given up; a worker that is killed every time is not modelled. */
+/** An event becomes a dead letter after 200 failures; a worker that is killed each time is not modelled. */
 const isGivenUp = ({ queue, stored }: World) =>
   queue[0]?.redelivered === true && (stored === undefined || stored.failing === true)
 
@@ -160,7 +160,7 @@ const replay =
     return event === undefined ? world : enqueue(next, event, true)
   }
 
-/** What an accountant does, and how often it may happen; undefined when it cannot be done. */
+/** An accountant's action and its remaining count; undefined if the action is impossible. */
 type Deed = {
   kind: 'fixes' | 'outsidePayments' | 'reversals' | 'edits'
   does: (order: ServiceOrder, service: Service) => ServiceOrder | undefined
@@ -197,7 +197,7 @@ const DEEDS: Readonly<Record<string, Deed>> = {
 const when = (isPossible: boolean, name: string, apply: Move['apply']): Move[] =>
   isPossible ? [{ name, apply }] : []
 
-/** What may happen at any time, also between two steps of the worker: the accountant acts, the API announces. */
+/** Actions that may happen at any time, even between two steps of the worker: by the accountant and the API. */
 export const movesMeanwhile = ({ left, unannounced, service }: World): Move[] => [
   ...when(unannounced.length > 0, 'the withdrawal is announced', announce),
   ...when(left.fixes > 0 && service.refuses === 'unknown_sku', 'accountant adds the product', world => {
@@ -220,7 +220,7 @@ export const movesMeanwhile = ({ left, unannounced, service }: World): Move[] =>
   ),
 ]
 
-/** A webhook arrives, for the last time or once more. */
+/** A webhook arrives, possibly to be repeated. */
 export const arrive =
   (index: number, isLast = true) =>
   (world: World): World => {
@@ -231,7 +231,7 @@ export const arrive =
       : enqueue({ ...world, left: { ...world.left, repeats: world.left.repeats - 1 } }, event)
   }
 
-/** Everything that may happen next outside of the worker. */
+/** All actions that may happen next outside the worker. */
 export const moves = (world: World): Move[] => {
   const { left, webhooks, dead } = world
   return [
@@ -240,7 +240,7 @@ export const moves = (world: World): Move[] => {
       when(left.replays > 0, `dead letter ${index} is replayed`, replay(index)),
     ),
     ...left.requests.flatMap((name, index) =>
-      // Of equal requests the first: another order of them is no other story.
+      // Only the first of equal requests, since their order makes no difference.
       when(left.requests.indexOf(name) === index, `store requests ${name}`, request(index)),
     ),
     ...movesMeanwhile(world),
@@ -251,12 +251,12 @@ export const moves = (world: World): Move[] => {
   ]
 }
 
-/** One for all: there are many of them, and an error is slow to make. */
+/** Shared, since creating many errors is slow. */
 const INJECTED = new Error('injected')
 
 /**
- * What happens at the worker's n-th await. `fails`: an error before the call, which is then not made, or after it was
- * made, with its effect or without, or a crash before it. `meanwhile`: somebody else acts just before the call.
+ * An incident at the worker's n-th await. `fails`: an error instead of the call, an error after the call with or
+ * without its effect, or a crash before the call. `meanwhile`: another party acts just before the call.
  */
 type Fault = { at: number } & (
   | { fails: 'before' | 'without effect' | 'after' | 'killed' }
@@ -264,9 +264,9 @@ type Fault = { at: number } & (
 )
 
 /**
- * Lets the worker handle the first event of the queue: `handleEvent` itself runs, with the model's dependencies.
+ * Runs `handleEvent` for the first event of the queue with the model's dependencies.
  *
- * @returns the world after it, and how many awaits it passed
+ * @returns the resulting world and the number of awaits
  */
 export const work = async (start: World, fault?: Fault): Promise<{ world: World; awaits: number }> => {
   const [first] = start.queue
@@ -274,7 +274,7 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
   let world = start
   let awaits = 0
   let isKilled = false
-  /** @param unanswered what a call to the service returns that was made, and whose answer is lost */
+  /** @param unanswered the result of a call to the service whose response is lost */
   const place = async <Result>(effect: () => Result, unanswered?: () => Result): Promise<Result> => {
     if (isKilled) throw INJECTED
     awaits++
@@ -328,7 +328,7 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
   } catch (error) {
     if (error !== INJECTED) throw error
     const queue = world.queue.map(each => (each === first ? { ...each, redelivered: true } : each))
-    // The worker notes a failing event with its order, unless it is killed.
+    // The worker records a failing event on its order, unless it is killed.
     const stored = world.stored && !isKilled ? { stored: { ...world.stored, failing: true as const } } : {}
     world = { ...world, queue, ...stored }
   }
@@ -340,7 +340,7 @@ const FAILING: Failing = {
   ...{ message: '', behind: 0 },
 }
 
-/** What is saved for a version is saved once. */
+/** The messages of a version are saved only once. */
 const contentsOf = ({ saved, unsaved }: World, { order, outbox }: SavedOrder): Partial<World> => {
   const messages = outbox === undefined ? [] : feedMessages(order, outbox)
   if (messages.length === 0) return {}

@@ -26,7 +26,7 @@ const failing = (...ids: string[]) => ({
 })
 
 describe('a batch', () => {
-  test('logs a failure of onFailure, and its message still counts as failed', async () => {
+  test('logs an error of onFailure, and still reports its message as failed', async () => {
     const error = new Error('no visibility')
     const onFailure = () => Promise.reject(error)
     const delivery = '00000000-0000-4000-8000-000000000001'
@@ -37,7 +37,7 @@ describe('a batch', () => {
     expect(lines).toEqual([{ level: 'error', message, error, fields: { delivery, messageId: 'a1' } }])
   })
 
-  test('runs message groups in parallel, and the messages of one group in sequence', async () => {
+  test('runs message groups in parallel and the messages of a group in sequence', async () => {
     const busy = new Set<string>()
     let most = 0
     await processBatch(records('a0', 'b0', 'c0', 'd0', 'e0', 'a1', 'b1', 'c1', 'd1', 'e1'), {
@@ -53,7 +53,7 @@ describe('a batch', () => {
     expect(most).toBe(5)
   })
 
-  test('fails a message and those behind it in its group, if it has one', async () => {
+  test('fails a message and all later messages of its group', async () => {
     const member = fc.record({ group: fc.constantFrom('a', 'b', 'c', 'd', ''), fails: fc.boolean() })
     await fc.assert(
       fc.asyncProperty(fc.array(member, { maxLength: 10 }), async batch => {
@@ -101,7 +101,7 @@ test.each<[string, ReturnType<typeof failed>[][], string[][], string | undefined
     'InternalError',
   ],
   ['an error when the caller is at fault', [[failed('0', 'Invalid', true)]], [], 'Invalid'],
-])('the messages whose visibility SQS did not extend are %s', async (_name, answers, again, code) => {
+])('returns the messages whose visibility SQS did not extend: %s', async (_name, answers, again, code) => {
   const sent: unknown[] = []
   const send = async ({ input }: { input: ChangeMessageVisibilityBatchCommandInput }) => {
     sent.push(input.Entries?.map(({ ReceiptHandle }) => ReceiptHandle?.replace('handle-', '')))

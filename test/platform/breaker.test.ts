@@ -17,7 +17,7 @@ const begin = (order: string) => {
   const [source = '', external_id = ''] = order.split(' ')
   return admit({ source, external_id })
 }
-/** Makes an attempt for an order, `<source> <external_id>`; the milliseconds to wait when it is not admitted. */
+/** Makes an attempt for an order `<source> <external_id>`; returns the milliseconds to wait if not admitted. */
 const attempt = (order: string, outcome: Outcome): number | undefined => {
   const admission = begin(order)
   if ('wait' in admission) return admission.wait
@@ -28,14 +28,14 @@ const fail = (...orders: string[]) => orders.map(order => attempt(order, 'failur
 const isHeld = (order: string) => attempt(order, 'neutral') !== undefined
 
 describe('the breaker', () => {
-  test('opens for a source when several of its orders fail, and not when one fails again and again', () => {
+  test('opens for a source when several of its orders fail, and not when one order fails repeatedly', () => {
     fail(...Array(9).fill('shop 1'))
     expect(isHeld('shop 1')).toBe(false)
     expect(fail('shop 2', 'shop 3', 'shop 4')).toEqual([undefined, undefined, 1000])
     expect(opened).toEqual([0])
   })
 
-  test('holds up no other source while the orders of one fail', () => {
+  test('delays no other source while orders of one source fail', () => {
     for (let hour = 0; hour < 3_600_000; hour += 1000) {
       clock = hour
       fail('shop 1', 'shop 2', 'shop 3')
@@ -45,13 +45,13 @@ describe('the breaker', () => {
     expect(isHeld('shop 4')).toBe(true)
   })
 
-  test('opens for everybody when orders of two sources fail without a success in between', () => {
+  test('opens for all sources when orders of two sources fail without a success in between', () => {
     fail('shop 1', 'shop 2', 'web 1')
     expect(opened).toEqual([0])
     expect(['shop', 'web', 'app'].map(source => isHeld(`${source} 9`))).toEqual([true, true, true])
   })
 
-  test('does not open when a call succeeds in between, of any source', () => {
+  test('does not open when a call of any source succeeds in between', () => {
     for (const each of ['1', '2', '3', '4']) {
       attempt('app 1', 'success')
       fail(`shop ${each}`, `web ${each}`)
@@ -61,7 +61,7 @@ describe('the breaker', () => {
     expect(opened).toEqual([])
   })
 
-  test('closes for all sources with the success that ends an outage', () => {
+  test('closes for all sources after the first success', () => {
     fail('shop 1', 'shop 2', 'shop 3', 'web 1')
     expect(isHeld('shop 1')).toBe(true)
     clock = 1000
@@ -69,7 +69,7 @@ describe('the breaker', () => {
     expect(['shop', 'web', 'app'].map(source => isHeld(`${source} 9`))).toEqual([false, false, false])
   })
 
-  test('probes with one attempt at a time after pauses that grow from a second to a minute', () => {
+  test('probes with one attempt at a time, after pauses that grow from a second to a minute', () => {
     fail('shop 1', 'shop 2', 'shop 3')
     const pauses: number[] = []
     for (let count = 0; count < 9; count++) {
@@ -82,13 +82,13 @@ describe('the breaker', () => {
     }
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
     clock += 60_000
-    // A probe that says nothing is followed by another one.
+    // A neutral probe is followed by another one.
     expect([attempt('shop 5', 'neutral'), attempt('shop 6', 'success')]).toEqual([undefined, undefined])
     fail('shop 1', 'shop 2')
     expect(isHeld('shop 7')).toBe(false)
   })
 
-  test('makes no longer pause because of attempts that were under way when it opened', () => {
+  test('does not lengthen the pause for attempts that were in flight when it opened', () => {
     const attempts = Array.from({ length: 20 }, (_, index) => begin(`${index % 2 ? 'shop' : 'web'} ${index}`))
     for (const each of attempts) if ('end' in each) each.end('failure')
     expect(new Set(opened)).toEqual(new Set([0]))
@@ -96,7 +96,7 @@ describe('the breaker', () => {
     expect(isHeld('shop 9')).toBe(false)
   })
 
-  test('admits no second probe when an attempt ends that began before it opened', () => {
+  test('admits no second probe when an attempt that began before it opened ends', () => {
     const late = begin('shop 0')
     fail('shop 1', 'shop 2', 'shop 3')
     clock = 1000
@@ -115,7 +115,7 @@ describe('the breaker', () => {
     expect(opened).toEqual([61_000])
   })
 
-  test('for one order opens at its first failure, for its source only', () => {
+  test('with a threshold of one opens at the first failure, for its source only', () => {
     start(1)
     fail('shop 1')
     expect([isHeld('shop 2'), isHeld('web 1')]).toEqual([true, false])

@@ -11,7 +11,7 @@ import { startServer } from '../support/server.ts'
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest()
 
-/** The Authorization header of a POST without a query, as the documentation of Signature Version 4 derives it. */
+/** The Authorization header of a POST without a query, derived as documented for Signature Version 4. */
 const expectedAuthorization = ({ url = '', headers }: IncomingMessage, body: Buffer): string => {
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? ''
   const signed = names.split(';').map(name => `${name}:${headers[name]}\n`)
@@ -26,7 +26,7 @@ const expectedAuthorization = ({ url = '', headers }: IncomingMessage, body: Buf
   return `AWS4-HMAC-SHA256 Credential=${CREDENTIALS.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`
 }
 
-test('signs the requests of each client, beyond ASCII too', async () => {
+test('signs the requests of each client, including non-ASCII content', async () => {
   const authorizations: { sent: string | undefined; expected: string }[] = []
   await using closing = new AsyncDisposableStack()
   const server = await startServer(async (request, body) => {

@@ -8,7 +8,7 @@ afterEach(() => {
 })
 
 test.each(Object.keys(VARIABLES) as (keyof Settings)[])(
-  'the setting %s is an environment variable of this name, which is required',
+  'the setting %s requires the environment variable of the same name',
   name => {
     const variable = name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()
     for (const missing of [{}, { [variable]: '' }]) {
@@ -22,7 +22,7 @@ test.each(Object.keys(VARIABLES) as (keyof Settings)[])(
   },
 )
 
-test('unix time is in whole seconds', () => {
+test('returns Unix time in whole seconds', () => {
   expect(unixSeconds(1999)).toBe(1)
 })
 

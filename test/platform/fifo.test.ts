@@ -6,7 +6,7 @@ import { stackForTests } from '../support/stack.ts'
 
 const { stack } = await stackForTests()
 
-test('each order has its own message group, of characters that SQS accepts', () => {
+test('each order has its own message group, in characters that SQS accepts', () => {
   const text = fc.string({ unit: 'binary' })
   const order = fc.record({ source: text, external_id: text })
   const property = fc.property(order, order, (a, b) => {

@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 const closing: (() => Promise<void>)[] = []
 afterEach(() => Promise.all(closing.splice(0).map(close => close())))
 
-/** Starts a server, and returns a client of it with the connection of each request that arrived, by its number. */
+/** Starts a server; returns a client for it and the connection number of each received request. */
 const serve = async (listener: RequestListener, assertAddress?: (address: string) => void) => {
   const sockets: Socket[] = []
   const {
@@ -37,7 +37,7 @@ const serve = async (listener: RequestListener, assertAddress?: (address: string
 }
 
 describe('a request', () => {
-  test('is sent as given: method, path, headers and body', async () => {
+  test('sends the given method, path, headers and body', async () => {
     let received: unknown
     const { request } = await serve(async (incoming, response) => {
       const { method, url, headers } = incoming
@@ -63,7 +63,7 @@ describe('a request', () => {
     expect(connections().slice(3).sort()).toEqual([0, 1])
   })
 
-  test('to an https address begins with a TLS handshake', async () => {
+  test('to an https URL begins with a TLS handshake', async () => {
     const { server, origin, request } = await serve(() => undefined)
     const failed = expect(request({ origin: origin.replace('http', 'https') })).rejects.toThrow()
     const [{ rawPacket }, socket] = await once(server, 'clientError')
@@ -74,7 +74,7 @@ describe('a request', () => {
 })
 
 describe('a connection that is reset', () => {
-  /** Resets the connection at the requests with these numbers, from 1. */
+  /** Resets the connection at these requests, numbered from 1. */
   const resetting = (...numbers: number[]) => {
     let count = 0
     return serve(async (request, response) => {
@@ -84,14 +84,14 @@ describe('a connection that is reset', () => {
     })
   }
 
-  test('while it was idle is replaced by a new one, and the request is sent again', async () => {
+  test('while idle is replaced by a new one, and the request is sent again', async () => {
     const { connections, request } = await resetting(3)
     await Promise.all([request(), request()])
     expect(await request({ body: 'again' })).toMatchObject({ status: 200, text: 'again' })
     expect(connections()).toEqual([0, 1, expect.any(Number), 2])
   })
 
-  test('before the request is written is replaced as well', async () => {
+  test('before the request is written is also replaced', async () => {
     const { connections, request } = await resetting()
     await request()
     const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
@@ -124,7 +124,7 @@ describe('a response', () => {
       },
       'aborted',
     ],
-  ])('that %s fails, and says why', async (_name, listener, message) => {
+  ])('that %s fails with a reason', async (_name, listener, message) => {
     const { request } = await serve(listener)
     await expect(request({ timeout: message === 'aborted' ? 20_000 : 100 })).rejects.toThrow(message)
   })
@@ -136,7 +136,7 @@ describe('a response', () => {
     expect(await request({ maxBytes: body.length })).toMatchObject({ text: body })
   })
 
-  test('whose body is discarded leaves the connection usable when it is short', async () => {
+  test('with a short discarded body leaves the connection reusable', async () => {
     const { sockets, request } = await serve((_request, response) => response.end('x'.repeat(10_000)))
     await until(async () => {
       expect(await request({ maxBytes: 0 })).toMatchObject({ status: 200, text: '' })
@@ -144,12 +144,12 @@ describe('a response', () => {
     })
   })
 
-  test('whose body is discarded is not waited for, and ends the connection when it is long', async () => {
+  test('with a long discarded body is not awaited, and closes the connection', async () => {
     const { sockets, request } = await serve((_request, response) => {
       const more = () => !response.destroyed && response.write('x'.repeat(65_536), () => setImmediate(more))
       more()
     })
-    // Not by the timeout, which would end it as well.
+    // Before the timeout, which would also close it.
     expect(await request({ maxBytes: 0, timeout: 60_000 })).toMatchObject({ status: 200, text: '' })
     await until(() => sockets[0]?.destroyed === true)
   })
@@ -166,7 +166,7 @@ describe('the address of a feed', () => {
   }
 
   test.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]'])(
-    '%s is called on a developer machine only',
+    '%s is only called locally',
     async host => {
       await expect((await feed('public'))(host)).rejects.toThrow('is not public')
       if (!host.startsWith('['))
@@ -174,7 +174,7 @@ describe('the address of a feed', () => {
     },
   )
 
-  test('is not called when any that its name has is internal', async () => {
+  test('is not called when its name resolves to any internal address', async () => {
     const addresses = ['203.0.113.1', '127.0.0.1'].map(address => ({ address, family: 4 }))
     const answer = (...[, , callback]: Parameters<LookupFunction>) => callback(null, addresses)
     const call = await feed('public')
@@ -191,6 +191,6 @@ test.each([
   ['Thu, 01 Jan 1960 00:00:00 GMT', 0],
   ['soon', undefined],
   [undefined, undefined],
-])('Retry-After %p is %p seconds', (header, seconds) => {
+])('parses Retry-After %p as %p seconds', (header, seconds) => {
   expect(retryAfterSeconds(header, 30_000)).toBe(seconds)
 })

@@ -16,10 +16,10 @@ import { startServer } from '../support/server.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
 import { until } from '../support/until.ts'
 
-/** Longer than parameters stay in use, so that every round reads them again. */
+/** Longer than parameters are cached, so that each round reads them again. */
 const ROUND_MS = 61_000
 
-test('a NAT gateway that resets idle connections delays nothing', async () => {
+test('idle connections reset by a NAT gateway cause no delay', async () => {
   await using closing = new AsyncDisposableStack()
   const backends = await startBackends(closing)
   const inbox = newInbox()
@@ -48,7 +48,7 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
   const request = storeRequester(relay.apiUrl)
 
   const receives: string[] = []
-  /** Lets a function process everything that is in its queue, as Lambda's event source does. */
+  /** Makes a function process its whole queue, as Lambda's event source does. */
   const consume = async (queue: string, run: (event: SQSEvent) => Promise<SQSBatchResponse>) => {
     const QueueUrl = backends.queueUrl(queue)
     const receiving = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] }
@@ -66,7 +66,7 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
     for (const worker of relay.workers) await consume(QUEUES.orders, worker)
     await consume(feedQueueName('demo-shop'), relay.feeder)
   }
-  /** Orders that are created, reviewed and finalized, all at the same time. */
+  /** Orders that are created, reviewed and finalized concurrently. */
   const round = async (...ids: string[]) => {
     for (const id of ids) {
       await service.stock(id, 0)
@@ -85,7 +85,7 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
     for (const gateway of gateways.values()) gateway.forget()
   }
 
-  // The first round leaves as many idle connections as a batch needs, the next ones few.
+  // The first round leaves the idle connections of a whole batch; the next ones leave few.
   await round(...Array.from({ length: 10 }, (_, index) => `o0000${index}`))
   await round('o00010')
   await round('o00011', 'o00012')
@@ -103,7 +103,7 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
   ])
 })
 
-test('an attempt without a response from AWS ends while the sender of a webhook still waits, and closes all idle connections', async () => {
+test("an attempt without a response from AWS ends before the sender's timeout, and closes all idle connections", async () => {
   const done = Promise.resolve({ status: 200 })
   const answers = [done, new Promise<undefined>(() => undefined), done]
   const server = await startServer(async () => answers.shift())
@@ -117,7 +117,7 @@ test('an attempt without a response from AWS ends while the sender of a webhook 
   Object.assign(httpsAgent.freeSockets, { aws: [idle] })
   const began = performance.now()
   await call()
-  // Half of the time is left for other calls.
+  // Half of the time remains for other calls.
   const seen = { isInTime: performance.now() - began < 5000, isClosed: idle.destroyed, connectionTimeout }
   sqs.destroy()
   await server.close()

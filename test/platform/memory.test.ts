@@ -15,7 +15,7 @@ const nothing = () => undefined
 const SECRET = 'whsec_memory'
 const Parameters = [{ Name: `${SETTINGS.secretsPath}/webhook/secrets/one`, Value: SECRET }]
 const dependencies = {
-  // AWS that takes everything and keeps nothing.
+  // A fake AWS that accepts everything and stores nothing.
   ...{ dynamodb: { send: async () => ({}) as never }, sqs: { send: async () => ({}) as never } },
   ssm: { send: async () => ({ Parameters }) as never },
   telemetry: { info: nothing, warn: nothing, error: nothing, count: nothing, seconds: nothing },
@@ -56,6 +56,6 @@ test.each(FUNCTIONS)('the %s does not leak memory', async (_name, handle, expect
   await heapAfter(1000)
   const before = await heapAfter(1000)
   const after = await heapAfter(2000)
-  // Kept, an id alone would take more.
+  // A leak of only one id per event would exceed this.
   expect((after - before) / 2000).toBeLessThan(50)
 })

@@ -15,7 +15,7 @@ const { ssm } = stack
 const { secretsPath } = stack.settings
 
 describe('Parameter Store', () => {
-  test('parameters below a path are read page by page, named relative to it', async () => {
+  test('reads the parameters below a path page by page, with names relative to it', async () => {
     const expected = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`a/${index}`, `v${index}`]))
     for (const [name, value] of Object.entries(expected)) await stack.set(`pages/${name}`, value)
     stack.clear()
@@ -35,16 +35,16 @@ describe('Parameter Store', () => {
     stack.clear()
     expect(await load()).toEqual(expected)
     expect(stack.commands()).toEqual(['GetParametersByPath'])
-    // A change of one key changes one text: no reader sees half of it.
+    // A change of one key changes one text, so no reader sees a partial change.
     const changed = indexTexts(
       Object.fromEntries([['shop-1/new', 'x'], ...Object.entries(expected).reverse()]),
     )
     expect(changed.filter((text, index) => text !== [first, ...texts][index])).toHaveLength(1)
-    // Nor only one of a secret and the one that it replaces.
+    // A secret and the one that it replaces are in the same text.
     expect(indexTexts({ shop: 'x', 'shop.1': 'y' }).filter(text => text !== '{}')).toHaveLength(1)
   })
 
-  test('reads a single parameter by name; a missing one is not an error', async () => {
+  test('reads a single parameter by name, and returns undefined for a missing one', async () => {
     await stack.set('single', 'one')
     const load = (name: string) => singleParameter(ssm, secretsPath, name)()
     expect([await load('single'), await load('missing')]).toEqual([{ single: 'one' }, {}])
@@ -60,7 +60,7 @@ describe('cached parameters', () => {
   })
   const find = (name: string, interval?: number) => cache.find(values => values[name], interval)
 
-  test('are read once for any number of callers, and then kept for a minute', async () => {
+  test('are read once for concurrent callers, and cached for a minute', async () => {
     expect(await Promise.all([cache.get(), cache.get(), find('a')])).toEqual([
       { a: 'one' },
       { a: 'one' },
@@ -73,7 +73,7 @@ describe('cached parameters', () => {
     expect([await cache.get(), state.reads]).toEqual([{}, 2])
   })
 
-  test('are read again to find what is missing, at most once a minute', async () => {
+  test('are read again for a missing name at most once a minute', async () => {
     await cache.get()
     state.stored = { a: 'one', b: 'two' }
     // The second of two simultaneous callers waits for the read that the first one began.
@@ -95,7 +95,7 @@ describe('cached parameters', () => {
     [0, 22_500],
     [0.5, 30_000],
     [1, 37_500],
-  ])('are not read after a failed read, for half a minute jittered by %p: %p ms', async (random, pause) => {
+  ])('are not read for half a minute after a failed read, jittered by %p: %p ms', async (random, pause) => {
     Object.assign(state, { random, stored: new Error('throttled') })
     for (state.now of [0, 1, pause - 1]) await expect(find('a')).rejects.toThrow('throttled')
     expect(state.reads).toBe(1)
@@ -103,7 +103,7 @@ describe('cached parameters', () => {
     expect([await find('a'), state.reads]).toEqual(['one', 2])
   })
 
-  test('remain in use for an hour while they cannot be read, and no longer', async () => {
+  test('remain valid for one hour while they cannot be read', async () => {
     await cache.get()
     state.stored = new Error('down')
     for (state.now = MINUTE; state.now < 60 * MINUTE; state.now += 5 * SECOND) {
@@ -115,7 +115,7 @@ describe('cached parameters', () => {
     await expect(find('a')).rejects.toThrow('down')
   })
 
-  test('find nothing while the read after a miss fails', async () => {
+  test('return nothing when the read after a miss fails', async () => {
     await cache.get()
     state.stored = new Error('down')
     expect(await find('b')).toBeUndefined()

@@ -7,19 +7,19 @@ import { storeName } from '../../lib/platform/names.ts'
 import { assertPublicFeeds, MAX_STORES } from '../../lib/platform/stores.ts'
 import { aliasBomb } from '../../proofs/fuzz/properties.ts'
 
-/** A file with these stores, each in a line of its own. */
+/** A file with these stores, one per line. */
 const file = (...stores: string[]) => ['stores:', ...stores.map(store => `  - ${store}`)].join('\n')
 const http = (address: string) => `{ source: a, feed: { http: "${address}" } }`
 
 describe('stores.yml', () => {
-  test('has two stores with SQS feeds as shipped', () => {
+  test('has two stores with SQS feeds by default', () => {
     expect(readStores('stores.yml')).toEqual([
       { source: 'api', feed: 'sqs' },
       { source: 'demo-shop', feed: 'sqs' },
     ])
   })
 
-  test('takes another store in three lines', () => {
+  test('accepts another store in three lines', () => {
     const lines = ['  - source: corner-shop', '    feed:', '      http: https://corner.example/webhook', '']
     const stores = parseStores(readFileSync('stores.yml', 'utf8') + lines.join('\n'))
     const feed = { http: 'https://corner.example/webhook', disable_after: 24 * 60 * 60 }
@@ -36,12 +36,12 @@ describe('stores.yml', () => {
     expect(parseStores(file(store))).toMatchObject([{ feed: { disable_after: seconds } }])
   })
 
-  test('takes a source of any hundred characters', () => {
+  test('accepts a source of any hundred characters', () => {
     const store = { source: '😀'.repeat(100), feed: 'sqs' }
     expect(parseStores(JSON.stringify({ stores: [store] }))).toEqual([store])
   })
 
-  test('takes roles, accounts and a number of receives for an SQS feed', () => {
+  test('accepts roles, accounts and a receive count for an SQS feed', () => {
     const roles = ['arn:aws:iam::111122223333:role/team/shop', 'arn:aws-cn:iam::111122223333:root']
     const stores = [{ source: 'a', feed: 'sqs', consumers: [...roles, '444455556666'], dead_letter_after: 5 }]
     expect(parseStores(JSON.stringify({ stores }))).toEqual(stores)
@@ -144,7 +144,7 @@ describe('stores.yml', () => {
 })
 
 describe('the name of a store', () => {
-  /** Texts that differ in case, punctuation or Unicode normalization only are likely among them. */
+  /** Likely includes texts that differ only in case, punctuation or Unicode normalization. */
   const source = fc
     .oneof(
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),
@@ -162,11 +162,11 @@ describe('the name of a store', () => {
     ['فروشگاه آبی‌فروش ۲', /^froshgah-abi-frosh-2-[0-9a-f]{10}$/],
     ['書店', /^store-[0-9a-f]{10}$/],
     ['x'.repeat(51), /^x{30}-[0-9a-f]{10}$/],
-  ])('made of "%s" is readable', (text, name) => {
+  ])('derived from "%s" is readable', (text, name) => {
     expect(storeName(text)).toMatch(name)
   })
 
-  test('made of any source is valid in queues, parameters, alarms, logical ids and HTTP headers', () => {
+  test('derived from any source is valid in queues, parameters, alarms, logical ids and HTTP headers', () => {
     fc.assert(
       fc.property(source, text => {
         expect(storeName(text)).toMatch(plain(text) ? /^[\w-]{1,50}$/ : /^[a-z0-9][a-z0-9-]{5,40}$/)
@@ -176,7 +176,7 @@ describe('the name of a store', () => {
     )
   })
 
-  test('differs for every source, even if case is ignored', () => {
+  test('is unique for each source, even if case is ignored', () => {
     fc.assert(
       fc.property(fc.uniqueArray(source, { minLength: 2, maxLength: 100 }), sources => {
         const names = sources.map(text => (plain(text) ? storeName(text) : storeName(text).toLowerCase()))
@@ -186,7 +186,7 @@ describe('the name of a store', () => {
     )
   })
 
-  test('results in a valid SQS queue name, or an error with the reason', () => {
+  test('gives a valid SQS queue name, or an error with the reason', () => {
     const prefix = 'order-relay-production-'
     const long = 'x'.repeat(50)
     expect(() => queueOf(prefix, long)).toThrow(

@@ -8,7 +8,7 @@ const lines = (use: (telemetry: Telemetry) => void) =>
     .split('\n')
     .map(line => JSON.parse(line) as Record<string, unknown>)
 
-test('log lines have a level, a message and their fields', () => {
+test('writes a level, a message and fields to each log line', () => {
   const written = lines(({ info, warn, error }) => {
     info('delivery received', { outcome: 'queued' })
     warn('feed disabled')
@@ -21,7 +21,7 @@ test('log lines have a level, a message and their fields', () => {
   ])
 })
 
-test('an error is logged with its codes, and without any other property or its cause', () => {
+test('logs an error with its codes, without its cause or other properties', () => {
   const data = { rawPacket: Buffer.from('Sara Ahmadi'), Item: { name: { S: 'Sara Ahmadi' } } }
   const codes = { code: 'HPE_INVALID_CONSTANT', $metadata: { requestId: 'r1' } }
   const error = new TypeError('Parse Error', { cause: new Error('Sara Ahmadi') })
@@ -32,7 +32,7 @@ test('an error is logged with its codes, and without any other property or its c
   })
 })
 
-test('a log entry remains one line for every reader, and its fields are preserved', () => {
+test('writes each log entry as a single line for any reader, and preserves its fields', () => {
   const external_id = 'a\u2028b\u0085c\u001b[2J\u009b\n'
   const output = powertoolsOutput(({ info, error }) => {
     info('delivery received', { external_id })

@@ -20,7 +20,7 @@ const SAMPLED = `Root=${ROOT};Parent=${PARENT};Sampled=1`
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(250))
 const hex = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))
 
-/** An independent subsegment, as X-Ray's developer guide describes it; what X-Ray does not know, it drops. */
+/** An independent subsegment by X-Ray's developer guide; X-Ray drops unknown fields. */
 const subsegment = v.strictObject({
   type: v.literal('subsegment'),
   id: hex,
@@ -65,7 +65,7 @@ let daemon: Socket
 let environment: Record<string, string>
 let context: Context
 const datagrams: string[] = []
-/** What the daemon of X-Ray has received, in the order of the calls. */
+/** The subsegments received by the X-Ray daemon, in sequence of the calls. */
 const received = async (count: number) => {
   await until(() => datagrams.length >= count)
   return datagrams.map(sent => v.parse(datagram, sent)).sort((a, b) => a.start_time - b.start_time)
@@ -83,8 +83,8 @@ afterAll(async () => {
   await context.close()
 })
 
-// The receiver has none of these calls that the worker has not.
-test('the packaged worker records its calls for a create, when Lambda samples it', async () => {
+// The receiver makes only calls that the worker also makes.
+test('the packaged worker records the calls of a create when Lambda samples the invocation', async () => {
   const bundle = await context.bundle(worker)
   const variables = { ...context.environment('direct'), ...environment }
   const invoke = async (trace: string | undefined) => {
@@ -98,7 +98,7 @@ test('the packaged worker records its calls for a create, when Lambda samples it
     const at = table_name ?? queue_url?.replace(/.*\//, '') ?? http.request?.url
     return `${name} ${operation} ${at}`.replaceAll(/:\d+/g, '')
   })
-  // The order and what is to be withdrawn are read side by side.
+  // The order and its withdrawals are read in parallel.
   expect([...shown.slice(0, 2).toSorted(), ...shown.slice(2)]).toEqual([
     'DynamoDB GetItem deliveries',
     'DynamoDB GetItem orders',
@@ -137,7 +137,7 @@ test.each<[string, PlainResponse | undefined, string, string]>([
   try {
     const request = { method: 'GET', origin, path: '/orders/secret-order', headers: {}, timeout: 2000 }
     const call = () => httpClient()(request).catch(() => undefined)
-    // There is none, which is no failure. So long a name fails on this machine, without a question to a name server.
+    // A missing daemon is no failure. A name this long fails locally, without a DNS query.
     process.env.AWS_XRAY_DAEMON_ADDRESS = `${'x'.repeat(64)}:9`
     await call()
     Object.assign(process.env, environment)
@@ -151,7 +151,7 @@ test.each<[string, PlainResponse | undefined, string, string]>([
   }
   const documents = await received(2)
   expect(documents.map(flagsOf)).toEqual([ofAws, ofHttp])
-  // What AWS does for the call belongs to its subsegment.
+  // AWS's own segments for the call belong to its subsegment.
   expect(documents[0]?.aws?.retries).toBe(ofAws === 'error' ? 0 : 1)
   expect(headers[1]).toBe(`Root=${ROOT};Parent=${documents[0]?.id};Sampled=1`)
   expect(datagrams.join()).not.toMatch(/secret-order|سفارش/)

@@ -16,7 +16,7 @@ const create = (more: string) => `{"source":"shop","external_id":"1","items":[${
 const readCreate = (body: string) =>
   readRequest({ action: { to: 'create' }, query: [], body }, 'shop', () => '2026-01-01')
 
-/** Everything that reads input from outside, with inputs of a size that can be doubled. */
+/** All readers of external input, with inputs whose size can be doubled. */
 const parsers: readonly [name: string, read: (input: string) => unknown, input: (size: number) => string][] =
   [
     ['JSON with a long number', readJson, size => `{"x":1${'0'.repeat(size)}1}`],
@@ -52,22 +52,22 @@ const parsers: readonly [name: string, read: (input: string) => unknown, input: 
 
 type Reading = readonly [read: (input: string) => unknown, input: string]
 
-/** Processor time in milliseconds, which other processes do not lengthen. */
+/** CPU time in milliseconds, which other processes do not affect. */
 const timed = ([read, input]: Reading) => {
   const began = process.cpuUsage()
   read(input)
   const { user, system } = process.cpuUsage(began)
-  // How it is divided into the two, Linux estimates from samples; on a busy machine only the sum is right.
+  // Linux estimates the split between user and system time from samples; only the sum is exact.
   return (user + system) / 1000
 }
 
-/** Whether one reading takes at most `factor` times as long as another, by the fastest of several. */
+/** Whether one run takes at most `factor` times as long as another, by the fastest of several. */
 const isWithin = (factor: number, one: Reading, other: Reading): boolean => {
   let [fastest, otherFastest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let round = 0; round < 20; round++) {
     fastest = Math.min(fastest, timed(one))
     otherFastest = Math.min(otherFastest, timed(other))
-    // A few milliseconds are noise; what these tests exclude takes seconds.
+    // A few milliseconds are noise; quadratic time would take seconds.
     if (round >= 2 && fastest <= factor * otherFastest + 5) return true
     if (fastest > 1000) return false
   }
@@ -78,7 +78,7 @@ test.each(parsers)('%s takes linear time', (_name, read, input) => {
   expect(isWithin(2.5, [read, input(100_000)], [read, input(50_000)])).toBe(true)
 })
 
-test('a number has at most 1,000 characters, wherever it is read', () => {
+test('limits a number to 1,000 characters in every reader', () => {
   const long = '1'.repeat(1001)
   const reason = 'A number in the body has more than 1000 characters'
   expect(readJson(`[${long}]`)).toEqual({ unreadable: reason })
@@ -90,6 +90,6 @@ test('a number has at most 1,000 characters, wherever it is read', () => {
 test('refuses a request with 87,000 invalid items at the first one', () => {
   const body = create(Array.from({ length: 87_000 }, () => '1').join(','))
   expect(readCreate(body)).toMatchObject({ invalid: { status: 400, body: { error: { field: 'items[0]' } } } })
-  // Collecting an issue for every item takes some hundred times as long as reading them.
+  // Collecting an issue for each item would take about a hundred times as long as reading them.
   expect(isWithin(5, [readCreate, body], [readJson, body])).toBe(true)
 })

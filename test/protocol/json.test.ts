@@ -72,7 +72,7 @@ describe('decimalOf', () => {
 })
 
 describe('readJson', () => {
-  test('reads text and its bytes alike, and returns the text', () => {
+  test('reads text or bytes, and returns the text', () => {
     const property = fc.property(fc.json(), text => {
       expect(readJson(text)).toMatchObject({ text })
       expect(readJson(Buffer.from(text))).toEqual(readJson(text))
@@ -102,7 +102,7 @@ describe('readJson', () => {
   test.each([
     ['arrays', '[0,', ']'],
     ['objects', '{"a":null,"b":', '}'],
-  ])('accepts %s nested 64 levels deep, and no more', (_name, open, close) => {
+  ])('accepts %s nested at most 64 levels deep', (_name, open, close) => {
     const nested = (levels: number) => `${open.repeat(levels - 1)}[]${close.repeat(levels - 1)}`
     expect(readJson(nested(64))).toHaveProperty('json')
     expect(readJson(nested(65), JSON.parse)).toEqual({ unreadable: 'The body is nested too deeply' })
@@ -110,7 +110,7 @@ describe('readJson', () => {
 })
 
 test.each([(text: string) => text, (text: string) => Buffer.from(text)])(
-  'the size of a body is counted in bytes (%o)',
+  'measures the size of a body in bytes (%o)',
   bodyOf => {
     const largest = 'ی'.repeat(MAX_BODY_BYTES / 2)
     expect(isTooLarge(bodyOf(largest))).toBe(false)
@@ -127,7 +127,7 @@ describe('a scan', () => {
       return json.slice(0, place) + text + json.slice(place + cut)
     })
 
-  test('finds an error exactly when JSON.parse refuses a text', () => {
+  test('finds an error exactly when JSON.parse throws', () => {
     const text = fc.array(fc.constantFrom(...pieces), { maxLength: 9 }).map(parts => parts.join(''))
     const property = fc.property(fc.oneof(text, changed), text => {
       let isJson = true

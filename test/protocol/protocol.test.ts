@@ -110,7 +110,7 @@ describe('a refusal names the field, the value and the rule', () => {
     expect(shown(59)).toBe(`The body is "${'y'.repeat(59)}…: no`)
   })
 
-  test('names a field by its path as a caller would write it', () => {
+  test('names a field by its path in JavaScript notation', () => {
     const schema = v.array(v.object({ a: v.object({ b: v.string() }) }))
     const [issue] = v.safeParse(schema, [{ a: { b: 1 } }]).issues ?? []
     expect(issue && fieldOf(issue)).toBe('[0].a.b')
@@ -162,7 +162,7 @@ describe('accepts', () => {
   })
 })
 
-test('the metadata of the schemas has the limits, and the field names match the spec', () => {
+test('the schema metadata has the limits, and the field names match the spec', () => {
   expect(v.getMetadata(externalId)).toEqual({ maxLength: 100 })
   expect(v.getMetadata(date)).toEqual({ format: 'date' })
   expect(v.getMetadata(item.pipe[2].entries.quantity)).toEqual({ exclusiveMinimum: 0 })
@@ -179,7 +179,7 @@ describe('a status', () => {
     ['refunded', 'settled', 'settled'],
     ['archived', undefined, undefined],
     ['constructor', undefined, undefined],
-  ])('of %s takes a payment as %p and a refund as %p', (status, payment, refund) => {
+  ])('of %s accepts a payment as %p and a refund as %p', (status, payment, refund) => {
     expect([effectOf('payment', status), effectOf('refund', status)]).toEqual([payment, refund])
     expect(isInReview(status)).toBe(status === 'needs_review')
   })
@@ -192,7 +192,7 @@ describe('a status', () => {
   })
 })
 
-// Headers of every kind, and clocks around the tolerance, are in proofs/fuzz/signature.ts.
+// proofs/fuzz/signature.ts tests arbitrary headers and clocks around the tolerance.
 describe('a signature', () => {
   type Case = {
     name: string
@@ -209,7 +209,7 @@ describe('a signature', () => {
     expect(verify({ header, body, secrets: [secret], now }).valid).toBe(valid)
   })
 
-  test('may match any secret with any v1, and the matching secret is returned', () => {
+  test('matches any secret with any v1, and the matching secret is returned', () => {
     const secrets = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 2, maxLength: 4 })
     const [body, time] = [fc.uint8Array({ maxLength: 300 }), fc.integer({ min: 0, max: 4e9 })]
     fc.assert(
@@ -238,7 +238,7 @@ describe('a signature', () => {
     expect(verify({ header, body: '', secrets: ['s'], now: 1 })).toEqual(malformed)
   })
 
-  test('may have a time of fifteen digits, which is exact, and unknown schemes without a value', () => {
+  test('may have an exact time of fifteen digits, and unknown schemes without a value', () => {
     const t = 999_999_999_999_999
     const header = `t1,v11,${sign({ secret: 's', t, body: '{}' })}`
     const valid = { valid: true, secret: 's', t }

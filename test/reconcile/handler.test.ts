@@ -17,7 +17,7 @@ const reconcile = createReconciler({
   ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.25 },
 })
 
-/** Runs the function so many minutes after an order was saved, and returns the orders it checked. */
+/** Runs the function a number of minutes after an order was saved, and returns the orders it checked. */
 const run = async (minutes: number) => {
   now = NOW + minutes * MINUTE_MS
   await reconcile(
@@ -43,8 +43,8 @@ const save = (external_id: string, changes: Partial<Order>, { revision = 0, at =
   )
 const result = (external_id: string, status: string) => ({ source: 'shop', external_id, status })
 
-// That a missed webhook is found, and that a check is enqueued before it is postponed, is in proofs/crash.
-test('an order that stays unsettled is checked at growing intervals', async () => {
+// proofs/crash tests that a missed webhook is found, and that a check is enqueued before it is postponed.
+test('checks an unsettled order at growing intervals', async () => {
   await save('waits', { version: 1, result: result('waits', 'needs_review') })
   await save('moved', {}, { bulk: 'delivery' })
   const due = [10, 39, 153, 495, 1863, 3231]
@@ -52,14 +52,14 @@ test('an order that stays unsettled is checked at growing intervals', async () =
   for (const minute of due.flatMap(each => [each - 1, each])) {
     for (const id of await run(minute)) checked[id]?.push(minute)
   }
-  // An order in the bulk queue has a day.
+  // An order in the bulk queue is checked after a day.
   expect(checked).toEqual({ waits: due, moved: [1862, 3230] })
   await save('waits', { version: 2, result: result('waits', 'paid') }, { revision: 1 })
-  // Jittered by a tenth.
+  // Jittered by ±10 %.
   expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
 })
 
-test('a run checks at most twenty orders in each of sixteen shards, longest due first', async () => {
+test('checks at most twenty orders in each of sixteen shards per run, longest overdue first', async () => {
   const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)
   const first = ids.filter(id => shardOf(id) === shardOf('many-0'))
@@ -70,7 +70,7 @@ test('a run checks at most twenty orders in each of sixteen shards, longest due 
   expect(await drain(stack.sqs, stack.settings.ordersQueueUrl)).toEqual([])
 })
 
-test('a run fails if any of its shards fails, and the next run makes the missing checks', async () => {
+test('fails the run if any shard fails, and the next run makes the missing checks', async () => {
   await save('again', { doubt: 'now' })
   for (const command of ['Query', 'SendMessage']) {
     stack.faults.set(command, 'before')

@@ -9,7 +9,7 @@ const nameOf = (namespace: string, name: string, dimensions: readonly (readonly 
   JSON.stringify([namespace, name, [...dimensions].sort()])
 
 /**
- * The alarms of the template, evaluated over recorded measurements as CloudWatch evaluates them every minute.
+ * The template's alarms, evaluated over recorded metrics every minute, as CloudWatch does.
  *
  * @param now the clock, in milliseconds
  */
@@ -44,17 +44,17 @@ export const alarmMonitor = (now: () => number) => {
   }
 
   return {
-    /** Takes a measurement of the functions. */
+    /** Records a metric of the functions. */
     measure({ name, value, dimensions }: Recorded) {
       const all = Object.entries({ service: SERVICE, ...dimensions })
       add(nameOf('order-relay', name, all), value)
     },
-    /** Takes a measurement that SQS makes of a queue, by the queue's logical id. */
+    /** Records an SQS metric of a queue, by the queue's logical id. */
     measureQueue(queueId: string, metric: string, value: number) {
       const dimensions = [['QueueName', { 'Fn::GetAtt': [queueId, 'QueueName'] }]] as const
       add(nameOf('AWS/SQS', metric, dimensions), value)
     },
-    /** When an alarm of a runbook page was first raised; undefined when it was not. */
+    /** When an alarm of a runbook page was first raised; undefined if never. */
     raisedAt: (page: string): number | undefined =>
       alarms
         .filter(alarm => alarm.page === page)

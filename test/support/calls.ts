@@ -5,7 +5,7 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import * as v from 'valibot'
 
-/** Calls to AWS by the command, as IAM sees them: `action resource`. */
+/** AWS calls of the commands as IAM evaluates them: `action resource`. */
 const recorded = new Set<string>()
 const inCommand = new AsyncLocalStorage<true>()
 
@@ -13,7 +13,7 @@ const inCommand = new AsyncLocalStorage<true>()
 export const recordingCalls = <Result>(run: () => Promise<Result>): Promise<Result> =>
   inCommand.run(true, run)
 
-/** Where the action is not named as the command. */
+/** Actions whose names differ from the command. */
 const ACTIONS: Readonly<Record<string, string>> = {
   Invoke: 'InvokeFunction',
   ChangeMessageVisibilityBatch: 'ChangeMessageVisibility',
@@ -22,7 +22,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 const inStack = (name: string) =>
   `order-relay-STAGE-${name.slice(name.lastIndexOf('/') + 1).replace(/^order-relay-production-/, '')}`
 
-/** What IAM calls the resource that a field of an input names. */
+/** The IAM resource of an input field. */
 const RESOURCES: Readonly<Record<string, (name: string) => string>> = {
   ...{ QueueUrl: inStack, QueueName: inStack },
   TableName: name => `table/${inStack(name)}`,
@@ -43,7 +43,7 @@ const resourceOf = (service: string, input: object): string => {
 
 let answer: ((action: string, input: object) => object) | undefined
 
-/** Answers the commands' calls in the place of AWS; undefined lets them pass again. */
+/** Fakes AWS's responses to the commands' calls; undefined removes the fake. */
 export const answerCalls = (by: typeof answer): void => {
   answer = by
 }
@@ -69,9 +69,9 @@ const policy = v.object({ Statement: v.array(v.looseObject({ Action: list, Resou
 const matches = (pattern: string, text: string) =>
   new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`).test(text)
 
-/** The policy for operators grants what the commands have called so far, and nothing else. */
+/** Tests that the operators' policy allows exactly the calls of the commands so far. */
 export const policyTests = () => {
-  test('docs/iam/operator.json allows every call of the commands, and no action that none makes', async () => {
+  test('docs/iam/operator.json allows exactly the actions that the commands use', async () => {
     const file = await readFile(join(import.meta.dirname, '../../docs/iam/operator.json'), 'utf8')
     const { Statement } = v.parse(v.pipe(v.string(), v.parseJson(), policy), file)
     const granted = Statement.flatMap(({ Action, Resource }) =>

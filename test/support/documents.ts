@@ -5,7 +5,7 @@ const read = (name: string) => JSON.parse(readFileSync(`docs/${name}.json`, 'utf
 
 const API = read('relay.openapi')
 
-/** Validates by the documents that stores read. */
+/** Validation by the published documents. */
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   .addSchema(API, 'api')
   .addSchema(read('feeds.asyncapi'), 'feeds')
@@ -16,15 +16,15 @@ const errorsOf = (pointer: string, body: unknown): string | undefined => {
   return validate(body) === true ? undefined : `${pointer}: ${ajv.errorsText(validate.errors)}`
 }
 
-/** Why a body is not as a schema of docs/relay.openapi.json says; undefined if it is. */
+/** Why a body does not match a schema of docs/relay.openapi.json; undefined if it does. */
 export const bodyErrors = (schema: string, body: unknown): string | undefined =>
   errorsOf(`api#/components/schemas/${schema}`, body)
 
 const escaped = (path: string) => encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 /**
- * What in an answer of the stores' API is not as docs/relay.openapi.json says; undefined for a request that the
- * document does not have, such as one with another method.
+ * Why a response of the stores' API does not match docs/relay.openapi.json; undefined if it does, or if the document
+ * does not describe the request.
  *
  * @param path below `/api/v1/orders/`
  */
@@ -49,7 +49,7 @@ export const undocumented = (method: string, path: string, status: number, body:
   return errorsOf(`api#/${at.map(escaped).join('/')}`, body)
 }
 
-/** What in a message of a feed is not as docs/feeds.asyncapi.json says. */
+/** Why a feed message does not match docs/feeds.asyncapi.json; undefined if it does. */
 export const undocumentedMessage = (message: { event: string }): string | undefined =>
   errorsOf(
     `feeds#/components/schemas/${message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'}`,

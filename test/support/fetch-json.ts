@@ -8,7 +8,7 @@ export type FetchOptions = {
   headers?: Record<string, string>
 }
 
-/** Sends a request with JSON, and reads the answer; the body of one that is not JSON is null. */
+/** Sends a JSON request and reads the response; a body that is not JSON becomes null. */
 export const fetchJson = async (
   url: string,
   { method = 'GET', body, key, headers = {} }: FetchOptions = {},

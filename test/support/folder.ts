@@ -18,9 +18,9 @@ const folderBetween =
   }
 
 /**
- * A temporary folder for all tests of a file or a block; returns the path of a file in it, or its own.
+ * A temporary folder for all tests of a file or a block; returns the path of the folder or of a file in it.
  *
- * @param close stops what uses the folder before it is deleted
+ * @param close stops users of the folder before it is deleted
  */
 export const useFolder = folderBetween(beforeAll, afterAll)
 

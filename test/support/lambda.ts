@@ -27,7 +27,7 @@ export type Request = {
 }
 
 /** A request as API Gateway passes it: the path decoded, and a body of bytes as base64. */
-/** After the time of any test, so that a request has just been received. */
+/** Later than the clock of any test, so that a request counts as just received. */
 const LATER = Date.UTC(2100, 0)
 
 export const httpEvent = ({
@@ -65,7 +65,7 @@ export const httpEvent = ({
   }
 }
 
-/** A record of a queue, first received now. */
+/** A record of a queue, received for the first time. */
 export const sqsRecord = (
   messageId: string,
   {
@@ -99,7 +99,7 @@ export const sqsEvent = (...Records: SQSRecord[]): SQSEvent => ({ Records })
 export const failedIds = (response: { batchItemFailures: { itemIdentifier: string }[] } | undefined) =>
   response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
 
-/** A call by the schedule. */
+/** An invocation by the schedule. */
 export const scheduledEvent: ScheduledEvent = {
   version: '0',
   id: 'scheduled',

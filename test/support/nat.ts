@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { portOf } from './address.ts'
 
 /**
- * A gateway that forgets connections, as AWS's NAT gateway does after 350 idle seconds: nobody is told, and what
- * a client sends on a forgotten connection is answered with a reset.
+ * A gateway that drops connections silently, as AWS's NAT gateway does after 350 idle seconds: the next packet of a
+ * client gets a reset.
  *
  * @param to port on the loopback address
  */
@@ -34,7 +34,7 @@ export const startNat = async (to: number) => {
   await once(server, 'listening')
   return {
     port: portOf(server),
-    /** Forgets every connection. */
+    /** Drops all connections. */
     forget() {
       for (const connection of connections) connection.isForgotten = true
     },

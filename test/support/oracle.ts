@@ -23,7 +23,7 @@ const STATES = [
   'withdrawn',
 ] as const satisfies RequestState[]
 
-/** What must hold once nothing is under way any more. Shared by the crash harness and the chaos harness. */
+/** The invariants once nothing is in flight, shared by the crash and chaos harnesses. */
 
 const base = { delivery: v.string(), version: v.number(), cause: v.optional(v.object({ event: v.string() })) }
 const orderKey = { source: v.string(), external_id: v.string() }
@@ -41,21 +41,21 @@ const feedMessage = v.variant('event', [
   }),
 ])
 
-/** A feed message as a store reads it. */
+/** A feed message as read by a store. */
 export type ReceivedMessage = v.InferOutput<typeof feedMessage>
 
-/** Reads the body of a feed message; throws when a store could not read it. */
+/** Reads the body of a feed message; throws if a store could not read it. */
 export const readFeedMessage = (body: string): ReceivedMessage => v.parse(feedMessage, parseJson(body))
 
-/** What is known of one order in the end. */
+/** The known state of one order at the end. */
 export type EndState = {
-  /** The accounting service's own record; undefined when it does not know the order. */
+  /** The accounting service's record; undefined if it does not know the order. */
   service: { result: unknown; documents: readonly ServiceDocument[]; holdsPayment: boolean } | undefined
   /** The item of the orders table. */
   stored: { order: Order; isIndexed: boolean } | undefined
-  /** What the store received about this order, in the order of arrival, repetitions included. */
+  /** The store's messages of this order, in sequence of arrival, including repetitions. */
   feed: readonly ReceivedMessage[]
-  /** The ids under which requests of this order were accepted, as far as the store knows them. */
+  /** The ids of accepted requests of this order that the store knows. */
   accepted: readonly string[]
 }
 
@@ -65,14 +65,14 @@ export const readStoredItem = (item: Record<string, AttributeValue>): EndState['
   isIndexed: item.unsettled !== undefined,
 })
 
-/** Whether two values are equal as JSON, whatever the order of keys and the realm of their prototypes. */
+/** Whether two values are equal as JSON, regardless of key order and realm. */
 export const same = (a: unknown, b: unknown): boolean =>
   JSON.stringify(a) === JSON.stringify(b) || isDeepStrictEqual(structuredClone(a), structuredClone(b))
 
 /** A violation, unless the claim holds. */
 export const claim = (holds: boolean, violation: string): string[] => (holds ? [] : [violation])
 
-/** What the store knows by the rule of the feed: a message counts unless a higher version was applied. */
+/** The store's state by the feed's rule: a message is applied unless a higher version was. */
 const knownToStore = (feed: readonly ReceivedMessage[]) =>
   feed.reduce<{ version: number; result?: unknown }>(
     (known, { event, version, data }) =>
@@ -82,17 +82,17 @@ const knownToStore = (feed: readonly ReceivedMessage[]) =>
 
 const isResent = ({ cause }: ReceivedMessage): boolean => cause?.event === 'order.resend'
 
-/** The statuses in the order in which an order passes through them (spec: States and transitions). */
+/** The statuses in their usual sequence (spec: States and transitions). */
 const PASSED = ['needs_review', 'invoiced', 'paid', 'refunded']
 
 /**
- * Checks the feed of one order (promise P9): each delivery has one content, each version too, no version is skipped
- * or new after a higher one, and no status goes back.
+ * Checks the feed of one order (promise P9): the content of a delivery and of a version never changes, no version is
+ * skipped or first published after a higher one, and the status never goes back.
  */
 export const feedViolations = (feed: readonly ReceivedMessage[]): string[] => {
   const violations: string[] = []
   const contents = new Map<string, ReceivedMessage>()
-  /** What each version has said about the order and about each request, by the delivery that said it. */
+  /** The content of each version about the order and each request, by delivery. */
   const saidBy = new Map<string, string>()
   const says = ({ version, delivery }: ReceivedMessage, what: string) => {
     const key = `version ${version} about ${what}`
@@ -100,7 +100,7 @@ export const feedViolations = (feed: readonly ReceivedMessage[]): string[] => {
     if (before !== undefined && before !== delivery) violations.push(`${key} was published with two contents`)
     saidBy.set(key, delivery)
   }
-  // A store that has lost its data begins with what is published again.
+  // A store that has lost its data starts with the republished messages.
   let highest = feed.some(isResent) ? Number(feed[0]?.version) - 1 : 0
   let last: Extract<ReceivedMessage, { event: 'order.updated' }> | undefined
   for (const message of feed) {
@@ -132,7 +132,7 @@ export const feedViolations = (feed: readonly ReceivedMessage[]): string[] => {
   return violations
 }
 
-/** The states in which a request was published, in the order of their versions. */
+/** The published states of a request, by version. */
 const publishedStates = (feed: readonly ReceivedMessage[], id: string): readonly string[] => {
   const states: { version: number; state: string }[] = []
   for (const { version, ...message } of feed) {
@@ -143,7 +143,7 @@ const publishedStates = (feed: readonly ReceivedMessage[], id: string): readonly
   return states.sort((a, b) => a.version - b.version).map(({ state }) => state)
 }
 
-/** Every request that was accepted ends exactly once, and the store is notified of it and can read it (promise P13). */
+/** Each accepted request ends exactly once, and the store is notified and can read it (promise P13). */
 const requestViolations = (
   { requests }: Expected,
   order: Order | undefined,
@@ -167,9 +167,9 @@ const requestViolations = (
     const states = statesOf(kind)
     const { registered, others } = requests[kind] ?? { registered: [0], others: [] }
     const count = states.filter(state => state === 'registered').length
-    // An attempt whose answer was lost has registered it.
+    // An attempt with a lost response may have registered it.
     const isRepeated = faults > 0 && count === 0 && states.includes('duplicate')
-    // A request that is sent again after its withdrawal is withdrawn again: each of them takes back one request.
+    // A request sent again after its withdrawal is withdrawn again: each withdrawal applies to one request.
     const areWithdrawn = kind === 'withdrawal' && count > 1 && count <= withdrawn
     return claim(
       (registered.includes(count) || isRepeated || areWithdrawn) &&
@@ -192,9 +192,9 @@ const requestViolations = (
 }
 
 /**
- * Compares what the service, the orders table and the store know of one order (promises P5–P10, P13).
+ * Compares the state of one order in the service, the orders table and the store (promises P5–P10, P13).
  *
- * @param faults how many faults struck: the answer to a call may then be lost that has registered a request
+ * @param faults the number of faults: the response to a call that registered a request may then be lost
  */
 export const orderViolations = (expected: Expected, end: EndState, faults = 0): string[] => {
   const { service, stored, feed, accepted } = end
@@ -223,8 +223,8 @@ export const orderViolations = (expected: Expected, end: EndState, faults = 0): 
 }
 
 /**
- * The history of an order has an entry for each of its saves, the last of which shows it as it is stored. Its
- * requests can be found there.
+ * The history of an order has an entry for each save, the last of which matches the stored order, and its requests can
+ * be found there.
  *
  * @param find an entry of this order by its time
  */
@@ -256,10 +256,10 @@ export const historyViolations = (
   ]
 }
 
-/** A webhook as its sender knows it: accepted with 200, given up after its last attempt, or still tried. */
+/** The state of a webhook at its sender: accepted with 200, failed after the last attempt, or pending. */
 export type SentWebhook = { delivery: string; state: 'accepted' | 'given up' | 'pending' }
 
-/** No webhook is lost (promise P3): what was accepted was queued, and none was given up. */
+/** No webhook is lost (promise P3): accepted ones were queued, and none has failed. */
 export const webhookViolations = (sent: readonly SentWebhook[], queued: ReadonlySet<string>): string[] =>
   sent.flatMap(({ delivery, state }) => [
     ...claim(

@@ -3,8 +3,8 @@ import { type Parameters, parameterCache } from '../../lib/platform/parameters.t
 const BEGIN = 1_800_000_000_000
 
 /**
- * Parameters in a cache whose clock is the milliseconds since it was made, as the test says. A read takes a moment,
- * and fails where an error is stored.
+ * Cached parameters with a clock controlled by the test. A read is asynchronous, and fails if an error is stored as the
+ * value.
  */
 export const parametersForTests = (initially: Parameters) => {
   const state = { now: 0, random: 0.5, reads: 0, stored: initially as Parameters | Error }

@@ -17,7 +17,7 @@ import { freePorts } from '@order-relay/local/ports.ts'
 import { CREDENTIALS, type Ports, queueUrl, REGION, urlOf } from '@order-relay/local/settings.ts'
 import { type SqsOptions, startSqs } from '@order-relay/local/sqs.ts'
 
-/** The SDK's clients of the embedded services on these ports. */
+/** SDK clients of the embedded services on these ports. */
 export const clientsAt = (
   ports: Pick<Ports, 'dynamodb' | 'sqs' | 'ssm'>,
   { region = REGION, maxAttempts = 1 } = {},
@@ -35,9 +35,9 @@ export const clientsAt = (
 }
 
 /**
- * Embedded DynamoDB, SQS and Parameter Store on free ports, with the SDK's clients.
+ * Embedded DynamoDB, SQS and Parameter Store on free ports, with SDK clients.
  *
- * @param made the tables and queues that there are. @default none
+ * @param made the tables and queues to create. @default none
  */
 export const startParts = async ({
   tables = [],
@@ -66,7 +66,7 @@ export const startParts = async ({
 
 export type Parts = Awaited<ReturnType<typeof startParts>>
 
-/** Makes a queue, FIFO when its name says so. */
+/** Creates a queue, FIFO if its name ends with `.fifo`. */
 export const createQueue = async (sqs: SQSClient, name: string, attributes: Record<string, string> = {}) => {
   const fifo = name.endsWith('.fifo')
   const { QueueUrl } = await sqs.send(
@@ -78,11 +78,11 @@ export const createQueue = async (sqs: SQSClient, name: string, attributes: Reco
   return QueueUrl ?? ''
 }
 
-/** Every item of a table, plain. */
+/** All items of a table as plain objects. */
 export const scan = async (dynamodb: DynamoDBClient, table: string) =>
   (await dynamodb.send(new ScanCommand({ TableName: table, ConsistentRead: true }))).Items ?? []
 
-/** Receives and deletes everything that is in a queue now, in order. */
+/** Receives and deletes all current messages of a queue, in sequence. */
 export const drain = async (sqs: SQSClient, QueueUrl: string): Promise<Message[]> => {
   const all: Message[] = []
   for (;;) {
@@ -96,10 +96,10 @@ export const drain = async (sqs: SQSClient, QueueUrl: string): Promise<Message[]
   }
 }
 
-/** Observes the commands sent to AWS, and makes them fail by name. */
+/** Records the commands sent to AWS, and makes them fail by name. */
 export const observe = ({ dynamodb, sqs, ssm }: Parts) => {
   const calls: { command: string; input: unknown }[] = []
-  /** Commands that fail instead of being sent, or after they were carried out. */
+  /** Commands that fail before they are sent or after they took effect. */
   const faults = new Map<string, 'before' | 'after'>()
   const observed =
     <Input extends { input: unknown }, Output>(

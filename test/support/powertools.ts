@@ -1,6 +1,6 @@
 import { powertoolsTelemetry, type Telemetry } from '../../lib/platform/telemetry.ts'
 
-/** What Powertools writes to standard output and standard error for the given telemetry. */
+/** The output of Powertools on standard output and standard error. */
 export const powertoolsOutput = (use: (telemetry: Telemetry) => void): string => {
   const written: string[] = []
   const streams = [process.stdout, process.stderr]

@@ -10,13 +10,13 @@ type ProgramOptions = {
   env?: NodeJS.ProcessEnv
   /** Its standard input. @default empty */
   input?: string | undefined
-  /** What runs it. @default this Node */
+  /** The executable. @default this Node */
   program?: string
-  /** Whether it has a channel to this process, so that it notices when this one ends. @default false */
+  /** Whether it has an IPC channel, so that it notices when this process ends. @default false */
   ipc?: boolean
 }
 
-/** How a program ended, and what it printed; `output` is its standard output and its errors. */
+/** How a program ended, and its output; `output` combines standard output and standard error. */
 export type Ended = Readonly<{
   code: number | null
   signal: NodeJS.Signals | null
@@ -33,7 +33,7 @@ export const startProgram = (
   { cwd = ROOT, env = process.env, input, program = process.execPath, ipc = false }: ProgramOptions = {},
 ) => {
   const child = spawn(program, args, {
-    // No test waits longer.
+    // Longer than any test waits.
     ...{ cwd, env, timeout: 10 * 60 * 1000 },
     stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
   })
@@ -44,9 +44,9 @@ export const startProgram = (
       printed.output += text
     }
   })
-  // A program that reads nothing may have ended before.
+  // A program that does not read its input may have ended already.
   child.stdin?.on('error', () => undefined).end(input)
-  // Its own event 'close' does not come once this process has closed the channel.
+  // The child's 'close' event does not fire once this process has closed the channel.
   const ended = Promise.all([once(child, 'exit'), ...reading]).then(([[code, signal]]): Ended => {
     running.delete(child)
     return { code, signal, ...printed }
@@ -56,7 +56,7 @@ export const startProgram = (
     child,
     ended,
     lines: () => printed.output.split('\n'),
-    /** Waits until it has printed this, or has ended; returns the match. */
+    /** Waits until it has printed the pattern or ended; returns the match. */
     printed: async (pattern: RegExp): Promise<RegExpExecArray | null> => {
       await until(() => !running.has(child) || pattern.test(printed.output), 60_000)
       return pattern.exec(printed.output)
@@ -70,7 +70,7 @@ export type Program = ReturnType<typeof startProgram>
 export const runProgram = (...given: Parameters<typeof startProgram>): Promise<Ended> =>
   startProgram(...given).ended
 
-/** Kills the programs that the tests of this file have left running. */
+/** Kills programs that the tests of this file left running. */
 export const endPrograms = async (): Promise<void> => {
   for (const [child, ended] of running) {
     child.kill('SIGKILL')

@@ -8,7 +8,7 @@ const run = promisify(execFile)
 /** The project's own directory. */
 export const ROOT = join(import.meta.dirname, '../..')
 
-/** What a deployment and the `relay` command consist of. */
+/** The files of a deployment and of the `relay` command. */
 const PARTS = [
   'serverless.yml',
   'stores.yml',
@@ -20,7 +20,7 @@ const PARTS = [
   'packages',
 ]
 
-/** Links the installed packages into a copy of the project, where the workspaces are the copy's. */
+/** Links the installed packages into a copy of the project, with the copy's own workspaces. */
 export const linkModules = async (folder: string): Promise<void> => {
   const [from, to] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')]
   await mkdir(to)
@@ -31,7 +31,7 @@ export const linkModules = async (folder: string): Promise<void> => {
   }
 }
 
-/** Copies the project, so that the test can change it. */
+/** Copies the project so that a test can change it. */
 export const copyProject = async (folder: string): Promise<void> => {
   await mkdir(folder)
   for (const part of PARTS) await cp(join(ROOT, part), join(folder, part), { recursive: true })

@@ -17,7 +17,7 @@ import { ROOT } from './project.ts'
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 
-/** The command, of the project of the local stack. */
+/** The command of the local stack's project. */
 let program: Pick<typeof import('@order-relay/operator/program.ts'), 'runRelay'> = { runRelay }
 
 /** Runs the command in this process. */
@@ -31,11 +31,11 @@ export const relay = async (args: readonly string[], { input = '', environment =
   return { code, out, err }
 }
 
-/** Starts the command in a process of its own, without the developer's AWS account. */
+/** Starts the command in a separate process, without the developer's AWS account. */
 export const startRelay = (
   args: readonly string[],
   environment: Record<string, string> = {},
-  /** What runs it on any Node. @default none: it runs on this one */
+  /** The launcher for other versions of Node. @default none: it runs on this one */
   launcher?: string,
 ) => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'))
@@ -57,7 +57,7 @@ const start = async (project: string, dataDir: string) => {
   const starting = new AbortController()
   const options = { speed: 50, signal: starting.signal, print: (line: string) => printed.push(line) }
   const stack = await startStack({ ...settings, ...options })
-  // It aborts the start alone.
+  // Aborts only the start.
   starting.abort()
   const { destroy, ...clients } = clientsAt(settings.ports)
   return {
@@ -79,8 +79,8 @@ let restart: () => Promise<void>
 /**
  * Starts a local stack on free ports before the tests of a file, and stops it after them.
  *
- * @param prepare makes the data of an earlier version
- * @param project makes the copy of the project that is started. @default this one
+ * @param prepare creates data of an earlier version
+ * @param project creates the copy of the project to start. @default this one
  */
 export const useLocalStack = ({
   prepare,
@@ -90,7 +90,7 @@ export const useLocalStack = ({
   project?: () => Promise<string>
 }): void => {
   const dataDir = useFolder(() => running?.close())
-  // What a failed test leaves running would disturb the next ones.
+  // Programs left by a failed test would disturb the next ones.
   afterEach(endPrograms)
   beforeAll(async () => {
     await prepare?.(dataDir())
@@ -109,7 +109,7 @@ export const relayOf = (environmentOf: () => Record<string, string>) => {
     relay([...args, '--local'], { ...options, environment: { ...environmentOf(), ...environment } })
   return {
     relay: run,
-    /** The document that the command prints with `--json`, whatever its exit code. */
+    /** The JSON that the command prints with `--json`, for any exit code. */
     json: async (args: readonly string[], options?: RunOptions) => {
       const { code, out, err } = await run([...args, '--json'], options)
       if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
@@ -131,12 +131,12 @@ export const local = {
   /** Stops the stack and starts it again with the same data. */
   restart: () => restart(),
   queue: (name: string) => `${running.urls.sqs}/${ACCOUNT_ID}/${name}`,
-  /** Empties queues, of what a reader holds as well. */
+  /** Empties queues, including in-flight messages. */
   empty: async (...queues: string[]) => {
     for (const queue of queues) await running.sqs.purgeQueue({ QueueUrl: local.queue(queue) })
   },
 
-  /** Calls the sandbox as its accountant or as a store. */
+  /** Calls the sandbox as an accountant or a store. */
   sandbox: (method: string, path: string, body?: unknown) =>
     call(running.urls.sandbox + path, 'sandbox-key', method, body),
 
@@ -144,7 +144,7 @@ export const local = {
   store: (method: string, path: string, body?: unknown, prefer?: string) =>
     call(`${running.urls.relay}/api/v1/orders/${path}`, 'local-api', method, body, prefer),
 
-  /** Creates an order, and returns its status. */
+  /** Creates an order and returns its status. */
   create: async (external_id: string, more: object = {}, at: 'sandbox' | 'relay' = 'sandbox') => {
     const url = `${running.urls[at]}/api/v1/orders/`
     const order = { external_id, items: ITEMS, ...more }
@@ -153,11 +153,11 @@ export const local = {
     return body.status
   },
 
-  /** An order at the service, with the numbers that only its accountant sees. */
+  /** An order at the service, with the document numbers shown in the panel. */
   order: async (external_id: string) =>
     (await local.sandbox('GET', `/panel/orders/${external_id}?source=api`)).body,
 
-  /** Adds a message about an order to a queue, and returns its delivery id. */
+  /** Adds a message about an order to a queue and returns its delivery id. */
   enqueue: async (
     queue: string,
     event: string,

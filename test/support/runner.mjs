@@ -9,10 +9,10 @@ const GLOBALS = new URL('globals.mjs', import.meta.url).href
 const suiteOf = (url = '') => /\?suite=\d+$/.exec(url)?.[0] ?? ''
 let suites = 0
 
-// For the programs that tests start. Here it would keep the modules of each suite.
+// For programs started by tests. In this process it would retain the modules of every suite.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/order-relay', ROOT))
 
-/** Stripping takes longer than everything else that loading a module of ours takes. */
+/** Cached, since stripping takes longer than the rest of loading a project module. */
 const stripped = new Map()
 const strip = source => {
   if (!stripped.has(source)) stripped.set(source, stripTypeScriptTypes(source))
@@ -36,13 +36,13 @@ registerHooks({
 const require = createRequire(import.meta.url)
 
 /**
- * Jest's own runner, with Node's loader in place of Jest's: a suite has modules of ours for itself, as in Jest, and
- * shares the packages with the other suites of its process. Jest would compile the packages for each suite again,
- * which took half of the time of all tests. It replaces internals of Jest, so package.json pins Jest exactly.
+ * Jest's runner with Node's loader: each suite has its own project modules, as in Jest, but shares packages with the
+ * other suites of its process. Jest would compile the packages again for each suite, which took half of the time of
+ * all tests. This replaces internals of Jest, so package.json pins its exact version.
  */
 export default async (globalConfig, config, environment, runtime, path, report) => {
   const suite = ++suites
-  // The environment's own are of the global object of its context.
+  // The environment's own values belong to the global object of its context.
   const mocks = new environment.moduleMocker.constructor(globalThis)
   const timers = new environment.fakeTimersModern.constructor({ config, global: globalThis })
   const jest = {
@@ -53,7 +53,7 @@ export default async (globalConfig, config, environment, runtime, path, report) 
     advanceTimersByTimeAsync: milliseconds => timers.advanceTimersByTimeAsync(milliseconds),
   }
   Object.assign(runtime, {
-    // The state of a suite is in the module, and its handlers are global.
+    // The module holds the state of a suite, and its handlers are global.
     requireInternalModule: file => {
       delete require.cache[file]
       Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'))

@@ -7,56 +7,56 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
 /**
- * What happens to one order from its creation to its last change, as store and accountant plan it. Times are
- * in milliseconds of the scenario; a harness in real time scales them.
+ * The planned lifecycle of one order, from its creation to its last change by store and accountant. Times are
+ * in milliseconds; a harness in real time scales them.
  */
 export type Lifecycle = {
   /**
-   * `relay`: by the store through the relay. `service`: by the store at the service, before it used a relay. `both`:
-   * at the service, and then once more through the relay. `nobody`: never.
+   * `relay`: by the store through the relay. `service`: by the store directly at the service. `both`: at the service,
+   * then again through the relay. `nobody`: never.
    */
   createdBy: 'relay' | 'service' | 'both' | 'nobody'
   /**
-   * The service refuses the order because it does not know its product: `always`; `later`, until it is added a
-   * day later; or `first`, until the store is notified, has it added and sends the order again.
+   * The service refuses the order for an unknown product: `always`; `later`: until it is added a day later; or `first`:
+   * until the store is notified, has it added and sends the order again.
    */
   unknownProduct?: 'first' | 'later' | 'always'
   /** The store sends each of its requests twice. */
   twice?: true
   /**
-   * The store withdraws what it requested, counted from its acceptance: `surely` before the service can register
-   * it; otherwise nobody knows who is faster.
+   * When the store withdraws its request, counted from its acceptance. `surely`: before the service can register it;
+   * otherwise it is a race.
    */
   withdraws?: { what: RequestKind; after: number; surely?: boolean }
   /** The create request contains the payment. */
   paidAtOnce?: boolean
   /** Out of stock: an accountant must review the order. */
   review?: boolean
-  /** When the accountant fixes the cause, counted from the creation; never when missing. */
+  /** When the accountant fixes the cause, counted from the creation; undefined for never. */
   fixedAfter?: number
-  /** The store asks the relay to register the payment. */
+  /** When the store requests the payment through the relay. */
   pays?: boolean
-  /** The store asks for the payment again, so long after it has withdrawn it. */
+  /** When the store requests the payment again, counted from its withdrawal. */
   paysAgain?: number
-  /** The store asks the relay to register the return, once the payment was accepted. */
+  /** When the store requests the return through the relay, counted from the accepted payment. */
   refunds?: boolean
-  /** The store asks for the return more often than the relay keeps. */
+  /** The store requests the return more often than the relay allows. */
   asksTooOften?: true
-  /** What the accountant does by himself, counted from the creation: a payment, or a change of the total. */
+  /** Other actions of the accountant, counted from the creation: a payment, or a change of the total. */
   accountant?: readonly { after: number; does: 'payment' | 'edit' }[]
 }
 
 export type ServiceDocument = 'invoice' | 'receipt' | 'return'
 
-/** How an order must end. */
+/** The expected end state of an order. */
 export type Expected = {
-  /** Undefined when the service must not know the order. */
+  /** Undefined if the service must not know the order. */
   status: Status | undefined
-  /** Every document the service must have registered, each exactly once. */
+  /** The documents that the service must have registered, each exactly once. */
   documents: readonly ServiceDocument[]
   /** Whether the service holds a payment until the invoice is finalized. */
   holdsPayment: boolean
-  /** Of each kind that the store requested: how many may be registered, and what the others may be. */
+  /** For each requested kind: the possible number of registered requests, and the possible states of the others. */
   requests: { readonly [kind in StoreRequestKind]?: Ends }
 }
 
@@ -66,10 +66,9 @@ const once = (...others: RequestState[]): Ends => ({ registered: [1], others: ['
 const all = (...others: RequestState[]): Ends => ({ registered: [0], others })
 
 /**
- * Where a lifecycle must have led: nothing of it depends on chance or on faults, but who is faster where a
- * request is withdrawn.
+ * The expected end of a lifecycle, which does not depend on chance or faults except for the race of a withdrawal.
  *
- * @param wasFaster whether the request was registered that the store would have withdrawn
+ * @param wasFaster whether the request was registered before its withdrawal
  */
 export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected => {
   const { createdBy, unknownProduct, paidAtOnce, review, fixedAfter, accountant, withdraws } = lifecycle

@@ -1,6 +1,6 @@
 import Sequencer from '@jest/test-sequencer'
 
-/** They take longest, and are small files: before it has measured them, Jest would run them last. */
+/** The slowest suites. Their files are small, so Jest would run them last until it has measured them. */
 const FIRST = /test\/(?:stack|conformance\/conformance)\.test\.ts$/
 
 export default class extends Sequencer {

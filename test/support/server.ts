@@ -8,7 +8,7 @@ export type PlainResponse = { status: number; headers?: Record<string, string>; 
 /** An HTTP server on a free port of the loopback address. */
 export const listening = async (listener: RequestListener) => {
   const server = createServer(listener).listen({ host: '127.0.0.1', port: 0 })
-  // By default a server closes a connection after five idle seconds, perhaps while a request is on its way.
+  // By default, a server closes idle connections after five seconds, possibly while a request is in flight.
   server.keepAliveTimeout = 0
   await once(server, 'listening')
   return {
@@ -25,8 +25,8 @@ export const listening = async (listener: RequestListener) => {
 }
 
 /**
- * An HTTP server on a free port of the loopback address. A respond function that rejects is answered 500; where it
- * has no answer, the connection breaks.
+ * An HTTP server on a free port of the loopback address. It returns 500 if `respond` rejects, and breaks the
+ * connection if `respond` has no response.
  */
 export const startServer = (
   respond: (request: IncomingMessage, body: Buffer) => Promise<PlainResponse | undefined>,

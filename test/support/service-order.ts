@@ -3,14 +3,14 @@ import type { Status } from '../../lib/protocol/status.ts'
 import { NAME } from '../../proofs/crash/personal.ts'
 import type { ServiceDocument } from './scenarios.ts'
 
-/** An order at the accounting service, as the crash tests and the interleavings model it. */
+/** An order at the accounting service, as modelled by the crash tests and the interleavings. */
 export type ServiceOrder = Readonly<{
   status: Status
-  /** Whether a payment waits until the invoice is finalized. */
+  /** Whether a payment is held until the invoice is finalized. */
   holdsPayment: boolean
   receipts: number
   returns: number
-  /** The invoice total, which an accountant may change without a change of status. */
+  /** The invoice total, which an accountant may change without changing the status. */
   total: number
 }>
 
@@ -28,7 +28,7 @@ type ServiceCall = 'read' | 'payment' | 'refund'
 export const refuses = ({ status }: ServiceOrder, to: ServiceCall): boolean =>
   status === 'needs_review' && to !== 'read'
 
-/** What a call makes of an order; a payment that is refused is held. */
+/** The order after a call; a refused payment is held. */
 export const called = (order: ServiceOrder, to: ServiceCall): ServiceOrder => {
   const { status, returns } = order
   if (to === 'payment' && status === 'needs_review') return { ...order, holdsPayment: true }
@@ -37,7 +37,7 @@ export const called = (order: ServiceOrder, to: ServiceCall): ServiceOrder => {
   return isRefunded ? { ...order, status: 'refunded', returns: returns + 1 } : order
 }
 
-/** What an accountant makes of an order; undefined where it cannot be done. */
+/** The order after an accountant's action; undefined if the action is impossible. */
 export const ACTS = {
   fix(order) {
     if (order.status !== 'needs_review') return undefined
@@ -61,7 +61,7 @@ export const resultOf = ({ source, external_id }: OrderKey, order: ServiceOrder)
   }
 }
 
-/** One entry for each document that was registered. */
+/** One entry per registered document. */
 export const documentsOf = ({ receipts, returns }: ServiceOrder): ServiceDocument[] => [
   'invoice',
   ...Array.from({ length: receipts }, () => 'receipt' as const),

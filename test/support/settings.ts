@@ -2,9 +2,9 @@ import type { Settings } from '../../lib/platform/environment.ts'
 import { QUEUES, TABLES } from '../../lib/platform/names.ts'
 
 /**
- * The settings of the functions, with the resources' names of a stack without prefix.
+ * The settings of the functions, with the resource names of a stack without a prefix.
  *
- * @param changes what a harness has its own values for
+ * @param changes values of the harness
  */
 export const settingsWith = (queueUrl: (name: string) => string, changes: Partial<Settings>): Settings => ({
   ordersTable: TABLES.orders,

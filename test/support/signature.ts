@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The rule of the spec (Signature) in other words than the code has: the whole header is matched at once.
+ * An independent implementation of the spec's rule (Signature), which matches the whole header at once.
  *
  * @param now unix time in seconds
  */

@@ -17,7 +17,7 @@ export const STORES: readonly Store[] = [
   { source: 'web', feed: { http: 'https://web.example/webhook?shop=1', disable_after: 24 * 60 * 60 } },
 ]
 
-/** The resources of a stack with the stores "shop" and "web", on the embedded parts of AWS. */
+/** The resources of a stack with the stores "shop" and "web", on the embedded AWS services. */
 export const startStack = async () => {
   const resources = { prefix: '', stores: STORES }
   const parts = await startParts({ tables: tablesOf(resources), queues: queuesOf(resources) })
@@ -78,7 +78,7 @@ export const startStack = async () => {
   }
 }
 
-/** A stack for the tests of a file, and what its functions report. Every test starts with empty queues and reports. */
+/** A stack for the tests of a file, with recorded telemetry. Each test starts with empty queues and telemetry. */
 export const stackForTests = async () => {
   const stack = await startStack()
   const recorded = recordingTelemetry()

@@ -4,13 +4,13 @@ type Fields = Parameters<Telemetry['info']>[1]
 
 type Line = { level: 'info' | 'warn' | 'error'; message: string; fields: Fields; error?: unknown }
 
-/** A metric as it was measured. */
+/** A recorded metric. */
 export type Recorded = { name: Metric; dimensions: Readonly<Record<string, string>>; value: number }
 
 /**
- * Telemetry that keeps what it is given.
+ * Telemetry that records its calls.
  *
- * @param onMetric called for every metric when it is measured
+ * @param onMetric called for each metric when it is recorded
  */
 export const recordingTelemetry = (onMetric: (metric: Recorded) => void = () => undefined) => {
   const lines: Line[] = []

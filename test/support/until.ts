@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Resolves once the condition holds, with what it found; rejects, naming it, when it does not within the time: the
- * machine's, since a test may have a time of day of its own.
+ * Resolves with the value of the condition once it holds; rejects with its name after a timeout, measured by the real
+ * clock since a test may have its own.
  */
 export const until = async <Found>(condition: () => Found | Promise<Found>, milliseconds = 30_000) => {
   const begin = performance.now()
@@ -11,7 +11,7 @@ export const until = async <Found>(condition: () => Found | Promise<Found>, mill
     if (found) return found
     const passed = performance.now() - begin
     if (passed > milliseconds) throw new Error(`Not within ${milliseconds} ms: ${condition}`)
-    // Asking more often would take the time of what is waited for.
+    // Polling more often would slow down the awaited work.
     await sleep(Math.min(100, 10 + passed / 10))
   }
 }

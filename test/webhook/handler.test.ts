@@ -53,7 +53,7 @@ const post = async (
 ) => {
   const body = bytesOf(content)
   const signature = signed ? { 'x-service-signature': sign({ secret, t, body }) } : {}
-  // However little time is left: middy's early timeout would answer before the function has.
+  // Regardless of the remaining time: middy's early timeout would respond before the function.
   const nearEnd = context(() => 1)
   const response = await handler(httpEvent({ body, headers: { ...signature, ...headers } }), nearEnd)
   return { status: response?.statusCode, headers: response?.headers, body: JSON.parse(response?.body ?? '') }
@@ -67,7 +67,7 @@ const refused = (status: number, code: string, message: unknown) => ({
   body: { error: { code, message } },
 })
 
-/** The sender is asked to try again. */
+/** A response that makes the sender retry. */
 const unavailable = {
   ...refused(503, 'unavailable', 'The delivery could not be stored; send it again'),
   headers: { 'content-type': 'application/json', 'retry-after': '5' },
@@ -135,7 +135,7 @@ describe('an authentic webhook of a known store', () => {
     ['expires in a second', NOW + 1, 'duplicate'],
     ['has no expiry', undefined, 'queued'],
   ])(
-    'whose record %s counts as expected, even if DynamoDB has not deleted it',
+    'whose record %s is handled as if DynamoDB deleted expired items at once',
     async (_name, expires, outcome) => {
       const hook = webhook()
       const Item = {
@@ -158,7 +158,7 @@ describe('an authentic webhook of a known store', () => {
   })
 
   test.each([{ external_id: '1002' }, { source: 'web' }])(
-    'with the delivery id of another order is refused and quarantined: %j',
+    "with another order's delivery id is refused and quarantined: %j",
     async changes => {
       const hook = webhook()
       const reason = 'The delivery id belongs to another order'
@@ -215,7 +215,7 @@ describe('a request that is not queued', () => {
     ['unreadable', Uint8Array.from([0xff, 0xfe, 0x00]), {}, 'The body is not UTF-8 text'],
     ['unreadable', `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`, {}, expect.stringContaining('but received "xxx')],
   ])(
-    '%s: it is answered, logged and counted without its content, and quarantined once if it is authentic and ours: %#',
+    '%s: it is answered, logged and counted without its content, and quarantined if authentic and of a known store: %#',
     async (outcome, content, about, reason = '', options = {}) => {
       const answer = ANSWERS[outcome]?.(reason)
       expect(await post(content, options)).toMatchObject(answer ?? {})
@@ -238,7 +238,7 @@ describe('a request that is not queued', () => {
     },
   )
 
-  test('forgeries cause one read of the secrets a minute', async () => {
+  test('forgeries cause at most one read of the secrets a minute', async () => {
     for (; now < NOW + 59; now += 3) {
       expect(await post(webhook(), { secret: 'guess' })).toMatchObject({ status: 401 })
     }
@@ -246,7 +246,7 @@ describe('a request that is not queued', () => {
   })
 })
 
-// Every call that may fail, before and after its effect, is in proofs/crash.
+// proofs/crash tests a failure of every call, before and after its effect.
 test.each<[string, Content]>([
   ...STORED.map((command): [string, Content] => [command, webhook()]),
   ['SendMessage', '[1]'],
@@ -259,7 +259,7 @@ test.each<[string, Content]>([
   expect(recorded.counted()).toEqual([...(content === '[2]' ? ['Quarantined'] : []), 'DeliveryFailed'])
 })
 
-test('a function starts even if it cannot read the secrets, and retries after half a minute', async () => {
+test('starts even if the secrets cannot be read, and retries after half a minute', async () => {
   let reads = 0
   const send = async () => {
     await new Promise(setImmediate)
@@ -278,7 +278,7 @@ test('a function starts even if it cannot read the secrets, and retries after ha
   }
 })
 
-test('a rotation defers webhooks signed with a secret that is not known yet, without counting a failure', async () => {
+test('defers webhooks signed with a new secret during a rotation, without counting a failure', async () => {
   await stack.set('webhook/rotation', untilText('switching', NOW + 60))
   handler = await create()
   recorded.clear()

@@ -26,8 +26,8 @@ const accepts = async (secret: string) => {
 }
 const rotation = (phase: RotationPhase, seconds = 60) => ({ rotation: untilText(phase, seconds) })
 
-// How often parameters are read, and what happens while they cannot be, is in test/platform/parameters.test.ts.
-test('verifies a signature with every stored secret, and with nothing else', async () => {
+// test/platform/parameters.test.ts tests the read intervals and failures.
+test('verifies a signature with each stored secret and no other', async () => {
   state.stored = { ...BOTH, ...rotation('announced') }
   const found = ['one', 'two', 'three', state.stored.rotation ?? ''].map(accepts)
   expect(await Promise.all(found)).toEqual([true, true, false, false])
@@ -36,7 +36,7 @@ test('verifies a signature with every stored secret, and with nothing else', asy
 test.each([
   ['malformed', undefined],
   ['stale', sign({ secret: 'one', t: 1, body })],
-] as const)('a signature that is %s is rejected without a read', async (reason, header) => {
+] as const)('rejects a signature that is %s without a read', async (reason, header) => {
   const verified = await secrets.verify(active => verify({ header, body, secrets: active, now: 1000 }))
   expect([verified, state.reads]).toEqual([{ valid: false, reason }, 0])
 })
@@ -66,7 +66,7 @@ describe('a rotation of the secret', () => {
     },
   )
 
-  test('that is switching defers signatures without a matching secret, and accepts the others', async () => {
+  test('that is in progress defers signatures without a matching secret, and accepts the others', async () => {
     await accepts('one')
     // First seen after the mismatch.
     state.stored = { ...ONE, ...rotation('switching') }
@@ -77,7 +77,7 @@ describe('a rotation of the secret', () => {
     expect(await accepts('forged')).toBe(false)
   })
 
-  test('that is switching still defers while Parameter Store fails, until it expires', async () => {
+  test('that is in progress still defers while Parameter Store fails, until it expires', async () => {
     state.stored = { ...ONE, ...rotation('switching', 300) }
     await accepts('one')
     state.stored = new Error('throttled')

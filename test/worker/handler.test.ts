@@ -17,7 +17,7 @@ const DAY = 24 * 60 * 60 * 1000
 
 let handler: ReturnType<typeof createWorker>
 let requests: OutgoingRequest[]
-/** The response of the accounting service to each request; a text or a JSON value as its body. */
+/** The accounting service's response to each request; the body is text or a JSON value. */
 type Response = { status: number; body?: unknown; headers?: Record<string, string> }
 let respond: (request: OutgoingRequest) => Response | Error
 
@@ -68,16 +68,16 @@ const run = async (...records: Parameters<typeof sqsEvent>) =>
 const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 const stored = (external_id: string) => orders.get(keyOf(external_id))
 
-/** The calls that the history has of an order. */
+/** The calls in the history of an order. */
 const callsOf = async (id: string) =>
   (await scan(stack.dynamodb, 'history'))
     .map(entryOf)
     .flatMap(({ external_id, calls }) => (external_id === id ? calls : []))
 
-// That events are applied, published and saved, and that failures are waited out, is in proofs/crash.
+// proofs/crash tests that events are applied, published and saved, and retried after failures.
 
 describe('an event', () => {
-  test('is applied, published to the feed of its store and saved; one that changes nothing is counted as such', async () => {
+  test("is applied, published to the store's feed and saved, and counted separately when nothing changes", async () => {
     const hook = webhook('webhook')
     const { event: name, delivery } = hook
     expect(await run(record('1', hook))).toEqual([])
@@ -87,7 +87,7 @@ describe('an event', () => {
     const processed = { changed: true, calls: 0, published: 1, status: 'paid' }
     const fields = { delivery, event: name, ...keyOf('webhook'), ...processed }
     expect(recorded.lines).toEqual([{ level: 'info', message: 'event processed', fields }])
-    // Lambda ends an invocation, and nothing answers before it does.
+    // The function must not respond early when no time remains.
     await handler(
       sqsEvent(record('2', hook)),
       context(() => 0),
@@ -104,7 +104,7 @@ describe('an event', () => {
     ['received again', { ApproximateReceiveCount: '2' }],
   ])('that creates a known order and was %s is a duplicate, and reads the order', async (id, attributes) => {
     respond = ({ method }) => {
-      // However long calls take, an event is not moved while few others wait.
+      // Without a backlog, an event is not moved regardless of the duration of its calls.
       elapsed += 8000
       return method === 'GET' ? result(id, 'paid') : result(id, 'invoiced', { duplicate: true })
     }
@@ -121,7 +121,7 @@ describe('an event', () => {
   })
 })
 
-test('what is resent twice is published twice', async () => {
+test('publishes an order each time it is resent', async () => {
   await run(record('1', webhook('resent')))
   for (const id of ['2', '3']) await run(record(id, event('resent', 'order.resend', {})))
   expect((await stack.taken(stack.shopFeedUrl)).map(({ version }) => version)).toEqual([1, 2, 3])
@@ -130,7 +130,7 @@ test('what is resent twice is published twice', async () => {
 test.each([
   [7 * DAY - 1000, 'waiting'],
   [7 * DAY, 'rejected'],
-])('a request that is refused %d ms after it was refused first is %s', async (ms, state) => {
+])('a request refused again %d ms after its first refusal is %s', async (ms, state) => {
   const id = `refused ${state}`
   respond = ({ method }) => ({ status: method === 'GET' ? 404 : 400 })
   await run(record('1', create(id)))
@@ -140,7 +140,7 @@ test.each([
   expect(requestViews(order)).toMatchObject([{ state }])
 })
 
-test('an unreadable event is quarantined whole, and those behind it are processed', async () => {
+test('quarantines an unreadable event unchanged, and processes the events behind it', async () => {
   const body = JSON.stringify({ ...webhook('1'), delivery: 'Sara Ahmadi' })
   const group = { MessageGroupId: 'g' }
   const batch = [record('1', body, group), record('2', webhook('behind'), group)]
@@ -188,38 +188,50 @@ describe('a failed event', () => {
       `${answered(404)} to a create: check ACCOUNTING_URL`,
       { failing: { code: 'failed' } },
     ],
-  ])('is delayed with those behind it, and noted, when %s', async (name, response, message, expected) => {
-    const { seconds = 13, metric = 'EventRetried', queue = 'orders' } = expected
-    const failing = { code: 'unavailable', ...expected.failing }
-    respond = () => response
-    const first = create(name)
-    const records = [first, webhook(name)].map((each, id) => record(`${id}`, each, attributes, queue))
-    expect(await run(...records)).toEqual(['0', '1'])
-    const entry = (Id: string) => ({ Id, ReceiptHandle: `handle-${Id}`, VisibilityTimeout: seconds })
-    expect(sent('ChangeMessageVisibilityBatch')).toEqual([
-      { QueueUrl: urlOf(queue), Entries: [entry('0'), entry('1')] },
-    ])
-    const { delivery } = first
-    const common = { receives: 3, behind: 1 }
-    expect(recorded.lines[0]).toEqual({
-      ...{ level: 'error', message: 'event retried', error: expect.objectContaining({ message }) },
-      fields: { ...keyOf(name), delivery, messageId: '0', seconds, ...common },
-    })
-    expect(recorded.metrics).toEqual([
-      { name: metric, dimensions: {}, value: 1 },
-      { name: 'FailingEventAge', dimensions: {}, value: 15 },
-    ])
-    const times = { since: '2026-01-02T03:03:50.000Z', at: '2026-01-02T03:04:05.000Z' }
-    const next_at = new Date(NOW + seconds * 1000).toISOString()
-    expect(await stored(name)).toMatchObject({
-      // Only an answer that is missing may hide a registration.
-      order: { open: { create: { stage: failing.code === 'unavailable' ? 'unanswered' : 'unsent' } } },
-      failing: { event: 'order.create', delivery, queue, message, ...failing, ...common, ...times, next_at },
-      check_at: NOW / 1000 + 570,
-    })
-    const [, status] = /(\d+)$/.exec(message) ?? []
-    expect((await callsOf(name))[0]?.status).toBe(status && Number(status))
-  })
+  ])(
+    'is delayed with the events behind it, and recorded, when %s',
+    async (name, response, message, expected) => {
+      const { seconds = 13, metric = 'EventRetried', queue = 'orders' } = expected
+      const failing = { code: 'unavailable', ...expected.failing }
+      respond = () => response
+      const first = create(name)
+      const records = [first, webhook(name)].map((each, id) => record(`${id}`, each, attributes, queue))
+      expect(await run(...records)).toEqual(['0', '1'])
+      const entry = (Id: string) => ({ Id, ReceiptHandle: `handle-${Id}`, VisibilityTimeout: seconds })
+      expect(sent('ChangeMessageVisibilityBatch')).toEqual([
+        { QueueUrl: urlOf(queue), Entries: [entry('0'), entry('1')] },
+      ])
+      const { delivery } = first
+      const common = { receives: 3, behind: 1 }
+      expect(recorded.lines[0]).toEqual({
+        ...{ level: 'error', message: 'event retried', error: expect.objectContaining({ message }) },
+        fields: { ...keyOf(name), delivery, messageId: '0', seconds, ...common },
+      })
+      expect(recorded.metrics).toEqual([
+        { name: metric, dimensions: {}, value: 1 },
+        { name: 'FailingEventAge', dimensions: {}, value: 15 },
+      ])
+      const times = { since: '2026-01-02T03:03:50.000Z', at: '2026-01-02T03:04:05.000Z' }
+      const next_at = new Date(NOW + seconds * 1000).toISOString()
+      expect(await stored(name)).toMatchObject({
+        // Only a missing response may hide a registration.
+        order: { open: { create: { stage: failing.code === 'unavailable' ? 'unanswered' : 'unsent' } } },
+        failing: {
+          event: 'order.create',
+          delivery,
+          queue,
+          message,
+          ...failing,
+          ...common,
+          ...times,
+          next_at,
+        },
+        check_at: NOW / 1000 + 570,
+      })
+      const [, status] = /(\d+)$/.exec(message) ?? []
+      expect((await callsOf(name))[0]?.status).toBe(status && Number(status))
+    },
+  )
 
   test('of a replay remains a dead letter', async () => {
     respond = () => ({ status: 503 })
@@ -228,7 +240,7 @@ describe('a failed event', () => {
     expect(sent('ChangeMessageVisibilityBatch')).toEqual([])
   })
 
-  test('is delayed without a call when less time remains than a call may take', async () => {
+  test('is delayed without a call when the remaining time is shorter than a call timeout', async () => {
     respond = () => result('late', 'invoiced')
     const runWithin = (ms: number) =>
       handler(
@@ -249,7 +261,7 @@ describe('a failed event', () => {
     for (const name of NAMES) await run(record('1', request(`open-${name}`, name)))
   }
 
-  test('is delayed without a call once calls for three orders found the service unavailable', async () => {
+  test('is delayed without a call after calls for three orders found the service unavailable', async () => {
     respond = () => ({ status: 503 })
     await runEach()
     // The create twice, the payment and the refund.
@@ -257,7 +269,7 @@ describe('a failed event', () => {
     expect(recorded.counted().filter(name => name === 'BreakerOpened')).toHaveLength(1)
     const message = 'The breaker is open: the accounting service was unavailable'
     expect((await stored('open-check'))?.failing).toMatchObject({ code: 'not_called', message })
-    // Half a second and a random part of another.
+    // Half a second plus a random part of another half.
     elapsed = 624
     await runEach()
     expect(requests).toHaveLength(4)
@@ -277,7 +289,7 @@ describe('a failed event', () => {
     },
   )
 
-  test.each(['UpdateItem', 'GetItem', 'none'])('is not noted after a success; %s fails', async command => {
+  test.each(['UpdateItem', 'GetItem', 'none'])('is not recorded after a success; %s fails', async command => {
     const id = `noted-${command}`
     stack.faults.set(command, 'before')
     respond = () =>
@@ -299,7 +311,7 @@ describe('a failed event', () => {
   })
 })
 
-test('an event moves behind those of its order in the bulk queue each time, and is not dropped as a duplicate', async () => {
+test("moves an event behind its order's events in the bulk queue each time, without deduplication", async () => {
   const body = JSON.stringify({ ...webhook('moved'), sent: 1 }, undefined, 1)
   const mark = async () => {
     const { order = newOrder(keyOf('moved')), outbox, revision = 0 } = (await stored('moved')) ?? {}
@@ -316,26 +328,26 @@ test('an event moves behind those of its order in the bulk queue each time, and 
   expect(recorded.counted()).toEqual(['EventsProcessed', 'EventsProcessed'])
   await mark()
   recorded.clear()
-  // Whoever replays a dead letter is told what became of it.
+  // The operator who replays a dead letter sees the outcome.
   await run(record('1', body, {}, 'ordersDead'))
   expect(recorded.messages()).toEqual(['event processed'])
 })
 
-test.each(['a week', '-1'])('%p is no number of days', refusedRetryDays => {
+test.each(['a week', '-1'])('refuses %p as a number of days', refusedRetryDays => {
   const settings = { ...stack.settings, refusedRetryDays }
   expect(() => createWorker({ ...stack, settings, http, ...recorded, ...runtime })).toThrow(
     `Cannot start: REFUSED_RETRY_DAYS is "${refusedRetryDays}"`,
   )
 })
 
-describe('the calls of an environment', () => {
+describe('calls of an environment', () => {
   let clock: number
   let share: ReturnType<typeof callShares>
   beforeEach(() => {
     clock = 0
     share = callShares(() => clock)
   })
-  /** Makes a call that takes a second, as far as it is allowed; each store calls again and again. */
+  /** Makes a call of one second if it is allowed; returns whether it was made. */
   const call = async (source: string, messages = 5): Promise<boolean> => {
     const makeCall = share(source, messages)
     await makeCall?.(async () => {
@@ -344,38 +356,38 @@ describe('the calls of an environment', () => {
     }).catch(() => undefined)
     return makeCall !== undefined
   }
-  /** Which of a number of calls are made. */
+  /** Attempts a number of calls; returns which were made. */
   const calls = async (count: number, source: (index: number) => string, messages?: number) => {
     const made: boolean[] = []
     for (let index = 0; index < count; index++) made.push(await call(source(index), messages))
     return made
   }
 
-  test('of a store with many leave time to the others, and it has its own again later', async () => {
+  test('of a store with many calls leave time for other stores, and resume later', async () => {
     const ofOne = [true, true, ...Array(8).fill(false)]
     expect(await calls(10, () => 'import')).toEqual(ofOne)
     expect(await call('other')).toBe(true)
     clock += 1000
     expect(await call('import')).toBe(true)
-    // By then, the other is the one that has the most.
+    // By then, the other store is the busiest.
     clock += 60_000
     expect(await calls(10, () => 'other')).toEqual(ofOne)
   })
 
-  test('of several large stores share one part of the time', async () => {
+  test('of several large stores share one part of the time budget', async () => {
     await calls(20, index => `import ${Number(index % 4 === 0)}`)
     expect(await calls(2, index => `import ${index}`)).toEqual([false, false])
     expect(await call('other')).toBe(true)
   })
 
-  test('of many small stores leave time to events without a call', async () => {
+  test('of many small stores leave time for events without a call', async () => {
     await calls(12, () => 'large')
     const made = await calls(20, index => `small ${index}`)
     expect(made.filter(isMade => isMade).length).toBeLessThan(8)
     expect(made[0]).toBe(true)
   })
 
-  test('of a store are not made for minutes after a slow one, while those of others are quick', async () => {
+  test("of a store pause for minutes after slow ones, while other stores' calls are fast", async () => {
     const slow = async (source: string) => {
       const makeCall = share(source, 1)
       await makeCall?.(async () => {
@@ -384,7 +396,7 @@ describe('the calls of an environment', () => {
       }).catch(() => undefined)
       return makeCall !== undefined
     }
-    // As long as no other store has quick calls, the service may be what is slow.
+    // Without fast calls of another store, the service itself may be slow.
     expect([await slow('poison'), await slow('poison'), await slow('other')]).toEqual([true, true, true])
     expect(await call('quick', 1)).toBe(true)
     expect([await slow('poison'), await slow('other'), await call('quick', 1)]).toEqual([false, false, true])
@@ -396,7 +408,7 @@ describe('the calls of an environment', () => {
     expect([await call('poison', 1), await call('poison', 1)]).toEqual([true, true])
   })
 
-  test('are all made while few messages wait', async () => {
+  test('are all made while few messages are waiting', async () => {
     expect(await calls(20, () => 'import', 4)).toEqual(Array(20).fill(true))
     expect(await call('import')).toBe(true)
   })

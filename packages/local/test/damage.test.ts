@@ -38,7 +38,7 @@ test.each([
   ['ssm', /^parameters\.json$/, truncate],
   ['sandbox', /^sandbox\.db$/, overwrite],
 ] as const)(
-  'data of %s opens again, and its error when damaged names the file and the remedy',
+  'data of %s can be reopened; when damaged, the error names the file and the remedy',
   async (part, name, damage) => {
     for (let start = 1; start <= 2; start += 1) await (await parts[part]()).close()
 

@@ -57,7 +57,7 @@ test.each([
   ['the feeds', () => urlOf(relay.port), '/docs/feeds', ['http', 'OrderUpdated']],
   ['the sandbox', () => sandbox.url, '/docs', ['Create an order', 'An order changed inside']],
 ])(
-  'the document of %s is shown in light and dark, and loads nothing from elsewhere',
+  'the document of %s renders in light and dark mode, and loads nothing from other origins',
   async (_, origin, path, texts) => {
     const backgrounds = new Set<string>()
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -77,7 +77,7 @@ test.each([
   },
 )
 
-test('an endpoint can be called from the page, with a key that the server accepts', async () => {
+test('an endpoint can be called from the page with a valid key', async () => {
   const { page } = await openAt(`${sandbox.url}/docs`)
   await page.getByText('/api/v1/orders/{external_id}/', { exact: true }).first().click()
   await page.getByRole('button', { name: 'Try it out' }).click()

@@ -21,7 +21,7 @@ test("the document of the stores' API is valid OpenAPI 3.1", async () => {
   expect(await new Validator().validate(JSON.parse(JSON.stringify(openApi())))).toEqual({ valid: true })
 })
 
-/** Values that rules of some field distinguish, and the same for all fields. */
+/** Boundary values of the fields' rules, tried for all fields. */
 const VALUES: readonly unknown[] = [
   ...[null, true, 0, -1, 1, 1.5, 101, [], {}, '', ' ', 'x'.repeat(101), '🛒'.repeat(100), '🛒'.repeat(101)],
   ...'a card cheque 2026-02-28 2026-02-30 2026-1-1 9121112233 +98۹۱۲۱۱۱۲۲۳۳ 0912'.split(' '),
@@ -34,7 +34,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ date: '2026-02-28', uri: 'http://shop.example/x' },
 }
 
-/** Mostly what a schema describes, with any of the values in any place. */
+/** Values that mostly match a schema, with any of the boundary values in any place. */
 const bodyOf = (schemas: Json, schema: JsonSchema): fc.Arbitrary<unknown> => {
   const { $ref, anyOf, properties, required = [], items, enum: choices } = schema
   const inner = (each: unknown) => bodyOf(schemas, each as JsonSchema)
@@ -63,7 +63,7 @@ const FORMATS = {
 test.each([
   ['relay.openapi', SCHEMAS],
   ['openapi', SANDBOX_SCHEMAS],
-] as const)('docs/%s.json accepts the bodies that are accepted, and no others', (name, schemas) => {
+] as const)('docs/%s.json accepts the same bodies as the code', (name, schemas) => {
   const document = current(name)
   const ajv = new Ajv2020({ strict: false, formats: { ...FORMATS, uuid: true, 'date-time': true } })
   ajv.addSchema(document, 'api')
@@ -91,7 +91,7 @@ type Json = Record<string, unknown>
 const FILES = ['openapi', 'relay.openapi', 'feeds.asyncapi'] as const
 const current = (name: string): Json => JSON.parse(readFileSync(`docs/${name}.json`, 'utf8'))
 
-/** The document of the feeds as one of an API that answers with their messages, since the tool reads AsyncAPI 2 only. */
+/** The feeds' document as an OpenAPI document whose responses are the messages, since the tool only reads AsyncAPI 2. */
 const comparable = ({ asyncapi, channels, components, ...document }: Json) => {
   if (asyncapi === undefined) return { ...document, components }
   const names = Object.keys((components as { schemas: Json }).schemas)
@@ -103,7 +103,7 @@ const comparable = ({ asyncapi, channels, components, ...document }: Json) => {
   return { openapi: '3.1.0', ...document, components, paths: Object.fromEntries(paths) }
 }
 
-/** The changes that break a client, unless the version in the document says so. */
+/** The breaking changes, unless the document has a new major version. */
 const breakingChanges = (before: Json, after: Json): string[] => {
   const major = ({ info }: Json) => Number.parseInt((info as { version: string }).version, 10)
   if (major(after) > major(before)) return []
@@ -114,12 +114,12 @@ const breakingChanges = (before: Json, after: Json): string[] => {
 
 const git = (...args: string[]) => execFileSync('git', args).toString()
 
-test.each(FILES)('docs/%s.json breaks no client of the last release, or has a new major version', name => {
+test.each(FILES)('docs/%s.json is compatible with the last release, or has a new major version', name => {
   if (!existsSync('.git')) return
   const [release] = git('tag', '--list', 'v*', '--sort=-v:refname').split('\n')
   const before = JSON.parse(git('show', `${release || 'HEAD'}:docs/${name}.json`))
   const breaking = breakingChanges(before, current(name))
-  // Nothing is promised before the first release.
+  // No compatibility is promised before the first release.
   if (release) expect(breaking).toEqual([])
   else if (breaking.length > 0) console.warn(`Breaking since the last commit:\n${breaking.join('\n')}`)
 })
@@ -136,7 +136,7 @@ test.each<[(typeof FILES)[number], string, string]>([
   ['relay.openapi', 'paths /api/v1/orders/{external_id}/refund/ delete', 'DELETE'],
   ['feeds.asyncapi', 'components schemas OrderUpdated properties version', 'version'],
   ['feeds.asyncapi', 'channels http', 'http'],
-])('names a breaking change of docs/%s.json: without %s', (name, path, named) => {
+])('reports a breaking change in docs/%s.json: without %s', (name, path, named) => {
   const changed = current(name)
   without(changed, path)
   expect(breakingChanges(current(name), changed).join()).toContain(named)

@@ -34,7 +34,7 @@ beforeEach(async () => {
   client = clientsAt(ports, { maxAttempts: 3 }).dynamodb
 })
 
-test('the port opens with the tables of the stack and their index', async () => {
+test('the port opens once the tables of the stack and their indexes exist', async () => {
   const first = until(async () => {
     const call = client.describeTable({ TableName: 'orders' })
     return call.then(
@@ -52,14 +52,14 @@ test('the port opens with the tables of the stack and their index', async () => 
   expect((await client.listTables({})).TableNames).toEqual(['deliveries', 'history', 'orders'])
 })
 
-test('a table of an earlier start with other keys is an error that names both', async () => {
+test('a table of an earlier start with other keys causes an error that names both', async () => {
   await start(orders)
   await expect(createTables(client, tableWith('key'))).rejects.toThrow(
     /^Cannot use table "orders" of an earlier start: its keys are \(HASH id\), not \(HASH key\); remove/,
   )
 })
 
-test('a table whose creation was interrupted is created again', async () => {
+test('re-creates a table whose creation was interrupted', async () => {
   await start(orders)
   await server.close()
   const db = new Level<string, object>(folder(), { valueEncoding: 'json' })

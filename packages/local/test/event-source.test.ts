@@ -30,7 +30,7 @@ const send = ({ url }: Queue, group: string, body: string, more: Partial<SendMes
   parts.sqs.sendMessage({
     ...{ QueueUrl: url, MessageBody: body, MessageGroupId: group, MessageDeduplicationId: body, ...more },
   })
-/** How many messages are visible and how many are being processed. */
+/** The numbers of visible and in-flight messages. */
 const counts = async ({ url }: Queue) => {
   const { Attributes = {} } = await parts.sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ['All'] })
   return [Attributes.ApproximateNumberOfMessages, Attributes.ApproximateNumberOfMessagesNotVisible].join()
@@ -47,7 +47,7 @@ const feed = (
   })
 }
 
-test('receives only a failed message again, after its visibility timeout, while its group waits', async () => {
+test('redelivers only the failed message, after its visibility timeout, and blocks its group until then', async () => {
   const queue = await createFifo()
   const seen: string[] = []
   let failures = 1
@@ -63,7 +63,7 @@ test('receives only a failed message again, after its visibility timeout, while 
   expect(seen).toHaveLength(4)
 })
 
-test('groups run in parallel, the messages of a group in sequence', async () => {
+test('runs groups in parallel and the messages of a group in sequence', async () => {
   const queue = await createFifo({ VisibilityTimeout: '30' })
   const running: string[] = []
   const order: string[] = []
@@ -73,7 +73,7 @@ test('groups run in parallel, the messages of a group in sequence', async () => 
   }
   const invoke = async ({ Records: [record] }: SQSEvent) => {
     const body = record?.body ?? ''
-    // The second of a group would be there too early.
+    // Fails if the second message of a group arrives too early.
     if (running.push(body) === 3) release(expect(running.toSorted()).toEqual(['a1', 'b1', 'c1']))
     await together
     order.push(body)
@@ -84,7 +84,7 @@ test('groups run in parallel, the messages of a group in sequence', async () => 
     expect(order.filter(body => body.startsWith(group))).toEqual([`${group}1`, `${group}2`])
 })
 
-test('a function limits how many batches are received at once; a queue that cannot be read is an error', async () => {
+test('limits concurrent batches per function, and fails when a queue cannot be read', async () => {
   const { promise: held, reject } = Promise.withResolvers<never>()
   const receive = jest.fn(() => held)
   const sqs = { send: receive } as unknown as EventSourceOptions['sqs']
@@ -95,7 +95,7 @@ test('a function limits how many batches are received at once; a queue that cann
   await until(() => String(errors[0]).includes('no queue'))
 })
 
-test('a batch whose function throws is moved to the dead-letter queue after its last receive', async () => {
+test('moves a batch to the dead-letter queue when its function throws on the last receive', async () => {
   const dead = await createFifo()
   const queue = await createFifo({
     RedrivePolicy: JSON.stringify({
@@ -115,7 +115,7 @@ test('a batch whose function throws is moved to the dead-letter queue after its 
   expect((await drain(parts.sqs, dead.url)).map(({ Body }) => Body)).toEqual(['poison'])
 })
 
-test('a function receives the event of Lambda, and its response counts only if it reports failures', async () => {
+test("invokes a function with Lambda's event, and evaluates its response only if it reports batch item failures", async () => {
   const queue = await createFifo()
   const { promise: received, resolve: receive } = Promise.withResolvers<SQSEvent>()
   const report = async (event: SQSEvent) => {
@@ -152,7 +152,7 @@ test('a function receives the event of Lambda, and its response counts only if i
   expect(errors).toEqual([])
 })
 
-test('stopping waits for the function and the deletion after it, and receives nothing more', async () => {
+test('stops after the running function and its deletes, without receiving more messages', async () => {
   const queue = await createFifo({ VisibilityTimeout: '30' })
   const [started, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   feed(queue, () => {

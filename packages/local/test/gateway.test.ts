@@ -4,7 +4,7 @@ import PQueue from 'p-queue'
 import Lambda from 'serverless-offline/lambda'
 import { limitFunctions } from '../gateway.ts'
 
-test('an invocation that times out loses its thread; only the first has extra time to load, and a timely one keeps its thread', async () => {
+test('replaces the thread of an invocation that times out, and allows extra load time only for the first', async () => {
   const cleanup = jest.fn(async () => undefined)
   const runHandler = jest.fn<() => Promise<unknown>>(async () => 'done')
   const lambda = { setEvent: () => undefined, setClientContext: () => undefined, runHandler, cleanup }

@@ -8,7 +8,7 @@ import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import type { PortName, Ports } from '../settings.ts'
 
-/** Data of an earlier version, which left it readable for everybody. */
+/** Data of an earlier version, which was readable by all users. */
 export const prepareData = async (dataDir: string) => {
   await mkdir(join(dataDir, 'queues'))
   await writeFile(join(dataDir, 'parameters.json'), '{"parameters":[]}')
@@ -31,7 +31,7 @@ const order = (external_id: string, source: string) =>
   JSON.stringify({ external_id, source, items: [{ sku: 'SKU-1', quantity: 1, unit_price: 10 }] })
 const json = { 'content-type': 'application/json' }
 
-/** Requests that each port answers to a program on this machine. */
+/** Requests that each port accepts from local programs. */
 const ATTACKS: readonly Attack[] = [
   {
     ...{ name: 'relay', path: '/api/v1/orders/', body: order('1', 'api') },
@@ -72,7 +72,7 @@ export const machineTests = () => {
     ;({ dataDir, ports } = local.stack())
   })
 
-  test('only the owner can read the data, that of an earlier version included', async () => {
+  test('only the owner can read the data, including data written by an earlier version', async () => {
     const found = await modes(dataDir)
     for (const part of [
       'sandbox.db-wal',
@@ -85,7 +85,7 @@ export const machineTests = () => {
     expect(found.filter(line => !/^[67]00 /.test(line))).toEqual([])
   })
 
-  /** fetch() does not let its callers set Host and Origin. */
+  /** fetch() does not allow its callers to set Host and Origin. */
   const send = async (
     { name, path, body, headers }: Attack,
     more: Record<string, string> = {},
@@ -101,32 +101,35 @@ export const machineTests = () => {
     return { status: response.statusCode, cors, keepAlive, body: await text(response) }
   }
 
-  test.each(ATTACKS)('the $name port serves this machine and refuses every foreign page', async attack => {
-    const own = `127.0.0.1:${ports[attack.name]}`
-    for (const headers of [{}, { host: `localhost:${ports[attack.name]}` }, { origin: `http://${own}` }])
-      expect(Math.floor(((await send(attack, headers)).status ?? 0) / 100)).toBe(2)
-    // Longer than clients keep an idle connection, so that none is closed under a request.
-    expect((await send(attack)).keepAlive).toMatch(/^timeout=(6[5-9]|7\d)$/)
+  test.each(ATTACKS)(
+    'the $name port serves local clients and refuses requests from other origins',
+    async attack => {
+      const own = `127.0.0.1:${ports[attack.name]}`
+      for (const headers of [{}, { host: `localhost:${ports[attack.name]}` }, { origin: `http://${own}` }])
+        expect(Math.floor(((await send(attack, headers)).status ?? 0) / 100)).toBe(2)
+      // Longer than clients reuse an idle connection, so that none is closed during a request.
+      expect((await send(attack)).keepAlive).toMatch(/^timeout=(6[5-9]|7\d)$/)
 
-    const foreigners = [
-      { host: 'evil.test' },
-      { host: `evil.test:${ports[attack.name]}`, origin: `http://evil.test:${ports[attack.name]}` },
-      { origin: 'http://evil.test' },
-      { origin: 'http://127.0.0.1:1' },
-      { origin: `https://${own}` },
-      { origin: 'null', 'content-type': 'text/plain' },
-      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
-    ]
-    for (const headers of foreigners) {
-      for (const method of ['POST', 'OPTIONS', 'GET']) {
-        const { status, cors } = await send(attack, headers, method)
-        expect([headers, method, status, cors]).toEqual([headers, method, 403, []])
+      const foreigners = [
+        { host: 'evil.test' },
+        { host: `evil.test:${ports[attack.name]}`, origin: `http://evil.test:${ports[attack.name]}` },
+        { origin: 'http://evil.test' },
+        { origin: 'http://127.0.0.1:1' },
+        { origin: `https://${own}` },
+        { origin: 'null', 'content-type': 'text/plain' },
+        { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+      ]
+      for (const headers of foreigners) {
+        for (const method of ['POST', 'OPTIONS', 'GET']) {
+          const { status, cors } = await send(attack, headers, method)
+          expect([headers, method, status, cors]).toEqual([headers, method, 403, []])
+        }
       }
-    }
-    expect((await send({ ...attack, path: '/webhook' }, { host: 'evil.test' })).status).toBe(
-      attack.name === 'relay' ? 401 : 403,
-    )
-  })
+      expect((await send({ ...attack, path: '/webhook' }, { host: 'evil.test' })).status).toBe(
+        attack.name === 'relay' ? 401 : 403,
+      )
+    },
+  )
 
   test('POST /webhook is reachable through a tunnel, without CORS headers', async () => {
     const attack = { name: 'relay', path: '/webhook', headers: json, body: '{}' } as const
@@ -146,7 +149,7 @@ export const machineTests = () => {
     }
   })
 
-  test('what an order contains does not act on the terminal, and is one line of the log', async () => {
+  test('control characters in an order are escaped in the log, which stays on one line', async () => {
     const external_id = 'a\u001b[2J\u2028b\u009bc'
     const headers = { ...json, authorization: 'Bearer local-api' }
     const body = order(external_id, 'api')

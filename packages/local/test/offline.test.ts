@@ -103,14 +103,14 @@ test.each([
   'endpoint/exit',
   'endpoint/nothing',
   'slow/hang',
-])('a function that fails, as in %s, results in 500 without detail, as in an HTTP API', async path => {
+])('a function failure such as %s returns 500 without detail, like an HTTP API', async path => {
   const response = await fetch(`${urlOf(settings.ports.relay)}/${path}`)
   expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
   expect((await endpoint('elsewhere')).status).toBe(404)
 })
 
 test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0', 'false', '""', '{', undefined])(
-  'the body %j reaches the function as it was sent',
+  'passes the body %j to the function unchanged',
   async body => {
     const headers = { 'content-type': 'application/json' }
     const response = await endpoint('echo', { method: 'POST', body: body ?? null, headers })
@@ -118,7 +118,7 @@ test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0
   },
 )
 
-test('a path that is not UTF-8 reaches the function', async () => {
+test('passes a path that is not UTF-8 to the function', async () => {
   const [response] = await once(
     get({ port: settings.ports.relay, path: '/endpoint/%ff/../echo' }),
     'response',
@@ -126,7 +126,7 @@ test('a path that is not UTF-8 reaches the function', async () => {
   expect(response.statusCode).toBe(200)
 })
 
-test('a batch whose function throws stays in its queue, and the failure is printed', async () => {
+test('keeps a batch in its queue when the function throws, and prints the error', async () => {
   const QueueUrl = queueUrl(settings.ports.sqs, 'orders.fifo')
   const message = { MessageBody: '{}', MessageGroupId: 'g', MessageDeduplicationId: 'd' }
   await clients.sqs.sendMessage({ QueueUrl, ...message })
@@ -135,7 +135,7 @@ test('a batch whose function throws stays in its queue, and the failure is print
   expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesNotVisible: '1' })
 })
 
-test('a burst waits for a few threads, and every request is answered', async () => {
+test('answers every request of a burst with a few threads', async () => {
   const responses = await Promise.all(
     Array.from({ length: 60 }, async () => {
       const response = await endpoint('wait')
@@ -146,7 +146,7 @@ test('a burst waits for a few threads, and every request is answered', async () 
   expect(new Set(responses.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
 })
 
-test('callers that disconnect, while waiting or being served, do not block others', async () => {
+test('callers that disconnect while waiting or being served do not block others', async () => {
   for (const patience of [1, 30]) {
     const signal = AbortSignal.timeout(patience)
     const sent = await Promise.allSettled(Array.from({ length: 25 }, () => endpoint('wait', { signal })))
@@ -178,7 +178,7 @@ test('uses changed code without a restart or a lost request; broken code results
   await until(async () => (await endpoint('elsewhere')).status === 404)
 })
 
-test('a change of stores.yml asks for a restart', async () => {
+test('a change of stores.yml prints that a restart is needed', async () => {
   const path = projectPath('stores.yml')
   const before = await readFile(path, 'utf8')
   await writeFile(path, `${before}  - source: other\n    feed: sqs\n`)

@@ -37,7 +37,7 @@ const put = (Name: string, Value: string, more = {}) =>
   ssm.putParameter({ Name, Value, Type: 'SecureString', ...more })
 const get = (Name: string, WithDecryption = true) => ssm.getParameter({ Name, WithDecryption })
 
-test('a parameter is created once, overwritten on request, and its versions are counted', async () => {
+test('creates a parameter once, overwrites it on request, and counts its versions', async () => {
   expect(await put('/relay/key', 'one')).toMatchObject({ Version: 1, Tier: 'Standard' })
   await expect(put('/relay/key', 'two')).rejects.toBeInstanceOf(ParameterAlreadyExists)
   expect(await put('/relay/key', 'سه', { Overwrite: true, Type: undefined })).toMatchObject({ Version: 2 })
@@ -52,19 +52,19 @@ test('a parameter is created once, overwritten on request, and its versions are 
   expect(Parameter?.LastModifiedDate).toBeInstanceOf(Date)
 })
 
-test('a SecureString is readable with decryption only, a String without it', async () => {
+test('returns a SecureString only with decryption, and a String without it', async () => {
   await put('/decryption/secret', 'plain')
   await put('/decryption/open', 'plain', { Type: 'String' })
   expect((await get('/decryption/secret', false)).Parameter?.Value).not.toContain('plain')
   expect((await get('/decryption/open', false)).Parameter?.Value).toBe('plain')
 })
 
-test('a missing parameter is ParameterNotFound', async () => {
+test('throws ParameterNotFound for a missing parameter', async () => {
   await expect(get('/none')).rejects.toBeInstanceOf(ParameterNotFound)
   await expect(ssm.deleteParameter({ Name: '/none' })).rejects.toBeInstanceOf(ParameterNotFound)
 })
 
-test('a path returns its direct children, or all descendants, page by page', async () => {
+test('lists the direct children of a path, or all its descendants, page by page', async () => {
   const names = Array.from({ length: 23 }, (_, index) => `/many/${String(index).padStart(2, '0')}`)
   for (const name of names) await put(name, name)
   await put('/many/deep/er', 'x')
@@ -102,12 +102,12 @@ test.each<[string, () => Promise<unknown>, string?]>([
     () => ssm.getParametersByPath({ Path: '/x', NextToken: 'bm8' }),
     'InvalidNextToken',
   ],
-])('%s is refused with the exception of AWS', async (_name, attempt, exception = 'ValidationException') => {
+])('throws the same exception as AWS for %s', async (_name, attempt, exception = 'ValidationException') => {
   await expect(attempt()).rejects.toMatchObject({ name: exception })
   await expect(get('/x')).rejects.toBeInstanceOf(ParameterNotFound)
 })
 
-test('an unsupported action and a body that is not JSON are refused', async () => {
+test('refuses an unsupported action and a body that is not JSON', async () => {
   const call = async (target: string, body: string) => {
     const response = await fetch(urlOf(port), { method: 'POST', headers: { 'x-amz-target': target }, body })
     return [response.status, await response.json()]
@@ -129,7 +129,7 @@ test('parameters outlive a restart, in a file that only its owner can read', asy
   }
 })
 
-test('seeding replaces the webhook secrets of earlier starts, and no other', async () => {
+test('seeding replaces only the webhook secrets of earlier starts', async () => {
   const seeded = async (...secrets: string[]) => {
     await seed(store, '/relay', ['shop'], secrets)
     const { Parameters = [] } = await ssm.getParametersByPath({
@@ -139,7 +139,7 @@ test('seeding replaces the webhook secrets of earlier starts, and no other', asy
     return Object.fromEntries(Parameters.map(({ Name = '', Value }) => [Name.split('/').at(-1), Value]))
   }
   await put('/relay/webhook/secrets/by-hand', 'kept')
-  // Of keys that were made before; the new ones are not in it.
+  // The index of earlier keys, which lacks the new ones.
   await put('/relay/store-keys-index/0', '{}')
   expect(await seeded('one', 'two')).toEqual({ 'by-hand': 'kept', 'local-1': 'one', 'local-2': 'two' })
   expect(await seeded('three')).toEqual({ 'by-hand': 'kept', 'local-1': 'three' })

@@ -22,14 +22,14 @@ let relay: Relay
 let lambda: Awaited<ReturnType<typeof startServer>>
 let clients: ReturnType<typeof clientsAt>
 const errors: unknown[] = []
-/** The invocations that reached Lambda, and the batches that the worker has begun with. */
+/** The invocations that reached Lambda, and the batches that the worker has started. */
 const arrived: string[] = []
 const begun: string[] = []
 const held = Promise.withResolvers<void>()
 
 const runsOf = (wanted: string) => arrived.filter(name => name === wanted).length
 
-/** serverless-offline's functions, which the relay limits: the worker is busy until it is released. */
+/** Fake functions of serverless-offline; the worker is busy until it is released. */
 Lambda.prototype.get = name => {
   let batch = ''
   return {
@@ -108,7 +108,7 @@ afterAll(async () => {
   await lambda.close()
 })
 
-test('the port opens once every function is loaded, with the secret of the sandbox', async () => {
+test('the port opens once all functions are loaded, with the webhook secret of the sandbox', async () => {
   const broken = gatewayThatAnswers(500)
   await expect(relay.serve(broken)).rejects.toThrow('Cannot load the function of "POST /webhook": see above')
   expect(broken.start).not.toHaveBeenCalled()
@@ -121,9 +121,9 @@ test('the port opens once every function is loaded, with the secret of the sandb
   expect(verify({ ...signed, now: Date.now() / 1000 }).valid).toBe(true)
 })
 
-test('batches run in parallel, including one left by the last process; a pause delays new ones', async () => {
+test('runs batches in parallel, including one left by the last process; a pause delays new batches', async () => {
   await send('b')
-  // Sooner than a long poll would give its socket to another.
+  // Sooner than a long poll would release its socket.
   await until(() => begun.length === 2, 10_000)
   expect(begun.toSorted()).toEqual(['a', 'b'])
   const paused = relay.pause()
@@ -139,7 +139,7 @@ test('batches run in parallel, including one left by the last process; a pause d
   await until(() => begun.length === 3)
 })
 
-test('functions run at their intervals until the end, after which nothing runs and every port is free', async () => {
+test('runs functions at their intervals until it stops, and then frees every port', async () => {
   const runs = () => runsOf('webhook')
   const loaded = runs()
   await until(() => runs() > loaded)

@@ -26,7 +26,7 @@ test('a child process reads the same settings from its environment', () => {
   expect(settingsFrom(environmentOf(settings))).toEqual(settings)
 })
 
-test.each(['abc', '0', '-1', '65536', '80.5', '1e3', ' '])('"%s" is not a port', text => {
+test.each(['abc', '0', '-1', '65536', '80.5', '1e3', ' '])('refuses "%s" as a port', text => {
   expect(() => settingsFrom({ SQS_PORT: text })).toThrow(
     `Cannot start: SQS_PORT is "${text}"; set it to a port number from 1 to 65535`,
   )
@@ -36,7 +36,7 @@ test('refuses equal ports and names both variables', () => {
   expect(() => settingsFrom({ SQS_PORT: '8000' })).toThrow(/DYNAMODB_PORT and SQS_PORT are both 8000/)
 })
 
-test('free ports are free, and a taken port is named with its variable', async () => {
+test('finds free ports, and names the variable of a port in use', async () => {
   const ports = await freePorts()
   expect(new Set(Object.values(ports)).size).toBe(7)
   await assertFree(ports)
@@ -60,7 +60,7 @@ const worker = { name: 'relay-local-worker', handler: 'functions/worker.handler'
 const read = (provider: object, functions: Record<string, object> = { worker }) =>
   readService({ provider, functions }, ROOT, ports)
 
-/** What reading the service fails with when the worker has this field. */
+/** The error of reading the service when the worker has this field. */
 const failure = (name: string, value: unknown) => () => read({}, { worker: { ...worker, [name]: value } })
 const sqs = (id: string, more: object = {}) => [{ sqs: { arn: arnOf(id), ...more } }]
 const ALARM = { environment: { X: { Ref: 'AlarmTopic' } } }
@@ -74,7 +74,7 @@ test.each<[string, () => unknown, string]>([
   ['another function', failure('environment', IMPORTED), 'Cannot resolve functions.worker.environment.X'],
   ['an unknown queue', failure('events', sqs('LostQueue')), NO_QUEUE],
   ['an unsupported option', failure('events', sqs('OrdersQueue', { filterPatterns: [] })), NO_OPTION],
-])('%s stops the start and is named', (_name, attempt, message) => {
+])('%s prevents the start, and the error names it', (_name, attempt, message) => {
   expect(attempt).toThrow(message)
 })
 
@@ -92,16 +92,16 @@ test.each<[string, string, string | undefined]>([
   ['a frame', ' │  POST | http://127.0.0.1:3000/webhook  │', undefined],
   ['other text', '× Cannot start', '× Cannot start'],
   ['other JSON', '[1,2]', '[1,2]'],
-])('%s is readable', (_name, line, expected) => {
+])('accepts %s', (_name, line, expected) => {
   expect(readable(line)).toBe(expected)
 })
 
-test('while functions are being loaded only warnings and errors are shown', () => {
+test('shows only warnings and errors while functions are being loaded', () => {
   expect(readable(entry('INFO', 'delivery received'), true)).toBeUndefined()
   expect(readable(entry('WARN', 'delivery received'), true)).toBe('WARN delivery received')
 })
 
-test('a function with a rate runs at that rate until the stack ends, whether it fails or not', async () => {
+test('runs a function at its rate until the stack stops, even after a failure', async () => {
   const { schedules } = read({}, { worker: { ...worker, events: [{ schedule: 'rate(5 minutes)' }] } })
   jest.useFakeTimers()
   try {

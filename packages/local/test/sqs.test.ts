@@ -66,7 +66,7 @@ describe('the embedded SQS', () => {
   })
 
   // The SDK verifies the MD5 of every body, sent and received.
-  test('accepts every character that SQS accepts, and no other', async () => {
+  test('accepts exactly the characters that SQS accepts', async () => {
     const url = await createQueue(sqs, 'plain')
     const sent = ['🛒 سارا', '\u{10FFFF}\t\uE000']
     const Entries = sent.map((MessageBody, index) => ({ Id: String(index), MessageBody }))
@@ -134,14 +134,14 @@ describe('an SQS process that is killed', () => {
   }
   afterEach(() => child.stop())
 
-  test('loses no message, keeps their order and counts, and forgets deduplication ids', async () => {
+  test('keeps all messages, their sequence and receive counts, but no deduplication ids', async () => {
     await start()
     const url = await createQueue(sqs, 'orders.fifo')
     for (const body of ['a1', 'a2', 'a3', 'b1', 'b2']) await send(url, body.charAt(0), body)
     const [{ ReceiptHandle } = {}] = await receive(url)
     await sqs.deleteMessage({ QueueUrl: url, ReceiptHandle })
     expect((await receive(url)).map(({ Body }) => Body)).toEqual(['a2'])
-    // Sent one after the other in each group, and killed in the middle of it.
+    // Sends the messages of each group in sequence, and kills the process in between.
     const accepted: string[] = []
     const stopped = new AbortController()
     void child.ended.then(() => stopped.abort())

@@ -19,7 +19,7 @@ beforeAll(async () => {
   settings = { ports: await freePorts(), dataDir: dataDir(), watch: false }
 })
 
-/** Runs `npm start`, or its script alone, until it has printed something. */
+/** Runs `npm start`, or only its script, until it has printed something. */
 const start = async (awaited: RegExp, ...npm: string[]) => {
   const env = { ...process.env, ...environmentOf(settings) }
   const [program, args] = npm.length > 0 ? ['npm', npm] : [process.execPath, ['packages/local/start.ts']]
@@ -33,7 +33,7 @@ const READY = /^ready.*?(http:\S+\?token=([\w-]{32}))/m
 
 const npmStart = (awaited: RegExp) => start(awaited, 'start', '--silent')
 
-/** Ends one process of a start and waits until all the others have ended. */
+/** Ends one process of a start and waits until all others have ended. */
 const kill = async ({ child: { pid = 0 } }: Program, signal: NodeJS.Signals, script?: string) => {
   const family = await familyOf(pid)
   expect(family.length).toBeGreaterThan(2)
@@ -67,7 +67,7 @@ describe('npm start', () => {
     expect(code).toBe(0)
   })
 
-  test('can be set up again with commands alone', async () => {
+  test('can be set up again with the commands only', async () => {
     const url = `${urlOf(settings.ports.relay)}/webhook`
     expect((await local.relay(['unregister'])).code).toBe(0)
     const unregistered = await local.relay(['doctor'])
@@ -86,7 +86,7 @@ describe('npm start', () => {
     expect(await local.json(['doctor'])).toMatchObject({ code: 0, data: { ok: true, problems: 0 } })
   })
 
-  test('reports a secret of another URL as such', async () => {
+  test('reports that a secret belongs to another URL', async () => {
     const url = 'http://127.0.0.1:9/webhook'
     const { code, err } = await local.relay(['register', '--url', url])
     expect(err).toContain('Cannot confirm that the secret is accepted')
@@ -96,7 +96,7 @@ describe('npm start', () => {
     expect((await local.json(['unregister', '--url', url])).data.removed).toHaveLength(1)
   })
 
-  test('refuses a second start; a component that exits stops the others', async () => {
+  test('refuses a second start, and stops all components when one exits', async () => {
     const { code, output } = await (await start(READY)).ended
     expect(code).toBe(1)
     expect(output).toBe(
@@ -119,13 +119,13 @@ test('leaves no process behind when stopped or killed at any moment', async () =
   await kill(await npmStart(early), 'SIGKILL')
 })
 
-test('an aborted or failed start leaves no process behind', async () => {
+test('leaves no process behind after an aborted or failed start', async () => {
   const running = async () => (await alive(await familyOf(process.pid))).length
   const before = await running()
   const starting = new AbortController()
   const print = () => starting.abort()
   const aborted = startStack({ ...settings, dataDir: dataDir('aborted'), signal: starting.signal, print })
-  // The end of a part, at once.
+  // Reports immediately that a component has ended.
   await expect(aborted).rejects.not.toHaveProperty('name', 'AbortError')
   expect(await running()).toBeLessThanOrEqual(before)
 
@@ -134,7 +134,7 @@ test('an aborted or failed start leaves no process behind', async () => {
   expect(await running()).toBeLessThanOrEqual(before)
 })
 
-describe('a mistake', () => {
+describe('a configuration error', () => {
   const project = useFolder()
   const folder = () => project('project')
   let line: number
@@ -158,7 +158,7 @@ describe('a mistake', () => {
     ['npm start', ['packages/local/start.ts']],
     ['npx serverless offline', ['node_modules/serverless/bin/serverless.js', 'offline']],
     ['npx relay', ['packages/operator/main.ts', 'stores', 'secret', 'third', '--local']],
-  ])('in stores.yml is one message in %s', async (_name, args) => {
+  ])('in stores.yml prints a single message in %s', async (_name, args) => {
     const { code, output } = await run(args)
     expect(code).toBe(1)
     const [start, missing, unknown, ...rest] = output.split('\n')
@@ -168,7 +168,7 @@ describe('a mistake', () => {
     expect(rest).toEqual([''])
   })
 
-  test('in ORDER_RELAY_DATA is an error that names the variable', async () => {
+  test('in ORDER_RELAY_DATA names the variable', async () => {
     await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
     const dataDir = join(folder(), 'package.json')
     for (const path of [dataDir, join(dataDir, 'below')]) {

@@ -239,8 +239,8 @@ const HELP = `
 Every delivery must have one outcome in the functions' log: queued, duplicate, ignored, refused (forged,
 contradictory, too large) or quarantined. Every queued delivery and accepted request must have one outcome in the
 log, the tables or the queues: applied, unchanged, dead, quarantined or waiting. Every order that changed must
-equal the service's, from which it is read. The audit names each difference; the exit code is then 1.
-With --json, it lists what each number counts, up to ${MEMBERS} of each.`
+equal the order read from the service. The audit lists each difference, and then exits with 1.
+With --json, it lists the items behind each number, up to ${MEMBERS} of each.`
 
 export const RATE = 20
 

@@ -112,7 +112,10 @@ export const feedChecks = (play: Play) => {
         if (!isKept)
           return { wrong: 'acknowledged version 2, which it had not handled: a change of the order is lost' }
         if (overtook)
-          return { wrong: 'handled version 3 before version 2, which had failed: the order is set back' }
+          return {
+            wrong:
+              'handled version 3 before version 2, which had failed: the order reverts to an older state',
+          }
         return { handled: [before, after, ...others], wrong: await feed.settle(), mayRepeat: true }
       },
     },
@@ -135,8 +138,9 @@ export const httpChecks = (
         const forged = message('forged', 1)
         for (const signed of [{ secrets: [other] }, shifted(-outside), shifted(outside)]) {
           const answer = (await send(forged, signed)) ?? 'it acknowledged the message'
-          const how = 'now' in signed ? 'was signed at another time' : 'another secret signed'
-          if (answer !== 'it answered 401') return { wrong: `did not answer 401 to what ${how}: ${answer}` }
+          const how = 'now' in signed ? 'was signed at another time' : 'was signed with another secret'
+          if (answer !== 'it answered 401')
+            return { wrong: `did not return 401 to a message that ${how}: ${answer}` }
         }
         return { dropped: [forged] }
       },
@@ -165,7 +169,7 @@ export const httpChecks = (
       },
     },
     'test message': {
-      when: `When "relay stores test" sent ${FEED_TEST}, which is about no order`,
+      when: `When "relay stores test" sent ${FEED_TEST}, which has no order`,
       remedy: 'answer 2xx and do nothing',
       play: async () => {
         const test = message('test', 0, FEED_TEST)
@@ -174,7 +178,7 @@ export const httpChecks = (
       },
     },
     'time-outs': {
-      when: 'After a time-out, when a message was repeated',
+      when: 'After a timeout, when a message was repeated',
       remedy: `${REMEMBER}, which begins with a lock of the order, and answer 2xx to what was handled before`,
       play: async () => {
         const slow = message('slow', 1)

@@ -63,10 +63,10 @@ const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }
     if (at === undefined)
       return `acknowledged version ${version} and did not handle it: a change of the order is lost`
     if (more.length > 0 && !mayRepeat)
-      return `handled version ${version} ${more.length + 1} times: the order is doubled`
+      return `handled version ${version} ${more.length + 1} times: the change is applied again`
     const before = last.get(order.external_id)
     if (before !== undefined && before.at > at)
-      return `handled version ${version} before version ${before.version}: the order is set back`
+      return `handled version ${version} before version ${before.version}: the order reverts to an older state`
     last.set(order.external_id, { at, version })
   }
   return undefined
@@ -130,7 +130,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, remedy)
     if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
     if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
-    const found = `${when}, the store acknowledged everything; what it handled is not known`
+    const found = `${when}, the store acknowledged everything; which messages it handled is unknown`
     return note(name, found, NEEDS_HANDLED)
   }
 
@@ -182,7 +182,7 @@ const textAt = async (place: string): Promise<string> => {
     if (response.ok) return await response.text()
     throw new Error(`it answered ${response.status}`)
   } catch (error) {
-    throw cannot(`read what the store has handled from "${place}"`, messageOf(error), 'check --handled')
+    throw cannot(`read the handled messages from "${place}"`, messageOf(error), 'check --handled')
   }
 }
 
@@ -216,7 +216,7 @@ export const testStore = async (
 ) => {
   const { terminal, local, title } = context
   if (!local && !isAllowed) {
-    const found = `a store of ${title} would take messages about test orders`
+    const found = `a store of ${title} would receive messages about test orders`
     const remedy = 'use --local, or pass --test-store if it has no customers'
     throw cannot(`test the store "${source}"`, found, remedy)
   }
@@ -251,18 +251,18 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
   program
     .command('conformance')
     .description(
-      'Send duplicates, old versions, time-outs, failures, a secret rotation and outages to a test store, and report what it would lose or process twice. ' +
+      'Send duplicates, old versions, timeouts, failures, a secret rotation and outages to a test store, and report what it would lose or process twice. ' +
         `The external_id of every test order begins with "${PREFIX}". The exit code is 1 when there is a problem.`,
     )
     .argument('<source>', 'source of the store')
     // The command after "--" starts the store; declared as an argument, it would widen the list of commands.
     .allowExcessArguments()
-    .usage('[options] <source> [-- <command that starts the store, to be killed and started again>]')
+    .usage('[options] <source> [-- <command that starts the store, which may be killed and restarted>]')
     .option(
       '--handled <file or URL>',
       'where the store logs the delivery of each handled message (default: the output of the command)',
     )
-    .addOption(durationOption('--wait <duration>', 'how long the store may take', '2m'))
+    .addOption(durationOption('--wait <duration>', 'time limit for the store', '2m'))
     .option('--only <checks>', 'only these checks, separated by commas, after the first')
     .option('--test-store', 'allow a store of a deployed stage, which must be one for tests')
     .action(run(conformance))

@@ -114,7 +114,7 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
     async settle() {
       const emptied = await within(patience, async () => (await depth()) === 0 || undefined)
       if (emptied) return undefined
-      return `left ${count(await depth(), 'message')} in the queue for ${wait} s (--wait): what is not deleted returns, and holds up its order`
+      return `left ${count(await depth(), 'message')} in the queue for ${wait} s (--wait): undeleted messages return and block their order`
     },
     async takeBack({ json }, behind) {
       const isTaken = await within(patience, async () => {

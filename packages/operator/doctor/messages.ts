@@ -42,7 +42,7 @@ export const MESSAGES = {
   'answers-ping': '{url} answers {status} to a signed ping',
   'see-log': 'see the log: {command}',
   'one-secret': 'one secret is in use',
-  'rotation-unfinished': '{count} are: a rotation is not finished',
+  'rotation-unfinished': '{count} secrets: a rotation is not finished',
   'no-other-secret': 'no other secret is accepted',
   'other-secrets': 'accepted, but not of {url}: {others}',
   'unregister-others': 'if they belong to an earlier URL: {command}',
@@ -86,11 +86,11 @@ export const MESSAGES = {
   'store-keys': 'the keys of "{source}"',
   'store-unknown': 'stored, but the store is not in stores.yml',
   // The account.
-  'alarms-reach': 'alarms reach somebody',
+  'alarms-reach': 'alarms have a recipient',
   subscribed: 'confirmed subscriptions of {topic}: {count}',
   unconfirmed: 'the subscription is not confirmed',
   confirm: 'open the link in the e-mail from AWS',
-  'not-subscribed': 'nobody is subscribed to {topic}',
+  'not-subscribed': '{topic} has no subscription',
   subscribe: 'deploy with ALARM_EMAIL, or subscribe to the topic',
   concurrency: "the account's Lambda concurrency suffices",
   'concurrency-quota':

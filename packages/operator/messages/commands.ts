@@ -232,7 +232,7 @@ export const messageCommands = (
     .action(run((context, ids, options) => act(context, kind, 'discard', { ...idsIn(ids), ...options })))
   command
     .command('history')
-    .description('List what was replayed and discarded, when, by whom and why.')
+    .description('List past replays and deletions: when, by whom and why.')
     .addOption(limitOption().default(50))
     .action(run((context, { limit }) => history(context, kind, limit)))
 }

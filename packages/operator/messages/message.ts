@@ -240,7 +240,7 @@ export const carryOut = async (
   const take = async (message: Message, step: Step) => {
     signal?.throwIfAborted()
     if (failures === stopAfter)
-      throw cannot('go on', `${failures} replays failed in a row`, 'fix the cause first')
+      throw cannot('continue', `${failures} consecutive replays failed`, 'fix the cause first')
     if (!isKept(step.outcome)) end ??= await beginOperation(context, { command: kind.command, ...what })
     let { outcome } = step
     if (step.outcome === 'replayed') {

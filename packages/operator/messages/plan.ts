@@ -254,7 +254,7 @@ export const readPlan = (
   action?: Plan['action'],
 ): Plan => {
   const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), plan), text)
-  if (!success) throw cannot('carry out the plan', 'the file holds none', 'make one with --plan')
+  if (!success) throw cannot('carry out the plan', 'the file contains none', 'make one with --plan')
   const madeFor = `${output.command} ${output.action} of ${output.relay}`
   if (madeFor === `${command} ${action ?? output.action} of ${title}`) return output
   throw cannot('carry out the plan', `it is for relay ${madeFor}`)

@@ -188,7 +188,7 @@ export const ordersCommands = ({ program, run }: Cli): void => {
   orders
     .command('find')
     .description('Find orders by order number, request or delivery id, or invoice number.')
-    .argument('<text>', 'the number or id, in full')
+    .argument('<text>', 'the complete number or id')
     .action(run(find))
   orders
     .command('list')

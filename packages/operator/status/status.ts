@@ -84,7 +84,7 @@ export const byState = (alarms: readonly AlarmState[]): AlarmState[] =>
 
 const RECENT_MINUTES = 5
 
-/** The throughput of the last five minutes, the last hour by minutes and the last day by quarters of an hour. */
+/** The throughput of the last five minutes, the last hour per minute and the last day per 15 minutes. */
 export const ratesOf = async (read: ReadSeries) => {
   const [hour, day] = [lastIntervals(60, 1), lastIntervals(96, 15)]
   const [hourly, daily] = await Promise.all([flowRates(read, hour), flowRates(read, day)])
@@ -183,7 +183,7 @@ export const statusCommand = ({ program, run }: Cli): void => {
   program
     .command('status')
     .description(
-      'Show the active alarms, the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour by minutes and the last day by quarters of an hour. The exit code is 1 if an alarm is active.',
+      'Show the active alarms, the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour per minute and the last day per 15 minutes. The exit code is 1 if an alarm is active.',
     )
     .action(run(status))
 }

@@ -24,7 +24,7 @@ const line = (second: number, level: string, message: string, fields: object = {
 const platform = (second: number, type: string, status: string) => ({
   ...{ time: at(second), type: `platform.${type}`, record: { requestId: 'r', status } },
 })
-/** In two pages each, as CloudWatch returns them; Lambda's own lines as with its log format JSON. */
+/** Two pages each, as from CloudWatch; Lambda's own lines in its JSON log format. */
 const LOGS: Readonly<Record<string, object[][]>> = {
   webhook: [
     [line(1, 'INFO', 'first'), { _aws: { Timestamp: 1 }, Deliveries: 1 }],
@@ -38,7 +38,7 @@ const LOGS: Readonly<Record<string, object[][]>> = {
 
 type Letter = { id: string; event: string; source?: string; external_id: string }
 
-/** The state of the account, and what the command did in it. */
+/** The state of the account, and the command's actions in it. */
 const NEW = {
   ...{ confirmed: 0, pending: 0, unreserved: 10 },
   ...{ letters: [] as readonly Letter[], hidden: 0, fails: [] as readonly string[] },
@@ -46,12 +46,12 @@ const NEW = {
 let account = NEW
 let [unread, processed, deleted, written]: [Letter[], string[], string[], string[]] = [[], [], [], []]
 
-/** The queue in which there are messages; of the others, SQS hands out none. */
+/** The only queue with messages. */
 const LETTERS = 'orders-dead.fifo'
 
 const OPERATOR = 'arn:aws:sts::000000000000:assumed-role/operators/sara'
 
-/** The fields of all commands, so far as the answers depend on them. */
+/** The fields of all commands on which responses depend. */
 type Input = Partial<
   Record<'QueueName' | 'QueueUrl' | 'ReceiptHandle' | 'logGroupName' | 'nextToken', string>
 > & {
@@ -79,7 +79,7 @@ const METRICS: Readonly<Record<string, number>> = {
   'EventRetried order-relay-production': 7,
 }
 
-/** What AWS answers, by command; nothing to any other. */
+/** AWS's responses by command; other commands get an empty response. */
 const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
   DescribeStacks() {
     const Outputs = Object.entries(OUTPUTS).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
@@ -115,7 +115,7 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
       ApproximateNumberOfMessagesNotVisible: `${account.hidden}`,
     },
   }),
-  // Messages of one group come together, as from AWS.
+  // Messages of one group are returned together, as on AWS.
   ReceiveMessage: ({ QueueUrl }) => ({
     Messages: QueueUrl?.endsWith(LETTERS) ? unread.splice(0, 10).map(messageOf) : [],
   }),
@@ -125,7 +125,7 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
   DescribeAlarms: () => ({
     MetricAlarms: [
       ...[alarm('dead-letters', 'ALARM', new Date(1000)), alarm('queue-age', 'OK')],
-      // Of a stage whose name begins like this one's.
+      // An alarm of a stage with the same name prefix.
       alarm('two-queue-age', 'ALARM'),
     ],
   }),
@@ -144,7 +144,7 @@ const THREE = [
   letter('refund-of-b', 'b', 'order.refund'),
 ]
 
-/** What the command asks of AWS and the local stack does not have. */
+/** Calls of the command that the local stack does not support. */
 export const awsTests = () => {
   beforeAll(() => answerCalls((action, input) => ANSWERS[action]?.(input) ?? {}))
   afterAll(() => answerCalls(undefined))
@@ -157,9 +157,9 @@ export const awsTests = () => {
   beforeEach(() => prepare())
 
   test.each([
-    [{ confirmed: 0, pending: 0 }, /note {2}alarms reach somebody: nobody is subscribed/],
-    [{ confirmed: 0, pending: 1 }, /note {2}alarms reach somebody: the subscription is not confirmed/],
-    [{ confirmed: 1 }, /ok {2}alarms reach somebody: confirmed subscriptions of .*: 1$/m],
+    [{ confirmed: 0, pending: 0 }, /note {2}alarms have a recipient: .* has no subscription/],
+    [{ confirmed: 0, pending: 1 }, /note {2}alarms have a recipient: the subscription is not confirmed/],
+    [{ confirmed: 1 }, /ok {2}alarms have a recipient: confirmed subscriptions of .*: 1$/m],
     [{ unreserved: 8 }, /ok {2}the account's Lambda concurrency suffices/],
     [{ unreserved: 7 }, /!! {4}the account's Lambda concurrency suffices: quota 10, 7 of them/],
   ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
@@ -167,7 +167,7 @@ export const awsTests = () => {
     expect((await relay(['doctor'])).out).toMatch(expected)
   })
 
-  test('status shows the alarms of CloudWatch, the depths of SQS and sums of metrics', async () => {
+  test('status shows CloudWatch alarms, queue depths and metric sums', async () => {
     prepare({ letters: THREE, hidden: 1 })
     const { code, out } = await relay(['status', '--json'])
     const { alarms, queues, rates } = JSON.parse(out)
@@ -185,7 +185,7 @@ export const awsTests = () => {
 
   const tail = (...args: string[]) => relay(['tail', '--no-follow', '--since', '1h', ...args])
 
-  test('tail shows the logs of all functions in order, with time-outs, and stacks with --verbose', async () => {
+  test('tail merges the logs of all functions by time, shows timeouts, and stack traces with --verbose', async () => {
     const lines = (await tail()).out.trim().split('\n')
     expect(lines.map(each => each.slice(11, 19))).toEqual([1, 2, 3, 4, 5].map(second => `09:30:0${second}`))
     expect(lines[2]).toContain('worker     ERROR invocation ended with timeout')
@@ -200,7 +200,7 @@ export const awsTests = () => {
   test.each([
     ['is not replayed', ['--event', 'order.refund'], []],
     ['fails again, and remains a dead letter', ['--all'], ['payment-of-a']],
-  ])('a replay never lets an event overtake one of its order that %s', async (_, args, fails) => {
+  ])('a replay never lets an event overtake an event of the same order that %s', async (_, args, fails) => {
     prepare({ letters: THREE, fails })
     const { code, out } = await replay(...args)
     expect([processed, deleted, code]).toEqual([[...fails, 'refund-of-b'], ['refund-of-b'], 1])
@@ -211,13 +211,15 @@ export const awsTests = () => {
     expect(out).toMatch(new RegExp(`^Replayed 1 message\\.\\n${kept.join('')}`))
   })
 
-  test('when errors return, the replay stops by itself, and the history names the caller', async () => {
+  test('a replay stops when errors recur, and its history names the caller', async () => {
     const letters = Array.from({ length: 9 }, (_, index) => letter(`m${index}`, `o${index}`))
     const ids = letters.map(({ id }) => id)
     prepare({ letters, fails: ids.filter(id => id !== 'm2') })
     const { code, out } = await replay('--all', '--reason', 'the service is back')
     expect([processed, deleted]).toEqual([ids.slice(0, 8), ['m2']])
-    expect(out).toMatch(/^Replayed 1 message\.\n[\s\S]*\nStopped: Cannot go on: 5 replays failed in a row; /)
+    expect(out).toMatch(
+      /^Replayed 1 message\.\n[\s\S]*\nStopped: Cannot continue: 5 consecutive replays failed; /,
+    )
     expect(code).toBe(1)
     const [before, after] = written.map(text => JSON.parse(text))
     const begun = { by: OPERATOR, action: 'replay', name: 'all', reason: 'the service is back' }
@@ -227,7 +229,7 @@ export const awsTests = () => {
     expect(after.stopped).toContain('5 replays failed')
   })
 
-  test('a replay is paced by --rate', async () => {
+  test('a replay respects --rate', async () => {
     prepare({ letters: THREE })
     const began = performance.now()
     await relay(['dead', 'replay', '--all', '--rate', '10'])
@@ -236,7 +238,7 @@ export const awsTests = () => {
     expect(performance.now() - began).toBeGreaterThan(190)
   })
 
-  test('all are read, however many, and what could not be seen is reported', async () => {
+  test('reads all messages regardless of number, and reports those it could not see', async () => {
     const others = Array.from({ length: 1234 }, (_, index) => letter(`m${index}`, `o${index}`))
     prepare({ letters: [...others, letter('last', 'z', 'order.refund')] })
     const last = await replay('--event', 'order.refund')

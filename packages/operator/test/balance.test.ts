@@ -84,7 +84,7 @@ test('an event is applied, dead, quarantined or waiting', () => {
   expect(differences).toEqual([])
 })
 
-test('reports an event without a trace', () => {
+test('reports an event that left no trace', () => {
   const { queue, differences } = balanceOf([queued('lost'), accepted('gone', 'refund')])
   expect(queue.unaccounted).toBe(2)
   expect(differences).toEqual([
@@ -98,7 +98,7 @@ test('reports a delivery that was queued but not recorded', () => {
   expect(differences).toMatchObject([{ id: 'a', what: expect.stringContaining('not recorded') }])
 })
 
-test('relies on the tables without a log', () => {
+test('uses only the tables when there is no log', () => {
   const recorded = new Map([['a', recordOf('a')]])
   const orders = ordersOf(compared('a', { result: paid('a') }))
   const { deliveries, queue } = balanceOf([], { logged: undefined, recorded, orders })
@@ -135,7 +135,7 @@ test('a request is registered, duplicate, held, waiting, rejected or superseded'
   expect(differences).toEqual([])
 })
 
-test('a request that is handled and not with its order is a difference, unless later ones have ended', () => {
+test('reports a handled request missing from its order, unless later requests have ended', () => {
   const { requests, differences } = balanceOf([accepted('a', 'payment'), processed('a')], {
     orders: ordersOf(compared('a', { ended: [{ ids: ['b'], kind: 'refund', state: 'registered' }] })),
   })

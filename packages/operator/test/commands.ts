@@ -12,7 +12,7 @@ import { until } from '@order-relay/test-support/until.ts'
 
 const ORDERS = 24
 
-/** What the receiver has logged. */
+/** The receiver's log lines. */
 const received = async () => {
   const { out } = await local.relay(['tail', '--no-follow', '--since', '2m', '--json'])
   return out
@@ -22,7 +22,7 @@ const received = async () => {
 }
 
 export const rotateTests = () => {
-  test('a rotation refuses no webhook, and the next run finishes an interrupted one', async () => {
+  test('no webhook is refused during a rotation, and the next run completes an interrupted one', async () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
     const ids = Array.from({ length: ORDERS }, (_, index) => `rotated-${index}`)
     for (const id of ids) await local.create(id)
@@ -40,7 +40,7 @@ export const rotateTests = () => {
     const { data: begun } = await rotation
     expect(begun).toMatchObject({ retired: false, resumed: false, old: [expect.any(String)] })
 
-    // A webhook whose secret is not known yet is deferred, and sent again.
+    // A webhook with a secret that is not known yet is deferred and retried.
     await until(async () => {
       const queued = (await received()).filter(({ outcome }) => outcome === 'queued')
       return new Set(queued.map(({ external_id }) => external_id)).size === ORDERS
@@ -87,7 +87,7 @@ export const monitorTests = () => {
     expect(found.orders).toMatchObject([{ source: 'api', external_id: 'w-1' }])
 
     const { out } = await local.relay(['tail', '--no-follow', '--since', '1m', '--delivery', data.delivery])
-    // The worker may be done before the receiver writes its line.
+    // The worker may finish before the receiver writes its log line.
     expect(out).toMatch(/delivery received outcome=queued /)
     expect(out).toMatch(/event processed .*external_id=w-1/)
 
@@ -123,7 +123,7 @@ export const monitorTests = () => {
     const { data } = await counting
     const [{ perSecond, doneIn, ...about }] = data.stores
     expect(about).toEqual({ source, orders: 2 })
-    // Two were done in two seconds or, on a busy machine, more; the rate has one decimal.
+    // Two were completed in at least two seconds; the rate has one decimal.
     expect(perSecond).toBeLessThanOrEqual(1)
     expect(Math.abs(doneIn - 2 / perSecond)).toBeLessThan(1.5)
     await Promise.all(waiting.slice(0, 2).map(save(1)))
@@ -150,7 +150,7 @@ export const monitorTests = () => {
     const args = ['tail', '--local', '--order', 'live', '--json', '--since', '1m']
     const { child, ended, printed } = startRelay(args, local.stack().environment)
     await local.relay(['send', '--external-id', 'live'])
-    // The functions write side by side.
+    // The functions write concurrently.
     for (const message of [/delivery received/, /event processed/]) await printed(message)
     child.kill('SIGINT')
     const { signal, out } = await ended
@@ -175,12 +175,12 @@ export const auditTests = () => {
     since = new Date().toISOString()
   })
 
-  test('does not count the warm-up of the functions and the probes of the commands', async () => {
+  test('ignores warm-up invocations of the functions and probes of the commands', async () => {
     const { data } = await local.json(['audit', '--since', '1d', '--no-service'])
     expect(data.deliveries.outcomes).not.toHaveProperty(['refused: forged, malformed'])
   })
 
-  test('everything received is accounted for and agrees with the service', async () => {
+  test('the audit accounts for everything received and finds no difference from the service', async () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
     await local.create('r-1', {}, 'relay')
     expect((await local.store('POST', 'r-1/payment/', { method: 'card' })).status).toBe(202)
@@ -212,10 +212,10 @@ export const auditTests = () => {
     expect(out).toMatch(/Everything is accounted for\.\n$/)
   })
 
-  test('accounts for a delivery that the worker has quarantined', async () => {
+  test('accounts for a delivery that the worker quarantined', async () => {
     const data = { source: 'api', external_id: 'odd', status: 'paid' }
     const delivery = randomUUID()
-    // Long enough ago for the table's whole seconds.
+    // Long enough ago for the table's resolution of one second.
     const recorded = Math.floor(Date.now() / 1000) - 5
     await deliveryRepository(local.stack().dynamodb, 'deliveries').record({ delivery, ...data }, recorded)
     await local.quarantine('worker', JSON.stringify({ event: 'order.updated', delivery, data }))
@@ -263,17 +263,17 @@ export const keyTests = () => {
     ['dead show none', '', `Cannot show the message${NONE}`],
     ['dead replay none', '', `Cannot replay the message${NONE}`],
     ['dead discard none --yes none', '', `Cannot discard the message${NONE}`],
-  ])('%s, with the input "%s", fails, and says why', async (command, input, why) => {
+  ])('%s with the input "%s" fails with a reason', async (command, input, why) => {
     const { code, err } = await local.relay(command.split(' '), { input })
     expect(err).toContain(why)
     expect(code).toBe(1)
   })
 
-  test('a refused key leaves the stored one in place', async () => {
+  test('keeps the stored key when the service refuses the new one', async () => {
     expect((await local.relay(['doctor'])).out).toContain('ok  the accounting service accepts the API key')
   })
 
-  test('a key can be stored unchecked while the service is down', async () => {
+  test('stores a key unchecked while the service is down', async () => {
     const away = { environment: { SANDBOX_PORT: '1' } }
     const refused = await local.relay(['key', 'set'], { input: 'sandbox-key', ...away })
     expect(refused.err).toContain('store it unchecked with --no-check')
@@ -282,7 +282,7 @@ export const keyTests = () => {
     expect(data).toMatchObject({ kept: 'accounting-key', checked: false })
   })
 
-  test("a store's key is shown once, and works until it is revoked", async () => {
+  test("shows a store's key once, and accepts it until it is revoked", async () => {
     const made = await local.json(['stores', 'key', 'demo-shop'])
     const { key, id, api } = made.data
     const read = () =>
@@ -300,7 +300,7 @@ export const keyTests = () => {
     expect(twice.code).toBe(1)
   })
 
-  test('the URL given to register is remembered until it is unregistered', async () => {
+  test('remembers the URL passed to register until it is unregistered', async () => {
     const own = `${local.stack().urls.relay}/webhook`
     const url = own.replace('127.0.0.1', 'localhost')
     const registered = async (...args: string[]) =>

@@ -26,7 +26,7 @@ test.each([
   ['m', undefined],
   ['1.5h', undefined],
   ['-1h', undefined],
-])('the duration "%s" is %s seconds', (text, seconds) => {
+])('parses the duration "%s" as %s seconds', (text, seconds) => {
   expect(secondsOf(text)).toBe(seconds)
 })
 
@@ -42,11 +42,11 @@ test.each([
   ['shop-1.ir', 'shop-1.ir'],
   ['فروشگاه شمالی', "'فروشگاه شمالی'"],
   ["Ann's $hop", "'Ann'\\''s $hop'"],
-])('%s is an argument of a shell as %s', (word, quoted) => {
+])('quotes %s for the shell as %s', (word, quoted) => {
   expect(shellWord(word)).toBe(quoted)
 })
 
-test('columns are aligned, and control characters are escaped', () => {
+test('aligns columns and escapes control characters', () => {
   const rows = [['xyz', 1] as const, [undefined, 'a\u001b[2Jb'] as const]
   expect(table(['A', 'LONG'], rows)).toBe('A    LONG\nxyz  1\n-    a\\u001b[2Jb')
   expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\u000a')
@@ -61,7 +61,7 @@ test.each([
   [true, { NO_COLOR: '' }, '\u001b[31mx\u001b[39m'],
   [true, { NO_COLOR: '1' }, 'x'],
   [false, {}, 'x'],
-])('text is coloured on a terminal, unless NO_COLOR is set (%p, %j)', (isTTY, environment, expected) => {
+])('colours text on a terminal unless NO_COLOR is set (%p, %j)', (isTTY, environment, expected) => {
   expect(coloured({ ...process, environment }, { isTTY }, 'red', 'x')).toBe(expected)
 })
 
@@ -71,7 +71,7 @@ test('a remedy quotes the store for the shell and repeats the options of the rel
   await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
 })
 
-test("a stack of a deployed bundle is shown in terms of this checkout's source", async () => {
+test('maps the stack trace of a deployed bundle to the sources of this checkout', async () => {
   const { code } = await bundle('functions/webhook')
   const before = Buffer.from(code).toString().split('"delivery failed"')[0]?.split('\n') ?? []
   const frame = `    at f (file:///var/task/functions/webhook.mjs:${before.length}:${(before.at(-1)?.length ?? 0) + 1})`
@@ -79,7 +79,7 @@ test("a stack of a deployed bundle is shown in terms of this checkout's source",
   expect(shown).toMatch(/^Error: x\n {4}at f \(lib\/webhook\/handler\.ts:\d+:\d+\)$/)
 })
 
-describe('the settings that must be consistent', () => {
+describe('settings that must be consistent', () => {
   /** Those of serverless.yml. */
   const sound: Windows = {
     ...{ deliveryTtl: 30 * DAY, deadRetention: 14 * DAY, queueRetention: 14 * DAY },
@@ -99,7 +99,7 @@ describe('the settings that must be consistent', () => {
     [{ webhookTimeout: 10 }, [ANSWERED]],
     [{ maxReceives: 1500 }, [DEAD]],
     [{ maxReceives: undefined }, [DEAD]],
-  ])('with %j, reports the problems %j with remedies', (change, expected) => {
+  ])('with %j report the problems %j with remedies', (change, expected) => {
     const findings = windowFindings({ ...sound, ...change })
     expect(findings.map(({ check }) => textOf(check))).toEqual([RETRIES, REPLAYS, INVISIBLE, ANSWERED, DEAD])
     const problems = findings.filter(({ level }) => level === 'problem')
@@ -113,7 +113,7 @@ describe('the log of the local stack', () => {
   const COUNT = 4000
   const minute = (index: number) => new Date(BEGIN + index * 60_000)
 
-  /** A line a minute, long enough for bisection; one is longer than what is read at once. */
+  /** One line per minute, enough for bisection; one line is longer than the read buffer. */
   const lineOf = (index: number) =>
     visible(
       JSON.stringify({
@@ -138,7 +138,7 @@ describe('the log of the local stack', () => {
     return found
   }
 
-  test.each([0, 1000, 1501, COUNT])('is read from minute %d on', async first => {
+  test.each([0, 1000, 1501, COUNT])('is read from minute %d', async first => {
     const found = await read({ since: minute(first) })
     expect(found).toEqual(everything.slice(first))
     const newest = { since: minute(first), fields: { source: ['api', 'shop'] } }

@@ -9,7 +9,7 @@ const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
 const at = (status: string): ServiceOrder => ({ result: { ...key, status } })
 
-/** A dry run of an order as the service and the relay have it. */
+/** A dry run for an order with these states at the service and the relay. */
 const dryRunOf = (service: ServiceOrder, status?: string, withdrawals: readonly Withdrawal[] = []) => {
   const result = status === undefined ? undefined : { ...key, status }
   const order = { ...newOrder(key), result }
@@ -40,11 +40,11 @@ test.each([
   ['refund', 'paid', ['refund: expected status "refunded"']],
   ['refund', 'refunded', ['refund: no change: already "refunded"']],
   ['create', 'paid', ['create: no change: already "paid"', 'read: "paid"']],
-] as const)('a %s of an order that is "%s" at the service', async (kind, status, expected) => {
+] as const)('predicts a %s of an order that is "%s" at the service', async (kind, status, expected) => {
   expect(await callsOf(dryRunOf(at(status)), request(kind))).toEqual(expected)
 })
 
-test('a payment that was withdrawn since is not sent', async () => {
+test('does not send a payment that has been withdrawn', async () => {
   const withdrawal = { id: randomUUID(), of: 'payment', accepted_at: 1001 } as const
   const { calls, publishes } = await dryRunOf(at('invoiced'), 'invoiced', [withdrawal])(request('payment'))
   expect(calls).toMatchObject([{ to: 'read', outcome: '"invoiced"' }])
@@ -55,17 +55,20 @@ test('a payment that was withdrawn since is not sent', async () => {
   ])
 })
 
-test('a refund waits while the order is in review', async () => {
+test('predicts that a refund waits while the order is in review', async () => {
   expect(await callsOf(dryRunOf(at('needs_review'), 'needs_review'), request('refund'))).toEqual([])
 })
 
-test.each(['payment', 'refund'] as const)('a %s of an order that the service does not know', async kind => {
-  const { calls, publishes } = await dryRunOf(unknown)(request(kind))
-  expect(calls).toMatchObject([{ to: kind, outcome: 'rejected: the service does not know the order' }])
-  expect(publishes).toEqual([{ event: 'order.rejected' }])
-})
+test.each(['payment', 'refund'] as const)(
+  'predicts a %s of an order that the service does not know',
+  async kind => {
+    const { calls, publishes } = await dryRunOf(unknown)(request(kind))
+    expect(calls).toMatchObject([{ to: kind, outcome: 'rejected: the service does not know the order' }])
+    expect(publishes).toEqual([{ event: 'order.rejected' }])
+  },
+)
 
-test('a new order is invoiced, or paid when its request includes a payment', async () => {
+test('predicts an invoiced order, or a paid one when the request includes a payment', async () => {
   expect(await callsOf(dryRunOf(unknown), request('create'))).toEqual(['create: expected status "invoiced"'])
   const paid = request('create', JSON.stringify({ payment: { method: 'cash' } }))
   expect(await callsOf(dryRunOf(unknown), paid)).toEqual(['create: expected status "paid"'])
@@ -80,14 +83,14 @@ test('predicts no call for a known or later status, and a read for an earlier on
   expect(await callsOf(dryRunOf(at('paid'), 'paid'), webhook('invoiced'))).toEqual(['read: "paid"'])
 })
 
-test('a status that the spec does not define cannot be predicted', async () => {
+test('predicts nothing for a status that the spec does not define', async () => {
   expect(await dryRunOf(at('archived'))(request('payment'))).toMatchObject({
     calls: [],
     unknown: 'Cannot predict the payment: the spec does not define the status "archived"',
   })
 })
 
-test('each event starts from the predicted result of the previous one', async () => {
+test('applies each event to the predicted result of the previous one', async () => {
   const run = dryRunOf(at('invoiced'), 'invoiced')
   expect(await callsOf(run, request('payment'))).toEqual(['payment: expected status "paid"'])
   expect(await callsOf(run, request('refund'))).toEqual(['refund: expected status "refunded"'])

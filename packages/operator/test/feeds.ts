@@ -18,7 +18,7 @@ const send = (external_id: string) =>
   local.relay(['send', '--source', PERSIAN, '--external-id', external_id, '--wait', '20s'])
 const resend = (...args: string[]) => local.json(['stores', 'resend', PERSIAN, ...args])
 
-/** What waits in the feed, which is then empty: order, version and cause of each message. */
+/** Empties the feed; returns the order, version and cause of each message. */
 const received = async () =>
   (await drain(local.stack().sqs, local.queue(FEED))).map(({ Body = '', Attributes }) => {
     const message = JSON.parse(Body)
@@ -31,7 +31,7 @@ export const feedTests = () => {
   const folder = useFolder()
   let began: string
 
-  test('a message received too often becomes a dead letter of its feed, and is replayed to it', async () => {
+  test('a message received too often becomes a dead letter of its feed and can be replayed', async () => {
     await received()
     began = new Date().toISOString()
     await send('poison')
@@ -49,7 +49,7 @@ export const feedTests = () => {
     expect(await received()).toEqual(['poison v1 order.updated'])
   })
 
-  test('resends the orders of a store since a time, after an order, or one by one, each with its next version', async () => {
+  test('resends the orders of a store since a time, after an order or individually, with a new version', async () => {
     for (const id of ['resent', 'shown']) await send(id)
     await received()
     const found: string[] = []
@@ -68,7 +68,7 @@ export const feedTests = () => {
     expect((await local.relay(['stores', 'resend', PERSIAN])).code).toBe(2)
   })
 
-  test('an interrupted resend prints how to continue', async () => {
+  test('prints how to continue an interrupted resend', async () => {
     const args = ['stores', 'resend', 'demo-shop', '--local', '--since', '1h', '--rate', '1']
     const { child, ended } = startRelay(args, local.stack().environment)
     const feed = local.queue(feedQueueName('demo-shop'))
@@ -78,14 +78,14 @@ export const feedTests = () => {
     expect(await ended).toMatchObject({ code: 1, out: expect.stringMatching(next) })
   })
 
-  test('shows a store with its queue, its consumers, and consumer code that runs as printed', async () => {
+  test('shows the queue and consumers of a store, with consumer code that runs as printed', async () => {
     await received()
     await send('consumed')
     const { data } = await local.json(['stores', 'show', PERSIAN])
     const { environment, code, 'once.ts': remembering, aws_cli } = data.snippets
     const url = local.queue(FEED)
     const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
-    // Python and version 1 of the AWS CLI take no other variable, and the latter no address from one.
+    // Python and version 1 of the AWS CLI support no other variable, and the latter no endpoint variable.
     expect(environment.AWS_DEFAULT_REGION).toBe(environment.AWS_REGION)
     expect(aws_cli.split(`aws --endpoint-url ${new URL(url).origin} sqs `)).toHaveLength(3)
     expect(data).toMatchObject({

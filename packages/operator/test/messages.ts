@@ -19,7 +19,7 @@ const dead = (event: string, external_id: string, more: object = {}) =>
     ...more,
   })
 
-/** What the command prints with `--json`. */
+/** The command's output with `--json`. */
 const data = async (...args: string[]) => (await local.json(args)).data
 
 export const messageTests = () => {
@@ -29,7 +29,7 @@ export const messageTests = () => {
   describe('dead letters', () => {
     beforeEach(() => local.empty('orders-dead.fifo', 'feeds-dead.fifo'))
 
-    test('filters by store, order, event and time; listing keeps every message', async () => {
+    test('filters by store, order, event and time, and listing removes no message', async () => {
       expect((await local.relay(['dead', 'list'])).out).toBe('No dead letters in the local stack.\n')
       await dead('payment', 'a', payment)
       await dead('updated', 'b', { status: 'paid' })
@@ -47,7 +47,7 @@ export const messageTests = () => {
       expect((await local.relay(['doctor'])).out).toMatch(found)
     })
 
-    test('groups them by the error stored with the order, otherwise by store and event', async () => {
+    test('are grouped by the error stored with the order, or by store and event', async () => {
       const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
       const at = new Date().toISOString()
       for (const [index, status] of [503, 503, 500].entries()) {
@@ -72,7 +72,7 @@ export const messageTests = () => {
       expect(letters).toMatchObject([{ external_id: 'g-1' }, { external_id: 'g-2' }])
     })
 
-    test('shows one by its message id or delivery, and discards it after confirmation by name', async () => {
+    test('shows a message by its id or delivery, and discards it after typed confirmation', async () => {
       const delivery = await dead('payment', 'shown', payment)
       const { id, ...shown } = await data('dead', 'show', delivery)
       expect(shown).toMatchObject({ event: 'order.payment', external_id: 'shown', delivery })
@@ -98,11 +98,11 @@ export const messageTests = () => {
       expect(before).toMatchObject({ action: 'discard', name: delivery, messages: [id] })
     })
 
-    test('a replay makes the calls, in sequence within each order', async () => {
+    test('a replay makes the calls of each order in sequence', async () => {
       await local.create('both')
       await dead('payment', 'both', payment)
       const second = await dead('refund', 'both')
-      // Behind another of its order, it is not visible.
+      // Behind another message of its order, it is invisible.
       expect((await local.relay(['dead', 'replay', second])).err).toContain(`no message "${second}" is among`)
       expect((await local.relay(['dead', 'list'])).out).toContain('1 more message not shown')
       const { code, data: replayed } = await local.json(['dead', 'replay', '--order', 'both'])
@@ -113,7 +113,7 @@ export const messageTests = () => {
       expect((await data('dead', 'list')).total).toBe(0)
     })
 
-    test('a plan applies only to its messages; interrupted and carried out again, it does nothing twice', async () => {
+    test('a plan replays only its own messages, and repeats nothing after an interruption', async () => {
       const ids = ['p-1', 'p-2', 'p-3', 'p-4']
       for (const id of ids) await local.create(id)
       for (const id of ids) await dead('payment', id, payment)
@@ -158,7 +158,7 @@ export const messageTests = () => {
     const webhook = (external_id: string, source = 'api') =>
       JSON.stringify({ event: 'order.updated', delivery, data: { source, external_id, status: 'paid' } })
 
-    test('a message that can now be read is queued and recorded once', async () => {
+    test('queues and records a message once when it has become readable', async () => {
       const { out } = await local.relay(['quarantine', 'list'])
       expect(out).toBe('Nothing in quarantine in the local stack.\n')
       const body = webhook('read-later')
@@ -172,7 +172,7 @@ export const messageTests = () => {
       expect(await data('deliveries', 'show', delivery)).toMatchObject({ external_id: 'read-later' })
     })
 
-    test('an event of the order queue that can now be read is queued as well', async () => {
+    test('queues an event of the order queue when it has become readable', async () => {
       await local.create('line')
       const event = { event: 'order.payment', delivery: randomUUID() }
       const order = { source: 'api', external_id: 'line', ...payment }
@@ -181,7 +181,7 @@ export const messageTests = () => {
       await until(async () => (await local.order('line')).status === 'paid')
     })
 
-    test('a message that is still unreadable, or of an unknown store, is kept', async () => {
+    test('keeps a message that is still unreadable or belongs to an unknown store', async () => {
       const nested = `${'['.repeat(65)}${']'.repeat(65)}`
       const body = webhook('deep').replace('"paid"', `"paid","extra":${nested}`)
       await local.quarantine('worker', body)

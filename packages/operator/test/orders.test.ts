@@ -26,7 +26,7 @@ const MINUTE = 60_000
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const orders = () => orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 
-/** Handles an event as the worker does, `minutes` after the beginning. */
+/** Handles an event like the worker, `minutes` after the start. */
 const happens = (minutes: number, event: OrderEvent) =>
   handleEvent(event, {
     orders: orders(),
@@ -48,7 +48,7 @@ const shop = (external_id: string) => ({ source: 'demo-shop', external_id })
 
 const minute = (number: number) => new Date(BEGIN + number * MINUTE).toISOString()
 
-/** Notes that the payment of an order fails, since `minutes` after the beginning. */
+/** Records a failing payment of an order, `minutes` after the start. */
 const fails = (key: OrderKey, since: number) =>
   orders().fail(key, {
     ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
@@ -56,7 +56,7 @@ const fails = (key: OrderKey, since: number) =>
     ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
   })
 
-/** Ten orders of two stores, of which one changes again later, and one whose payment fails. */
+/** Ten orders of two stores: one changes again later, and the payment of one fails. */
 const seed = async () => {
   for (let each = 0; each < 10; each++) {
     const store = each % 2 === 0 ? api : shop
@@ -72,7 +72,7 @@ const seed = async () => {
 const idsOf = ({ orders: listed }: { orders: OrderKey[] }) => listed.map(({ external_id }) => external_id)
 const listed = async (...options: string[]) => idsOf((await json(['orders', 'list', ...options])).data)
 
-/** What as many pages list, the last of which has no cursor. */
+/** The content of all pages, the last of which has no cursor. */
 const paged = async (pages: number, ...options: string[]) => {
   const found: string[] = []
   let cursor: string[] = []
@@ -109,7 +109,7 @@ test('filters orders, with or without the history', async () => {
   expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
 })
 
-test('a page ends after two thousand changes without a match, and reports how far back it searched', async () => {
+test('ends a page after two thousand changes without a match, and reports how far back it searched', async () => {
   const item = (number: number) => {
     const about = {
       ...api('busy'),
@@ -129,7 +129,7 @@ test('a page ends after two thousand changes without a match, and reports how fa
   expect(await listed('--status', 'needs_review', '--cursor', data.cursor)).toEqual(['9', '8', '7', '6', '5'])
 })
 
-test('an order is found by its number, a request, a delivery or its invoice', async () => {
+test('finds an order by its number, request, delivery or invoice', async () => {
   const found = async (text: string) => idsOf((await json(['orders', 'find', text])).data)
   expect(await found('4')).toEqual(['4'])
   expect(await found('4711')).toEqual(['0'])
@@ -141,7 +141,7 @@ test('an order is found by its number, a request, a delivery or its invoice', as
   expect(await relay(['orders', 'find', 'nothing'])).toMatchObject(nothing)
 })
 
-test('an order shows its history back to the first change, and why it waits', async () => {
+test('shows the whole history of an order and why it waits', async () => {
   const { data } = await json(['orders', 'show', 'demo-shop', '1'])
   expect(data.history).toMatchObject({
     complete: true,

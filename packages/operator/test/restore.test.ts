@@ -12,7 +12,7 @@ import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import { until } from '@order-relay/test-support/until.ts'
 
-// docs/restore.md, rehearsed: what AWS would do, a copy of the table at one second does here.
+// Rehearses docs/restore.md, with a copy of the table in place of AWS's point-in-time recovery.
 
 const RESTORED = 'orders-2'
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -35,7 +35,7 @@ const statusOf = async (external_id: string) => {
 const reaches = (external_id: string, status: string) =>
   until(async () => (await statusOf(external_id)) === status)
 
-/** The versions that the store has received of each order. */
+/** The versions of each order that the store has received. */
 const received = async () => {
   const versions: Record<string, number[]> = {}
   for (const { Body = '' } of await drain(local.stack().sqs, local.queue('feed-api.fifo'))) {
@@ -63,7 +63,7 @@ beforeAll(async () => {
 
   await restore()
 
-  // What follows is not in the copy.
+  // The following changes are not in the copy.
   expect(await request('paid-later/payment/', { method: 'card', reference: 'r' })).toBe(200)
   await finalize(true)
   await local.sandbox('POST', '/panel/orders/in-review/retry?source=api')
@@ -82,7 +82,7 @@ const commandsOf = () =>
     ([, command = '']) => command.replace('<when>', '2h').replace('<source> <external_id>', 'api paid-later'),
   )
 
-test('the stack continues with the restored orders', async () => {
+test('the stack works with the restored orders', async () => {
   expect(await statusOf('paid-later')).toBe('invoiced')
   expect(await statusOf('in-review')).toBe('needs_review')
   expect(await statusOf('unknown')).toBeUndefined()
@@ -95,7 +95,7 @@ test('the scheduled check finds later changes of unsettled orders', async () => 
     sqs,
     telemetry: recordingTelemetry().telemetry,
     settings: { ordersTable: RESTORED, ordersQueueUrl: local.queue('orders.fifo') },
-    // When they are due.
+    // Advance to the time when the checks are due.
     now: () => Date.now() + DAY_MS,
     random: Math.random,
   })
@@ -103,7 +103,7 @@ test('the scheduled check finds later changes of unsettled orders', async () => 
   await reaches('in-review', 'invoiced')
 })
 
-test('the audit finds and repairs the other orders, and names the lost request', async () => {
+test('the audit finds and repairs the other orders, and reports the lost request', async () => {
   const [repair = '', audit = '', show = ''] = commandsOf()
   const repaired = await local.relay(repair.split(' '))
   expect(repaired.code).toBe(1)
@@ -122,7 +122,7 @@ test('the audit finds and repairs the other orders, and names the lost request',
   expect(commandsOf()).toHaveLength(3)
 })
 
-test('stores receive the repaired orders with versions above all that they received before', async () => {
+test('stores receive the repaired orders with higher versions than before', async () => {
   const after = await received()
   expect(Object.keys(after).sort()).toEqual(['in-review', 'paid-later', 'unknown'])
   for (const [external_id, versions] of Object.entries(after))

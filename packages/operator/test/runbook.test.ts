@@ -16,10 +16,10 @@ import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
 
 const RUNBOOK = join(ROOT, 'docs/runbook')
-/** A store with an HTTP feed, which the project itself does not have. */
+/** A store with an HTTP feed, which the project's stores.yml lacks. */
 const WEB = 'web-shop'
 
-/** What the store's endpoint answers. */
+/** The response of the store's endpoint. */
 let answer = 500
 let endpoint: Awaited<ReturnType<typeof startServer>>
 
@@ -28,7 +28,7 @@ const prepareProject = async () => {
   endpoint = await startServer(async () => ({ status: answer }))
   const project = folder('project')
   await copyProject(project)
-  // After an unknown signature the receiver looks for new secrets at this interval.
+  // The receiver's interval of reading new secrets after an unknown signature.
   const interval = 'REFRESH_INTERVAL_MS = '
   await change(project, 'lib/platform/parameters.ts', `${interval}60_000`, `${interval}2_000`)
   const stores = [
@@ -49,10 +49,10 @@ const logged = (...parts: string[]) =>
       .some(line => parts.every(part => line.includes(part))),
   )
 
-/** An event that waits for the service is retried when all of this is over. */
+/** An event that waits for the service is retried after the test. */
 const DOWN = { kind: 'error', status: 503, retryAfter: 3600 }
 
-/** Runs with a table missing, as after a change of the stack by hand. */
+/** Runs with a missing table, as after a manual change of the stack. */
 const withoutTable = async (TableName: string, run: () => Promise<unknown>) => {
   const { dynamodb } = local.stack()
   await dynamodb.send(new DeleteTableCommand({ TableName }))
@@ -63,15 +63,15 @@ const withoutTable = async (TableName: string, run: () => Promise<unknown>) => {
   await createTables(dynamodb, tables)
 }
 
-/** A line that Lambda itself writes, which the local stack cannot cause. */
+/** A line written by Lambda itself, which the local stack cannot produce. */
 const lambdaWrites = async (line: object) =>
   appendFileSync(logFile(local.stack().dataDir), `${JSON.stringify(line)}\n`)
 
-/** Values of the placeholders in commands: of the page, or set by what comes before a command. */
+/** Values of the placeholders in a page's commands, fixed or set by a preparation. */
 const values = { source: WEB, external_id: 'refunded', id: '', file: '' }
 type Expected = { prints: RegExp; before?: () => Promise<unknown>; input?: string; code?: number }
 
-/** Options with which a command ends sooner and prints the same. */
+/** Options that make a command end sooner with the same output. */
 const SHORTER: Readonly<Record<string, readonly string[]>> = {
   tail: ['--no-follow'],
   imports: ['--for', '1s'],
@@ -84,7 +84,7 @@ const DISCARDED = /^Discarded 1 message\.\n$/
 const SECRET = /^whsec_\S{44}\n/
 const WAITING = /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/
 
-/** Discards a message that is added to a queue before. */
+/** Adds a message to a queue, to be discarded by the command. */
 const discarded = (queue: string, event: string, source: string): Expected => ({
   before: async () => {
     values.id = await local.enqueue(queue, event, { source, external_id: 'gone' })
@@ -95,7 +95,7 @@ const discarded = (queue: string, event: string, source: string): Expected => ({
 const sendToWeb = (external_id: string) =>
   local.relay(['send', '--external-id', external_id, '--source', WEB])
 
-/** The situation of each page, and what each of its commands prints there. */
+/** The situation of each page, and the expected output of its commands. */
 const PAGES: Readonly<
   Record<
     string,
@@ -298,34 +298,37 @@ test('every page with commands has a scenario', () => {
   expect(pages.filter(page => commandsOf(page).length > 0)).toEqual(Object.keys(PAGES).sort())
 })
 
-test.each(Object.entries(PAGES))('%s: every command prints what the page says', async (page, about) => {
-  const { source = WEB, situation, commands } = about
-  expect(commandsOf(page).sort()).toEqual(Object.keys(commands).sort())
-  values.source = source
-  await situation?.()
-  for (const [command, expected] of Object.entries(commands)) {
-    const step: Expected = expected instanceof RegExp ? { prints: expected } : expected
-    const { before, prints, input = '', code = 0 } = step
-    const { id } = values
-    await before?.()
-    const filled = (text: string) =>
-      text.replaceAll(/<(\w+)>/g, (_, name: keyof typeof values) => values[name] ?? '')
-    const [name = '', ...rest] = filled(command).split(' ')
-    const args = [name, ...rest, ...(SHORTER[name] ?? [])]
-    const ran = await local.relay(args, { input: filled(input) })
-    expect(ran.out + ran.err).toMatch(prints)
-    if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code])
-    values.id = id
-  }
-})
+test.each(Object.entries(PAGES))(
+  '%s: every command prints the output shown on the page',
+  async (page, about) => {
+    const { source = WEB, situation, commands } = about
+    expect(commandsOf(page).sort()).toEqual(Object.keys(commands).sort())
+    values.source = source
+    await situation?.()
+    for (const [command, expected] of Object.entries(commands)) {
+      const step: Expected = expected instanceof RegExp ? { prints: expected } : expected
+      const { before, prints, input = '', code = 0 } = step
+      const { id } = values
+      await before?.()
+      const filled = (text: string) =>
+        text.replaceAll(/<(\w+)>/g, (_, name: keyof typeof values) => values[name] ?? '')
+      const [name = '', ...rest] = filled(command).split(' ')
+      const args = [name, ...rest, ...(SHORTER[name] ?? [])]
+      const ran = await local.relay(args, { input: filled(input) })
+      expect(ran.out + ran.err).toMatch(prints)
+      if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code])
+      values.id = id
+    }
+  },
+)
 
-test('a replayed dead letter is processed before a later event of its order that is waiting for a retry', async () => {
-  // Refunded first, the order would have refused the payment.
+test('processes a replayed dead letter before a later event of the order that is waiting for a retry', async () => {
+  // If the refund had been processed first, the payment would have been refused.
   const order = { status: 'refunded', receipt_number: expect.any(Number) }
   expect(await local.order('refunded')).toMatchObject(order)
 })
 
-test('the stack trace of an error names the source', async () => {
+test('the stack trace of an error names the source file', async () => {
   const { out } = await local.relay(['tail', '--no-follow', '--since', '1h', '--errors', '--verbose'])
   expect(out).toMatch(/^ +at \S.* \(\S+\/lib\/accounting\/client\.ts:\d+:\d+\)$/m)
 })

@@ -9,7 +9,7 @@ import { ROOT } from '@order-relay/test-support/project.ts'
 import { relay, startRelay } from '@order-relay/test-support/relay.ts'
 import { cliDocument, DOCUMENT } from '../docs.ts'
 
-test("docs/cli.md equals the command's help; otherwise run: npm run docs", () => {
+test('docs/cli.md matches the help texts; if not, run: npm run docs', () => {
   expect(readFileSync(DOCUMENT, 'utf8')).toBe(cliDocument())
 })
 
@@ -58,7 +58,7 @@ test.each([
   expect({ code, out }).toEqual({ code: 2, out: '' })
 })
 
-test('completes words', async () => {
+test('completes commands, options and values', async () => {
   const { out } = await startRelay(['complete', '--', 'orders', 'list', '--s']).ended
   expect(out).toMatch(/^--source\t.*\n--status\t.*\n--since\t/)
   expect((await startRelay(['completion', 'bash']).ended).out).toContain('complete -F __relay_complete relay')
@@ -78,21 +78,21 @@ test('explain-signature names the cause of a mismatch, and never shows the secre
   expect(code).toBe(1)
 })
 
-test('a local stack that is not running is reported with the remedy', async () => {
+test('reports with a remedy that the local stack is not running', async () => {
   const { code, err } = await startRelay(['orders', 'list', '--local'], { DYNAMODB_PORT: '1' }).ended
   expect(err).toContain('Cannot reach the local stack: no response')
   expect(err).toContain('npm start')
   expect(code).toBe(1)
 })
 
-test('the launcher runs under any Node; without credentials the remedy is to sign in, or --local', async () => {
+test('the launcher runs on any Node, and without credentials suggests to sign in or use --local', async () => {
   const launcher = join(ROOT, 'packages/operator/relay.js')
   const { code, err } = await startRelay(['dead', 'list'], { HOME: '/nonexistent' }, launcher).ended
   expect(err).toMatch(/^Cannot use AWS: .*sign in .*or use --local\n$/)
   expect(code).toBe(1)
 })
 
-test('the sandbox runs with its options until the command is stopped', async () => {
+test('relay sandbox runs with its options until it is stopped', async () => {
   const options = ['--port', '0', '--data', file('sandbox.db'), '--speed', '100']
   const { child, ended, printed } = startRelay(['sandbox', ...options])
   const [, url = ''] = (await printed(/^sandbox ready at (http:\S+)$/m)) ?? []

@@ -27,7 +27,7 @@ const failing: Failing = {
   ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
 }
 
-/** What is stored with the order, and what the stores' API has announced. */
+/** Further data stored with the order, and the announcements of the stores' API. */
 type More = Partial<StoredOrder> & { announced?: Announced }
 
 const why = (order: Partial<Order>, { announced, ...more }: More = {}) => {
@@ -73,7 +73,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a call without an answer',
     { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
-    `payment waits for the worker: the answer of the service was lost: it is sent again; next attempt at ${CHECK}`,
+    `payment waits for the worker: the response of the service was lost: it is sent again; next attempt at ${CHECK}`,
   ],
   [
     'a service that is down',
@@ -116,9 +116,12 @@ test.each<[string, Partial<Order>, string, More?]>([
     'Nothing waits.',
     { announced: announced('c') },
   ],
-])('%s: what waits, for whom, since when, and what is behind it', (_name, order, summary, ...[more]) => {
-  expect(why(order, more).summary).toBe(summary)
-})
+])(
+  '%s: reports the event, whom it waits for, since when, and the events behind it',
+  (_name, order, summary, ...[more]) => {
+    expect(why(order, more).summary).toBe(summary)
+  },
+)
 
 test.each([
   ['the accounting service', ['unavailable', 'failed', 'throttled', 'not_called']],
@@ -131,14 +134,14 @@ test.each([
     )
 })
 
-test('requests that share an outcome share a link', () => {
+test('links requests that share an outcome', () => {
   expect(why({ result: inReview, open: { refund: { ...early, others: ['r0'] } } }).links).toMatchObject([
     { what: 'invoice' },
     { what: 'refund', id: 'r', for: 'accountant', others: 1 },
   ])
 })
 
-test('a request behind one that fails waits for that, and a dead letter blocks nothing', () => {
+test('a request waits for the failing event ahead of it, and a dead letter blocks nothing', () => {
   const next = failing.next_at
   expect(why({ result: invoiced, open: { payment, refund } }, { failing }).links).toMatchObject([
     { what: 'order.payment', id: 'p', for: 'service', next },
@@ -159,10 +162,10 @@ const effects = (...[order, stored]: Parameters<typeof why>) =>
     ]),
   )
 
-test('what can be done about an order, and what follows', () => {
+test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced }, {})).toEqual({})
   expect(effects({ open: { create: refused } })).toEqual({
-    check: `The worker reads the order from the service and sends what was refused again, which is due at ${CHECK}.`,
+    check: `The worker reads the order from the service and resends the refused request, which is due at ${CHECK}.`,
     'withdraw create': 'The order is read, and the create withdrawn unless it is done already.',
   })
   expect(effects({ result: invoiced, open: { payment } }, { failing })).toEqual({

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that an older Node says what it needs instead of a syntax error.
+// Plain JavaScript, so that an older Node prints the requirements instead of a syntax error.
 const version = process.versions.node
 const [major = 0, minor = 0] = version.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 20)) {

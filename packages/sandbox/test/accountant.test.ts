@@ -26,7 +26,7 @@ const DEFAULTS = {
 const YEAR = { from: '2029-03-21', to: '2030-03-20' }
 const NEXT = { from: '2030-03-21', to: '2031-03-20' }
 
-test('a new sandbox has settings, accounts, products and fiscal years with which a first order succeeds', async () => {
+test('a new sandbox has the settings, accounts, products and fiscal years that a first order needs', async () => {
   const { panel, list } = sandbox()
   expect((await panel('settings')).body).toEqual(DEFAULTS)
   expect(await list('accounts')).toMatchObject([
@@ -39,7 +39,7 @@ test('a new sandbox has settings, accounts, products and fiscal years with which
   )
 })
 
-test('settings change one by one, accounts and products by code, fiscal years one by one or as a list', async () => {
+test('updates settings individually, accounts and products by code, fiscal years individually or as a list', async () => {
   const { panel, put, list } = sandbox()
   const changes = { taxRate: 8.5, pricesIncludeTax: true, defaultCustomer: null }
   for (const [name, value] of Object.entries(changes))
@@ -119,7 +119,7 @@ describe('the list of orders', () => {
     }
   })
 
-  test('is filtered by status, source and text, with counts by status', async () => {
+  test('can be filtered by status, source and text, with counts by status', async () => {
     const { create, pay, refund, panel, list } = sandbox()
     const customer = { mobile: '09123456789', name: 'سارا محمدی' }
     await create(order('A-1', { customer }))
@@ -164,7 +164,7 @@ test('finds names in Arabic and Persian spelling, with or without joiners, hamza
   }
 })
 
-test('totals of filtered orders are exact; the export contains all orders and no formula', async () => {
+test('has exact totals for a filter, and its export contains every order and no formulas', async () => {
   const { create, refund, panel } = sandbox()
   const hostile = { mobile: '09123456789', name: '=HYPERLINK("http://evil.example";"x")' }
   await create(order('+1', { customer: hostile, payment: { method: 'card', reference: ' ＠a;b' } }))
@@ -195,7 +195,7 @@ test('totals of filtered orders are exact; the export contains all orders and no
   expect(rest).toEqual([''])
 })
 
-test('an export does not block other requests, and contains each order once although orders change meanwhile', async () => {
+test('an export does not block other requests, and contains each order once while orders change', async () => {
   const store = openStore(undefined, clockIn('Asia/Tehran'))
   createExamples({ orders: 1000 }, store)
   const parts = exportOrders({ sort: '-updated_at' }, store)
@@ -212,10 +212,10 @@ test('an export does not block other requests, and contains each order once alth
   store.close()
 })
 
-describe('many retries', () => {
+describe('bulk retries', () => {
   const retries = async (body: object) => (await sandbox().post('retries', body)).body
 
-  test('finalize what the stock allows, oldest first, after a dry run that predicts it and changes nothing', async () => {
+  test('finalize orders oldest first while stock lasts, after a dry run that predicts the result', async () => {
     const { create, product, read, register, list, stock, detail } = sandbox()
     await register('http://127.0.0.1:9/')
     for (const [index, quantity] of [2, 2, 3, 1].entries())
@@ -235,7 +235,7 @@ describe('many retries', () => {
     expect((await retries({})).orders).toEqual([])
   })
 
-  test('of selected orders each have their own result', async () => {
+  test('of selected orders return one result per order', async () => {
     const { create, detail } = sandbox()
     await create(order('paid', { payment: PAYMENT }))
     await create(order('short', SHORT))
@@ -250,7 +250,7 @@ describe('many retries', () => {
   })
 })
 
-test('the history of an order describes every step', async () => {
+test('describes every step in the history of an order', async () => {
   const { create, pay, refund, retry, product, detail } = sandbox()
   await create(order('1', { items: [row('SKU-3', 2, 1_000_000)] }))
   await pay('1', { method: 'card' })
@@ -271,7 +271,7 @@ test('the history of an order describes every step', async () => {
   ])
 })
 
-test('the event stream reports every change', async () => {
+test('reports every change in the event stream', async () => {
   const { create, product, settings, register, retry, put, url } = sandbox()
   const response = await fetch(`${url}/panel/events`)
   expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -307,7 +307,7 @@ test('the event stream reports every change', async () => {
   ])
 })
 
-test('deliveries are listed newest first, optionally of one order', async () => {
+test('lists deliveries newest first, optionally for one order', async () => {
   const { create, register, act, list } = sandbox()
   await register('http://127.0.0.1:9/')
   for (const id of ['1', '2']) {
@@ -327,7 +327,7 @@ const BODIES: Record<string, unknown> = { pay: PAYMENT, review: WHY, correct: MO
 
 const act = (action: string, body = BODIES[action], id = '1') => sandbox().act(id, action, body)
 
-/** Brings an order of two pieces of SKU-1 into a status. */
+/** Creates an order of two pieces of SKU-1 in a status. */
 const orderIn = async (status: string, id = '1') => {
   const { create, refund, settings } = sandbox()
   await settings({ automaticFinalization: status !== 'needs_review' })
@@ -344,7 +344,7 @@ const FINALIZE = 'finalize it with a retry first'
 const REVERSE = 'reverse its payment first'
 const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded']
 
-describe('each action in each status: the status after it, or why it is refused', () => {
+describe('each action in each status succeeds or is refused with a reason', () => {
   test.each(
     [
       ['retry', 'invoiced', BACK, BACK, BACK],
@@ -373,7 +373,7 @@ describe('each action in each status: the status after it, or why it is refused'
   })
 })
 
-test('a returned order in review has no documents, its payment is held, and a retry creates new ones', async () => {
+test('a returned order in review has no documents and a held payment, and a retry creates new documents', async () => {
   await orderIn('refunded')
   const { stock, pay } = sandbox()
   expect((await act('review')).body).toMatchObject({
@@ -394,7 +394,7 @@ test('a returned order in review has no documents, its payment is held, and a re
 })
 
 describe('a correction', () => {
-  test('prices with the tax of the order, and changes only what it names', async () => {
+  test('uses the tax rate of the order, and changes only the fields it contains', async () => {
     const { create, settings, stock } = sandbox()
     const items = [{ ...row('SKU-1', 2), name: 'gift', discount: 100 }]
     await create(order('1', { items, shipping: 500, discount: 300, customer: { mobile: '09123456789' } }))
@@ -427,7 +427,7 @@ describe('a correction', () => {
     expect((await act('correct', { customer: { mobile: '09123456789' } })).body.rows).toEqual(rows)
   })
 
-  test('that leaves the total of a paid order takes its goods, and sends no webhook', async () => {
+  test('that keeps the total of a paid order updates the stock and sends no webhook', async () => {
     await orderIn('paid')
     const { body } = await act('correct', { items: [row('SKU-2', 1, 2000)] })
     expect(body).toMatchObject({ status: 'paid', total: '2200', receipt: { number: 1 } })
@@ -445,7 +445,7 @@ describe('a correction', () => {
     [400, 'shipping', { shipping: -1 }],
     [400, 'customer.mobile', { customer: { mobile: '12' } }],
     [400, 'date', { date: '2026-01-01' }],
-  ])('is refused as a whole: %s %s', async (status, words, change) => {
+  ])('is refused entirely: %s %s', async (status, words, change) => {
     await orderIn('invoiced')
     const { detail, stock, list } = sandbox()
     const before = await detail('1')
@@ -457,7 +457,7 @@ describe('a correction', () => {
   })
 })
 
-test('lists customers by code, up to a limit, filtered by text', async () => {
+test('lists customers by code, with a limit and a text filter', async () => {
   const customers = [
     { mobile: '09120000002', name: 'Neda' },
     { mobile: '09120000001', email: 'NEDA@example.com' },
@@ -472,7 +472,7 @@ test('lists customers by code, up to a limit, filtered by text', async () => {
 })
 
 describe('fiscal years', () => {
-  test('cover every payment', async () => {
+  test('must cover the date of every payment', async () => {
     const { create, pay, detail } = sandbox()
     await orderIn('needs_review')
     await orderIn('invoiced', '2')
@@ -490,7 +490,7 @@ describe('fiscal years', () => {
     ['review', 'invoiced', 'Invoice 1'],
     ['review', 'paid', 'Invoice 1'],
     ['correct', 'invoiced', 'Invoice 1'],
-  ])('must still be open to %s an order that is %s', async (action, status, document) => {
+  ])('must be open to %s an order that is %s', async (action, status, document) => {
     await orderIn(status)
     await sandbox().put('fiscal-years', { fiscalYears: [{ from: '2027-01-01', to: '2027-12-31' }] })
     const message = `${document} is dated 2026-11-21: outside the fiscal years`
@@ -513,7 +513,7 @@ const steps = fc.record({
   paid: fc.boolean(),
 })
 
-test('documents, stock and numbers agree after any actions of stores and accountant', () => {
+test('documents, stock and numbering stay consistent after any sequence of actions', () => {
   const clock = clockIn('Asia/Tehran')
   fc.assert(
     fc.property(fc.array(steps, { minLength: 5, maxLength: 40 }), story => {

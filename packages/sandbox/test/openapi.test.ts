@@ -19,7 +19,7 @@ test('the commands of the README work in order', async () => {
   ])
 })
 
-test('the sandbox serves a valid OpenAPI 3.1 document', async () => {
+test('serves a valid OpenAPI 3.1 document', async () => {
   const { body } = await call(`${sandbox().url}/openapi.json`, { key: null })
   expect(body).toEqual(JSON.parse(JSON.stringify(openApi())))
   expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true })
@@ -35,7 +35,7 @@ test.each(operations)('$id requires the documented access: $access', async ({ me
   expect(await send('sandbox-key', { origin: 'https://evil.example' })).toBe(403)
 })
 
-test('every example works, in order, with the documented response', async () => {
+test('every example, run in sequence, returns the documented response', async () => {
   for (const { method, path, access, query, answers, example, id } of operations) {
     if (example === undefined) continue
     const at = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(example.path?.[name] ?? ''))
@@ -51,7 +51,7 @@ test('every example works, in order, with the documented response', async () => 
   }
 })
 
-test('a webhook matches its schema, as does an order with all its documents', async () => {
+test('a webhook and an order with all its documents match their schemas', async () => {
   const { create, refund, register, act, panel, post } = sandbox()
   const receiver = await startReceiver()
   await register(receiver.url)

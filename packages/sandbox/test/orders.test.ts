@@ -13,7 +13,7 @@ const NAMED = { mobile: '09123456789', name: 'سارا محمدی', email: 'sara
 
 const kinds = async (id: string) => [...((await sandbox().detail(id)).history ?? [])].map(({ kind }) => kind)
 
-/** Brings the order 1 into a status. */
+/** Creates order 1 in a status. */
 const orderIn = async (status: string) => {
   const { create, refund } = sandbox()
   if (status === 'unknown') return
@@ -54,7 +54,7 @@ describe('each request of a store in each status', () => {
     if (error instanceof RegExp) expect(String(reply.body.error)).toMatch(error)
     else if (error !== undefined) expect(reply.body).toMatchObject({ error })
     if (request !== 'create') expect(reply.body).not.toHaveProperty('duplicate')
-    // Goods leave with the invoice and come back with the return.
+    // The invoice decreases the stock, and the return restores it.
     const orders = await list('orders')
     expect(orders).toHaveLength(status === 'unknown' && request !== 'create' ? 0 : 1)
     const isPosted = ['invoiced', 'paid'].includes(String(orders[0]?.status))
@@ -63,7 +63,7 @@ describe('each request of a store in each status', () => {
 })
 
 describe('creating an order', () => {
-  test('that cannot be finalized results in a draft, a held payment, and every cause', async () => {
+  test('that cannot be finalized returns a draft, a held payment and every cause', async () => {
     const { create, detail, settings, product, stock } = sandbox()
     await settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
     await product('SKU-3', { stock: 1 })
@@ -83,7 +83,7 @@ describe('creating an order', () => {
     expect((await create(order('4'))).body.status).toBe('invoiced')
   })
 
-  test('again ignores the second body; with the same id from another source it is another order', async () => {
+  test('twice ignores the second body; the same id from another source is another order', async () => {
     const { create, read } = sandbox()
     await create(order('1'))
     for (const body of [order('1', { items: [{ sku: 'unknown' }] }), { external_id: '1' }])
@@ -93,7 +93,7 @@ describe('creating an order', () => {
     expect((await read('1', 'other')).body).toMatchObject({ source: 'other', invoice_number: 2 })
   })
 
-  test('returns the current state as a duplicate or, by the settings, the original result', async () => {
+  test('that exists returns the current state or, if so configured, the original result', async () => {
     const { create, pay, settings } = sandbox()
     const { body: original } = await create(order('1'))
     const paid = { ...(await pay('1')).body, duplicate: true }
@@ -125,7 +125,7 @@ test('holds the first payment of a draft until a retry; another one is only reco
   expect((await retry('1')).body).toMatchObject(paid)
 })
 
-test('a payment without a receiving account is refused, and succeeds after one is selected', async () => {
+test('refuses a payment until a receiving account is selected', async () => {
   const { create, pay, settings, read } = sandbox()
   await create(order('1'))
   await settings({ orderPaymentReceivingAccount: null })
@@ -135,7 +135,7 @@ test('a payment without a receiving account is refused, and succeeds after one i
   expect((await pay('1')).body).toMatchObject({ status: 'paid', receipt_number: 1 })
 })
 
-test('the source can be in the query or in the body, and must be the same in both', async () => {
+test('accepts the source in the query or the body, and requires both to match', async () => {
   const { create, pay, refund, url } = sandbox()
   for (const id of ['1', '2']) await create(order(id, { source: 'shop' }))
   expect((await pay('1')).status).toBe(404)
@@ -150,7 +150,7 @@ test('the source can be in the query or in the body, and must be the same in bot
   expect(created.body).toMatchObject({ source: 'shop' })
 })
 
-describe('the customer (rules 1 to 3)', () => {
+describe('customers (rules 1 to 3)', () => {
   test('with an unknown mobile number is created, and found in all four forms of the number', async () => {
     const { create, detail, list } = sandbox()
     for (const mobile of ['09123456789', '9123456789', '+989123456789', '۰۹۱۲۳۴۵۶۷۸۹', '۹۱۲۳۴۵۶۷۸۹']) {
@@ -189,7 +189,7 @@ describe('the customer (rules 1 to 3)', () => {
   })
 })
 
-describe('the rows (rules 4 and 5)', () => {
+describe('rows (rules 4 and 5)', () => {
   test('have the product name unless the store names them; shipping is a separate taxed row', async () => {
     const { create, detail } = sandbox()
     const item = row('SKU-1', 1)
@@ -224,7 +224,7 @@ describe('the rows (rules 4 and 5)', () => {
   })
 })
 
-describe('the receipt (rule 6)', () => {
+describe('receipts (rule 6)', () => {
   test.each(
     ['online', 'transfer', 'card', 'pos', 'cash'].flatMap(method => [
       ['cash-1', method, 'cash'],
@@ -240,19 +240,19 @@ describe('the receipt (rule 6)', () => {
     })
   })
 
-  test('has no reference and the date of the order by default', async () => {
+  test("have no reference and the order's date by default", async () => {
     const { create, detail } = sandbox()
     await create(order('1', { date: '2026-05-06', payment: { method: 'online' } }))
     expect((await detail('1')).receipt).toMatchObject({ reference: '', date: '2026-05-06' })
   })
 })
 
-describe('the date (rule 8)', () => {
+describe('dates (rule 8)', () => {
   test.each([
     [undefined, '2026-11-22', '2026-11-21T20:30:00Z'],
     [undefined, '2026-11-21', '2026-11-21T20:29:59Z'],
     ['America/New_York', '2026-11-20', '2026-11-21T04:59:59Z'],
-  ])('is today by default, in the time zone %s: %s at %s', async (timeZone, date, time) => {
+  ])('default to today in the time zone %s: %s at %s', async (timeZone, date, time) => {
     const zone = timeZone !== undefined && { timeZone }
     const { url, close } = await startSandbox({ port: 0, clock: () => new Date(time), ...zone })
     const { create, detail, refund } = clientOf(url)
@@ -262,7 +262,7 @@ describe('the date (rule 8)', () => {
     await close()
   })
 
-  test('must be in a fiscal year, first and last day included', async () => {
+  test('must be within a fiscal year, including its first and last day', async () => {
     const { create, put } = sandbox()
     const [year, earlier] = [
       { from: '2026-03-21', to: '2027-03-20' },
@@ -277,7 +277,7 @@ describe('the date (rule 8)', () => {
   })
 })
 
-test('an unknown sku is refused, and the corrected order is not a duplicate', async () => {
+test('refuses an unknown sku, and does not treat the corrected order as a duplicate', async () => {
   const { create, list, stock } = sandbox()
   const rows = Array(500).fill(row('SKU-1', 0.1, 10))
   const refused = await create(order('1', { customer: NAMED, items: rows.with(499, row('no', 0.1, 10)) }))
@@ -291,7 +291,7 @@ test('an unknown sku is refused, and the corrected order is not a duplicate', as
   expect(await stock('SKU-1')).toBe(50)
 })
 
-test('stock decreases by the exact sum of the rows of a product', async () => {
+test("decreases stock by the exact sum of a product's rows", async () => {
   const { create, refund, stock, product } = sandbox()
   await product('SKU-1', { stock: 0.3 })
   const of = (quantity: number) => row('SKU-1', quantity)
@@ -336,7 +336,7 @@ const orders = fc
     })
   })
 
-test('the rows of every invoice add up to its total', () => {
+test('the rows of each invoice add up to its total', () => {
   fc.assert(
     fc.property(orders, fc.constantFrom(0, 8.5, 9, 10, 100), fc.boolean(), (order, rate, included) => {
       const { rows, totals } = priced(order, rate, included)

@@ -9,7 +9,7 @@ import { pack, ROOT } from '@order-relay/test-support/project.ts'
 
 const run = promisify(execFile)
 
-/** An empty project, in which the package is installed from its tarball. */
+/** An empty project into which the package is installed from its tarball. */
 const project = useFolder(endPrograms)
 const INSTALLED = 'node_modules/order-relay-sandbox'
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const folder = project(INSTALLED)
   await mkdir(folder, { recursive: true })
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder])
-  // As npm would install them from a registry, which a test does not ask.
+  // Dependencies as installed by npm, without a registry.
   const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   for (const name of Object.keys(dependencies)) {
     const link = project(`node_modules/${name}`)
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(endPrograms)
 
-test('the program says when it is ready, and serves the API, its reference and the panel', async () => {
+test('the program prints when it is ready, and serves the API, its reference and the panel', async () => {
   const program = startProgram([`${INSTALLED}/bin.js`, '--port', '0', '--data', 'a.db'], { cwd: project() })
   const [, url = ''] = (await program.printed(/^sandbox ready at (http:.*)$/m)) ?? []
   const paths = ['/', '/panel/static/panel.js', '/panel/static/panel.css', '/docs', '/docs/swagger-ui.css']
@@ -41,12 +41,12 @@ test('the program says when it is ready, and serves the API, its reference and t
   expect(await program.ended).toMatchObject({ code: 0 })
 })
 
-test("the README's test of a store passes", async () => {
+test('the store test in the README passes', async () => {
   const { code, output } = await runProgram(['--test', 'store.test.mjs'], { cwd: project() })
   expect([code, output]).toEqual([0, expect.stringContaining('pass 1')])
 })
 
-test('an older Node says what the program needs', async () => {
+test('the program prints its requirements on an older Node', async () => {
   const source = await readFile(project(`${INSTALLED}/bin.js`), 'utf8')
   await writeFile(project(`${INSTALLED}/old.js`), source.replace('process.versions.node', '"20.11.0"'))
   expect(await runProgram([`${INSTALLED}/old.js`], { cwd: project() })).toMatchObject({

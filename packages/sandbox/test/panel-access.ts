@@ -19,11 +19,11 @@ const VIEWS = [
   ['#/settings', 'Fiscal years', 'سال‌های مالی'],
 ] as const
 
-/** The words in Latin letters that stores and accountants have given: ids, codes, names and addresses. */
+/** Words in Latin letters from stores and accountants: ids, codes, names and addresses. */
 const GIVEN =
   /retried|changed|review|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|\b[\da-f-]{36}\b/g
 
-/** The other words in Latin letters that a page shows or tells a screen reader, besides the choice of English. */
+/** Other words in Latin letters on a page or for screen readers, except for the choice of English. */
 const latinWords = async (page: Page) => {
   const text = await page.evaluate<string>(`[
     document.title,
@@ -36,7 +36,7 @@ const latinWords = async (page: Page) => {
 }
 
 const LONG = 'ن'.repeat(40)
-/** Everything that the accountant can do, so that the history has it. */
+/** All actions of the accountant, so that they are in the history. */
 const CHANGES = [
   ['correct', { discount: 100 }],
   ['review', { error: 'کالای اشتباه' }],
@@ -79,12 +79,12 @@ export const accessTests = (openAt: OpenAt) => {
   })
 
   test.each(['en', 'fa-IR'])(
-    'every page is accessible in %s, in dark mode too, and fits a phone',
+    'every page is accessible in %s, in light and dark mode, and fits a phone',
     async locale => {
       const isPersian = locale === 'fa-IR'
-      // Without transitions, in the middle of which contrast would be measured.
+      // Without transitions, during which contrast would be measured.
       const { page, errors } = await openAt(sandbox().url, { locale, reducedMotion: 'reduce' })
-      /** What is wrong with what is shown: Persian pages are in Persian words only. */
+      /** The problems of a page, including Latin words on Persian pages. */
       const wrong = async () => [...(await violationsOf(page)), ...(isPersian ? await latinWords(page) : [])]
       for (const [hash, words, persian] of VIEWS) {
         await go(page, hash, isPersian ? persian : words)
@@ -112,7 +112,7 @@ export const accessTests = (openAt: OpenAt) => {
     },
   )
 
-  test('printing shows only the invoice', async () => {
+  test('prints only the invoice', async () => {
     const { page } = await openAt(`${sandbox().url}/#/orders/paid?source=api`)
     await page.getByRole('heading', { name: 'Invoice' }).waitFor()
     await page.emulateMedia({ media: 'print' })
@@ -131,7 +131,7 @@ export const accessTests = (openAt: OpenAt) => {
   })
 
   // Last: it finalizes the order in review.
-  test('the keyboard alone suffices from the list of orders to a finalized invoice', async () => {
+  test('an order can be opened and finalized with the keyboard only', async () => {
     const { page, errors } = await openAt(sandbox().url)
     await page.getByText('review').first().waitFor()
     const press = (key: string) => page.keyboard.press(key)

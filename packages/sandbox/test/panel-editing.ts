@@ -15,7 +15,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
 
   const REFUSED = 'Failed to load resource: the server responded with a status of 400 (Bad Request)'
 
-  test('all settings are saved, and show the changes of others', async () => {
+  test('saves all settings, and shows changes made elsewhere', async () => {
     const { page, errors } = await open('#/settings')
     await page.getByLabel('Default customer').selectOption('')
     await page.getByLabel('Automatic customer creation').uncheck()
@@ -37,7 +37,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('the error of a refused setting is next to its field, and typing clears it', async () => {
+  test('shows the error of a refused setting next to its field until the user types', async () => {
     const { page, errors } = await open('#/settings')
     const rate = page.getByLabel('Tax rate')
     await fill(page, { 'Tax rate': '101' }, 'Save settings')
@@ -54,7 +54,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().panel('settings')).body.taxRate).toBe(10)
   })
 
-  test('unsaved settings stay while the page follows others and while another page is shown', async () => {
+  test('keeps unsaved settings during live updates and navigation', async () => {
     const { page } = await open('#/settings')
     await page.getByLabel('Tax rate').fill('7')
     await client().settings({ automaticFinalization: false })
@@ -68,7 +68,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await showsRate(page, '10')
   })
 
-  test('a product is added and edited, and Escape cancels', async () => {
+  test('adds and edits a product, and cancels with Escape', async () => {
     const { page, errors } = await open('#/products')
     await page.getByRole('button', { name: 'Add product' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add a product' })
@@ -92,7 +92,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('accounts and fiscal years are added, changed and removed in dialogs', async () => {
+  test('adds, changes and removes accounts and fiscal years in dialogs', async () => {
     const { page } = await open('#/settings')
     await page.getByRole('button', { name: 'Edit account bank-1' }).click()
     await fill(page, { Name: 'بانک پاسارگاد' }, 'Save')
@@ -110,7 +110,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(await client().list('fiscal-years')).toHaveLength(3)
   })
 
-  test('in Persian, dates are Jalali, numbers have Persian digits, and both are typed as they are shown', async () => {
+  test('in Persian, shows and accepts Jalali dates and Persian digits', async () => {
     const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
     await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
     // 1403 was a leap year, 1404 was not.
@@ -138,7 +138,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await row.getByText('20 Mar 2024').waitFor()
   })
 
-  test('a fault is shown on every page until it ends; examples, stock and settings take one click', async () => {
+  test('shows a fault on every page until it ends, and sets up examples, stock and settings with one click', async () => {
     const { page, errors } = await open('#/testing')
     await page.getByRole('button', { name: 'Create 20 example orders' }).click()
     await page.getByRole('button', { name: 'Stock 100 of each product' }).click()
@@ -148,7 +148,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('button', { name: 'Restore the default settings' }).click()
     await page.getByText('The settings are those of a new service').waitFor()
     expect((await client().panel('settings')).body).toEqual(preset)
-    await page.getByLabel('Fault', { exact: true }).selectOption('Answers with an error')
+    await page.getByLabel('Fault', { exact: true }).selectOption('Error responses')
     await page.getByLabel('Applies to').selectOption('Read an order')
     await fill(page, { 'Retry-After': '2', 'Number of requests': '2' }, 'Add fault')
     const banner = page.getByRole('region', { name: 'The service fails on purpose' })
@@ -163,7 +163,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('an address is registered, its deliveries are shown and sent again, and it is tested and removed', async () => {
+  test('registers, tests and removes an address, and shows and resends its deliveries', async () => {
     const receiver = await startReceiver(attempt => (attempt === 1 ? 503 : 200))
     const { page, errors } = await open('#/webhooks')
     await page.getByRole('button', { name: 'Register an address' }).click()

@@ -15,7 +15,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     payment: { method: 'card', reference: '77120934' },
   }
 
-  test('an order short of stock is fixed and retried on its page, and every open page shows it as paid', async () => {
+  test('fixes missing stock and retries the order on its page, and every open page shows it as paid', async () => {
     const receiver = await startReceiver()
     await client().register(receiver.url)
     const list = await open('#/orders')
@@ -53,7 +53,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await receiver.close()
   })
 
-  test('settings are fixed on the page of the order, and a retry without effect says so', async () => {
+  test("fixes settings on the order's page, and reports a retry without effect", async () => {
     await client().settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
     await client().create(order('1002', { payment: { method: 'cash' } }))
     const { page, errors } = await open('#/orders/1002?source=api')
@@ -72,7 +72,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('a cause that was fixed elsewhere leaves only the retry', async () => {
+  test('offers only the retry when the cause was fixed elsewhere', async () => {
     await client().create(order('1004', SAFFRON))
     const list = await open('#/orders')
     await list.page.getByText('"SKU-3" needs 2.5, available 0').waitFor()
@@ -87,7 +87,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('The order is now paid').waitFor()
   })
 
-  test('the accountant corrects, pays, reverses, returns and reviews an order on its page', async () => {
+  test('corrects, pays, reverses, returns and reviews an order on its page', async () => {
     await client().create(order('1005', { items: [{ ...row('SKU-1', 2), name: 'Tea' }] }))
     const { page, errors } = await open('#/orders/1005?source=api')
     const act = async (action: string, effect: string, fields: Record<string, string> = {}) => {
@@ -114,7 +114,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('the invoice shows the exact amounts of the service, even beyond 2^53', async () => {
+  test('shows the exact amounts of an invoice, even beyond 2^53', async () => {
     const items = [{ sku: 'SKU-1', quantity: 2, unit_price: 'huge', discount: 1 }, row('SKU-2', 0.5)]
     const big = order('big', { items, discount: 1000, shipping: 250 })
     await client().create(JSON.stringify(big).replace('"huge"', '9007199254740993'))
@@ -135,7 +135,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText(`${grouped(totals?.total)} rials`).waitFor()
   })
 
-  test('the command on the empty order list creates a first order', async () => {
+  test('the command shown on the empty order list creates a first order', async () => {
     const { page } = await open('#/orders')
     const command = await page.getByText('curl').textContent()
     expect(await violationsOf(page)).toEqual([])
@@ -148,7 +148,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('سارا محمدی').waitFor()
   })
 
-  test('selected orders, and all that are ready, are retried after a preview', async () => {
+  test('retries selected orders, or all that are ready, after a preview', async () => {
     for (const [index, quantity] of [1, 2, 9].entries())
       await client().create(order(`o-${index}`, { ...SAFFRON, items: [row('SKU-3', quantity)] }))
     const { page, errors } = await open('#/orders')
@@ -177,7 +177,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('orders are found by status, store, date and customer, and sorted, added up and exported', async () => {
+  test('finds orders by status, store, date and customer, and sorts, totals and exports them', async () => {
     await client().create(order('first', { source: 'bulk', date: '2026-01-02' }))
     await client().create(order('one', { customer: { mobile: '09120000001', name: 'علی' } }))
     const { page } = await open('#/orders')
@@ -209,7 +209,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('No order matches').waitFor()
   })
 
-  test('the list follows many orders with few requests, and Back restores the position', async () => {
+  test('updates the list for many new orders with few requests, and Back restores the position', async () => {
     const { page } = await open('#/orders')
     let requests = 0
     page.on('request', request => {
@@ -237,7 +237,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(await scrolled()).toBe(0)
   })
 
-  test('data of stores is shown as text, never as markup', async () => {
+  test('shows data of stores as text, never as markup', async () => {
     const hostile = '<img src=x onerror=document.title=1>'
     const changes = { source: '</td>"', customer: { mobile: '09120000001', name: hostile } }
     await client().create(order('a/b?c#d', changes))
@@ -274,7 +274,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('an unknown address leads to the first page, which the navigation marks', async () => {
+  test('redirects an unknown address to the first page and marks it in the navigation', async () => {
     const { page, errors } = await open('#/nowhere/else')
     await page.locator('.nav [aria-current=page]', { hasText: 'Orders' }).waitFor()
     await page.getByText('No orders yet').waitFor()
@@ -282,7 +282,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('a lost connection is shown, and missed changes appear after it is back', async () => {
+  test('shows a lost connection, and missed changes after it is restored', async () => {
     const first = await startSandbox({ port: 0 })
     const { page } = await openAt(`${first.url}/#/products`)
     await page.getByText('Live').waitFor()

@@ -44,7 +44,7 @@ const everything = async ({ url }: Client) => {
 
 const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
 
-test('after a kill during many creates, every confirmed order exists once, and its webhooks are delivered', async () => {
+test('after being killed during creates, has every confirmed order once and delivers its webhooks', async () => {
   let isUp = false
   const { url, received, until, close } = await startReceiver(() => (isUp ? 200 : 500))
   const first = await started(['--speed', '50'])
@@ -61,7 +61,7 @@ test('after a kill during many creates, every confirmed order exists once, and i
     if (status === 201) confirmed.set(id, Number(body.invoice_number))
     if (confirmed.size === Math.floor(ORDERS / 2)) first.child.kill('SIGKILL')
   }
-  // Twenty stores send one order after another until the connection breaks.
+  // Twenty stores create orders in sequence until the connection breaks.
   const stores = upTo(20).map(async store => {
     for (const id of ids.filter(each => Number(each) % 20 === store % 20)) await create(first.client, id)
   })
@@ -93,7 +93,7 @@ test('after a kill during many creates, every confirmed order exists once, and i
   await close()
 })
 
-test('only its owner can read the data, even in a directory of an earlier version, and it survives SIGTERM', async () => {
+test('data is readable only by its owner, even in a directory of an earlier version, and survives SIGTERM', async () => {
   const data = folder('.order-relay')
   await mkdir(data)
   await chmod(data, 0o755)
@@ -129,7 +129,7 @@ test.each<[string, string[], string, Record<string, string>?]>([
   ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
   ['no database', ['--port', '0', '--data', 'package.json'], 'Cannot open the database "package.json"'],
   ['an unknown zone', ['--port', '0'], 'Cannot use the accounting time zone "Tehran"', ZONE],
-])('%s is a clear error', async (_name, args, message, environment = {}) => {
+])('reports %s with a clear error', async (_name, args, message, environment = {}) => {
   const before = process.env
   process.env = { ...before, ...environment }
   await expect(main(args)).rejects.toThrow(message)

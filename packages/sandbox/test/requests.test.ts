@@ -13,7 +13,7 @@ const post = (body: string | Uint8Array | ReadableStream, headers: Record<string
     duplex: 'half',
   })
 
-/** A refused request must not change anything: no order, no customer, no stock. */
+/** Expects that a refused request changes nothing: no order, customer or stock. */
 const expectUntouched = async () => {
   const { list, stock } = sandbox()
   expect([await list('orders'), await list('webhooks'), await stock('SKU-1')]).toEqual([[], [], 100])
@@ -27,7 +27,7 @@ const WEB = 'must be an http or https URL'
 const BARE = 'must not contain a user name or password'
 
 /** `test/protocol` has the rules of the spec, one by one; the others are the service's own. */
-describe('a request that is refused with the field and the rule', () => {
+describe('a refusal names the field and the rule', () => {
   const [CREATE, REGISTER, PAY] = ['POST orders/', 'PUT webhook/', 'POST orders/1/payment/'] as const
   const create = (changes: object) => order('1', { customer: { mobile: '09121112233' }, ...changes })
   const withItem = (changes: object) => create({ items: [{ ...item, ...changes }] })
@@ -71,7 +71,7 @@ test('accepts a URL in capitals', async () => {
   expect((await sandbox().register('HTTPS://RELAY.EXAMPLE')).status).toBe(200)
 })
 
-describe('a body is refused that is', () => {
+describe('refuses a body that is', () => {
   test.each<[string, string | Uint8Array]>([
     ['not JSON', '{"external_id": '],
     ['JSON with a comment', '{/* hi */}'],
@@ -151,7 +151,7 @@ describe('numbers', () => {
   })
 })
 
-test('the last of duplicate keys in a body wins, and special names of JavaScript are ordinary names', async () => {
+test("the last of duplicate keys in a body wins, and JavaScript's special property names are ordinary keys", async () => {
   const { create, read } = sandbox()
   const after = (start: string) => JSON.stringify(order('1')).replace('{', start)
   const { body } = await create(after('{"external_id":"first","external_id":"second",'))
@@ -189,7 +189,7 @@ test('no JSON body causes a 5xx response', async () => {
   )
 })
 
-describe('an id', () => {
+describe('an order id', () => {
   test.each([
     ...'a/b 1/payment / a?b=c#d 100% %2F ..\\.. " + <script>alert(1)</script>'.split(' '),
     ...[' ', 'سفارش ۱۲', '😀'.repeat(100), 'a\u0000b', 'a\nb', "'; DROP TABLE orders; --", 'x'.repeat(100)],
@@ -258,7 +258,7 @@ test('a method that a path lacks is 405, with the allowed methods', async () => 
   expect(hook.headers.get('allow')).toBe('PUT, DELETE')
 })
 
-// That it refuses other origins and hosts is in packages/local/test/machine.ts.
+// packages/local/test/machine.ts tests that it refuses other origins and hosts.
 test('the panel loads nothing from elsewhere and cannot be framed', async () => {
   const { headers } = await call(`${sandbox().url}/`)
   const policy = headers.get('content-security-policy')?.split('; ')
@@ -266,7 +266,7 @@ test('the panel loads nothing from elsewhere and cannot be framed', async () => 
   expect(headers.get('x-content-type-options')).toBe('nosniff')
 })
 
-// That every endpoint requires one, with the scope to write, is shown from the OpenAPI document.
+// openapi.test.ts tests that each endpoint requires a key with the documented scope.
 test.each([null, 'wrong', '', 'sandbox-key x', 'SANDBOX-KEY'])('the API key %p is refused', async key => {
   const { status, headers } = await call(`${sandbox().url}/api/v1/orders/1/`, { key })
   expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
@@ -275,7 +275,7 @@ test.each([null, 'wrong', '', 'sandbox-key x', 'SANDBOX-KEY'])('the API key %p i
 const add = (body: object) => sandbox().post('faults', body)
 const active = () => sandbox().list('faults')
 
-/** What a store gets for an order: the status, or that the connection broke. */
+/** A store's response for an order: the status, or that the connection broke. */
 const created = async (id: string) => {
   try {
     const { status, headers, body } = await sandbox().create(order(id))
@@ -292,7 +292,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   [{ kind: 'error', status: 503 }, [503, 'fault'], false],
   [{ kind: 'error', status: 429, retryAfter: 7 }, [429, '7', 'fault'], false],
   [{ kind: 'slow', delay: 50 }, [201], true],
-])('%j affects the next requests of a kind, and then no more', async (fault, answer, isRegistered) => {
+])('%j affects only the next requests of a kind', async (fault, answer, isRegistered) => {
   const { panel, read } = sandbox()
   const { status, body } = await add({ ...fault, operation: 'createOrder', requests: 2 })
   expect({ status, body }).toMatchObject({ status: 200, body: { id: 1, requests: 2, until: null } })
@@ -307,7 +307,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   expect(await created('1')).toEqual([isRegistered ? 200 : 201])
 })
 
-test('a fault of the whole order API lasts for a time or until it is ended; the oldest one applies', async () => {
+test('a fault of the whole order API lasts for its duration or until it is ended; the oldest fault applies', async () => {
   await add({ kind: 'error', seconds: 1 })
   await add({ kind: 'error', status: 429 })
   expect((await sandbox().read('1')).status).toBe(500)
@@ -321,11 +321,11 @@ test('a fault of the whole order API lasts for a time or until it is ended; the 
     expect((await add(body)).status).toBe(400)
 })
 
-test('example orders have every status, and stock is set for all products at once', async () => {
+test('creates example orders in every status, and sets the stock of all products at once', async () => {
   const { panel, post, put, stock } = sandbox()
   const examples = () => post('examples', { orders: 10, source: 'shop' })
   expect((await examples()).body.orders).toHaveLength(10)
-  // What is returned is in stock again.
+  // Returned goods are in stock again.
   expect(await stock('SKU-1')).toBe(103)
   await examples()
   const { counts } = (await panel('sums?source=shop')).body

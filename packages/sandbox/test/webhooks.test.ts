@@ -37,7 +37,7 @@ const retryFixed = async ({ create, product, retry } = sandbox(), id = '1') => {
   return (await retry(id)).body
 }
 
-/** A receiver that was registered before such a retry. */
+/** A receiver that is registered before such a retry. */
 const notified = async (answer?: Parameters<typeof startReceiver>[0], client = sandbox()) => {
   const started = await receiver(answer)
   const { status, body } = await client.register(started.url)
@@ -92,7 +92,7 @@ test("neither a store's own requests nor a retry without effect sends a webhook"
   expect(await list('deliveries')).toEqual([])
 })
 
-test('every attempt has a new t and the same delivery id and body until one is accepted; a redirect does not count', async () => {
+test('each attempt has a new t, the same delivery id and the same body; a redirect is not an acceptance', async () => {
   // Slow enough that t, in seconds, differs between the first and the last attempt.
   const slow = clientOf(closed(await startSandbox({ port: 0, speed: 30 })).url)
   const answers = [302, 'hang up', 204] as const
@@ -117,7 +117,7 @@ test('every attempt has a new t and the same delivery id and body until one is a
   })
 })
 
-test('a delivery fails after eight attempts, and a resend can still deliver it', async () => {
+test('a delivery fails after eight attempts, and a resend can deliver it', async () => {
   const { received } = await notified(attempt => (attempt < 10 ? 503 : 200))
   const [failed] = await settled()
   expect(failed).toMatchObject({ state: 'failed', next_attempt_at: null, attempts: { length: 8 } })
@@ -129,7 +129,7 @@ test('a delivery fails after eight attempts, and a resend can still deliver it',
   expect((await resend('unknown')).status).toBe(404)
 })
 
-test('a URL is registered, tested and removed in the panel, and each delivery is shown as it was sent', async () => {
+test('registers, tests and removes a URL in the panel, and shows each delivery as it was sent', async () => {
   const client = sandbox()
   const { url, received, until } = await receiver()
   const { secret } = (await client.put('webhooks', { url })).body
@@ -153,7 +153,7 @@ test('a URL is registered, tested and removed in the panel, and each delivery is
   expect((await test()).status).toBe(409)
 })
 
-test('every registered URL receives the webhook, signed with its own secret, even if another is slow', async () => {
+test('each registered URL receives the webhook signed with its own secret, even if another URL is slow', async () => {
   const hanging = await receiver(() => 'hang')
   await sandbox().register(hanging.url)
   const first = await receiver()
@@ -168,7 +168,7 @@ test('every registered URL receives the webhook, signed with its own secret, eve
   }
 })
 
-test('registering a URL again changes the secret; for a day the old one signs as well', async () => {
+test('registering a URL again changes its secret; the old secret also signs for a day', async () => {
   let later = 0
   // Slow enough to register again before the second attempt, 100 ms after the first.
   const clock = () => new Date(Date.now() + later)
@@ -205,7 +205,7 @@ test('a removed URL receives nothing more, not even pending deliveries', async (
   expect(await client.list('deliveries')).toHaveLength(1)
 })
 
-test('a removal takes the URL from the body, requires one, and can be repeated', async () => {
+test('a removal requires a URL in the body and is idempotent', async () => {
   const { register, list, url } = sandbox()
   const remove = (body?: object) => call(`${url}/api/v1/webhook/`, { method: 'DELETE', body })
   await register('http://127.0.0.1:9/x')
@@ -220,7 +220,7 @@ const attemptTo = (url: string, timeoutMs?: number) => {
   return attempt({ url, delivery: 'd', body: '{}' }, 'secret', () => new Date(), signal, timeoutMs)
 }
 
-test('the outcome reports a timeout and an unreachable receiver', async () => {
+test('records a timeout and an unreachable receiver as the outcome', async () => {
   const { url, close } = await startReceiver(() => 'hang')
   const late = { status: null, error: 'no answer within 0.05 s', response: null }
   expect(await attemptTo(url, 50)).toMatchObject(late)
@@ -228,7 +228,7 @@ test('the outcome reports a timeout and an unreachable receiver', async () => {
   expect(await attemptTo(url)).toMatchObject({ status: null, error: expect.stringContaining('ECONNREFUSED') })
 })
 
-test('uses the status of an endless response and keeps only its beginning', async () => {
+test('uses the status of an endless response and stores only its beginning', async () => {
   const { url, close } = await listening((_request, response) => {
     const more = () => response.write('x'.repeat(10_000), more)
     more()

@@ -8,7 +8,7 @@ import { operations } from '../src/openapi/document.ts'
 import { SCHEMAS, type SchemaName } from '../src/openapi/schemas.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../src/start.ts'
 
-/** JSON of which a test can read any field. */
+/** JSON whose fields a test can read freely. */
 export type Json = { [field: string]: Json } & Json[]
 
 export type Reply = { status: number; headers: Headers; body: Json }
@@ -19,13 +19,13 @@ const operationAt = (url: string, method: string) =>
     return each.method === method.toLowerCase() && new RegExp(`^${pattern}/?$`).test(new URL(url).pathname)
   })
 
-/** Expects what a schema of the OpenAPI document describes; fails with the path of each field that does not match. */
+/** Expects a value to match a schema of the OpenAPI document; fails with the path of each mismatch. */
 export const expectFit = (schema: SchemaName, body: unknown) => {
   const { issues = [] } = v.safeParse(SCHEMAS[schema], body)
   expect(issues.map(issue => `${schema}.${v.getDotPath(issue)}: ${issue.message}`)).toEqual([])
 }
 
-/** Sends a request as a store or an accountant, and expects an answer as the OpenAPI document has it. */
+/** Sends a request as a store or an accountant, and expects a response that matches the OpenAPI document. */
 export const call = async (url: string, options: FetchOptions = {}): Promise<Reply> => {
   const reply = await fetchJson(url, { key: 'sandbox-key', ...options })
   const operation = operationAt(url, options.method ?? 'GET')
@@ -43,7 +43,7 @@ export const clientOf = (url: string) => {
     call(`${url}/panel/${at}`, { key: null, ...options })
   const put = (at: string, body: unknown) => panel(at, { method: 'PUT', body })
   const post = (at: string, body?: unknown) => panel(at, { method: 'POST', body })
-  /** What a list of the panel has. */
+  /** The content of a list of the panel. */
   const list = async (at: string): Promise<Json[]> =>
     Object.values((await panel(at)).body).find(each => Array.isArray(each)) ?? []
   return {
@@ -75,7 +75,7 @@ export const order = (external_id: string, changes: object = {}) => ({
   ...changes,
 })
 
-/** What makes it an order for a product that is not in stock. */
+/** The fields of an order for a product that is out of stock. */
 export const SHORT = { items: [row('SKU-3', 2)] }
 
 export const PAYMENT = { method: 'card', reference: 'r-1' }
@@ -121,7 +121,7 @@ export const startReceiver = async (answer: (attempt: number) => number | 'hang 
   }
 }
 
-/** Polls until the value, which is not falsy then, passes the check. */
+/** Polls until the value is truthy and passes the check. */
 export const eventually = <Value>(ask: () => Promise<Value>, isIt: (value: Value) => boolean) =>
   until(async () => {
     const value = await ask()

@@ -8,11 +8,11 @@ const order = (external_id: string, sku = 'SKU-1') => ({
   items: [{ sku, quantity: 1.5, unit_price: 1_000_000 }],
 })
 
-describe('against the accounting service itself', () => {
+describe('against the accounting service', () => {
   const sandbox = useSandbox()
   const client = () => createClient({ baseUrl: `${sandbox().url}/`, key: 'sandbox-key', source: 'shop.ir' })
 
-  test('an order goes from creation to refund, with any id', async () => {
+  test('creates, pays and refunds an order with any id', async () => {
     const id = 'سفارش/1 %'
     const created = { source: 'shop.ir', external_id: id, status: 'invoiced', duplicate: false }
     expect(await client().create(order(id))).toMatchObject({ status: 201, order: created })
@@ -21,7 +21,7 @@ describe('against the accounting service itself', () => {
     expect(await client().read(id)).toMatchObject({ status: 'refunded', return_number: expect.any(Number) })
   })
 
-  test('a refusal is an error with code, field and message', async () => {
+  test('throws a refusal as an error with code, field and message', async () => {
     const message = expect.stringContaining('none')
     const refused = { status: 400, code: 'unknown_sku', field: 'items[0].sku', message }
     await expect(client().create(order('2', 'none'))).rejects.toMatchObject(refused)
@@ -29,14 +29,14 @@ describe('against the accounting service itself', () => {
     await expect(stranger.read('none')).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
   })
 
-  test('webhooks are registered and removed', async () => {
+  test('registers and removes webhooks', async () => {
     const url = 'http://127.0.0.1:1/webhook'
     expect(await client().registerWebhook(url)).toEqual({ url, secret: expect.any(String) })
     await client().removeWebhook(url)
   })
 })
 
-/** A client of a service that gives these answers, of which 0 is a lost connection, and its requests. */
+/** A client of a service with these response statuses (0 is a lost connection), and the requests received. */
 const answered = (
   answers: number[],
   options: Partial<ClientOptions> = {},
@@ -57,7 +57,7 @@ test('retries temporary failures, including a lost connection', async () => {
   expect(requests).toHaveLength(4)
 })
 
-test('Retry-After may be a date', async () => {
+test('accepts a date in Retry-After', async () => {
   const { client } = answered([503], {}, { retryAfter: new Date(Date.now() + 2500).toUTCString() })
   const start = performance.now()
   await client.read('1')
@@ -76,7 +76,7 @@ test.each<[string, number[], object, object, object?]>([
     { body: '{"error":{"code":"too_many_requests"}}' },
   ],
   ['a page instead of JSON', [200], {}, { status: 200, code: 'unknown' }, { body: '<html>' }],
-])('%s is an error', async (_name, answers, options, error, response = {}) => {
+])('throws for %s', async (_name, answers, options, error, response = {}) => {
   const { client, requests } = answered(answers, options, response)
   const failed = await client.read('1').catch((each: unknown) => each)
   expect(failed).toBeInstanceOf(RequestError)
@@ -84,7 +84,7 @@ test.each<[string, number[], object, object, object?]>([
   expect(requests).toHaveLength(answers.length)
 })
 
-test('a redirect is an error: neither followed nor retried', async () => {
+test('throws for a redirect without following or retrying it', async () => {
   const paths: unknown[] = []
   const { port, close } = await startServer(async ({ url }) => {
     paths.push(url)
@@ -96,7 +96,7 @@ test('a redirect is an error: neither followed nor retried', async () => {
   expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
 })
 
-test('the caller can choose the wait', async () => {
+test('the caller can set how long the relay waits', async () => {
   const { client, requests } = answered([])
   for (const wait of [0, 7]) await client.create(order('1'), { wait, strict: wait > 0 })
   const preferred = requests.map(({ headers }) => new Headers(headers).get('prefer'))

@@ -24,7 +24,7 @@ const COMPILER_OPTIONS = {
 
 test('the package installs from its tarball; the snippets of its README compile and run on every available Node', async () => {
   const project = folder()
-  // Of a source file that there is no more.
+  // Left by a deleted source file.
   await mkdir(join(ROOT, 'packages/store/dist'), { recursive: true })
   await writeFile(join(ROOT, 'packages/store/dist/stale.js'), '')
   const tarball = await pack('store', project)
@@ -57,7 +57,7 @@ test('the package installs from its tarball; the snippets of its README compile 
     const { valid } = await explainSignature({ headers, body: await copy.text(), secret: 's' })
     console.log(status, valid, handled.join())`
   await writeFile(join(project, 'main.mjs'), program)
-  // npm may run on another Node than the tests.
+  // npm may run on a different Node than the tests.
   for (const node of new Set([process.execPath, process.env.npm_node_execpath ?? 'node'])) {
     expect((await run(node, ['main.mjs'], { cwd: project })).stdout).toBe('200 true 1\n')
   }

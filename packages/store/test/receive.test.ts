@@ -31,7 +31,7 @@ const listen = async (listener: RequestListener) => {
   return url
 }
 
-/** Every way to receive; each returns a function that sends it a request. */
+/** All kinds of receivers; each returns a function that sends it a request. */
 const SERVERS: Record<string, (receive: Receive) => Promise<(request: Request) => Promise<Response>>> = {
   'Request and Response': async receive => fetchHandler(receive),
   Hono: async receive => {
@@ -65,7 +65,7 @@ const request = (message: FeedMessage, secrets: string | string[] = SECRET) =>
   signedRequest('http://store.test/webhook', message, secrets)
 
 test.each(Object.entries(SERVERS))(
-  '%s: each message is handled once, and what is not authentic is refused',
+  '%s: handles each message once, and refuses messages that are not authentic',
   async (_name, serve) => {
     const handled: FeedMessage[] = []
     const send = await serve(receiving(message => handled.push(message)).receive)
@@ -88,7 +88,7 @@ const receiving = (handle: Handle, secrets: Secrets = SECRET) => {
 }
 const ignore = () => undefined
 
-test('a parsed body is a clear error', async () => {
+test('a parsed body causes a clear error', async () => {
   const { receive, errors } = receiving(ignore)
   const app = express().use(express.json()).post('/webhook', nodeHandler(receive))
   const send = sendingTo(await listen(app))
@@ -97,7 +97,7 @@ test('a parsed body is a clear error', async () => {
 })
 
 describe('a receiver', () => {
-  test('handles the messages of an order in sequence, and other orders concurrently', async () => {
+  test('handles the messages of an order in sequence, and different orders concurrently', async () => {
     const handled: string[] = []
     const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { send } = receiving(async ({ data, version }) => {
@@ -117,7 +117,7 @@ describe('a receiver', () => {
     expect(handled).toEqual(['b7', 'a1', 'a2'])
   })
 
-  test('refuses a message when its handler throws, so that it is redelivered', async () => {
+  test('returns an error when the handler throws, so that the message is redelivered', async () => {
     let fails = true
     const { send, errors } = receiving(
       () => {
@@ -160,7 +160,7 @@ describe('a receiver', () => {
     client.destroy()
   })
 
-  test('logs one line for a request that it refuses without a valid signature', async () => {
+  test('logs one line for a request without a valid signature', async () => {
     const error = jest.spyOn(console, 'error').mockImplementation(ignore)
     const receive = createReceiver({ secrets: SECRET, handle: ignore })
     expect((await receive({}, '{}')).status).toBe(401)
@@ -173,7 +173,7 @@ describe('a receiver', () => {
   })
 })
 
-test('requests of the testing module are verified by Standard Webhooks, also during a rotation', async () => {
+test('the Standard Webhooks library verifies requests of the testing module, including during a rotation', async () => {
   const message = requestChanged('rejected', { external_id: '1', error: { status: 404, message: 'none' } })
   for (const secrets of [SECRET, ['a text', 'whsec_c2VjcmV0', SECRET]]) {
     const signed = await request(message, secrets)
@@ -183,9 +183,9 @@ test('requests of the testing module are verified by Standard Webhooks, also dur
   expect((await request(message, 'a text')).headers.has('webhook-signature')).toBe(false)
 })
 
-test('handles all messages of one version, but not an older version', async () => {
+test('handles every message of the current version, and none of an older version', async () => {
   const once = onceInMemory()
-  /** The types of the package admit whatever the relay publishes. */
+  /** The package's types accept every message that the relay publishes. */
   const isNew = (message: Published) => once(message, () => undefined)
   const data = { source: 'shop', external_id: '1', status: 'paid' }
   const cause = { event: 'order.check', delivery: 'c' }

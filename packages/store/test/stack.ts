@@ -15,7 +15,7 @@ import { consumeFeed } from '../src/sqs.ts'
 const SOURCE = 'demo-shop'
 const ORDERS = ['kit-1', 'kit-2', 'kit-3']
 
-/** A store that was written with the package, at the local stack. */
+/** A store that uses the package, connected to the local stack. */
 export const storeTests = () => {
   const folder = useFolder()
 
@@ -44,7 +44,7 @@ export const storeTests = () => {
       [200, 'refunded'],
       [200, 'refunded'],
     ])
-    // The variables with which any SDK reads the queue, at the ports of this stack.
+    // The variables with which any SDK reaches the queue of this stack.
     const page = codeBlocks('docs/integrate.md', 'sh').join('\n')
     const variables = page.replace('9324', new URL(local.queue('x')).port).matchAll(/(AWS_\w+)=(\S+)/g)
     const before = process.env
@@ -58,7 +58,7 @@ export const storeTests = () => {
     }
   })
 
-  test('a store sees each version once and in order, while its handler fails and its consumer is stopped', async () => {
+  test('a store handles each version once and in order, although its handler fails and its consumer is restarted', async () => {
     const client = createClient({ baseUrl: local.stack().urls.relay, key: `local-${SOURCE}`, source: SOURCE })
     const once = onceInMemory()
     const handled = new Map<string, FeedMessage[]>()
@@ -111,7 +111,7 @@ export const storeTests = () => {
     }
   })
 
-  test('relay conformance plays against the example, and not against a deployed store', async () => {
+  test('relay conformance tests the example, and refuses a deployed store', async () => {
     const { ports, environment } = local.stack()
     const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
     const options = ['--only', 'duplicates', '--wait', '20s']

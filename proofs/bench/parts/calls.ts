@@ -24,7 +24,7 @@ const EVENTS: Readonly<Record<Kind, (delivery: string) => unknown>> = {
 /** Deliveries of each kind. */
 const EACH = 20
 
-/** What one of several runs costs, on average. */
+/** The average cost of a run. */
 const averageOf = async ({ calls }: Context, running: RunningFunction, run: () => Promise<void>) => {
   calls()
   const before = running.logged()
@@ -46,12 +46,12 @@ type Count = Awaited<ReturnType<typeof averageOf>>
 const response = v.pipe(v.string(), v.parseJson(), v.looseObject({ statusCode: v.number() }))
 
 /**
- * Sends deliveries of every kind, counts what goes over the wire, and verifies that the receiver does its whole job:
- * its answers, and what is in the order queue afterwards. A comparison with less would be worth nothing.
+ * Sends deliveries of each kind, counts the calls on the wire, and verifies the responses and the order queue, since a
+ * comparison with an incomplete receiver would be meaningless.
  */
 const countReceiver = async (name: string, running: RunningFunction, context: Context) => {
   const send = async (event: unknown) => v.parse(response, (await running.invoke(event)).body).statusCode
-  // Secrets are read before the first delivery, and once a minute at a forged one: they belong to no kind.
+  // Secrets are read before the first delivery and once a minute after a forged one, so these calls count for no kind.
   await send(eventOf('2 KB'))
   await send(EVENTS.forged(''))
   await context.drain()
@@ -119,11 +119,11 @@ export const calls: Part = async context => {
   return { results, targets: [target] }
 }
 
-/** What cannot be measured without AWS, and is assumed to be the same for all. */
+/** Values that cannot be measured without AWS and are assumed equal for all implementations. */
 const MEMORY_GB = 0.5
 const CALL_MS = 4
 const BESIDE_MS = 2
-/** Lambda's own log lines of a run, and what CloudWatch adds to each line. */
+/** The size of Lambda's own log lines per invocation, and CloudWatch's overhead per line. */
 const PLATFORM_LOG_BYTES = 300
 const PLATFORM_LOG_LINES = 3
 const LINE_OVERHEAD_BYTES = 26

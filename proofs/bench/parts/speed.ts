@@ -16,7 +16,7 @@ const ALL = [empty, relay, stack, leanStack, tutorial]
 /** A first delivery of 2 KB that is processed completely. */
 const deliver = (running: RunningFunction) => running.invoke(eventOf('2 KB'), '"statusCode":200')
 
-/** Milliseconds from the start of the process; CPU of all its threads until the first answer. */
+/** Milliseconds from the start of the process, and CPU time of all its threads until the first response. */
 const start = async (context: Context, implementation: Implementation, way: 'tls' | 'direct') => {
   const running = await context.start(implementation, way)
   try {
@@ -29,8 +29,8 @@ const start = async (context: Context, implementation: Implementation, way: 'tls
 }
 
 /**
- * From the start of the process to the first answer, in turn with the others, the secret read, over TLS, as AWS's
- * endpoints are, and over plain HTTP.
+ * Time from the start of the process to the first response, including the read of the secret, over TLS (as on AWS) and
+ * over plain HTTP. The implementations take turns.
  */
 export const coldstart: Part = async context => {
   const measure = async (way: 'tls' | 'direct', rounds: number) => {
@@ -89,8 +89,8 @@ const startLoop = async ({ bundle, environment }: Context, implementation: Imple
 }
 
 /**
- * Milliseconds of CPU time for one first delivery in a warm process: everything from event to answer, AWS clients,
- * logs and metrics included, without a runtime client.
+ * Milliseconds of CPU time for one first delivery in a warm process, from event to response, including AWS clients,
+ * logs and metrics, without a runtime client.
  */
 export const cpu: Part = async context => {
   const measure = async (size: Size, deliveries: number) => {
@@ -117,8 +117,8 @@ export const cpu: Part = async context => {
 }
 
 /**
- * Deliveries through warm functions, one after the other, as Lambda hands them to one instance. Times in
- * milliseconds, from the event to the answer, mostly those of the emulators and the same for all.
+ * Sequential deliveries to warm functions, as Lambda passes them to one instance. Milliseconds from event to response;
+ * most of it is the emulators' time, which is equal for all.
  */
 export const warm: Part = async context => {
   const functions = await Promise.all(

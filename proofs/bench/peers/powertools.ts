@@ -14,8 +14,8 @@ import middy from '@middy/core'
 import type { APIGatewayProxyEventV2 } from 'aws-lambda'
 import { z } from 'zod'
 
-// Peer (b): what an experienced AWS engineer would build: middy with Powertools for AWS Lambda, each used as its
-// documentation shows.
+// Peer (b): middy with Powertools for AWS Lambda, each used as documented, as an experienced AWS engineer would build
+// it.
 
 const sqs = new SQSClient()
 const logger = new Logger({ serviceName: 'webhook' })

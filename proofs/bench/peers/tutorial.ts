@@ -4,8 +4,8 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEventV2 } from 'aws-lambda'
 
-// Peer (c): the handler of a tutorial: no framework, the secret in the environment, the delivery claimed in DynamoDB
-// first. A crash after the claim loses the event; the peer is here for its speed only.
+// Peer (c): a tutorial's handler without a framework: the secret is in the environment, and the delivery is claimed in
+// DynamoDB first. A crash after the claim loses the event; this peer serves only as a speed reference.
 
 const documents = DynamoDBDocumentClient.from(new DynamoDBClient())
 const sqs = new SQSClient()

@@ -12,7 +12,7 @@ export const runtimeClient = (): string | undefined => {
   return existsSync(join(client, 'rapid-client.node')) ? join(client, 'index.mjs') : undefined
 }
 
-/** The replacement; see there. */
+/** The replacement for machines without the runtime client. */
 const MINIMAL_LOOP = join(import.meta.dirname, 'minimal-loop.mjs')
 
 /** Set by Lambda for Node 24. */
@@ -60,7 +60,7 @@ export const startFunction = async (
   let from = 0
   const fail = (reason: string) => {
     for (const { promise, reject } of [ready, answered]) {
-      // A failure rejects the invocation; nobody needs to wait for the start.
+      // A failed start rejects the invocation, so the start need not be awaited.
       promise.catch(() => undefined)
       reject(new Error(`Cannot measure: ${reason}`))
     }

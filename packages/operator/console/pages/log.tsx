@@ -90,7 +90,7 @@ export const Lines = (filter: Filter) => {
       <p class="row note">
         <span role="status">{paused.value ? t('Paused.') : !hasEnded && state}</span>
         <Button kind="small" onClick={change}>
-          {hasEnded ? t('Follow again') : label}
+          {hasEnded ? t('Resume following') : label}
         </Button>
         {waiting > 0 && (
           <span class="small muted">{t('{count} new {count|line|lines}', { count: waiting })}</span>

@@ -114,10 +114,10 @@ const Progress = ({ plan, counts, missing, end }: NonNullable<RouteData<'operati
       </a>
       <progress max={plan.messages.length} value={done} aria-label={t('Progress')} />
       <p role="status">
-        {countsText(counts)} {missing > 0 && t('{count} {count|was|were} gone before.', { count: missing })}{' '}
+        {countsText(counts)} {missing > 0 && t('{count} {count|was|were} already gone.', { count: missing })}{' '}
         <Message text={end?.failure} />
       </p>
-      {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Break off')}</Button>}
+      {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Stop the plan')}</Button>}
       {end?.failure && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
     </section>
   )
@@ -299,7 +299,7 @@ const STEPS: Column<Plan['messages'][number]>[] = [
   ...OF_ORDER,
   { label: t('Event'), cell: ({ event }) => event && <Code>{visible(event)}</Code> },
   {
-    label: t('What happens'),
+    label: t('Effect'),
     kind: 'breaks sentences',
     cell: ({ does }) => does.map(line => <Message key={line} text={line} as="p" />),
   },

@@ -30,7 +30,7 @@ const STATES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
   waiting: [t('waiting'), 'wait'],
   held: [t('held by the service'), 'wait'],
   registered: [t('registered'), 'good'],
-  duplicate: [t('done before'), 'undone'],
+  duplicate: [t('already done'), 'undone'],
   rejected: [t('refused'), 'bad'],
   withdrawn: [t('withdrawn'), 'undone'],
 }

@@ -35,7 +35,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   result: t('answered'),
   refused: t('refused'),
   'unknown order': t('order unknown'),
-  unanswered: t('no answer'),
+  unanswered: t('no response'),
   'not served': t('not served'),
 }
 

@@ -43,7 +43,7 @@ const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
   {
     label: t('Per second'),
     kind: 'number',
-    cell: ({ perSecond }) => (perSecond === undefined ? t('being counted') : decimal(perSecond)),
+    cell: ({ perSecond }) => (perSecond === undefined ? t('measuring…') : decimal(perSecond)),
   },
   { label: t('Done in'), cell: ({ doneIn }) => (doneIn === undefined ? '–' : formatDuration(doneIn)) },
 ]
@@ -277,10 +277,10 @@ export const Overview = page(
         <Imports {...overview} />
         {rates && (
           <>
-            <Section id="hour" title={t('The last hour, by minutes')}>
+            <Section id="hour" title={t('Last hour, per minute')}>
               <Graphs {...rates.hour} />
             </Section>
-            <Section id="day" title={t('The last day, by quarters of an hour')}>
+            <Section id="day" title={t('Last day, per 15 minutes')}>
               <Graphs {...rates.day} />
             </Section>
           </>

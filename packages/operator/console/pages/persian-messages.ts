@@ -190,7 +190,7 @@ learnMessages({
   'delete the messages': 'حذف پیام‌ها',
   start: 'آغاز',
   finish: 'پایان',
-  'go on': 'ادامه',
+  continue: 'ادامه',
   'carry out the plan': 'اجرای برنامه',
   audit: 'حسابرسی',
   'list the orders': 'فهرست سفارش‌ها',
@@ -240,9 +240,9 @@ learnMessages({
   'type "{=name}"': 'بنویسید «{name}»',
   'the previous one is still running': 'کار پیشین پایان نیافته است',
   'wait for it to finish, or stop it': 'تا پایان صبر کنید، یا متوقفش کنید',
-  '{count} replays failed in a row': '{count} پردازش پی‌درپی ناموفق بود',
+  '{count} consecutive replays failed': '{count} پردازش پی‌درپی ناموفق بود',
   'fix the cause first': 'نخست علت را برطرف کنید',
-  'the file holds none': 'پرونده برنامه‌ای ندارد',
+  'the file contains none': 'پرونده برنامه‌ای ندارد',
   'make one with --plan': 'با --plan یکی بسازید',
   'it is for relay {=other}': 'برای رلهٔ {other} است',
   'the store has no secret': 'فروشگاه کلید امضا ندارد',
@@ -308,32 +308,32 @@ learnMessages({
   'When a signature was not valid': 'وقتی امضا نادرست بود',
   'When the JSON of a message contained white space': 'وقتی JSON پیام فاصله داشت',
   'While its secret was being rotated, and afterwards': 'هنگام تعویض کلید امضا و پس از آن',
-  'When "relay stores test" sent {=event}, which is about no order':
+  'When "relay stores test" sent {=event}, which has no order':
     'وقتی relay stores test پیام {event} را فرستاد که دربارهٔ سفارشی نیست',
-  'After a time-out, when a message was repeated': 'وقتی پیامی پس از پایان مهلت تکرار شد',
+  'After a timeout, when a message was repeated': 'وقتی پیامی پس از پایان مهلت تکرار شد',
   'handled nothing': 'کاری نکرد',
   'handled each change once and in order': 'هر تغییر را یک بار و به ترتیب انجام داد',
-  'acknowledged everything; what it handled is not known':
+  'acknowledged everything; which messages it handled is unknown':
     'همه را پذیرفت؛ معلوم نیست چه چیزی را انجام داده است',
   'handled version {version}, which it must drop: the order is wrong':
     'نسخهٔ {version} را که باید کنار می‌گذاشت انجام داد: سفارش نادرست است',
   'acknowledged version {version} and did not handle it: a change of the order is lost':
     'نسخهٔ {version} را پذیرفت و انجام نداد: یک تغییر سفارش گم شده است',
-  'handled version {version} {count} times: the order is doubled':
+  'handled version {version} {count} times: the change is applied again':
     'نسخهٔ {version} را {count} بار انجام داد: سفارش دوباره انجام شده است',
-  'handled version {version} before version {other}: the order is set back':
+  'handled version {version} before version {other}: the order reverts to an older state':
     'نسخهٔ {version} را پیش از {other} انجام داد: سفارش به عقب برگشته است',
   'acknowledged version {version}, which it had not handled: a change of the order is lost':
     'نسخهٔ {version} را پذیرفت که انجام نداده بود: یک تغییر سفارش گم شده است',
-  'handled version {version} before version {other}, which had failed: the order is set back':
+  'handled version {version} before version {other}, which had failed: the order reverts to an older state':
     'نسخهٔ {version} را پیش از {other} که ناموفق بود انجام داد: سفارش به عقب برگشته است',
   'did not acknowledge version {version} ({reason}): the relay would try again until it is a dead letter, and hold up the order':
     'نسخهٔ {version} را نپذیرفت ({reason}): رله تا ناکام‌شدن پیام دوباره می‌کوشد و سفارش معطل می‌ماند',
-  'left {messages} in the queue for {seconds} s (--wait): what is not deleted returns, and holds up its order':
+  'left {messages} in the queue for {seconds} s (--wait): undeleted messages return and block their order':
     '{messages} را {seconds} ثانیه در صف گذاشت: آنچه حذف نشود برمی‌گردد و سفارشش را معطل می‌کند',
-  'did not answer 401 to what {why}: {answer}': 'به پیامی که {why} پاسخ ۴۰۱ نداد: {answer}',
+  'did not return 401 to a message that {why}: {answer}': 'به پیامی که {why} پاسخ ۴۰۱ نداد: {answer}',
   'was signed at another time': 'در زمان دیگری امضا شده بود',
-  'another secret signed': 'با کلید دیگری امضا شده بود',
+  'was signed with another secret': 'با کلید دیگری امضا شده بود',
   'it acknowledged the message': 'پیام را پذیرفت',
   'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once':
     'فروشگاه را با کلید یا صف خوراکش آغاز کنید؛ باید بایت‌های خام متن را بسنجد (relay explain-signature کمک می‌کند) و هر تحویلی را که انجام می‌دهد یک بار یادداشت کند',
@@ -355,11 +355,11 @@ learnMessages({
   'test the store "{=source}"': 'آزمودن فروشگاه «{source}»',
   '{messages} of real orders may wait in {=queue}': '{messages} از سفارش‌های واقعی شاید در {queue} مانده باشد',
   'let the store consume them first': 'بگذارید فروشگاه نخست آن‌ها را بگیرد',
-  'a store of {=title} would take messages about test orders':
+  'a store of {=title} would receive messages about test orders':
     'فروشگاهی از {title} پیام‌هایی دربارهٔ سفارش‌های آزمایشی می‌گرفت',
   'use --local, or pass --test-store if it has no customers':
     '--local را به کار ببرید، یا اگر مشتری ندارد --test-store',
-  'read what the store has handled from "{=place}"': 'خواندن آنچه فروشگاه انجام داده از «{place}»',
+  'read the handled messages from "{=place}"': 'خواندن آنچه فروشگاه انجام داده از «{place}»',
   'check --handled': 'جایش را بررسی کنید',
   'The log has ended': 'گزارش پایان یافت',
 })

@@ -52,7 +52,7 @@ const storeOf = async (source: string) => {
   return JSON.parse(text).stores.find((each: { source: string }) => each.source === source)
 }
 
-test('the token in the address opens a session, and nothing else does', async () => {
+test('only the token in the address opens a session', async () => {
   const opened = await call(`/?token=${encodeURIComponent(TOKEN)}`)
   expect([opened.status, opened.headers.get('location')]).toEqual([303, '/'])
   expect(opened.headers.get('set-cookie')).toMatch(
@@ -86,7 +86,7 @@ test.each<[string, Headers]>([
   expect(answer).toMatch(new RegExp(`^403 .*${name} is `))
 })
 
-test('a change needs a session, the Origin of the console and JSON', async () => {
+test("a change requires a session, the console's Origin and JSON", async () => {
   const keys = async () => (await storeOf('demo-shop')).keys.length
   const before = await keys()
   const key = { source: 'demo-shop', readOnly: false }
@@ -142,7 +142,7 @@ test('resends the orders of a store', async () => {
   expect((await storeOf('api')).resend.end).not.toHaveProperty('failure')
 })
 
-test('reports a change right after the first page has connected', async () => {
+test('reports a change as soon as the first page has connected', async () => {
   const live = createLive(context, new AbortController().signal)
   let value = 1
   live.poll('value', 50, async () => value)

@@ -16,19 +16,19 @@ type Open = (options?: BrowserContextOptions) => Promise<Opened>
 
 type Address = BrowserContextOptions & {
   hash: string
-  /** The console refuses something. */
+  /** Requests that the console refuses. */
   isRefused?: boolean
 }
 
 const HOSTILE = '<img src=/x onerror=alert(1)>'
 
-/** How long things may take on a busy machine, in milliseconds; the relay looks for new secrets once in a minute. */
+/** A timeout for busy machines, in milliseconds; the relay reads new secrets once a minute. */
 const PATIENCE_MS = 30_000
 const LOOKUP = { timeout: 75_000 }
 
 const FEED = 'feed-demo-shop.fifo'
 
-/** What a visit does with its page, by the names that a person reads. */
+/** Actions on a page, by visible labels. */
 const handsOn = (page: Page) => {
   const dialog = page.getByRole('dialog')
   return {
@@ -74,7 +74,7 @@ const shownOrder = async (external_id: string) =>
 export const pageTests = (open: Open) => {
   const folder = useFolder()
 
-  /** Visits a page, which then is accessible and has caused no errors but those that the visit expects. */
+  /** Visits a page, which must be accessible and cause no errors other than the expected ones. */
   const visit = async (
     { hash, isRefused = false, ...options }: Address,
     act: (hands: ReturnType<typeof handsOn>) => Promise<unknown>,
@@ -88,7 +88,7 @@ export const pageTests = (open: Open) => {
     expect(errors.filter(error => !(isRefused && error.includes('409')))).toEqual([])
   }
 
-  test('an order is found by its request, shows why it waits, and can be checked or resent', async () => {
+  test('finds an order by its request, shows why it waits, and checks or resends it', async () => {
     const external_id = '<b>in\u202E-console</b>'
     const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
     expect((await local.store('POST', '', { external_id, items: [item] })).status).toBe(400)
@@ -107,7 +107,7 @@ export const pageTests = (open: Open) => {
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
       await page.getByText('Create waits for the accountant').waitFor()
-      // Nothing of the order's number is markup, and what would turn the text around is shown.
+      // The order number is not interpreted as markup, and bidirectional overrides are visible.
       expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
       await isAccessible()
       await click('button', 'Resend to the store')
@@ -122,7 +122,7 @@ export const pageTests = (open: Open) => {
     await visit(order, ({ page }) => page.getByText(why).first().waitFor())
   })
 
-  test('every page is accessible, in dark mode too, fits a phone, and shows what stores sent as text', async () => {
+  test("every page is accessible in light and dark mode, fits a phone, and shows stores' data as text", async () => {
     await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
     const words = `\u2067${HOSTILE}\u202e`.repeat(500)
     const external_id = 'L'.repeat(100)
@@ -153,7 +153,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('an audit names differences, lists the members of its counts, and re-reads differing orders', () =>
+  test('an audit shows differences, lists the items behind each count, and re-reads orders that differ', () =>
     visit({ hash: '#/audit' }, async ({ page, click, isAccessible }) => {
       await local.create('audited', {}, 'relay')
       // The service has not been paid.
@@ -170,7 +170,7 @@ export const pageTests = (open: Open) => {
       await until(async () => (await shownOrder('audited')).status === 'invoiced')
     }))
 
-  test('a replay of a group of dead letters is planned, stopped, resumed, and recorded in the history', async () => {
+  test('plans, stops and resumes a replay of a group of dead letters, and records it in the history', async () => {
     await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
     const ids = Array.from({ length: 40 }, (_, index) => `page-${index}`)
     await Promise.all(ids.map(id => local.create(id)))
@@ -179,7 +179,7 @@ export const pageTests = (open: Open) => {
       await click('link', 'order queue: order.payment of api')
       await isAccessible()
       await click('link', 'page-7')
-      // Hostile text is shown as it is, without effect.
+      // Hostile text is displayed without effect.
       await page.getByText('<b>\\u202er</b>').waitFor()
       await isAccessible()
       await page.goBack()
@@ -192,7 +192,7 @@ export const pageTests = (open: Open) => {
       await fill('Reason', 'the service is back')
       await submit('Replay')
       await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
-      await click('button', 'Break off')
+      await click('button', 'Stop the plan')
       await page.getByText('interrupted').first().waitFor()
       await click('button', 'Resume')
       await submit('Replay')
@@ -207,7 +207,7 @@ export const pageTests = (open: Open) => {
           ...{ name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(plan)) },
         })
       await openPlan({})
-      await page.getByText('the file holds none').waitFor()
+      await page.getByText('the file contains none').waitFor()
       await openPlan((await local.json(['dead', 'replay', '--order', 'later', '--dry-run'])).data)
       await page.getByRole('heading', { name: 'Replay: order=later 1' }).waitFor()
       await isAccessible()
@@ -226,7 +226,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('the webhook is unregistered, registered from the finding, and a rotation stopped', () =>
+  test('unregisters the webhook, registers it from the finding, and stops a rotation', () =>
     visit({ hash: '#/setup', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
       await click('button', 'Set the API key…')
       await fill('API key', 'nonsense')
@@ -261,10 +261,10 @@ export const pageTests = (open: Open) => {
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
 
-  test('a test delivery is sent', () =>
+  test('sends a test delivery', () =>
     visit({ hash: '#/setup/send' }, async ({ page, click }) => {
       await click('button', 'Send')
-      await page.getByText('Fill this in').waitFor()
+      await page.getByText('Fill in this field').waitFor()
       await page.getByLabel('Order number').fill('sent-by-the-console')
       await page.getByText('More').click()
       await page.getByLabel('Receipt number').fill('7')
@@ -278,7 +278,7 @@ export const pageTests = (open: Open) => {
   test.each([
     ['en-GB', ['Body', 'Secret'], 'a line break at the end of the body was removed'],
     ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطرِ آخر متن حذف شده است'],
-  ] as const)('a signature is explained in %s', (locale, [bodyLabel, secretLabel], cause) =>
+  ] as const)('explains a signature in %s', (locale, [bodyLabel, secretLabel], cause) =>
     visit({ hash: '#/setup/signature', locale }, async ({ page, isAccessible }) => {
       const t = Math.round(Date.now() / 1000)
       const body = '{"event":"x"}\n'
@@ -297,7 +297,7 @@ export const pageTests = (open: Open) => {
     }),
   )
 
-  test('the overview follows the progress of an import', () =>
+  test('the overview shows the progress of an import', () =>
     visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
       await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
@@ -320,7 +320,7 @@ export const pageTests = (open: Open) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
     }))
 
-  test('the log is followed live, filtered and paused, and links to orders and deliveries', async () => {
+  test('follows the log live, filters and pauses it, and links to orders and deliveries', async () => {
     const send = (id: string) => local.json(['send', '--external-id', id, '--wait', '20s'])
     await send('logged-1')
     const { data } = await send('logged-2')
@@ -331,7 +331,7 @@ export const pageTests = (open: Open) => {
       await page.getByLabel('Order number').fill('logged-2')
       await page.keyboard.press('Enter')
       await processed('logged-1').waitFor({ state: 'detached' })
-      // What all lines have in common is not repeated.
+      // Fields common to all lines are not repeated.
       await lines.filter({ hasText: /event processed\s+[0-9a-f-]{36}/ }).waitFor()
 
       await click('button', 'Pause')
@@ -352,7 +352,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('a test of a store explains itself, shows findings as they appear, and can be stopped', async () => {
+  test('a test of a store says what it does, shows findings as they appear, and can be stopped', async () => {
     await local.empty(FEED)
     const stop = new AbortController()
     const handled = folder('handled.txt')
@@ -385,11 +385,11 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('the overview follows events, and setup shows findings, also in Persian', () =>
+  test('the overview updates with events and setup shows findings, in English and Persian', () =>
     visit({ hash: '#/setup', locale: 'fa-IR' }, async ({ page }) => {
       await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
       const found = await page.locator('.finding p').allInnerTexts()
-      // Commands and addresses remain as they are.
+      // Commands and addresses are not translated.
       expect(found.filter(text => !/[\u0600-\u06ff]|^relay |^http:/.test(text))).toEqual([])
       await goTo(page, '#/overview')
       await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()

@@ -6,12 +6,12 @@ import { WAITING } from '../../orders/messages.ts'
 
 const namesIn = (text: string) => new Set(text.match(/\{\w+\}/g))
 
-test('a Persian message has the values of the English one', () => {
+test('a Persian message contains the values of the English message', () => {
   for (const [code, english] of Object.entries({ ...MESSAGES, ...WAITING }))
     expect({ code, names: namesIn(Reflect.get(PERSIAN, code)) }).toEqual({ code, names: namesIn(english) })
 })
 
-test('a Persian alarm names the store of its feed, as the English one does', () => {
+test('a Persian alarm names the store of its feed, like the English alarm', () => {
   const store = { source: 'shop', feed: 'sqs', dead_letter_after: 5 } as const
   const alarms = { ...alarmsFor('relay'), ...feedAlarmsFor({ prefix: '', stores: [store] }) }
   for (const { code, summary } of Object.values(alarms))

@@ -106,8 +106,8 @@ const ACTIONS: readonly Action[] = [
     effect: ({ status, total }) => [
       t(
         status === 'paid'
-          ? 'The invoice is priced again. The total must stay {total} rials while the order is paid.'
-          : 'The invoice is priced again, at {total} rials until now. If the total changes, a webhook is sent.',
+          ? 'The invoice is repriced. The total must stay {total} rials while the order is paid.'
+          : 'The invoice is repriced, currently {total} rials. If the total changes, a webhook is sent.',
         { total: decimal(total) },
       ),
     ],

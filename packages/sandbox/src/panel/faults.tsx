@@ -11,9 +11,9 @@ type Fault = SchemaData<'Fault'>
 
 const KINDS: Record<Fault['kind'], string> = {
   reset: t('Down: the connection is reset'),
-  slow: t('Slow answers'),
-  error: t('Answers with an error'),
-  lose: t('The work is done, the answer is lost'),
+  slow: t('Slow responses'),
+  error: t('Error responses'),
+  lose: t('The request is processed, but the response is lost'),
 }
 
 const ALL = ['', t('All requests')] as const

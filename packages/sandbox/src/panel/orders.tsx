@@ -52,7 +52,7 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
   const sorting = parameter('sort')
   return (
     <details class="sums" open={!isPhone}>
-      <summary>{t('Days, sorting and sums')}</summary>
+      <summary>{t('Dates, sorting and totals')}</summary>
       <div class="row">
         <search class="filters" data-keeps-focus>
           {DAYS.map(([name, label]) => (
@@ -113,7 +113,7 @@ const Cause = ({ obstacles, error }: Summary) =>
       <Name>
         {obstacles.length > 0
           ? translateMessage(obstacles.map(({ message }) => message).join('. '))
-          : t('Ready to retry. Until now: {reason}', { reason: translateMessage(error) })}
+          : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })}
       </Name>
     </p>
   )

@@ -39,7 +39,7 @@ export const t = translator({
   'Search orders': 'جستجوی سفارش‌ها',
   All: 'همه',
   'Orders by status': 'سفارش‌ها بر پایه وضعیت',
-  'Ready to retry. Until now: {reason}': 'آماده تلاش دوباره. علت پیشین: {reason}',
+  'Ready to retry. Last reason: {reason}': 'آماده تلاش دوباره. علت پیشین: {reason}',
   Customer: 'مشتری',
   Date: 'تاریخ',
   Total: 'جمع کل',
@@ -71,14 +71,13 @@ export const t = translator({
   'Reference: {reference}': 'شماره پیگیری: {reference}',
   'This applies to all orders.': 'این تنظیم برای همه سفارش‌هاست.',
   'Stock of {code}': 'موجودی {code}',
-  'The order takes {needed}, the service has {available}.':
-    'نیاز سفارش {needed} و موجودی انبار {available} است.',
+  'Needed: {needed}, in stock: {available}.': 'نیاز سفارش {needed} و موجودی انبار {available} است.',
   'Turn on automatic finalization': 'روشن کردن قطعی‌سازی خودکار',
   'It is off, so every invoice stays a draft.': 'خاموش است و فاکتورها پیش‌نویس می‌مانند.',
-  'None is selected, so the held payment has nowhere to go.':
+  'None is selected, so the held payment cannot be registered.':
     'حسابی انتخاب نشده است و وجه نگه‌داشته‌شده جایی برای ثبت ندارد.',
   'Ready to retry.': 'دیگر مانعی وجود ندارد.',
-  'Until now: {reason}': 'علت پیشین: {reason}',
+  'Last reason: {reason}': 'علت پیشین: {reason}',
   'Fix and retry': 'رفع مشکل و تلاش دوباره',
   Retry: 'تلاش دوباره',
   'Retried, and it still needs review. The reason above is current.':
@@ -131,9 +130,9 @@ export const t = translator({
     'رسید دریافت {receipt} باطل و وجه آن تا قطعی شدن فاکتور نگه داشته می‌شود.',
   'What to review': 'چه چیزی بررسی شود',
   'Correct order': 'اصلاح سفارش',
-  'The invoice is priced again. The total must stay {total} rials while the order is paid.':
+  'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'فاکتور دوباره محاسبه می‌شود. تا سفارش پرداخت‌شده است، جمع کل باید {total} ریال بماند.',
-  'The invoice is priced again, at {total} rials until now. If the total changes, a webhook is sent.':
+  'The invoice is repriced, currently {total} rials. If the total changes, a webhook is sent.':
     'فاکتور دوباره محاسبه می‌شود؛ جمع کل تاکنون {total} ریال است. اگر تغییر کند، وب‌هوک فرستاده می‌شود.',
   'Quantity of {name}': 'تعداد {name}',
   'Unit price of {name}': 'قیمت واحد {name}',
@@ -151,7 +150,7 @@ export const t = translator({
   Name: 'نام',
   'Saved {code}: {stock} in stock': '{code} ذخیره شد؛ موجودی: {stock}',
   Code: 'کد',
-  'None left': 'ناموجود',
+  'Out of stock': 'ناموجود',
   Edit: 'ویرایش',
   'Add product': 'افزودن کالا',
   'Products and stock': 'کالاها و موجودی',
@@ -188,7 +187,7 @@ export const t = translator({
   'Attempts of delivery {delivery}': 'تلاش‌های ارسال {delivery}',
   // Sorting, sums and retries of many orders.
   Sort: 'ترتیب',
-  'Days, sorting and sums': 'تاریخ، ترتیب و جمع‌ها',
+  'Dates, sorting and totals': 'تاریخ، ترتیب و جمع‌ها',
   'Newest first': 'تازه‌ترین',
   'Oldest first': 'قدیمی‌ترین',
   'Most recently changed first': 'آخرین تغییر',
@@ -235,10 +234,10 @@ export const t = translator({
   Testing: 'آزمایش',
   'The service fails on purpose': 'سرویس عمداً خطا می‌دهد',
   'Down: the connection is reset': 'قطع: اتصال بریده می‌شود',
-  'Slow answers': 'پاسخ کند',
-  'Answers with an error': 'پاسخ با خطا',
+  'Slow responses': 'پاسخ کند',
+  'Error responses': 'پاسخ با خطا',
   'Empty: none.': 'خالی: بدون آن.',
-  'The work is done, the answer is lost': 'کار انجام می‌شود و پاسخ گم می‌شود',
+  'The request is processed, but the response is lost': 'کار انجام می‌شود و پاسخ گم می‌شود',
   'All requests': 'همه درخواست‌های فروشگاه‌ها',
   'Create an order': 'ثبت سفارش',
   'Read an order': 'خواندن سفارش',

@@ -38,7 +38,7 @@ const COLUMNS: Column<Product>[] = [
     kind: 'number',
     cell: ({ stock }) => (
       <span>
-        {stock <= 0 && <Chip tone="wait">{t('None left')}</Chip>} {decimal(stock)}
+        {stock <= 0 && <Chip tone="wait">{t('Out of stock')}</Chip>} {decimal(stock)}
       </span>
     ),
   },

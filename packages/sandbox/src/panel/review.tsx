@@ -57,7 +57,7 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
       ...{ kind: 'number', value: needed },
       help: (
         <>
-          {t('The order takes {needed}, the service has {available}.', {
+          {t('Needed: {needed}, in stock: {available}.', {
             needed: decimal(needed),
             available: decimal(available),
           })}{' '}
@@ -82,7 +82,7 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
         options: accountOptions(accounts),
         help: (
           <>
-            {t('None is selected, so the held payment has nowhere to go.')} {everywhere}
+            {t('None is selected, so the held payment cannot be registered.')} {everywhere}
           </>
         ),
       },
@@ -111,7 +111,7 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
       </p>
       {error !== reason && (
         <p class="small">
-          {t('Until now: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
+          {t('Last reason: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
         </p>
       )}
       <HeldPayment {...order} />
