@@ -457,9 +457,12 @@ test('whatever is accepted can be stored together', async () => {
     ...newOrder(key),
     result: { ...key, status: 'paid', x: 'x'.repeat(MAX_RESULT_BYTES - 500) },
     open: Object.fromEntries(REQUEST_KINDS.map(kind => [kind, largest(kind)])),
-    // One step may end every request that was open.
+    // One step may end every request that was open, and change the result after others.
     ended: [
       ...withinLimit(history),
+      ...Array<EndedRequests>(6).fill({
+        ...{ ids: [id], kind: 'payment', state: 'duplicate', replaced: [['x', 'x'.repeat(1015)]] },
+      }),
       ...REQUEST_KINDS.map(kind => ({
         ...{ ids: Array<string>(MAX_OPEN).fill(id), kind, state: 'rejected' as const, reason },
       })),
