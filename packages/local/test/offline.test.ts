@@ -118,12 +118,31 @@ test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0
   },
 )
 
-test('a path that is not UTF-8 reaches the function', async () => {
-  const [response] = await once(
-    get({ port: settings.ports.relay, path: '/endpoint/%ff/../echo' }),
-    'response',
-  )
-  expect(response.statusCode).toBe(200)
+test.each(['application/json', 'text/plain', 'no media type', 'multipart/form-data'])(
+  'a body of the type "%s" that is not UTF-8 reaches the function byte for byte',
+  async type => {
+    const body = Uint8Array.of(0x22, 0xff, 0x00, 0x22)
+    const response = await endpoint('echo', { method: 'POST', body, headers: { 'content-type': type } })
+    const sent = Buffer.from(body).toString('base64')
+    expect(await response.json()).toEqual({ body: sent, isBase64Encoded: true })
+  },
+)
+
+test.each(['%ff/../echo', '%ff', '%zz', '%zz/?a=%zz'])(
+  'a request with the path "%s" and an unreadable cookie reaches the function',
+  async path => {
+    const headers = { cookie: 'a="b c; "' }
+    const [response] = await once(
+      get({ port: settings.ports.relay, path: `/endpoint/${path}`, headers }),
+      'response',
+    )
+    expect(response.statusCode).toBe(200)
+  },
+)
+
+test('a request that is too large for an HTTP API is refused with an error of the usual shape', async () => {
+  const response = await endpoint('echo', { method: 'POST', body: new Uint8Array(11 * 1024 * 1024) })
+  expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'too_large' } }])
 })
 
 test('a batch whose function throws stays in its queue, and the failure is printed', async () => {
