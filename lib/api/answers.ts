@@ -9,6 +9,7 @@ import {
   refusalOf,
   requestViews,
 } from '../orders/order.ts'
+import { answeredResult } from '../orders/replaced.ts'
 import type { StoredOrder } from '../orders/stored.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import type { Refusal } from '../protocol/errors.ts'
@@ -49,10 +50,11 @@ export const answerOf = ({ order }: StoredOrder, id: string): Answered | undefin
   const { kind, of, state, reason } = ended
   if (reason !== undefined) return { state, response: refused(reason) }
   if (state === 'withdrawn') return { state, response: refusals.withdrawn(kind) }
-  const { source, external_id, result } = order
+  const { source, external_id } = order
   if (kind === 'withdrawal')
     return { state, response: { status: 200, body: { id, source, external_id, of, state } } }
-  if (kind !== 'create') return { state, response: { status: 200, body: { ...result } } }
+  const result = answeredResult(order.result, ended)
+  if (kind !== 'create') return { state, response: { status: 200, body: result } }
   const duplicate = state === 'duplicate'
   return { state, response: { status: duplicate ? 200 : 201, body: { ...result, duplicate } } }
 }

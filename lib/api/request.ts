@@ -41,8 +41,8 @@ export const route = (method: string, path: string): { action: Action } | Refuse
   const [, external_id = rest, kind] = /^(.+)\/(payment|refund)$/s.exec(rest) ?? []
   const of = kind === 'payment' || kind === 'refund' ? kind : 'create'
   if (method === 'DELETE') return { action: { to: 'withdraw', of, external_id } }
-  if (of === 'create') return { refused: refusals.notAllowed(method, 'GET, DELETE') }
-  if (method !== 'POST') return { refused: refusals.notAllowed(method, 'GET, POST, DELETE') }
+  if (of === 'create') return { refused: refusals.notAllowed(method, 'GET, HEAD, DELETE') }
+  if (method !== 'POST') return { refused: refusals.notAllowed(method, 'GET, HEAD, POST, DELETE') }
   return { action: { to: of, external_id } }
 }
 
@@ -67,11 +67,13 @@ const isBlank = (body: Body) =>
 
 /** Why the headers do not declare a plain JSON body, which the service requires (spec: Authentication). */
 const typeRefusal = (headers: HttpHeaders): HttpResponse | undefined => {
-  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers
-  if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+  const { 'content-type': type, 'content-encoding': encoding } = headers
+  if (type && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
     return refusals.unsupportedType('Content-Type', 'application/json')
   }
-  return encoding === 'identity' ? undefined : refusals.unsupportedType('Content-Encoding', 'absent')
+  return encoding && encoding !== 'identity'
+    ? refusals.unsupportedType('Content-Encoding', 'absent')
+    : undefined
 }
 
 /** The body as JSON. An empty body of a payment or refund means the same as `{}`. */
@@ -98,8 +100,8 @@ const named = v.object({
 })
 
 /**
- * Whether a payment, refund or read can name the order in its path: API Gateway cuts the path at a question
- * mark, even an escaped one, and HTTP clients resolve dot segments.
+ * Whether a request can name the order in its path: API Gateway cuts the path at a question mark, even an escaped one,
+ * and HTTP clients resolve dot segments.
  */
 const isAddressable = (external_id: string) =>
   !external_id.includes('?') && !external_id.split('/').some(segment => segment === '.' || segment === '..')
@@ -142,7 +144,7 @@ export const readRequest = (
     external_id: action.to === 'create' ? (inBody.external_id ?? '') : action.external_id,
   }
   if (order.source !== keySource) return { refused: refusals.foreign(order.source, !given, keySource) }
-  if (action.to === 'create' && !isAddressable(order.external_id)) {
+  if (!isAddressable(order.external_id)) {
     return { refused: refusals.unaddressable(order.external_id) }
   }
   // No service registers such an order.

@@ -7,6 +7,20 @@ export type Warning = { field: string; message: string }
 /** The list is sent in a header; a request with more unknown fields is hardly an order. */
 const MAX_WARNINGS = 10
 
+/** Clients limit the size of headers: ten names of this length, percent-encoded, take less than 2 KB. */
+const MAX_ENCODED = 180
+
+const shortened = (name: string): string => {
+  let length = 0
+  let start = ''
+  for (const character of name) {
+    length += encodeURIComponent(character.toWellFormed()).length
+    if (length > MAX_ENCODED) return `${start}…`
+    start += character
+  }
+  return start
+}
+
 /** The edit distance: the number of characters to change, add or remove to turn one word into the other. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -52,11 +66,12 @@ function* unknownFields(schema: unknown, value: unknown, path: string): Generato
   }
   if (entries === undefined) return
   for (const [name, each] of Object.entries(value)) {
-    const field = path === '' ? name : `${path}.${name}`
+    const inner = path === '' ? name : `${path}.${name}`
     if (Object.hasOwn(entries, name)) {
-      yield* unknownFields(entries[name], each, field)
+      yield* unknownFields(entries[name], each, inner)
       continue
     }
+    const field = shortened(inner)
     const meant = nearest(name, Object.keys(entries))
     yield {
       field,
@@ -68,11 +83,11 @@ function* unknownFields(schema: unknown, value: unknown, path: string): Generato
 /** The parts of a valid request that have no effect according to the schema; the spec ignores them silently. */
 export const warningsOf = (schema: v.GenericSchema, json: unknown, text: string): Warning[] => {
   const scan = scanJson(text)
-  const repeated = ('repeated' in scan ? scan.repeated : []).map(field => ({
+  const repeated = 'repeated' in scan ? scan.repeated.slice(0, MAX_WARNINGS).map(shortened) : []
+  const warnings: Warning[] = repeated.map(field => ({
     field,
     message: `Field "${field}" occurs twice in one object; the last value counts`,
   }))
-  const warnings: Warning[] = repeated.slice(0, MAX_WARNINGS)
   for (const unknown of unknownFields(schema, json, '')) {
     if (warnings.length >= MAX_WARNINGS) break
     warnings.push(unknown)

@@ -8,6 +8,7 @@ import { type FeedMessage, feedMessages, type Outbox, type Publish } from './fee
 import { historyEntry, type MadeCall, madeCall, type RecordChange } from './history.ts'
 import { type AccountingCall, nextCall } from './next-call.ts'
 import { newOrder, type Order } from './order.ts'
+import { keepAnswers } from './replaced.ts'
 import type { Orders } from './repository.ts'
 import type { Step } from './requests.ts'
 
@@ -119,11 +120,13 @@ export const handleEvent = async (
       outbox = { cause, notices, ...(defer === undefined && { isUnordered: true }) },
     }: { succeeds?: boolean; outbox?: Outbox | undefined } = {},
   ): Promise<Step> => {
-    const next = notices.length === 0 ? order : { ...order, version: order.version + 1 }
-    const isChanged = bulk !== savedBulk || !isDeepStrictEqual(saved, next)
+    const versioned = notices.length === 0 ? order : { ...order, version: order.version + 1 }
+    const isChanged = bulk !== savedBulk || !isDeepStrictEqual(saved, versioned)
     if (!isChanged && !mustSave && !(isFailing && succeeds)) return { order, notices }
+    const before = previous === undefined ? 0 : Date.parse(previous)
     // The clocks of two environments may differ.
-    const time = Math.max(now(), previous === undefined ? 0 : Date.parse(previous) + 1)
+    const time = Math.max(now(), before + 1)
+    const next = keepAnswers(saved, versioned, time - before)
     const at = new Date(time).toISOString()
     const messages = feedMessages(next, outbox)
     await recordChange?.(

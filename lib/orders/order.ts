@@ -97,6 +97,9 @@ export const isToBeSent = ({ stage }: OpenRequest): boolean =>
 export const isNotified = (request: OpenRequest): boolean =>
   ['held', 'early', 'behind create'].includes(request.stage) || refusalOf(request) !== undefined
 
+/** The fields in which an answer differs from the order result. A name alone is a field that the answer lacks. */
+export type Replaced = readonly (readonly [name: string, value?: unknown])[]
+
 /** Requests that ended together. */
 export type EndedRequests = {
   ids: readonly string[]
@@ -106,6 +109,8 @@ export type EndedRequests = {
   state: FinalState
   /** Why it was rejected. */
   reason?: Refusal
+  /** Where the service's answer differs from the order result, which has changed directly after it. */
+  replaced?: Replaced
 }
 
 export type Order = OrderKey & {

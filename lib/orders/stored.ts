@@ -77,7 +77,7 @@ export const requestsItem = ({ open, withdrawn, ended }: StoredRequests): Item =
 
 const requestsOf = ({ requests, bodies }: Item): StoredRequests => {
   if (requests?.S === undefined) return { open: {}, withdrawn: {}, ended: [] }
-  const { open, ...rest } = JSON.parse(requests.S) as StoredRequests
+  const { open, ...rest } = parseJson(requests.S) as StoredRequests
   const whole = Object.values(open).map(request => {
     const body = bodies?.M?.[request.kind]?.B
     return [request.kind, body === undefined ? request : { ...request, body: inflated(body) }]

@@ -85,6 +85,8 @@ export const parseJsonLoosely = (text: string): unknown =>
 /** An order has four levels. Code that walks a value recursively uses stack for each level. */
 const MAX_LEVELS = 64
 
+const TOO_DEEP = 'The body is nested too deeply'
+
 /** Whether objects and arrays are nested more than 64 levels deep. */
 const isTooDeep = (value: unknown, levels = MAX_LEVELS): boolean =>
   typeof value === 'object' &&
@@ -126,8 +128,10 @@ export const readJson = (body: Body, parse: (text: string) => unknown = parseJso
   if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1)
   try {
     const json = parse(text)
-    return isTooDeep(json) ? { unreadable: 'The body is nested too deeply' } : { json, text }
+    return isTooDeep(json) ? { unreadable: TOO_DEEP } : { json, text }
   } catch (error) {
+    // A reviver uses stack for each level.
+    if (error instanceof RangeError) return { unreadable: TOO_DEEP }
     return {
       unreadable:
         error instanceof NumberTooLongError

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type PQueue from 'p-queue'
 import Lambda, { type LambdaFunction } from 'serverless-offline/lambda'
@@ -13,9 +14,11 @@ type Response = {
 type Toolkit = { continue: symbol; response: (body: object | string) => Response }
 type Request = {
   method: string
-  url: URL
-  mime: string
+  /** Null if it cannot be parsed. */
+  url: URL | null
+  setUrl: (url: string) => void
   headers: Record<string, unknown>
+  payload: unknown
   response: unknown
   raw: { req: { url?: string; rawHeaders?: unknown[] } }
 }
@@ -77,40 +80,60 @@ export const offlineOf = (plugins: readonly unknown[]) => {
   }
 }
 
-const decoded = (text: string): string => {
+const decoded = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text
+    return undefined
   }
 }
 
+const pathOf = ({ raw }: Request) => (raw.req.url ?? '').replace(/\?.*/s, '')
+
 /**
- * Corrects where serverless-offline differs from an HTTP API: responses have no CORS headers, the raw path is decoded, a
- * JSON body (including `null`) is passed as the text that was sent, and a function that failed or timed out results in
- * a 500.
+ * Corrects where serverless-offline differs from an HTTP API: responses have no CORS headers, the raw path is decoded,
+ * every path, cookie and media type reaches the function, a body is passed as the text that was sent, or as base64 if
+ * it is not text, and a function that failed or timed out results in a 500.
  */
 export const actAsHttpApi = (gateway: Gateway): void => {
   gateway.ext('onRequest', (request, h) => {
+    const { headers, raw } = request
     // It sends CORS headers to every caller with an origin.
-    delete request.headers.origin
+    delete headers.origin
     // It passes on the raw headers, which an injected request lacks.
-    request.raw.req.rawHeaders ??= Object.entries(request.headers).flat()
+    raw.req.rawHeaders ??= Object.entries(headers).flat()
+    // hapi parses these, and refuses what it cannot parse.
+    delete headers.cookie
+    headers['content-type'] = 'application/octet-stream'
+    const path = pathOf(request)
+    if (path.startsWith('/') && decoded(path) === undefined) {
+      request.setUrl(path.replaceAll('%', '%25') + (raw.req.url ?? '').slice(path.length))
+    }
     return h.continue
   })
   gateway.ext('onPreHandler', (request, h) => {
-    const [path = ''] = (request.raw.req.url ?? '').split('?')
-    Object.defineProperty(request.url, 'pathname', { value: decoded(path) })
-    // It parses bodies of JSON types and passes on values such as null instead of the text.
-    request.mime = 'application/octet-stream'
+    const path = pathOf(request)
+    Object.defineProperty(request.url, 'pathname', { value: decoded(path) ?? path })
+    // Bodies of binary types are passed as base64, others are decoded.
+    if (request.payload instanceof Uint8Array && isUtf8(request.payload))
+      delete request.headers['content-type']
     return h.continue
   })
-  gateway.ext('onPreResponse', (request, h) =>
-    v.is(v.union([failure, boom]), request.response)
-      ? h.response({ message: 'Internal Server Error' }).code(500)
-      : h.continue,
-  )
+  gateway.ext('onPreResponse', ({ response }, h) => {
+    if (v.is(v.union([failure, boom]), response))
+      return h.response({ message: 'Internal Server Error' }).code(500)
+    if (!v.is(refusal, response)) return h.continue
+    const { statusCode, payload } = response.output
+    const error = { code: statusCode === 413 ? 'too_large' : 'malformed', message: payload.message }
+    return h.response({ error }).code(statusCode)
+  })
 }
+
+/** A request that hapi itself refuses. */
+const refusal = v.looseObject({
+  isBoom: v.literal(true),
+  output: v.looseObject({ statusCode: v.number(), payload: v.looseObject({ message: v.string() }) }),
+})
 
 /** hapi's own response, for a result that serverless-offline cannot use. */
 const boom = v.looseObject({

@@ -35,8 +35,26 @@ const CONCURRENCY = Math.max(4, 2 * availableParallelism())
 const FINISH_MS = 5_000
 
 /**
- * Writes the keys and secrets that only the local stack has: the sandbox's API key, the keys `local-<name>`
- * and `local-<name>-read` of each store, and the given webhook secrets in place of those of earlier starts.
+ * The keys `local-<source>` and `local-<source>-read` of each store, with its source as it is, percent-encoded, and in
+ * the form of its name in AWS. A header has no white space in a key and other characters as bytes.
+ */
+const localKeys = (path: string, sources: readonly string[]) => {
+  const formsOf = (source: string) => [
+    ...(/\s/.test(source) ? [] : [Buffer.from(source).toString('latin1')]),
+    ...[encodeURIComponent(source), storeName(source)],
+  ]
+  const keys = (end: string, readOnly: boolean) =>
+    sources.flatMap(source =>
+      formsOf(source).map(form => [`local-${form}${end}`, { source, readOnly }] as const),
+    )
+  // The key of a store "shop-read" is not the read-only key of "shop".
+  const owners = new Map([...keys('-read', true), ...keys('', false)])
+  return [...owners].map(([key, { source, readOnly }]) => storeKeyParameter(path, source, key, readOnly))
+}
+
+/**
+ * Writes the keys and secrets that only the local stack has: the sandbox's API key, the keys of the stores, and the
+ * given webhook secrets in place of those of earlier starts.
  */
 export const seed = async (
   parameters: ParameterStore,
@@ -47,14 +65,7 @@ export const seed = async (
   await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
   // Created before these keys existed.
   await parameters.deleteAll(name => name.startsWith(`${indexOf(`${path}/${PARAMETERS.storeKeys}`)}/`))
-  for (const source of sources) {
-    for (const key of [
-      storeKeyParameter(path, source, `local-${storeName(source)}`),
-      storeKeyParameter(path, source, `local-${storeName(source)}-read`, true),
-    ]) {
-      await parameters.put(key.Name, key.Value)
-    }
-  }
+  for (const { Name, Value } of localKeys(path, sources)) await parameters.put(Name, Value)
   const secrets = `${path}/${PARAMETERS.webhookSecrets}`
   await parameters.deleteAll(name => name.startsWith(`${secrets}/local-`))
   for (const [index, secret] of webhookSecrets.entries()) {

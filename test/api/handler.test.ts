@@ -114,6 +114,26 @@ describe('an accepted change', () => {
     }
   })
 
+  test.each([
+    ['one field of 20,000 characters', { ['x'.repeat(20_000)]: 1 }],
+    ['ten Persian fields', Object.fromEntries([...'ابپتثجچحخد'].map(name => [name.repeat(300), 1]))],
+    ['emoji, which take two UTF-16 units', { [`a${'😀'.repeat(300)}`]: 1 }],
+  ])('has warnings of less than 2 KB in its headers and decodable: %s', async (_name, fields) => {
+    const { headers, body } = await ask('POST', ORDERS, order(fields))
+    const header = String(headers['relay-warnings'])
+    expect(header.length).toBeLessThan(2000)
+    const names = header.split(', ').map(decodeURIComponent)
+    const given = Object.keys(fields)
+    expect(names.map((name, index) => given[index]?.startsWith(name.replace(/…$/, '')))).toEqual(
+      given.map(() => true),
+    )
+    expect(names.join('')).toMatch(/^.{15,}…/u)
+    expect(body.warnings.map(({ field }: { field: string }) => field)).toEqual(names)
+    expect(JSON.stringify(body).length).toBeLessThan(6000)
+    const strictly = await ask('POST', ORDERS, order(fields), { headers: { prefer: 'handling=strict' } })
+    expect(strictly).toMatchObject({ status: 400, body: { error: { field: names[0] } } })
+  })
+
   test.each<[string, Body, object, Options?]>([
     // No date means the day of acceptance.
     ['', order({ date: undefined }), { date: '2026-03-02' }],
@@ -437,9 +457,12 @@ test('whatever is accepted can be stored together', async () => {
     ...newOrder(key),
     result: { ...key, status: 'paid', x: 'x'.repeat(MAX_RESULT_BYTES - 500) },
     open: Object.fromEntries(REQUEST_KINDS.map(kind => [kind, largest(kind)])),
-    // One step may end every request that was open.
+    // One step may end every request that was open, and change the result after others.
     ended: [
       ...withinLimit(history),
+      ...Array<EndedRequests>(6).fill({
+        ...{ ids: [id], kind: 'payment', state: 'duplicate', replaced: [['x', 'x'.repeat(1015)]] },
+      }),
       ...REQUEST_KINDS.map(kind => ({
         ...{ ids: Array<string>(MAX_OPEN).fill(id), kind, state: 'rejected' as const, reason },
       })),

@@ -37,8 +37,8 @@ describe('the path', () => {
     ['GET', '/api/v1/orders', 405, allow('POST')],
     ['DELETE', '/api/v1/orders/', 405, allow('POST')],
     // API Gateway cuts a path at a question mark in an id; nothing is then registered for another order.
-    ['POST', '/api/v1/orders/1001/', 405, allow('GET, DELETE')],
-    ['PUT', '/api/v1/orders/1001/payment/', 405, allow('GET, POST, DELETE')],
+    ['POST', '/api/v1/orders/1001/', 405, allow('GET, HEAD, DELETE')],
+    ['PUT', '/api/v1/orders/1001/payment/', 405, allow('GET, HEAD, POST, DELETE')],
     ['PUT', '/webhook/', 405, allow('POST')],
     ...['/', '/api/v1/', '/api/v1/ordersx', '/webhooks'].map(
       path => ['POST', path, 404] satisfies [string, string, number],
@@ -173,6 +173,7 @@ describe('the body', () => {
     [{ 'content-type': 'application/json; charset=utf-8' }, true],
     [{ 'content-type': 'application/vnd.shop+json', 'content-encoding': 'identity' }, true],
     [{}, true],
+    [{ 'content-type': '', 'content-encoding': '' }, true],
     [{ 'content-type': 'text/plain' }, false],
     [{ 'content-type': 'application/x-www-form-urlencoded' }, false],
     [{ 'content-encoding': 'gzip' }, false],
@@ -210,11 +211,13 @@ describe('the body', () => {
     ...['1001', 'a..b', '#1'].map(id => [id, { order: { source: 'api', external_id: id } }] as const),
   ])('may have the id %p if a path can carry it', (external_id, expected) => {
     expect(read('create', order({ external_id }))).toMatchObject(expected)
+    for (const to of ['read', 'payment', 'refund', 'withdraw'] as const)
+      expect(read('refund', {}, { action: { to, external_id } })).toMatchObject(expected)
   })
 
   test('may name any other order up to 100 characters, the limit of the service', () => {
     const about = (external_id: string) => read('refund', {}, { action: { to: 'refund', external_id } })
-    expect(about('..')).toMatchObject({ order: { external_id: '..' } })
+    expect(about('x'.repeat(100))).toHaveProperty('order')
     expect(about('x'.repeat(101))).toMatchObject({
       refused: { status: 404, body: { error: { field: 'external_id' } } },
     })

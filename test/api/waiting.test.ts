@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { answerOf } from '../../lib/api/answers.ts'
 import { announcementRepository } from '../../lib/orders/announcements.ts'
 import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
@@ -10,7 +11,7 @@ import { drain } from '../support/parts.ts'
 import { answering, apiForTests, ORDERS } from './api.ts'
 
 const { stack, recorded, world, dependencies, start, ask: askApi } = await apiForTests()
-const { ordersQueueUrl } = stack.settings
+const { ordersQueueUrl, ordersTable } = stack.settings
 
 let worker: ReturnType<typeof createWorker>
 let order: { source: string; external_id: string }
@@ -20,8 +21,10 @@ beforeEach(() => {
 })
 
 /** The worker takes everything that is in the queue, and the service registers it. */
-const work = async () => {
-  world.service = () => answering(200, { ...order, status: 'paid', duplicate: false })
+const work = async (
+  service: typeof world.service = () => answering(200, { ...order, status: 'paid', duplicate: false }),
+) => {
+  world.service = service
   const messages = await drain(stack.sqs, ordersQueueUrl)
   const records = messages.map(({ MessageId = '', Body: body = '', Attributes: attributes = {} }) =>
     sqsRecord(MessageId, { body, attributes }),
@@ -116,6 +119,44 @@ describe('the wait', () => {
     expect(reads()).toHaveLength(3)
     const own = ['GetItem', 'SendMessage', 'GetQueueAttributes', 'GetItem', 'GetItem']
     expect(stack.commands().filter(command => own.includes(command))).toEqual(expect.arrayContaining(own))
+  })
+
+  test('returns the answer to each request when the worker handles others behind it before they are read', async () => {
+    const paid = { ...order, status: 'paid', receipt_number: 7 }
+    // This service omits what does not exist, and its numbers keep their digits.
+    const invoiced = `${JSON.stringify({ ...order, status: 'invoiced', duplicate: false }).slice(0, -1)},"digits":1e400}`
+    const refunded = { ...paid, status: 'refunded', return_number: 8 }
+    const service: typeof world.service = ({ path }) => {
+      if (path.includes('/payment/')) return answering(200, paid)
+      return path.includes('/refund/') ? answering(200, refunded) : answering(201, invoiced)
+    }
+    const ids: string[] = []
+    world.meanwhile = async () => {
+      for (const action of ['payment', 'refund']) {
+        const path = `${ORDERS}${order.external_id}/${action}/?source=shop`
+        const { body } = await askApi('POST', path, '{}', { headers: { prefer: 'respond-async' } })
+        ids.push(body.id)
+      }
+      await work(service)
+    }
+    const created = { ...order, status: 'invoiced', digits: Number.POSITIVE_INFINITY, duplicate: false }
+    const { status, body } = await ask()
+    expect([status, body]).toEqual([201, created])
+    const stored = await orderRepository(stack.dynamodb, ordersTable, { random: () => 0 }).get(order)
+    const answers = ids.map(id => stored && answerOf(stored, id)?.response)
+    expect(answers).toEqual([paid, refunded].map(body => ({ status: 200, body })))
+  })
+
+  test('is the present state once the answer to the request is not waited for any more', async () => {
+    world.meanwhile = work
+    await ask()
+    world.now += 5000
+    const payment = `${ORDERS}${order.external_id}/payment/?source=shop`
+    world.meanwhile = () => work(() => answering(200, { ...order, status: 'refunded' }))
+    expect(await askApi('POST', payment, '{}')).toMatchObject({ status: 200 })
+    const stored = await orderRepository(stack.dynamodb, ordersTable, { random: () => 0 }).get(order)
+    expect(stored?.order.ended).toMatchObject([{ kind: 'create' }, { kind: 'payment' }])
+    expect(JSON.stringify(stored?.order.ended)).not.toContain('replaced')
   })
 
   test('ends at once when more messages are in the queue than the worker takes in that time', async () => {

@@ -95,6 +95,7 @@ describe('readJson', () => {
     ['The body is not JSON', '\uFEFF\uFEFF{}'],
     ['The body is not UTF-8 text', Uint8Array.of(0x22, 0xff, 0x22)],
     ['The body is nested too deeply', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['The body is nested too deeply', `${'['.repeat(100_000)}1e400${']'.repeat(100_000)}`],
   ])('reports "%s"', (unreadable, body) => {
     expect(readJson(body)).toEqual({ unreadable })
   })

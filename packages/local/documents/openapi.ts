@@ -15,7 +15,8 @@ const content = (...names: SchemaName[]) => {
 const HEADERS = {
   'Relay-Request-Id': 'Id of the request.',
   'Relay-Request-State': 'State of the request.',
-  'Relay-Warnings': 'Fields of the request that have no effect, percent-encoded and separated by commas.',
+  'Relay-Warnings':
+    'Fields of the request that have no effect, percent-encoded and separated by commas. At most ten; a long name is cut and ends with `…`.',
   'Preference-Applied': 'The preferences that were honored.',
 }
 const requestHeaders = Object.fromEntries(

@@ -20,8 +20,9 @@ export const serveDocuments = (gateway: Pick<Gateway, 'ext'>): void => {
     '/openapi.json': async () => ['application/json', JSON.stringify(openApi())],
     '/asyncapi.json': async () => ['application/json', JSON.stringify(asyncApi())],
   }
-  gateway.ext('onRequest', async ({ method, url: { pathname } }, h) => {
-    if (method !== 'get') return h.continue
+  gateway.ext('onRequest', async ({ method, url }, h) => {
+    if (method !== 'get' || url === null) return h.continue
+    const { pathname } = url
     const file = /^\/docs(?:\/(.*))?$/.exec(pathname)
     const found = (await documents[pathname]?.()) ?? (file === null ? undefined : await docs(file[1] ?? ''))
     if (found === undefined) return h.continue

@@ -103,14 +103,14 @@ test.each([
   'endpoint/exit',
   'endpoint/nothing',
   'slow/hang',
-])('a function failure such as %s returns 500 without detail, like an HTTP API', async path => {
+])('a function that fails, as in %s, results in 500 without detail, as in an HTTP API', async path => {
   const response = await fetch(`${urlOf(settings.ports.relay)}/${path}`)
   expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
   expect((await endpoint('elsewhere')).status).toBe(404)
 })
 
 test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0', 'false', '""', '{', undefined])(
-  'passes the body %j to the function unchanged',
+  'the body %j reaches the function as it was sent',
   async body => {
     const headers = { 'content-type': 'application/json' }
     const response = await endpoint('echo', { method: 'POST', body: body ?? null, headers })
@@ -118,15 +118,34 @@ test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0
   },
 )
 
-test('passes a path that is not UTF-8 to the function', async () => {
-  const [response] = await once(
-    get({ port: settings.ports.relay, path: '/endpoint/%ff/../echo' }),
-    'response',
-  )
-  expect(response.statusCode).toBe(200)
+test.each(['application/json', 'text/plain', 'no media type', 'multipart/form-data'])(
+  'a body of the type "%s" that is not UTF-8 reaches the function byte for byte',
+  async type => {
+    const body = Uint8Array.of(0x22, 0xff, 0x00, 0x22)
+    const response = await endpoint('echo', { method: 'POST', body, headers: { 'content-type': type } })
+    const sent = Buffer.from(body).toString('base64')
+    expect(await response.json()).toEqual({ body: sent, isBase64Encoded: true })
+  },
+)
+
+test.each(['%ff/../echo', '%ff', '%zz', '%zz/?a=%zz'])(
+  'a request with the path "%s" and an unreadable cookie reaches the function',
+  async path => {
+    const headers = { cookie: 'a="b c; "' }
+    const [response] = await once(
+      get({ port: settings.ports.relay, path: `/endpoint/${path}`, headers }),
+      'response',
+    )
+    expect(response.statusCode).toBe(200)
+  },
+)
+
+test('a request that is too large for an HTTP API is refused with an error of the usual shape', async () => {
+  const response = await endpoint('echo', { method: 'POST', body: new Uint8Array(11 * 1024 * 1024) })
+  expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'too_large' } }])
 })
 
-test('keeps a batch in its queue when the function throws, and prints the error', async () => {
+test('a batch whose function throws stays in its queue, and the failure is printed', async () => {
   const QueueUrl = queueUrl(settings.ports.sqs, 'orders.fifo')
   const message = { MessageBody: '{}', MessageGroupId: 'g', MessageDeduplicationId: 'd' }
   await clients.sqs.sendMessage({ QueueUrl, ...message })
@@ -135,7 +154,7 @@ test('keeps a batch in its queue when the function throws, and prints the error'
   expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesNotVisible: '1' })
 })
 
-test('answers every request of a burst with a few threads', async () => {
+test('a burst waits for a few threads, and every request is answered', async () => {
   const responses = await Promise.all(
     Array.from({ length: 60 }, async () => {
       const response = await endpoint('wait')
@@ -146,7 +165,7 @@ test('answers every request of a burst with a few threads', async () => {
   expect(new Set(responses.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
 })
 
-test('callers that disconnect while waiting or being served do not block others', async () => {
+test('callers that disconnect, while waiting or being served, do not block others', async () => {
   for (const patience of [1, 30]) {
     const signal = AbortSignal.timeout(patience)
     const sent = await Promise.allSettled(Array.from({ length: 25 }, () => endpoint('wait', { signal })))
@@ -178,7 +197,7 @@ test('uses changed code without a restart or a lost request; broken code results
   await until(async () => (await endpoint('elsewhere')).status === 404)
 })
 
-test('a change of stores.yml prints that a restart is needed', async () => {
+test('a change of stores.yml asks for a restart', async () => {
   const path = projectPath('stores.yml')
   const before = await readFile(path, 'utf8')
   await writeFile(path, `${before}  - source: other\n    feed: sqs\n`)

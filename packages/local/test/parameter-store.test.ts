@@ -6,7 +6,8 @@ import {
   type SSM,
 } from '@aws-sdk/client-ssm'
 import { beforeAll, expect, test } from '@jest/globals'
-import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
+import { storeKeyParameter, storeKeys } from '@order-relay/lib/api/keys.ts'
+import { indexedParameters, parameterCache } from '@order-relay/lib/platform/parameters.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { clientsAt } from '@order-relay/test-support/parts.ts'
 import { startParameterStore } from '../parameter-store.ts'
@@ -147,4 +148,23 @@ test('seeding replaces only the webhook secrets of earlier starts', async () => 
   const key = storeKeyParameter('/relay', 'shop', 'local-shop')
   expect((await get(key.Name)).Parameter?.Value).toBe(key.Value)
   await expect(get('/relay/store-keys-index/0')).rejects.toMatchObject({ name: 'ParameterNotFound' })
+})
+
+test.each([
+  ['web', 'local-web', 'local-web-read'],
+  // Beside the store "shop".
+  ['shop-read', 'local-shop-read', 'local-shop-read-read'],
+  ['Shop.ir', 'local-Shop.ir', 'local-Shop.ir-read'],
+  ['my shop', 'local-my%20shop', 'local-my%20shop-read'],
+  // Node reads the bytes of a header as Latin-1.
+  ['فروشگاه', Buffer.from('local-فروشگاه').toString('latin1'), `local-${encodeURIComponent('فروشگاه')}-read`],
+])('the store "%s" has the keys %s and %s', async (source, key, readOnlyKey) => {
+  const stores = ['web', 'shop', 'shop-read', 'Shop.ir', 'my shop', 'فروشگاه']
+  await seed(store, '/relay', stores, [])
+  const accessOf = storeKeys(
+    parameterCache(indexedParameters(ssm, '/relay/store-keys'), { now: Date.now, random: () => 0.5 }),
+    stores.map(each => ({ source: each, feed: 'sqs' })),
+  )
+  expect(await accessOf(key)).toEqual({ source, readOnly: false })
+  expect(await accessOf(readOnlyKey)).toEqual({ source, readOnly: true })
 })

@@ -108,6 +108,8 @@ describe('refuses a body that is', () => {
     expect((await post(body, { 'content-encoding': 'gzip' })).status).toBe(415)
     await expectUntouched()
     expect((await post(body, { 'content-type': 'Application/JSON; charset=utf-8' })).status).toBe(201)
+    // Empty headers count as missing.
+    expect((await post(body, { 'content-type': '', 'content-encoding': '' })).status).toBe(200)
   })
 })
 

@@ -41,7 +41,7 @@ export type RequestResult = {
   /** The id and state of the request; undefined when the accounting service itself has answered. */
   id: string | undefined
   state: RequestState | undefined
-  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten. */
+  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten, and a long name ends with `…`. */
   warnings: readonly string[]
   /** The order, as far as it is known. */
   order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }

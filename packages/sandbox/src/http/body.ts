@@ -22,11 +22,11 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
 
 const requireJson = ({ headers }: IncomingMessage) => {
   const type = headers['content-type']
-  if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+  if (type && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
     throw new Refusal('unsupported_content', `Content-Type is ${quoted(type)}: must be application/json`)
   }
   const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') {
+  if (encoding && encoding !== 'identity') {
     throw new Refusal('unsupported_content', `Content-Encoding is ${quoted(encoding)}: must be none`)
   }
 }
