@@ -30,8 +30,8 @@ type OrderAnswer = { status: number; result: OrderResult }
 export type Accounting = {
   /** Creates an order (spec: POST orders). `duplicate` is true when it was registered before. */
   create: (order: OrderKey, request: string) => Promise<OrderAnswer>
-  /** Reads an order (spec: GET orders). */
-  read: (order: OrderKey) => Promise<OrderAnswer>
+  /** Reads an order (spec: GET orders). `within`: a shorter timeout, in milliseconds. */
+  read: (order: OrderKey, within?: number) => Promise<OrderAnswer>
   /** Registers the payment of the whole invoice (spec: POST payment). */
   payment: (order: OrderKey, request: string) => Promise<OrderAnswer>
   /** Registers a full return (spec: POST refund). */
@@ -63,6 +63,7 @@ export const accountingClient = ({
     method: string,
     path: string,
     body?: string,
+    within = timeout,
   ): Promise<{ status: number; json?: unknown }> => {
     const key = await apiKey()
     const response = await http({
@@ -75,7 +76,7 @@ export const accountingClient = ({
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       body,
-      timeout,
+      timeout: within,
     }).catch(error => {
       const reason = error instanceof Error ? error.message : String(error)
       throw new AccountingError('unavailable', `Cannot reach the accounting service: ${reason}`)
@@ -87,8 +88,8 @@ export const accountingClient = ({
     throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
   }
 
-  const order = async (method: string, key: OrderKey, path: string, body?: string) => {
-    const { status, json } = await send(method, path, body)
+  const order = async (method: string, key: OrderKey, path: string, body?: string, within?: number) => {
+    const { status, json } = await send(method, path, body, within)
     const parsed = v.safeParse(orderResult, json)
     if (
       !parsed.success ||
@@ -105,7 +106,7 @@ export const accountingClient = ({
 
   return {
     create: (key, body) => order('POST', key, ORDERS_PATH, body),
-    read: key => order('GET', key, pathOf(key)),
+    read: (key, within) => order('GET', key, pathOf(key), undefined, within),
     payment: (key, body) => order('POST', key, pathOf(key, 'payment/'), body),
     refund: (key, body) => order('POST', key, pathOf(key, 'refund/'), body),
     async registerWebhook(url) {

@@ -2,7 +2,7 @@ import type { Accounting } from '../accounting/client.ts'
 import { AccountingError } from '../accounting/errors.ts'
 import type { Announcements } from '../orders/announcements.ts'
 import type { Enqueue } from '../orders/events.ts'
-import { isKnown, type RequestKind, refusalBody } from '../orders/order.ts'
+import { changesAtService, isKnown, type RequestKind, refusalBody } from '../orders/order.ts'
 import type { Orders } from '../orders/repository.ts'
 import { tooMany } from '../orders/requests.ts'
 import type { StoredOrder } from '../orders/stored.ts'
@@ -64,6 +64,9 @@ const RESERVED_MS = 5000
 /** A withdrawal that takes longer is behind an event that cannot be handled: it is announced to the worker. */
 const ANNOUNCE_AFTER_MS = 500
 
+/** How long a read of an order in review waits for the service, in milliseconds: the stored result is known. */
+const PRESENT_TIMEOUT_MS = 2000
+
 type Change = Exclude<Action, { to: 'read' }>
 
 /** Reads an order without a result: its create may be on its way, or only the service may know it. */
@@ -99,6 +102,25 @@ const readThrough = async (
       status: reason.status,
       body: typeof body === 'object' ? { ...body, ...relay } : { error: reason },
     }
+  }
+}
+
+/**
+ * The service's present result, and what the relay knows of the order's requests: the webhook of a change may be on its
+ * way, or lost. The stored result if the service does not answer with one.
+ */
+const readPresent = async (
+  order: OrderKey,
+  stored: StoredOrder,
+  known: HttpResponse,
+  { readOrder, onError }: ServeDependencies,
+): Promise<HttpResponse> => {
+  try {
+    const { result } = await readOrder(order, PRESENT_TIMEOUT_MS)
+    return { status: 200, body: { ...result, ...relayView(stored) } }
+  } catch (error) {
+    onError('order not read', error, order)
+    return known
   }
 }
 
@@ -193,7 +215,8 @@ const withWarnings = (response: HttpResponse, warnings: readonly Warning[]): Htt
 /**
  * The stores' API (spec: Endpoints; promises P11, P13): routes, authenticates, validates and checks the source;
  * then a change is added to the order queue and answered as the service answers the worker, or with 202 when
- * that takes too long, and a read is answered from the orders table or by the service.
+ * that takes too long, and a read is answered from the orders table, or by the service if the order is unknown or its
+ * next change comes from there.
  *
  * Every change has its own id, even when it repeats an earlier one: sent again after the cause of a rejection
  * was fixed, it must not be dropped as a duplicate. The worker is idempotent by state, so nothing happens
@@ -231,8 +254,13 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
 
   if (action.to === 'read') {
     const stored = await get()
-    const known = stored === undefined ? undefined : orderView(stored)
-    return { response: known ?? (await readUnknown(order, stored, dependencies)), about }
+    const known = stored && orderView(stored)
+    if (stored === undefined || known === undefined)
+      return { response: await readUnknown(order, stored, dependencies), about }
+    const response = changesAtService(stored.order)
+      ? await readPresent(order, stored, known, dependencies)
+      : known
+    return { response, about }
   }
   if (invalid !== undefined && (await get())?.order.result === undefined) return refuse(invalid)
   const excess = action.to === 'withdraw' ? undefined : await excessOf(order, action.to, dependencies)

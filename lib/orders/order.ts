@@ -157,14 +157,16 @@ export const MAX_OPEN = 16
 export const openRequests = ({ open }: Pick<Order, 'open'>): OpenRequest[] =>
   REQUEST_KINDS.flatMap(kind => open[kind] ?? [])
 
+/** Whether the service may have changed an order, or may change it next: it is in review, or its result in doubt. */
+export const changesAtService = ({ result, doubt }: Pick<Order, 'result' | 'doubt'>): boolean =>
+  result !== undefined && (doubt !== false || isInReview(result.status))
+
 /**
  * Whether an order expects nothing more. While it is in review, in doubt, or has an open request, a webhook or
  * another attempt is expected, and reconciliation must see to it (promise P10).
  */
 export const isSettled = (order: Pick<Order, 'result' | 'doubt' | 'open'>): boolean =>
-  order.doubt === false &&
-  !(order.result !== undefined && isInReview(order.result.status)) &&
-  openRequests(order).length === 0
+  order.doubt === false && !changesAtService(order) && openRequests(order).length === 0
 
 /** A refusal without the service's own JSON. */
 const wordsOf = ({ body: _, ...words }: Refusal): Omit<Refusal, 'body'> => words

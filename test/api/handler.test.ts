@@ -287,6 +287,34 @@ describe('a read', () => {
     expect([answer.status, answer.body]).toEqual([status, { ...body, relay }])
   })
 
+  const CHANGED = { ...READ, status: 'invoiced', total: '1', note: 'new' }
+  const timedOut = () => {
+    throw new Error('timed out')
+  }
+  test.each<[string, Partial<Order>, typeof world.service, object, number | undefined]>([
+    ['in review', { result }, () => answering(200, CHANGED), CHANGED, 2000],
+    ['in doubt', { result: CHANGED, doubt: 'later' }, () => answering(200, result), result, 2000],
+    ['in review that the service does not serve in time', { result }, timedOut, result, 2000],
+    ['in review that the service fails to read', { result }, () => answering(500, {}), result, 2000],
+    ['in review that the service does not know', { result }, () => answering(404, UNKNOWN), result, 2000],
+    ['that is settled', { result: CHANGED }, () => answering(200, result), CHANGED, undefined],
+  ])('of an order %s is answered with what is known last', async (_name, changes, service, body, timeout) => {
+    const timeouts: number[] = []
+    world.service = request => {
+      timeouts.push(request.timeout)
+      return service(request)
+    }
+    const stored = await orders.get(READ)
+    await orders.save(saved({ ...newOrder(READ), ...changes }), stored?.revision ?? 0, world.now)
+    const before = await orders.get(READ)
+    const { status, body: answered } = await read()
+    const relay = { version: 0, updated_at: before?.updated_at, requests: [] }
+    expect([status, answered]).toEqual([200, { ...body, relay }])
+    expect(timeouts).toEqual(timeout === undefined ? [] : [timeout])
+    // Only the worker changes an order.
+    expect(await orders.get(READ)).toEqual(before)
+  })
+
   const found = { source: 'shop', external_id: 'unknown', status: 'paid', total: '9' }
   const unavailable = { error: { code: 'unavailable' } }
 
