@@ -95,7 +95,7 @@ export const published = async (source = 'demo-shop'): Promise<Received[]> =>
     ({ Body = '' }) => JSON.parse(Body) as Received,
   )
 
-/** Receives so many messages of the feed. */
+/** Receives this number of messages from the feed. */
 const receive = async (count: number, source?: string): Promise<Received[]> => {
   const received: Received[] = []
   await until(async () => received.push(...(await published(source))) >= count)
