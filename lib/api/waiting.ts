@@ -19,10 +19,10 @@ const SHORTEST_PAUSE = 50
 const MAX_DEPTH = 100
 const DEPTH_TTL_MS = 2000
 
-/** A wait without an answer has failed after this time, in milliseconds; a shorter one says nothing. */
+/** A wait without an answer counts as failed after this time, in milliseconds; a shorter one is ignored. */
 const FAILED_MS = 1000
 
-/** How many messages are visible in a queue, at most two seconds ago. */
+/** The number of visible messages in a queue, at most two seconds old. */
 export const queueDepth = (sqs: Sqs, queueUrl: string, { now }: Pick<Runtime, 'now'>) => {
   let known = { depth: 0, until: 0 }
   return async (): Promise<number> => {

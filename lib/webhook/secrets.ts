@@ -22,7 +22,7 @@ const nameBelow = (name: string) => name.slice(PARAMETERS.webhook.length + 1)
 const SECRETS_PREFIX = `${nameBelow(PARAMETERS.webhookSecrets)}/`
 const ROTATION = nameBelow(PARAMETERS.webhookRotation)
 
-/** The phase of the rotation under way, or undefined; `now` in unix seconds. */
+/** The phase of the current rotation, or undefined; `now` in unix seconds. */
 export const rotationPhase = (value: string | undefined, now: number): RotationPhase | undefined => {
   const phase = valueUntil(value, now)
   return phase === 'announced' || phase === 'switching' ? phase : undefined

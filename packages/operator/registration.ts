@@ -103,7 +103,7 @@ export const register = async (context: Context, options: RegisterOptions) => {
 
 export const unregister = async (context: Context, options: { url?: string | undefined }) => {
   const url = await webhookUrlOf(context, options.url)
-  // At the service first: the relay must know the secret for as long as the service sends.
+  // At the service first: the relay must know the secret as long as the service uses it.
   await (await accountingOf(context)).removeWebhook(url)
   const { ofUrl } = await registrationsOf(context, url)
   for (const registration of ofUrl) await removeSecret(context, registration)

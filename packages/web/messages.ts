@@ -76,7 +76,7 @@ export const translateMessage = (message: string) =>
 
 type Value<Code extends string> = string | number | Coded<Code> | { foreign: string }
 
-/** A message with a stable code. A `foreign` value is in the words of another system. */
+/** A message with a stable code. `foreign` values are texts of other systems. */
 export type Coded<Code extends string> = {
   code: Code
   text: string

@@ -1,6 +1,6 @@
 import { translator } from './language.ts'
 
-/** The texts that all pages have in common. */
+/** Persian translations of the texts that all pages share. */
 export const COMMON = {
   'Cannot reach the service: is it still running?': 'سرویس در دسترس نیست؛ آیا هنوز در حال اجراست؟',
   'The service answered {status}': 'پاسخ سرویس: {status}',

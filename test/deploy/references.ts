@@ -30,7 +30,7 @@ const definedBy = (template: Resolved): string[] => [
   ),
 ]
 
-/** The template defines everything named by itself, by the functions' calls and by the operator's policy. */
+/** The template defines every resource that it, the functions' calls or the operator's policy names. */
 export function* referenceViolations(
   template: Resolved,
   calls: readonly AwsCall[],

@@ -69,7 +69,7 @@ test.each([
       for (const text of texts) await page.getByText(text).first().waitFor()
       expect(requests.filter(each => !each.startsWith(origin()) && !each.startsWith('data:'))).toEqual([])
       expect(errors).toEqual([])
-      // Swagger UI has violations of its own.
+      // Excludes Swagger UI's own violations.
       if (path === '/docs/feeds') expect(await violationsOf(page)).toEqual([])
       backgrounds.add(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor'))
     }

@@ -35,7 +35,7 @@ export type HttpSend = (
 
 /** The consequence of a message that was not accepted. */
 export const refused = ({ version }: Sent, failure: string) =>
-  `did not acknowledge version ${version} (${failure}): the relay would try again until it is a dead letter, and hold up the order`
+  `did not acknowledge version ${version} (${failure}): the relay would retry it until it is a dead letter, and block the order`
 
 /** Number of attempts to send a message, with a pause in between. */
 const ATTEMPTS = 3

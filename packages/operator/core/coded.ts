@@ -1,6 +1,6 @@
 type Value<Code extends string> = string | number | Coded<Code> | { foreign: string }
 
-/** A message with a stable code, by which the console translates it. A `foreign` value is in the words of another system. */
+/** A message with a stable code for translation by the console. `foreign` values are texts of other systems. */
 export type Coded<Code extends string = string> = {
   code: Code
   text: string

@@ -36,7 +36,7 @@ const property = (error: unknown, name: string): string =>
 
 export const messageOf = (error: unknown): string => property(error, 'message') || String(error)
 
-/** The service's message, in its own words if it gave any; for the terminal only, never for a log. */
+/** The service's message, if any; for the terminal only, never for a log. */
 export const serviceMessage = ({ reason, message }: AccountingError): string =>
   reason === undefined ? message : `${reason.status} ${reason.message}`
 

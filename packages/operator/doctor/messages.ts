@@ -1,6 +1,6 @@
 import { catalogue } from '../core/coded.ts'
 
-/** What the doctor finds, by stable codes. */
+/** The findings of the doctor by stable codes. */
 export const MESSAGES = {
   seconds: '{count} seconds',
   minutes: '{count} minutes',

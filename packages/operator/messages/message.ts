@@ -12,7 +12,7 @@ import { beginOperation, type Operation } from './history.ts'
 /** The event in a message and its text, or why the relay cannot read it. */
 export type Reading = { event: OrderEvent; text: string } | { unreadable: string }
 
-/** A message that waits for a person's decision: a dead letter, or one in quarantine. */
+/** A message that waits for an operator: a dead letter or a quarantined one. */
 export type Message = {
   raw: QueueMessage
   /** Its queue. */
@@ -66,7 +66,7 @@ export type Kind = {
   read: (raw: QueueMessage, queue: string) => Message
   /** The columns of a listing, by heading. */
   columns: Readonly<Record<string, (message: Message) => string | number | boolean | Date | undefined>>
-  /** Adds why it failed, which only the tables know. */
+  /** Adds the cause of the failure from the tables. */
   explain?: (context: Context, message: Message) => Promise<Message>
   planner: (context: Context) => (message: Message) => Promise<Step>
 }
@@ -212,7 +212,7 @@ export const eachStep = (
   return visitSelected(context, kind, selection, visit, skip)
 }
 
-/** Leaves the service capacity for its daily work; this many consecutive failures mean that the cause is not fixed. */
+/** Leaves the service capacity for its daily work. This many consecutive failures indicate that the cause remains. */
 export const PACING = { rate: 20, stopAfter: 5 } as const
 
 /**

@@ -1,6 +1,6 @@
 import { catalogue } from '../core/coded.ts'
 
-/** Why an order waits, and what can be done about it, by stable codes. */
+/** Why an order waits and the possible actions, by stable codes. */
 export const WAITING = {
   'kind/create': 'create',
   'kind/payment': 'payment',

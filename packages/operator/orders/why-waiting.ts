@@ -13,7 +13,7 @@ import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
 import { say, type WaitingCode } from './messages.ts'
 
-/** Whom or what something waits for, in the words of a sentence. */
+/** Whom or what an item waits for, as part of a sentence. */
 const FOR = {
   accountant: 'the accountant',
   service: 'the accounting service',
@@ -33,7 +33,7 @@ type Reason = {
   /** The message of an error has no code. */
   reason: string | Coded<WaitingCode>
   since?: string
-  /** When it is tried again, at the latest. */
+  /** The latest time of the next attempt. */
   next?: string
 }
 
@@ -43,7 +43,7 @@ type Reason = {
  */
 type WaitingLink = Reason & { what: string; id?: string; others?: number }
 
-/** What somebody can do about an order, and what follows; `of` is what a withdrawal takes back. */
+/** A possible action on an order and its effect; `of` is the request to withdraw. */
 type WaitingAction = {
   action: 'check' | 'replay' | 'discard' | 'withdraw'
   of?: RequestKind
@@ -52,7 +52,7 @@ type WaitingAction = {
 
 export type Waiting = {
   summary: string
-  /** The first is what the others wait behind. */
+  /** The first item blocks the others. */
   links: readonly WaitingLink[]
   actions: readonly WaitingAction[]
 }
@@ -143,7 +143,7 @@ const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[
   return links
 }
 
-/** What becomes of a dead letter that is discarded. */
+/** The effect of discarding a dead letter. */
 const discarded = ({ event, delivery }: Failing, { order }: StoredOrder) => {
   if (isKnown(order, delivery)) return say('discard/kept')
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
@@ -187,10 +187,10 @@ const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): str
 }
 
 /**
- * Why an order waits: for what, since when, and what could be done. Pure.
+ * Why an order waits, since when, and the possible actions. Pure.
  *
  * @param now unix time in milliseconds
- * @param announced what the stores' API has accepted and the worker may not have handled yet
+ * @param announced requests that the stores' API has accepted and the worker may not have handled yet
  */
 export const whyWaiting = (stored: StoredOrder, now: number, announced?: Announced): Waiting => {
   const links = linksOf(stored, announced?.create)

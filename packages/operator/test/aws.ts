@@ -226,7 +226,7 @@ export const awsTests = () => {
     expect(before).toMatchObject(begun)
     expect(before.ended).toBeUndefined()
     expect(after).toMatchObject({ ...before, counts: { replayed: 1, failed: 7 }, messages: ['m2'] })
-    expect(after.stopped).toContain('5 replays failed')
+    expect(after.stopped).toContain('5 consecutive replays failed')
   })
 
   test('a replay respects --rate', async () => {

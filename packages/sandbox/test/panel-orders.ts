@@ -100,7 +100,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     }
     const changes = { 'Quantity of Tea': '90071992547409931', 'Order discount': '500' }
     await client().product('SKU-1', { stock: 1e17 })
-    await act('Correct order', 'at 2,200 rials until now', { ...changes, 'Mobile number': '09123456789' })
+    await act('Correct order', 'currently 2,200 rials', { ...changes, 'Mobile number': '09123456789' })
     await page.getByText('09123456789').first().waitFor()
     expect((await client().read('1005')).body.total).toBe('99079191802150923550')
 

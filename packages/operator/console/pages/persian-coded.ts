@@ -2,7 +2,7 @@ import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { DoctorCode } from '../../doctor/messages.ts'
 import type { WaitingCode } from '../../orders/messages.ts'
 
-/** Messages by their codes, as an Iranian operator has them: alarms, what the doctor finds, and why orders wait. */
+/** Persian messages by code: alarms, findings of the doctor, and why orders wait. */
 export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | WaitingCode, string>> = {
   'alarm/dead-letters': 'رویداد یک سفارش روزها ناموفق بوده و در صف پیام‌های ناکام مانده است',
   'alarm/quarantine': 'ورودی معتبری ناخوانا یا متناقض است و در قرنطینه مانده است',

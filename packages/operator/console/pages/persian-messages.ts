@@ -1,7 +1,7 @@
 import { learnMessages } from '@order-relay/web/messages.ts'
 import '@order-relay/web/service-messages.ts'
 
-/** What the relay and its commands say, as an Iranian operator has it. */
+/** Persian translations of the messages of the relay and its commands. */
 learnMessages({
   // Differences and outcomes of an audit.
   'order is "{ours}" here and unknown to the service': 'سفارش اینجا «{ours}» است و سرویس آن را نمی‌شناسد',
@@ -327,7 +327,7 @@ learnMessages({
     'نسخهٔ {version} را پذیرفت که انجام نداده بود: یک تغییر سفارش گم شده است',
   'handled version {version} before version {other}, which had failed: the order reverts to an older state':
     'نسخهٔ {version} را پیش از {other} که ناموفق بود انجام داد: سفارش به عقب برگشته است',
-  'did not acknowledge version {version} ({reason}): the relay would try again until it is a dead letter, and hold up the order':
+  'did not acknowledge version {version} ({reason}): the relay would retry it until it is a dead letter, and block the order':
     'نسخهٔ {version} را نپذیرفت ({reason}): رله تا ناکام‌شدن پیام دوباره می‌کوشد و سفارش معطل می‌ماند',
   'left {messages} in the queue for {seconds} s (--wait): undeleted messages return and block their order':
     '{messages} را {seconds} ثانیه در صف گذاشت: آنچه حذف نشود برمی‌گردد و سفارشش را معطل می‌کند',

@@ -2,7 +2,7 @@ import { translator } from '@order-relay/web/language.ts'
 import { COMMON } from '@order-relay/web/persian.ts'
 import './persian-messages.ts'
 
-/** The texts of the console, as an Iranian operator has them. */
+/** Persian translations of the console's texts. */
 export const t = translator({
   ...COMMON,
   Overview: 'نمای کلی',

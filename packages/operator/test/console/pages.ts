@@ -44,7 +44,7 @@ const handsOn = (page: Page) => {
 
 /** Every page, with text that only this page shows. */
 const VIEWS = [
-  ['#/overview', 'The last hour'],
+  ['#/overview', 'Last hour, per minute'],
   ['#/runbook/queue-age', 'Diagnosis'],
   ['#/orders', 'Last change'],
   ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
@@ -196,7 +196,7 @@ export const pageTests = (open: Open) => {
       await page.getByText('interrupted').first().waitFor()
       await click('button', 'Resume')
       await submit('Replay')
-      await page.getByText(/(was|were) gone before/).waitFor()
+      await page.getByText(/(was|were) already gone/).waitFor()
       await page.getByRole('row', { name: /replayed \d+ .*the service is back/ }).waitFor()
       await isAccessible()
       const paid = await Promise.all(ids.map(local.order))

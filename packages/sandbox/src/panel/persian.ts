@@ -3,7 +3,7 @@ import { learnMessages } from '@order-relay/web/messages.ts'
 import { COMMON } from '@order-relay/web/persian.ts'
 import '@order-relay/web/service-messages.ts'
 
-/** The texts of the panel, in the words of accountants in Iran. */
+/** Persian translations of the panel's texts, in accountants' terms. */
 export const t = translator({
   ...COMMON,
   'Accounting {sandbox}': 'حسابداری {sandbox}',
