@@ -30,34 +30,6 @@ const post = async (content: object) => {
   return (await fetchJson(`${local.stack().urls.relay}/webhook`, { method: 'POST', headers, body })).body
 }
 
-<<<<<<< HEAD
-=======
-type Received = { version: number; delivery: string; data: Json & { external_id: string } }
-
-/** Receives what is in a store's feed. */
-export const published = async (source = 'demo-shop'): Promise<Received[]> =>
-  (await drain(local.stack().sqs, local.queue(feedQueueName(source)))).map(
-    ({ Body = '' }) => JSON.parse(Body) as Received,
-  )
-
-/** Receives this number of messages from the feed. */
-const receive = async (count: number, source?: string): Promise<Received[]> => {
-  const received: Received[] = []
-  await until(async () => received.push(...(await published(source))) >= count)
-  return received
-}
-
-const DEFAULTS: Step = {
-  ask: 'PUT /panel/settings',
-  body: {
-    automaticFinalization: true,
-    defaultCustomer: 'walk-in',
-    orderPaymentReceivingAccount: 'bank-1',
-  },
-}
-export const item = (changes: object = {}) => ({ sku: 'SKU-1', quantity: 1, unit_price: 1000, ...changes })
-
->>>>>>> h-voice
 export const persianTests = () => {
   test('relays orders of stores with Persian names, and logs no personal data or secret', async () => {
     const { data } = await local.json(['stores', 'key', PERSIAN])
