@@ -17,7 +17,7 @@ const test = (name: string) => (options: object) => {
     `${name}_${option}`.toUpperCase(),
     String(value),
   ])
-  jest([`test/${name}/${name}.test.ts`], Object.fromEntries(variables))
+  jest([`proofs/${name}/${name}.test.ts`], Object.fromEntries(variables))
 }
 
 const [name = '', ...given] = process.argv.slice(2)
@@ -37,6 +37,11 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
       name,
       'Shows that relay conformance finds each kind of broken store; npm test breaks one for each check.',
     ).action(() => test(name)({ all: 1 })),
+  poison: () =>
+    proof(
+      name,
+      'Shows between real parts that the failing calls of one store do not delay another (docs/fairness.md).',
+    ).action(() => jest(['--testMatch', '**/proofs/chaos/poison.ts'])),
   fuzz: () =>
     proof(name, 'Sends hostile input to every trust boundary.')
       .option('--runs <n>', 'number of inputs in all', '100000')
