@@ -294,7 +294,7 @@ export const runScenario = async (
   }
   for (const at of scenario.reconcileAt ?? []) clock.after(at, functions.reconcile)
   const reconcile = (lasts: number) => {
-    // Skips reconciliation runs without due orders, of which a year has a hundred thousand.
+    // Skips reconciliation runs without due orders: a year has a hundred thousand of them.
     if (world.cloud.tables.hasDue(clock.now() / 1000)) functions.reconcile()
     if (world.elapsed() < lasts) clock.after(RECONCILE_EVERY, () => reconcile(lasts))
   }
