@@ -14,8 +14,12 @@ import type { Verification } from '../protocol/signature.ts'
  */
 export type RotationPhase = 'announced' | 'switching'
 
-/** How often the secrets are read while a rotation is announced, in milliseconds. */
-const ROTATION_INTERVAL_MS = 1000
+/**
+ * How often the secrets are read while a rotation is announced, in milliseconds. The service signs with one secret, so
+ * `switching` must be announced this long before the service creates the new one: a receiver that has just read
+ * `announced` would otherwise refuse it.
+ */
+export const ROTATION_INTERVAL_MS = 1000
 
 /** Names relative to the `webhook` path of Parameter Store. */
 const nameBelow = (name: string) => name.slice(PARAMETERS.webhook.length + 1)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import { REFRESH_INTERVAL_MS, untilText } from '@order-relay/lib/platform/parameters.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
-import type { RotationPhase } from '@order-relay/lib/webhook/secrets.ts'
+import { ROTATION_INTERVAL_MS, type RotationPhase } from '@order-relay/lib/webhook/secrets.ts'
 import { SANDBOX_SECRET_ID } from '@order-relay/local/settings.ts'
 import { accountingOf } from './core/accounting.ts'
 import type { Cli } from './core/command.ts'
@@ -154,6 +154,9 @@ type RotateOptions = {
 /** How long the service may take to create a secret, in seconds. */
 const SWITCH_SECONDS = 30
 
+/** Long enough for a receiver that reads the secrets at this moment to read them again. */
+const SWITCH_LEAD_SECONDS = (2 * ROTATION_INTERVAL_MS) / 1000
+
 /** Long enough for every receiver to read the announcement, even while forged webhooks come in. */
 export const LEAD_SECONDS = REFRESH_INTERVAL_MS / 1000 + 5
 
@@ -171,14 +174,15 @@ const announce = ({ parameters }: Context, phase: RotationPhase, seconds: number
   parameters.put(PARAMETERS.webhookRotation, untilText(phase, nowSeconds() + seconds))
 
 /**
- * Gets a new secret and stores it in addition to the old one. The service signs with it before the receivers can know
- * it, so the rotation is announced to them first.
+ * Gets a new secret and stores it in addition to the old one. The service signs only with the new one, even before the
+ * receivers can know it, so the rotation is announced to them first.
  */
 const replaceSecret = async (context: Context, url: string, { lead, signal }: RotateOptions) => {
   const accounting = await accountingOf(context)
   await announce(context, 'announced', lead + SWITCH_SECONDS)
   await waitFor(context, 'Announcing the new secret to the relay', lead, signal)
-  await announce(context, 'switching', SWITCH_SECONDS)
+  await announce(context, 'switching', SWITCH_LEAD_SECONDS + SWITCH_SECONDS)
+  await waitFor(context, 'Announcing the new secret to the relay', SWITCH_LEAD_SECONDS, signal)
   const { secret } = await accounting.registerWebhook(url).catch(error => {
     const remedy =
       'run the command again soon: the service may have created a new secret that the relay does not know'

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { untilText } from '../../lib/platform/parameters.ts'
 import { sign, verify } from '../../lib/protocol/signature.ts'
 import {
+  ROTATION_INTERVAL_MS,
   type RotationPhase,
   rotationPhase,
   SecretRotationError,
@@ -75,6 +76,29 @@ describe('a rotation of the secret', () => {
     state.stored = ONE
     state.now += 1000
     expect(await accepts('forged')).toBe(false)
+  })
+
+  test('refuses no webhook with one signature, of the newest secret, while forgeries arrive', async () => {
+    const [switching, created, stored] = [5100, 5100 + ROTATION_INTERVAL_MS, 7000]
+    const outcomes = { one: { accepted: 0, deferred: 0 }, two: { accepted: 0, deferred: 0 } }
+    for (; state.now < 10_000; state.now += 100) {
+      const phase = state.now < switching ? 'announced' : 'switching'
+      state.stored = { ...(state.now < stored ? ONE : BOTH), ...rotation(phase) }
+      await accepts('forged').catch(() => undefined)
+      const secret = state.now < created ? 'one' : 'two'
+      const accepted = await accepts(secret).catch(error => {
+        expect(error).toBeInstanceOf(SecretRotationError)
+        return 'deferred' as const
+      })
+      expect([state.now, accepted]).not.toEqual([state.now, false])
+      outcomes[secret][accepted === 'deferred' ? accepted : 'accepted']++
+    }
+    // Stored at 7 s, and read at the next interval.
+    expect(outcomes).toEqual({
+      one: { accepted: 61, deferred: 0 },
+      two: { accepted: expect.any(Number), deferred: expect.any(Number) },
+    })
+    expect(outcomes.two.deferred).toBeLessThanOrEqual((stored - created + ROTATION_INTERVAL_MS) / 100)
   })
 
   test('that is in progress still defers while Parameter Store fails, until it expires', async () => {
