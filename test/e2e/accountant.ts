@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { local } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { accountantOf, feedOf, item, type Json, orderApi, relayApi, storeOf } from './steps.ts'
@@ -51,6 +51,10 @@ const begin = (pace: Pace) => {
 }
 
 export const accountantTests = () => {
+  // A correction keeps the status, so the interface has no webhook for it. The relay follows a service that sends one.
+  beforeAll(() => local.sandbox('PUT', '/panel/settings', { correctionsSendWebhooks: true }))
+  afterAll(() => local.sandbox('PUT', '/panel/settings', { correctionsSendWebhooks: false }))
+
   describe.each<Pace>(['step by step', 'at once'])('store and service agree, %s:', pace => {
     test('an invoice is corrected', async () => {
       const { store, accountant, feed } = begin(pace)

@@ -33,6 +33,7 @@ export const settingsChange = strict({
   pricesIncludeTax: v.exactOptional(flag),
   automaticFinalization: v.exactOptional(flag),
   duplicatesReturnOriginal: v.exactOptional(flag),
+  correctionsSendWebhooks: v.exactOptional(flag),
 })
 
 export const review = strict({ error: required })

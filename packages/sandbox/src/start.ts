@@ -13,7 +13,7 @@ export type SandboxOptions = {
   port?: number
   /** Path of the database file. @default none: the data is kept in memory */
   data?: string
-  /** How many times faster than real time the webhook retry schedule and the rotation of a secret run. @default 1 */
+  /** How many times faster than real time the webhook retry schedule runs. @default 1 */
   speed?: number
   /** IANA name of the accounting time zone, which determines the service's days. @default Asia/Tehran */
   timeZone?: string

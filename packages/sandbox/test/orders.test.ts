@@ -125,14 +125,36 @@ test('holds the first payment of a draft until a retry; another one is only reco
   expect((await retry('1')).body).toMatchObject(paid)
 })
 
-test('refuses a payment until a receiving account is selected', async () => {
-  const { create, pay, settings, read } = sandbox()
-  await create(order('1'))
-  await settings({ orderPaymentReceivingAccount: null })
-  expect(await pay('1')).toMatchObject({ status: 400, body: { error: { code: 'no_receiving_account' } } })
-  expect((await read('1')).body.status).toBe('invoiced')
-  await settings({ orderPaymentReceivingAccount: 'cash-1' })
-  expect((await pay('1')).body).toMatchObject({ status: 'paid', receipt_number: 1 })
+describe('a payment of an invoiced order', () => {
+  test.each([
+    ['cash', 'cash'],
+    ['card', 'pos'],
+    ['online', 'transfer'],
+  ])('by %s is registered without an account while none is selected', async (method, type) => {
+    const { create, pay, settings, detail, act } = sandbox()
+    await create(order('1'))
+    await settings({ orderPaymentReceivingAccount: null })
+    expect(await pay('1', { method })).toMatchObject({
+      status: 200,
+      body: { status: 'paid', receipt_number: 1 },
+    })
+    expect((await detail('1')).receipt).toMatchObject({ type, amount: '2200', account: null })
+    await act('1', 'reverse-payment')
+    const refused = { status: 400, body: { error: { code: 'no_receiving_account' } } }
+    expect(await act('1', 'pay', { method })).toMatchObject(refused)
+    await settings({ orderPaymentReceivingAccount: 'bank-1' })
+    expect((await act('1', 'pay', { method })).body.receipt).toMatchObject({ account: { code: 'bank-1' } })
+  })
+
+  test('has the date of the order by default, even if that year is closed', async () => {
+    const { create, pay, detail, put } = sandbox()
+    await create(order('1', { date: '2026-05-06' }))
+    await put('fiscal-years', { fiscalYears: [{ from: '2027-01-01', to: '2027-12-31' }] })
+    const error = { code: 'outside_fiscal_years', field: 'date' }
+    expect(await pay('1', { ...PAYMENT, date: '2026-05-06' })).toMatchObject({ status: 400, body: { error } })
+    expect(await pay('1')).toMatchObject({ status: 200, body: { status: 'paid' } })
+    expect((await detail('1')).receipt).toMatchObject({ date: '2026-05-06' })
+  })
 })
 
 test('accepts the source in the query or the body, and requires both to match', async () => {

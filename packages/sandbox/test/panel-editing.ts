@@ -23,13 +23,14 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByLabel('Prices include tax').check()
     await page.getByLabel('Automatic finalization').uncheck()
     await page.getByLabel('Duplicates return the original result').check()
+    await page.getByLabel('Corrections send webhooks').check()
     await fill(page, { 'Tax rate': '8.5' }, 'Save settings')
 
     await page.getByText('Settings saved').waitFor()
     expect((await client().panel('settings')).body).toEqual({
       ...{ defaultCustomer: null, automaticCustomerCreation: false, orderPaymentReceivingAccount: 'cash-1' },
       ...{ taxRate: 8.5, pricesIncludeTax: true, automaticFinalization: false },
-      duplicatesReturnOriginal: true,
+      ...{ duplicatesReturnOriginal: true, correctionsSendWebhooks: true },
     })
     await client().settings({ taxRate: 12, automaticFinalization: true })
     await showsRate(page, '12')

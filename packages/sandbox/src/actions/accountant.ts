@@ -66,8 +66,8 @@ const announce = (order: Order, store: Store) => {
 }
 
 /**
- * Runs an action of the accountant as one transaction. If it changes the status or the total of the order, a
- * webhook is sent (spec: Events).
+ * Runs an action of the accountant as one transaction. If it changes the status of the order or, by the settings, its
+ * total, a webhook is sent (spec: Events).
  *
  * @throws Refusal when the order is not registered or its status does not allow the action
  */
@@ -83,7 +83,8 @@ const changeOrder = (action: Action, key: OrderKey, store: Store, change: (order
     if (!allowed.includes(after.status)) {
       throw new Error(`Cannot ${action} an order: ${before.status} became ${after.status}`)
     }
-    if (after.status !== before.status || after.total !== before.total) announce(after, store)
+    const isRepriced = after.total !== before.total && store.settings.read().correctionsSendWebhooks
+    if (after.status !== before.status || isRepriced) announce(after, store)
   })
 
 /**
@@ -143,14 +144,21 @@ export const retryOrders = ({ orders, dryRun = false }: Retries, store: Store) =
 
 /** Registers a payment of the whole invoice. */
 export const payOrder = (key: OrderKey, payment: Payment, store: Store): void =>
-  changeOrder('pay', key, store, order => payInvoice(order, paymentOf(payment, order.date, store), store))
+  changeOrder('pay', key, store, order => {
+    const paid = paymentOf(payment, order)
+    requireFiscalYear('Field "date" is', paid.date, store, 'date')
+    if (store.settings.read().orderPaymentReceivingAccount === null) {
+      throw new Refusal(
+        'no_receiving_account',
+        'Cannot register the payment: no receiving account is selected for order payments in the settings',
+      )
+    }
+    payInvoice(order, paid, store)
+  })
 
 /** Registers a full return and puts the goods back in stock. */
 export const returnOrder = (key: OrderKey, reason: string | null, store: Store): void =>
-  changeOrder('return', key, store, order => {
-    requireFiscalYear('The return is dated', store.clock.today(), store)
-    returnInvoice(order, reason, store)
-  })
+  changeOrder('return', key, store, order => returnInvoice(order, reason, store))
 
 /**
  * Cancels the receipt or the sales return of an invoice, which keeps its number. Runs in the caller's transaction.

@@ -1,11 +1,9 @@
 import { type Decimal, decimalFrom, isLess, minus, plus, shown, ZERO } from '../decimal.ts'
 import { rials } from '../pricing.ts'
-import { Refusal } from '../refusal.ts'
 import type { Payment } from '../requests.ts'
 import type { Account, Product } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order, Receipt } from '../store/orders.ts'
-import { requireFiscalYear } from './catalogue.ts'
 
 type Invoice = Pick<Order, 'invoice_number'>
 
@@ -50,36 +48,25 @@ export const issueGoods = (invoice: Invoice, store: Store): void => move(invoice
 /** Puts the goods of an invoice back in stock. Runs in the caller's transaction. */
 export const restockGoods = (invoice: Invoice, store: Store): void => move(invoice, store, plus)
 
-/**
- * A payment with its defaults (spec: payment; the date defaults to the order date).
- *
- * @param field the name of the date in the request
- * @throws Refusal when no fiscal year covers its date
- */
-export const paymentOf = (
-  { method, reference, date: given }: Payment,
-  orderDate: string,
-  store: Store,
-  field = 'date',
-): HeldPayment => {
-  const date = given ?? orderDate
-  requireFiscalYear(`Field "${field}" is`, date, store, field)
-  return { method, reference: reference ?? '', date }
-}
+/** A payment with its defaults (spec: payment; the date defaults to the order date). */
+export const paymentOf = ({ method, reference, date }: Payment, order: Order): HeldPayment => ({
+  method,
+  reference: reference ?? '',
+  date: date ?? order.date,
+})
 
 /** A payment method or the type of a receipt, in the history of an order. */
 export const inWords = (name: Payment['method'] | Receipt['type']) => (name === 'pos' ? 'card reader' : name)
 
-/** The type of the receipt (spec: business rule 6). */
-const receiptType = (kind: Account['kind'], method: Payment['method']): Receipt['type'] => {
-  if (kind === 'cash') return 'cash'
+/** The type of the receipt (spec: business rule 6); without an account, only the method tells. */
+const receiptType = (account: Account | undefined, method: Payment['method']): Receipt['type'] => {
+  if ((account?.kind ?? method) === 'cash') return 'cash'
   return method === 'card' || method === 'pos' ? 'pos' : 'transfer'
 }
 
 /**
- * Registers a receipt for the full amount of a finalized invoice. Runs in the caller's transaction.
- *
- * @throws Refusal when no receiving account is selected
+ * Registers a receipt for the full amount of a finalized invoice, without an account if none is selected. Runs in the
+ * caller's transaction.
  */
 export const payInvoice = (
   { invoice_number, total: amount }: Order,
@@ -88,18 +75,13 @@ export const payInvoice = (
 ): void => {
   const code = store.settings.read().orderPaymentReceivingAccount
   const account = code === null ? undefined : store.accounts.find(code)
-  if (account === undefined) {
-    throw new Refusal(
-      'no_receiving_account',
-      'Cannot register the payment: no receiving account is selected for order payments in the settings',
-    )
-  }
-  const type = receiptType(account.kind, method)
-  const receipt = { invoice_number, method, reference, date, type, amount, account_code: account.code }
+  const type = receiptType(account, method)
+  const receipt = { invoice_number, method, reference, date, type, amount, account_code: code }
   const number = store.receipts.insert(receipt)
   store.orders.setStatus(invoice_number, 'paid', null)
-  const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials into ${account.name}`
-  store.history.add(invoice_number, 'paid', message)
+  const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials`
+  const into = account === undefined ? ' without an account' : ` into ${account.name}`
+  store.history.add(invoice_number, 'paid', message + into)
 }
 
 /** Registers a return of a finalized invoice. Runs in the caller's transaction. */
@@ -111,19 +93,24 @@ export const returnInvoice = ({ invoice_number }: Order, reason: string | null, 
   store.history.add(invoice_number, 'refunded', message)
 }
 
-export const OBSTACLES = ['stock', 'finalization', 'account'] as const
+export const OBSTACLES = ['stock', 'finalization', 'account', 'year'] as const
 
 /** Everything that currently prevents finalization, described for the accountant (spec: `needs_review`). */
-const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
+const obstaclesOf = (order: Order, payment: HeldPayment | undefined, store: Store) => {
   const { automaticFinalization, orderPaymentReceivingAccount } = store.settings.read()
   const shortages = shortagesOf(order, store)
+  const dates = [['invoice', order.date], ...(payment ? [['held payment', payment.date]] : [])] as const
+  const outside = dates.filter(([, date]) => !store.fiscalYears.cover(date))
   const all = {
     stock: shortages.length > 0 && `Insufficient stock: ${describeShortages(shortages)}`,
     finalization: !automaticFinalization && 'Automatic finalization is off',
     account:
-      isPaid &&
+      payment !== undefined &&
       orderPaymentReceivingAccount === null &&
       'No receiving account is selected for order payments',
+    year:
+      outside.length > 0 &&
+      `Outside the fiscal years: ${outside.map(([name, date]) => `${name} of ${date}`).join('; ')}`,
   }
   const obstacles = OBSTACLES.flatMap(kind => (all[kind] === false ? [] : [{ kind, message: all[kind] }]))
   return { obstacles, shortages }
@@ -132,7 +119,7 @@ const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
 /** What currently prevents an order in review from being finalized, regardless of the cause at the last attempt. */
 export const obstaclesNow = (order: Order, store: Store) =>
   order.status === 'needs_review'
-    ? obstaclesOf(order, store.heldPayments.find(order.invoice_number) !== undefined, store)
+    ? obstaclesOf(order, store.heldPayments.find(order.invoice_number), store)
     : { obstacles: [], shortages: [] }
 
 /**
@@ -143,7 +130,7 @@ export const obstaclesNow = (order: Order, store: Store) =>
  */
 export const finalize = (order: Order, payment: HeldPayment | undefined, store: Store): boolean => {
   const { invoice_number } = order
-  const { obstacles } = obstaclesOf(order, payment !== undefined, store)
+  const { obstacles } = obstaclesOf(order, payment, store)
   if (obstacles.length > 0) {
     const error = obstacles.map(({ message }) => message).join('. ')
     store.orders.setStatus(invoice_number, 'needs_review', error)

@@ -4,7 +4,7 @@ import { shown } from '../decimal.ts'
 import { quoted, Refusal, valid } from '../refusal.ts'
 import { type OrderRequest, orderKey, orderRequest, type Payment } from '../requests.ts'
 import type { Store } from '../store/open.ts'
-import type { HeldPayment, Order } from '../store/orders.ts'
+import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
 import { finalize, inWords, payInvoice, paymentOf, returnInvoice } from './documents.ts'
 import { customerFor, invoiceOf } from './invoice.ts'
@@ -43,6 +43,11 @@ export const findOrder = (key: OrderKey, store: Store): Order => {
 /** The order result (spec: GET orders). */
 export const readOrder = (key: OrderKey, store: Store): Result => resultOf(findOrder(key, store))
 
+/** A payment date that the store gives must be in a fiscal year (spec: business rule 8); a default is not refused. */
+const requireDate = (field: string, payment: Payment | null | undefined, store: Store) => {
+  if (payment?.date != null) requireFiscalYear(`Field "${field}" is`, payment.date, store, field)
+}
+
 /** Stores the draft and its rows. */
 const draft = (request: OrderRequest, store: Store) => {
   const { source, external_id } = request
@@ -64,10 +69,11 @@ const draft = (request: OrderRequest, store: Store) => {
 const registerOrder = (request: OrderRequest, store: Store): Result => {
   const { source, external_id, payment } = request
   const invoice = draft(request, store)
-  const { invoice_number, date } = invoice
+  const { invoice_number } = invoice
   const message = `Order received${payment ? ' with its payment' : ''}, invoice ${invoice_number} drafted`
   store.history.add(invoice_number, 'created', message)
-  const paid = payment ? paymentOf(payment, date, store, 'payment.date') : undefined
+  requireDate('payment.date', payment, store)
+  const paid = payment ? paymentOf(payment, invoice) : undefined
   const isFinal = finalize(invoice, paid, store)
   if (!isFinal && paid) store.heldPayments.put(invoice_number, paid)
   const result = readOrder({ source, external_id }, store)
@@ -123,7 +129,9 @@ const register = (
 }
 
 /** Holds the first payment; further ones are only recorded, for the accountant to resolve. */
-const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store) => {
+const hold = (order: Order, given: Payment, store: Store) => {
+  const { invoice_number } = order
+  const payment = paymentOf(given, order)
   const { method, reference, date } = payment
   const isFirst = store.heldPayments.find(invoice_number) === undefined
   if (isFirst) store.heldPayments.put(invoice_number, payment)
@@ -136,11 +144,17 @@ const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store) => 
  * Registers a payment of the whole invoice (spec: POST payment). Repeating it for a paid or refunded
  * order has no effect.
  *
- * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is
+ * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is. Otherwise only
+ * for what the store can correct, its date, because a store may take 400 to mean that the payment is held
  */
 export const registerPayment = (key: OrderKey, payment: Payment, store: Store): Result => {
-  const by = (act: typeof hold) => (order: Order) => act(order, paymentOf(payment, order.date, store), store)
-  const actions = { invoiced: by(payInvoice), needs_review: by(hold) }
+  const actions = {
+    invoiced: (order: Order) => {
+      requireDate('date', payment, store)
+      payInvoice(order, paymentOf(payment, order), store)
+    },
+    needs_review: (order: Order) => hold(order, payment, store),
+  }
   return register(key, actions, 'a payment is held and will be registered with it', store)
 }
 

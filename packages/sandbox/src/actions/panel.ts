@@ -106,7 +106,7 @@ const receiptOf = (invoice_number: number, store: Store) => {
   const receipt = store.receipts.find(invoice_number)
   if (receipt === undefined) return null
   const { account_code: code, ...rest } = receipt
-  return { ...rest, account: { code, name: store.accounts.find(code)?.name ?? code } }
+  return { ...rest, account: code === null ? null : { code, name: store.accounts.find(code)?.name ?? code } }
 }
 
 /** An order with its documents and history. */

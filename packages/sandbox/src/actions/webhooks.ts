@@ -11,7 +11,7 @@ export const TEST_ORDER: Result = {
   error: null,
 }
 
-/** Registers a URL, or gives a registered one a new secret (spec: PUT webhook); see `delivery/sender.ts` for the old one. */
+/** Registers a URL, or gives a registered one a new secret (spec: PUT webhook). */
 export const registerWebhook = (url: string, store: Store): { url: string; secret: string } =>
   store.transact(() => {
     const secret = randomBytes(32).toString('hex')

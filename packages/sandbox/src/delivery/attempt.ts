@@ -49,7 +49,7 @@ export const headersOf = (delivery: string, signature: string) => ({
  */
 export const attempt = async (
   { url, body, delivery }: Pick<Delivery, 'url' | 'body' | 'delivery'>,
-  secret: string | readonly string[],
+  secret: string,
   clock: () => Date,
   stopped: AbortSignal,
   timeoutMs = TIMEOUT_MS,

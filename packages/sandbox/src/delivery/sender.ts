@@ -3,7 +3,7 @@ import { ORDER_UPDATED, RETRY_SECONDS } from '@order-relay/lib/protocol/webhook.
 import { findDelivery, TEST_ORDER } from '../actions/webhooks.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
-import type { Attempt, Delivery, Progress, Webhook } from '../store/webhooks.ts'
+import type { Attempt, Delivery, Progress } from '../store/webhooks.ts'
 import { attempt, headersOf, isMade } from './attempt.ts'
 
 /** Enough that a slow receiver does not block the others, without opening a socket for every delivery. */
@@ -11,14 +11,6 @@ const AT_ONCE = 16
 
 /** Timers are limited to 31 bits; a longer wait uses several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
-
-/** How long a replaced secret signs in addition to the new one, so that receivers have time to switch. */
-const OVERLAP_MS = 24 * 60 * 60 * 1000
-
-const secretsOf = ({ secret, replaced_secret, created_at }: Webhook, now: Date, speed: number) =>
-  replaced_secret !== null && now.getTime() - Date.parse(created_at) < OVERLAP_MS / speed
-    ? [secret, replaced_secret]
-    : secret
 
 /**
  * Milliseconds to wait after a failed attempt; undefined after the last attempt.
@@ -80,7 +72,7 @@ export type Sender = ReturnType<typeof startSender>
 /**
  * Sends the pending deliveries of the store, including those of an earlier run.
  *
- * @param speed how many times faster than real time the retry schedule and the rotation of a secret run
+ * @param speed how many times faster than real time the retry schedule runs
  */
 export const startSender = (store: Store, speed: number) => {
   const { clock } = store
@@ -92,8 +84,7 @@ export const startSender = (store: Store, speed: number) => {
     const delivery = store.deliveries.find(id)
     const webhook = delivery && store.webhooks.find(delivery.url)
     if (delivery === undefined || webhook === undefined) return
-    const secrets = secretsOf(webhook, clock.now(), speed)
-    const made = await attempt(delivery, secrets, clock.now, stopping.signal)
+    const made = await attempt(delivery, webhook.secret, clock.now, stopping.signal)
     // The next run repeats an attempt that was interrupted by a stop.
     if (!stopping.signal.aborted) record(id, made, { scheduled, speed }, store)
   }
@@ -147,9 +138,9 @@ export const startSender = (store: Store, speed: number) => {
     test: async (url: string) => {
       const delivery = randomUUID()
       const body = JSON.stringify({ event: ORDER_UPDATED, data: TEST_ORDER, delivery })
-      const secrets = secretsOf(webhookAt(url), clock.now(), speed)
       const message = { url, body, delivery }
-      const { signature, ...made } = await attempt(message, secrets, clock.now, stopping.signal)
+      const { secret } = webhookAt(url)
+      const { signature, ...made } = await attempt(message, secret, clock.now, stopping.signal)
       return { url, body, ...made, headers: headersOf(delivery, signature) }
     },
     /** Stops sending; pending deliveries stay in the store for the next run. */

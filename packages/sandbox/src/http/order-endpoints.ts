@@ -29,7 +29,7 @@ const orderBody = (body: unknown, { query }: EndpointRequest): unknown => {
 export const webhookEndpoints: readonly Endpoint[] = [
   put('/api/v1/webhook/', 'registerWebhook', 'Register a webhook URL', {
     description:
-      'Several URLs can be registered. Registering a URL again gives it a new secret; for 24 hours the old one signs as well.',
+      'Several URLs can be registered. Registering a URL again gives it a new secret, which from then on signs every delivery, including pending ones.',
     answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
     example: { body: { url: 'http://127.0.0.1:3000/webhook' } },
     ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
@@ -89,7 +89,7 @@ export const orderEndpoints: readonly Endpoint[] = [
     query: SOURCE,
     answers: { 200: { schema: 'OrderResult', when: 'The order, usually `paid`, with its receipt number.' } },
     refusals: {
-      400: 'The body is invalid, no receiving account is selected, or the invoice is not finalized (`not_finalized`). In the last case the payment is held and registered when the invoice is finalized; do not send it again.',
+      400: 'The body is invalid, or the invoice is not finalized (`not_finalized`). In the latter case the payment is held and registered when the invoice is finalized; do not send it again.',
     },
     example: { path: { external_id: '1001' }, body: { method: 'card', reference: '123456' } },
     ...accepts(paymentRequest, ['PaymentRequest', 'NestedPaymentRequest'], ({ source, payment }, request) =>

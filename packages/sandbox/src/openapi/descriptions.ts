@@ -104,6 +104,8 @@ const DESCRIPTIONS: Record<string, string> = {
   automaticFinalization: 'Whether invoices are finalized automatically; if not, orders need review.',
   duplicatesReturnOriginal:
     'Whether a repeated create returns the original result; if not, the current state of the order.',
+  correctionsSendWebhooks:
+    'Whether a correction that changes the total sends a webhook; the interface sends one only when the status changes.',
   stock: 'Quantity in stock; fractions are allowed.',
   kind: 'Kind.',
   from: 'First day.',
@@ -172,7 +174,7 @@ const DESCRIPTIONS: Record<string, string> = {
   receipt: 'The payment receipt, or null.',
   number: 'Document number.',
   type: 'Receipt type, by account and payment method.',
-  account: 'The account that received the money.',
+  account: 'The account that received the money; null if none was selected.',
   return: 'The sales return, or null.',
   sources: 'The stores of all orders.',
   obstacles: 'What prevents an order in review from being finalized now; `error` is from the last attempt.',

@@ -45,6 +45,7 @@ const settings = v.strictObject({
   pricesIncludeTax: v.boolean(),
   automaticFinalization: v.boolean(),
   duplicatesReturnOriginal: v.boolean(),
+  correctionsSendWebhooks: v.boolean(),
 })
 
 const product = v.strictObject({ sku: text, name: text, stock: exact })
@@ -88,7 +89,7 @@ const orderDetail = v.strictObject({
       amount: digits,
       reference: text,
       date: day,
-      account: v.strictObject({ code: text, name: text }),
+      account: v.nullable(v.strictObject({ code: text, name: text })),
     }),
   ),
   return: v.nullable(v.strictObject({ number, date: day, reason: v.nullable(text) })),

@@ -107,7 +107,7 @@ const ACTIONS: readonly Action[] = [
       t(
         status === 'paid'
           ? 'The invoice is repriced. The total must stay {total} rials while the order is paid.'
-          : 'The invoice is repriced, currently {total} rials. If the total changes, a webhook is sent.',
+          : 'The invoice is repriced, currently {total} rials.',
         { total: decimal(total) },
       ),
     ],

@@ -96,7 +96,7 @@ const documentsOf = ({ receipt, return: goods }: Order) => [
       [t('Type')]: RECEIPT_TYPES[receipt.type],
       [t('Amount')]: t('{amount} rials', { amount: decimal(receipt.amount) }),
       [t('Date')]: <DayInBoth date={receipt.date} />,
-      [t('Account')]: <Name>{receipt.account.name}</Name>,
+      [t('Account')]: receipt.account ? <Name>{receipt.account.name}</Name> : t('None selected'),
       [t('Reference')]: receipt.reference && <Code>{receipt.reference}</Code>,
     },
   },

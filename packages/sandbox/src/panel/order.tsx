@@ -93,7 +93,7 @@ export const Order = page(
             {deliveries.length === 0 ? (
               <p class="muted">
                 {t(
-                  'None. A webhook is sent when the status or the total changes in the service, not for changes that the store itself requested.',
+                  'None. A webhook is sent when the status changes in the service, not for changes that the store itself requested.',
                 )}
               </p>
             ) : (

@@ -62,8 +62,8 @@ export const t = translator({
   Corrected: 'اصلاح شد',
   Refused: 'رد شد',
   'Webhook deliveries': 'ارسال‌های وب‌هوک',
-  'None. A webhook is sent when the status or the total changes in the service, not for changes that the store itself requested.':
-    'ارسالی نیست. وب‌هوک زمانی فرستاده می‌شود که وضعیت یا مبلغ سفارش اینجا تغییر کند، نه برای آنچه خود فروشگاه خواسته است.',
+  'None. A webhook is sent when the status changes in the service, not for changes that the store itself requested.':
+    'ارسالی نیست. وب‌هوک زمانی فرستاده می‌شود که وضعیت سفارش اینجا تغییر کند، نه برای آنچه خود فروشگاه خواسته است.',
   // The review of an order.
   '{held}: {method}, {date}. It is registered automatically once the invoice is finalized.':
     '{held}: {method}، {date}. با قطعی شدن فاکتور خودکار ثبت می‌شود.',
@@ -132,8 +132,8 @@ export const t = translator({
   'Correct order': 'اصلاح سفارش',
   'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'فاکتور دوباره محاسبه می‌شود. تا سفارش پرداخت‌شده است، جمع کل باید {total} ریال بماند.',
-  'The invoice is repriced, currently {total} rials. If the total changes, a webhook is sent.':
-    'فاکتور دوباره محاسبه می‌شود؛ جمع کل تاکنون {total} ریال است. اگر تغییر کند، وب‌هوک فرستاده می‌شود.',
+  'The invoice is repriced, currently {total} rials.':
+    'فاکتور دوباره محاسبه می‌شود؛ جمع کل تاکنون {total} ریال است.',
   'Quantity of {name}': 'تعداد {name}',
   'Unit price of {name}': 'قیمت واحد {name}',
   Shipping: 'هزینه ارسال',
@@ -218,8 +218,8 @@ export const t = translator({
     'تلاش دوباره فاکتور {invoice} را قطعی و کالاهای آن را از انبار کم می‌کند و وب‌هوک فرستاده می‌شود.',
   // Webhooks that are registered and tested here.
   'Register an address': 'ثبت نشانی',
-  'Every change of status or total is sent to it. An address that is already registered gets a new secret.':
-    'هر تغییر وضعیت یا مبلغ به آن فرستاده می‌شود. نشانی ثبت‌شده کلید تازه می‌گیرد.',
+  'Every change of status is sent to it. An address that is already registered gets a new secret.':
+    'هر تغییر وضعیت به آن فرستاده می‌شود. نشانی ثبت‌شده کلید تازه می‌گیرد.',
   'Remove this address?': 'این نشانی حذف شود؟',
   '{url} receives no more webhooks, not even pending ones.':
     'به {url} دیگر چیزی فرستاده نمی‌شود، حتی آنچه در صف ارسال است.',
@@ -293,6 +293,9 @@ export const t = translator({
   'Duplicates return the original result': 'پاسخ نخست برای سفارش تکراری',
   'On: a repeated order returns the original result. Off: it returns the current state of the order.':
     'روشن: سفارش تکراری همان پاسخ نخست را می‌گیرد. خاموش: وضعیت کنونی سفارش را.',
+  'Corrections send webhooks': 'وب‌هوک برای اصلاح سفارش',
+  'On: a correction that changes the total sends a webhook. Off: only a change of status sends one, as in the interface.':
+    'روشن: اصلاحی که جمع کل را تغییر دهد وب‌هوک می‌فرستد. خاموش: تنها تغییر وضعیت، مطابق واسط سرویس.',
   Discard: 'صرف نظر',
   'Unsaved changes': 'تغییرات ذخیره‌نشده',
   'Connection settings': 'تنظیمات اتصال',
@@ -313,8 +316,8 @@ export const t = translator({
   'Last day': 'آخرین روز',
   'Added {year}': '{year} افزوده شد',
   'Remove this fiscal year?': 'این سال مالی حذف شود؟',
-  'New orders dated {year} will be refused. Orders that are already registered stay as they are.':
-    'سفارش‌های تازه با تاریخ {year} رد می‌شوند. سفارش‌های ثبت‌شده تغییری نمی‌کنند.',
+  'New orders dated {year} will be refused, and drafts stay in review. Finalized orders stay as they are.':
+    'سفارش‌های تازه با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند. سفارش‌های قطعی‌شده تغییری نمی‌کنند.',
   Remove: 'حذف',
   'Remove {year}': 'حذف {year}',
   'Removed {year}': '{year} حذف شد',
@@ -331,6 +334,8 @@ learnMessages({
   'Retried by the accountant': 'تلاش دوباره حسابدار',
   'Receipt {number} ({type}) of {amount} rials into {=account}':
     'رسید دریافت {number} ({type}) به مبلغ {amount} ریال در {account}',
+  'Receipt {number} ({type}) of {amount} rials without an account':
+    'رسید دریافت {number} ({type}) به مبلغ {amount} ریال بدون حساب',
   'Payment ({payment}) held until the invoice is finalized':
     'دریافت وجه ({payment}) تا قطعی شدن فاکتور نگه داشته شد',
   'Payment ({payment}) not held: another payment already is':
@@ -366,8 +371,10 @@ learnMessages({
   'Webhook delivered to {=url} ({status})': 'وب‌هوک به {url} تحویل شد ({status})',
   'Webhook to {=url} failed after the last attempt ({error})':
     'وب‌هوک به {url} پس از آخرین تلاش ناموفق ماند ({error})',
+  'Outside the fiscal years: {documents}': 'بیرون از سال‌های مالی: {documents}',
+  'invoice of {date}': 'فاکتور به تاریخ {date}',
+  'held payment of {date}': 'دریافت وجه نگه‌داشته‌شده به تاریخ {date}',
   // Refusals.
-  'The return': 'برگشت از فروش',
   'Invoice {number}': 'فاکتور {number}',
   'Receipt {number}': 'رسید دریافت {number}',
   'Sales return {number}': 'برگشت از فروش {number}',

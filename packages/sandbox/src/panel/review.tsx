@@ -87,6 +87,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
         ),
       },
     ],
+    // A fiscal year is added in the settings.
+    year: [],
   }
   return obstacles.flatMap(({ kind }) => fixes[kind])
 }

@@ -108,6 +108,14 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
     ),
     kind: 'switch',
   },
+  {
+    name: 'correctionsSendWebhooks',
+    label: t('Corrections send webhooks'),
+    help: t(
+      'On: a correction that changes the total sends a webhook. Off: only a change of status sends one, as in the interface.',
+    ),
+    kind: 'switch',
+  },
 ]
 
 const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }) => {
@@ -179,9 +187,10 @@ const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
     title: t('Remove this fiscal year?'),
     action: t('Remove'),
     tone: 'bad',
-    text: t('New orders dated {year} will be refused. Orders that are already registered stay as they are.', {
-      year: inWords(year),
-    }),
+    text: t(
+      'New orders dated {year} will be refused, and drafts stay in review. Finalized orders stay as they are.',
+      { year: inWords(year) },
+    ),
     submit: async () => {
       await change('PUT', 'fiscal-years', { fiscalYears: years.filter(each => each !== year) })
       toast(t('Removed {year}', { year: inWords(year) }))

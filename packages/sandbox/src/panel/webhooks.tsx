@@ -27,9 +27,7 @@ const askForAddress = () =>
   ask({
     title: t('Register an address'),
     action: t('Register'),
-    text: t(
-      'Every change of status or total is sent to it. An address that is already registered gets a new secret.',
-    ),
+    text: t('Every change of status is sent to it. An address that is already registered gets a new secret.'),
     fields: [{ name: 'url', label: t('Address'), value: 'http://127.0.0.1:3000/webhook' }],
     submit: async values => {
       outcome.value = await change('PUT', 'webhooks', { url: values.required('url') })

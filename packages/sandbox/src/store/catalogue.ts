@@ -12,6 +12,8 @@ export type Settings = {
   automaticFinalization: boolean
   /** Whether a repeated create returns the original result instead of the current one. Not in the spec. */
   duplicatesReturnOriginal: boolean
+  /** Whether a correction that only changes the total sends a webhook. Not in the spec. */
+  correctionsSendWebhooks: boolean
 }
 
 /** The content of a new database. Its accounts and customer cannot be deleted. */
@@ -23,6 +25,7 @@ export const DEFAULT_SETTINGS: Settings = {
   pricesIncludeTax: false,
   automaticFinalization: true,
   duplicatesReturnOriginal: false,
+  correctionsSendWebhooks: false,
 }
 
 type SettingsRow = {
@@ -33,6 +36,7 @@ type SettingsRow = {
   prices_include_tax: 0 | 1
   automatic_finalization: 0 | 1
   duplicates_return_original: 0 | 1
+  corrections_send_webhooks: 0 | 1
 }
 
 export const settings = ({ one, put }: Sql) => ({
@@ -47,6 +51,7 @@ export const settings = ({ one, put }: Sql) => ({
       pricesIncludeTax: row.prices_include_tax === 1,
       automaticFinalization: row.automatic_finalization === 1,
       duplicatesReturnOriginal: row.duplicates_return_original === 1,
+      correctionsSendWebhooks: row.corrections_send_webhooks === 1,
     }
   },
   put: (value: Settings) =>
@@ -61,6 +66,7 @@ export const settings = ({ one, put }: Sql) => ({
         prices_include_tax: Number(value.pricesIncludeTax),
         automatic_finalization: Number(value.automaticFinalization),
         duplicates_return_original: Number(value.duplicatesReturnOriginal),
+        corrections_send_webhooks: Number(value.correctionsSendWebhooks),
       },
     ),
 })

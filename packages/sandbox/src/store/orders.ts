@@ -202,7 +202,7 @@ export type Receipt = HeldPayment & {
   number: number
   type: 'cash' | 'transfer' | 'pos'
   amount: string
-  account_code: string
+  account_code: string | null
 }
 
 /** A sales return of a whole invoice. */

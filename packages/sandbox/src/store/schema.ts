@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 const ADD = `INSERT INTO order_sums VALUES (NEW.date, NEW.source, NEW.status, 1, NEW.net, NEW.tax)
     ON CONFLICT DO UPDATE SET count = count + 1, net = plus(net, NEW.net), tax = plus(tax, NEW.tax);`
@@ -33,7 +33,8 @@ CREATE TABLE settings (
   tax_rate TEXT NOT NULL,
   prices_include_tax INTEGER NOT NULL CHECK (prices_include_tax IN (0, 1)),
   automatic_finalization INTEGER NOT NULL CHECK (automatic_finalization IN (0, 1)),
-  duplicates_return_original INTEGER NOT NULL CHECK (duplicates_return_original IN (0, 1))
+  duplicates_return_original INTEGER NOT NULL CHECK (duplicates_return_original IN (0, 1)),
+  corrections_send_webhooks INTEGER NOT NULL CHECK (corrections_send_webhooks IN (0, 1))
 ) STRICT;
 
 CREATE TABLE fiscal_years (
@@ -128,7 +129,7 @@ CREATE TABLE receipts (
   amount TEXT NOT NULL,
   reference TEXT NOT NULL,
   date TEXT NOT NULL,
-  account_code TEXT NOT NULL REFERENCES accounts (code),
+  account_code TEXT REFERENCES accounts (code),
   cancelled_at TEXT
 ) STRICT;
 CREATE UNIQUE INDEX receipt_of_invoice ON receipts (invoice_number) WHERE cancelled_at IS NULL;
@@ -154,7 +155,6 @@ CREATE TABLE history (
 CREATE TABLE webhooks (
   url TEXT PRIMARY KEY,
   secret TEXT NOT NULL,
-  replaced_secret TEXT,
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts'
 import type { Sql } from './query.ts'
 
-/** `replaced_secret` is the secret before the last registration, at `created_at`. */
-export type Webhook = { url: string; secret: string; replaced_secret: string | null; created_at: string }
+/** `created_at` is the time of the last registration. */
+export type Webhook = { url: string; secret: string; created_at: string }
 
 export const webhooks = ({ one, all, run }: Sql, { iso }: Clock) => ({
   find: (url: string) => one<Webhook>('SELECT * FROM webhooks WHERE url = ?', url),
@@ -10,7 +10,7 @@ export const webhooks = ({ one, all, run }: Sql, { iso }: Clock) => ({
   put: (url: string, secret: string) =>
     run(
       `INSERT INTO webhooks (url, secret, created_at) VALUES (?, ?, ?) ON CONFLICT (url) DO UPDATE
-       SET replaced_secret = secret, secret = excluded.secret, created_at = excluded.created_at`,
+       SET secret = excluded.secret, created_at = excluded.created_at`,
       ...[url, secret, iso()],
     ),
   remove: (url: string) => run('DELETE FROM webhooks WHERE url = ?', url),
