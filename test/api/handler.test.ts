@@ -395,7 +395,7 @@ test.each<[string, Partial<Order>, number | undefined, object?]>([
 ])('a request that is %s, %j, is answered with %p', (state, decided, status, body = {}) => {
   const order = { ...newOrder(KEY), result: RESULT, ...decided }
   const [{ id } = { id: '' }] = requestViews(order)
-  const answered = answerOf({ ...saved(order), revision: 1, updated_at: '' }, id)
+  const answered = answerOf({ order }, id)
   expect([answered?.response.status, answered?.state]).toEqual([status, status && state])
   if (answered === undefined) return
   expect(JSON.parse(toApiGateway(answered.response).body ?? '')).toMatchObject(body)
