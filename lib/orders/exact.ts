@@ -4,7 +4,7 @@ import { type FeedMessage, feedMessages, type Outbox } from './feed.ts'
 import { type Order, requestViews } from './order.ts'
 import type { Notice } from './requests.ts'
 
-/** Whether the store may be waiting for the outcome of this event. */
+/** Whether a store may be waiting for what this event leads to. */
 export const isAwaited = ({ event }: Outbox['cause']): boolean => event in SENT_KINDS
 
 /**
@@ -17,7 +17,7 @@ export const isAwaited = ({ event }: Outbox['cause']): boolean => event in SENT_
 export const exactMessages = (order: Order, outbox: Outbox, accepted: readonly string[]): FeedMessage[] => {
   const { cause, webhook } = outbox
   const withdrawals = requestViews(order).filter(({ kind }) => kind === 'withdrawal')
-  const isAnswer = (id: string) => id === cause.delivery && isAwaited(cause) && !accepted.includes(id)
+  const isAnswer = (id: string) => isAwaited(cause) && !accepted.includes(id)
   const ended = (ids: readonly string[]) => ids.filter(id => !withdrawals.some(each => each.id === id))
   const isUpdate = (notice: Notice) => {
     if (notice.event === 'order.updated') {

@@ -229,7 +229,10 @@ const answer =
   }
 
 export const answers = ({ exact }: World): Move[] =>
-  (exact?.waiting ?? []).map(id => ({ name: `the API answers ${id} or gives it up`, apply: answer(id) }))
+  (exact?.waiting ?? []).flatMap(id => [
+    { name: `the API answers ${id} or announces a 202`, apply: answer(id) },
+    { name: `the API answers ${id}, with 202 if need be`, apply: world => answer(id)(answer(id)(world)) },
+  ])
 
 /** Actions that may happen at any time, even between two steps of the worker: by the accountant and the API. */
 export const movesMeanwhile = (world: World): Move[] => [...answers(world), ...movesOf(world)]
