@@ -381,6 +381,7 @@ test.each<[string, Partial<Order>, number | undefined, object?]>([
     { id: 'withdrawal', of: 'refund' },
   ],
   ['held', open('payment', { stage: 'held' }), 202, { ...RESULT, id: 'payment', state: 'held' }],
+  ['held', open('payment', { stage: 'held', refusal: REASON }), 400, { error: { code: REASON.code } }],
   // These are carried out by the relay.
   ['waiting', open('refund', { stage: 'early' }), 202, { ...RESULT, id: 'refund', state: 'waiting' }],
   ['waiting', open('payment', { stage: 'behind create' }), 202, { id: 'payment' }],
