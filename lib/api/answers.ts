@@ -32,6 +32,7 @@ const openAnswer = ({ source, external_id, result }: Order, request: OpenRequest
     case 'held':
     case 'early':
     case 'behind create':
+      if (request.stage === 'held' && request.refusal) return { state, response: refused(request.refusal) }
       // No refusals, since the relay carries them out.
       return { state, response: { status: 202, body: { ...result, id, source, external_id, state } } }
     default: {
@@ -42,7 +43,7 @@ const openAnswer = ({ source, external_id, result }: Order, request: OpenRequest
 }
 
 /** What a store is answered once its request is decided (spec: Endpoints); undefined before. */
-export const answerOf = ({ order }: StoredOrder, id: string): Answered | undefined => {
+export const answerOf = ({ order }: Pick<StoredOrder, 'order'>, id: string): Answered | undefined => {
   const open = openRequests(order).find(request => request.id === id || request.others.includes(id))
   if (open !== undefined) return openAnswer(order, open, id)
   const ended = order.ended.find(({ ids }) => ids.includes(id))

@@ -8,7 +8,7 @@ import { aboutError } from '../platform/about.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { invocation, type Settings } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
-import { PARAMETERS } from '../platform/names.ts'
+import { exactStores, PARAMETERS } from '../platform/names.ts'
 import { indexedParameters, parameterCache } from '../platform/parameters.ts'
 import type { Store } from '../platform/stores.ts'
 import { storeKeys } from './keys.ts'
@@ -47,6 +47,7 @@ export const createApi = (dependencies: ApiDependencies) => {
     enqueue: orderQueue(sqs, ordersQueueUrl),
     // Without a breaker: a read must not wait for the failures of others, and its timeout is short.
     readOrder: serviceClient(dependencies, READ_TIMEOUT_MS).read,
+    isExact: exactStores(stores),
     wait: waiting({
       depth: queueDepth(sqs, ordersQueueUrl, { now }),
       ...{ sleep, now, random },

@@ -39,6 +39,7 @@ export type ServeDependencies = {
   enqueue: Enqueue
   /** Reads an order from the accounting service, in bounded time. */
   readOrder: Accounting['read']
+  isExact: (source: string) => boolean
   wait: Wait
   /** How long a store waits that does not say, in seconds. */
   waitSeconds: number
@@ -144,7 +145,7 @@ const change = async (
   { action, order, text }: { action: Change; order: OrderKey; text: string },
   preferred: Preferences,
   { receivedAt, time }: HttpRequest,
-  { orders, announcements, enqueue, wait, waitSeconds, now, newId, onError }: ServeDependencies,
+  { orders, announcements, enqueue, isExact, wait, waitSeconds, now, newId, onError }: ServeDependencies,
 ): Promise<Answered & { id: string }> => {
   const id = newId()
   const about = { ...order, delivery: id }
@@ -152,7 +153,7 @@ const change = async (
   const data = { ...order, ...(of === undefined ? { body: text } : { kind: of }), accepted_at: receivedAt }
   const event = { event: `order.${action.to}`, delivery: id, data }
   await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout(about))
-  /** The change is promised: from here nothing makes the request fail. */
+  /** The change is promised: from here nothing makes the request fail, unless its store is exact. */
   const attempt = (message: string, step: Promise<unknown>) =>
     step.catch(error => onError(message, error, about))
   let isAnnounced = false
@@ -178,8 +179,13 @@ const change = async (
     Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
     about,
   )
-  const decided = outcome === 'bulk' ? undefined : outcome
+  let decided = outcome === 'bulk' ? undefined : outcome
   if (decided === undefined) await announceWithdrawal()
+  if (decided === undefined && of === undefined && isExact(order.source)) {
+    await announcements.announceAccepted(order, { id, accepted_at: receivedAt }).catch(failAbout(about))
+    const stored = await orders.get(order).catch(failAbout(about))
+    decided = stored && answerOf(stored, id)
+  }
   if (decided === undefined && action.to === 'create') {
     await attempt(
       'create not announced',

@@ -33,6 +33,8 @@ type FeedDelivery = {
   delivery: string
   /** The message exactly as queued; these bytes are signed and sent. */
   body: string
+  /** Headers of a message to an exact store, which is otherwise sent exactly as the service sends a webhook. */
+  exact?: Record<string, string> | undefined
 }
 
 /**
@@ -68,28 +70,37 @@ export type Deliver = (delivery: FeedDelivery) => Promise<void>
  * existing receiver works unchanged, and adds the headers of Standard Webhooks. Does not follow redirects: a message
  * signed for one address is not sent to another.
  *
+ * For an exact store it adds no such headers and signs with one secret: with the new one, or with the replaced one if the
+ * store answers 401.
+ *
  * The returned function throws a {@link FeedError} for anything but a 2xx within ten seconds.
  */
 export const httpDelivery =
   ({ http, now }: { http: HttpClient; now: () => number }): Deliver =>
-  async ({ url, secrets, event, delivery, body }) => {
+  async ({ url, secrets, event, delivery, body, exact }) => {
     const { origin, pathname, search } = new URL(url)
-    const t = unixSeconds(now())
-    const response = await http({
-      method: 'POST',
-      origin,
-      path: pathname + search,
-      headers: {
-        ...deliveryHeaders({ event, delivery, secret: secrets, t, body }),
-        ...standardHeaders({ secrets, delivery, body, t }),
-      },
-      body,
-      timeout: SENDER_TIMEOUT_SECONDS * 1000,
-      maxBytes: 0,
-    }).catch(error => {
-      const message = error instanceof Error ? error.message : String(error)
-      throw new FeedError(`Cannot reach the store: ${message}`, { code: error?.code })
-    })
+    const send = (signing: readonly string[]) => {
+      const t = unixSeconds(now())
+      return http({
+        method: 'POST',
+        origin,
+        path: pathname + search,
+        headers: {
+          ...deliveryHeaders({ event, delivery, secret: signing, t, body }),
+          ...(exact ?? standardHeaders({ secrets: signing, delivery, body, t })),
+        },
+        body,
+        timeout: SENDER_TIMEOUT_SECONDS * 1000,
+        maxBytes: 0,
+      }).catch(error => {
+        const message = error instanceof Error ? error.message : String(error)
+        throw new FeedError(`Cannot reach the store: ${message}`, { code: error?.code })
+      })
+    }
+    const [current = '', replaced] = secrets
+    let response = await send(exact === undefined ? secrets : [current])
+    if (exact !== undefined && replaced !== undefined && response.status === 401)
+      response = await send([replaced])
     const { status } = response
     if (isOk(status)) return
     const retryAfter = retryAfterSeconds(headerOf(response, 'retry-after'), now())

@@ -12,6 +12,12 @@ const DEAD_LETTER_AFTER_MS = 13 * 24 * 60 * 60 * 1000
 
 const head = v.looseObject({ event: v.string(), delivery: v.string() })
 
+/** The headers `Relay-Version` and `Relay-Cause` of a message to an exact store. */
+const headersOf = (attributes: SQSRecord['messageAttributes']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, { stringValue = '' }]) => [`relay-${name}`, stringValue]),
+  )
+
 export type FeederDependencies = {
   deliver: Deliver
   /** The secrets with which a store verifies its messages: one, or two during a rotation. */
@@ -31,7 +37,7 @@ export type FeederDependencies = {
  * within thirteen days is dead-lettered, so that nothing is lost.
  */
 export const feeder = (
-  { source, feed }: HttpStore,
+  { source, feed, exact }: HttpStore,
   { deliver, secretsOf, deadLetter, now, telemetry }: FeederDependencies,
 ) => {
   /** When this execution environment last saw the endpoint accept a message, in unix milliseconds. */
@@ -42,7 +48,7 @@ export const feeder = (
     disabledUntil = now() + MAX_RETRY_SECONDS * 1000
   }
 
-  const send = async ({ body, attributes }: SQSRecord) => {
+  const send = async ({ body, attributes, messageAttributes }: SQSRecord) => {
     const reading = readJson(body, parseJsonLoosely)
     const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
     if (!parsed.success) throw new FeedError('Cannot deliver a message that is not a feed message')
@@ -53,7 +59,10 @@ export const feeder = (
     // A disabled endpoint is probed with a single message.
     if (disabledUntil !== 0) disable()
     try {
-      await deliver({ url: feed.http, secrets: await secretsOf(source), event, delivery, body })
+      await deliver({
+        ...{ url: feed.http, secrets: await secretsOf(source), event, delivery, body },
+        ...(exact && { exact: headersOf(messageAttributes) }),
+      })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
       const isOld = Number(attributes.ApproximateFirstReceiveTimestamp) <= limit

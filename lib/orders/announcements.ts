@@ -15,6 +15,8 @@ export type Announced = {
   create?: Accepted
   /** The last withdrawal of each kind. */
   withdrawals: readonly Withdrawal[]
+  /** The ids of an exact store's requests that are answered 202. */
+  accepted?: readonly string[]
 }
 
 /** Longer than a dead letter is retained for a replay. */
@@ -52,18 +54,35 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
   }
 
   return {
+    /**
+     * Announces that an exact store is answered 202, so that its feed has the outcome. Read the order after it: whoever
+     * comes second, API or worker, sees what the first has done.
+     */
+    async announceAccepted(order: OrderKey, { id, accepted_at }: Accepted): Promise<void> {
+      await dynamodb.send(
+        new UpdateItemCommand({
+          ...{ TableName: table, Key: keyOf(order) },
+          UpdateExpression: 'ADD accepted :ids SET expires_at = :expires',
+          ExpressionAttributeValues: {
+            ':ids': { SS: [id] },
+            ':expires': { N: String(unixSeconds(accepted_at) + KEPT) },
+          },
+        }),
+      )
+    },
     announceCreate: (order: OrderKey, create: Accepted) => announce(order, 'create', create),
     announceWithdrawal: (order: OrderKey, { of, ...withdrawal }: Withdrawal) =>
       announce(order, `withdraw_${of}`, withdrawal),
 
-    /** Eventually consistent, at half the price: a withdrawal can arrive too late in any case. */
-    async get(order: OrderKey): Promise<Announced> {
+    /** By default eventually consistent, at half the price: a withdrawal can arrive too late in any case. */
+    async get(order: OrderKey, ConsistentRead = false): Promise<Announced> {
       const { Item = {} } = await dynamodb.send(
-        new GetItemCommand({ TableName: table, Key: keyOf(order), ConsistentRead: false }),
+        new GetItemCommand({ TableName: table, Key: keyOf(order), ConsistentRead }),
       )
       const create = acceptedOf(Item, 'create')
       return {
         ...(create !== undefined && { create }),
+        ...(Item.accepted?.SS !== undefined && { accepted: Item.accepted.SS }),
         withdrawals: REQUEST_KINDS.flatMap(of => {
           const withdrawal = acceptedOf(Item, `withdraw_${of}`)
           return withdrawal === undefined ? [] : [{ ...withdrawal, of }]

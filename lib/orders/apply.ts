@@ -57,6 +57,8 @@ export type Circumstances = {
   now: number
   /** How long a refused request with a fixable cause stays open, in seconds. */
   retryRefused: number
+  /** The store is exact: the relay keeps no request that the service refuses (ARCHITECTURE.md, Exact stores). */
+  exact?: boolean
 }
 
 /** A request that may have to wait for its order. */
@@ -86,7 +88,7 @@ const applyInput = (
   input: OrderEvent | CallResult | AnnouncedWithdrawal,
   circumstances: Circumstances,
 ): Step => {
-  if ('event' in input) return applyEvent(step, input)
+  if ('event' in input) return applyEvent(step, input, circumstances)
   return 'to' in input ? applyCall(step, input, circumstances) : addWithdrawal(step, input.announced, true)
 }
 
@@ -98,7 +100,11 @@ export const perhapsAttempted = (order: Order): Order => {
     : order
 }
 
-const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step => {
+const applyEvent = (
+  step: Step,
+  { event, delivery: id, data }: OrderEvent,
+  { exact }: Circumstances,
+): Step => {
   switch (event) {
     case 'order.updated':
       return applyWebhook(step, data)
@@ -109,14 +115,20 @@ const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step
     case 'order.withdraw':
       return addWithdrawal(step, { id, of: data.kind, accepted_at: data.accepted_at }, false)
     default:
-      return addRequest(step, SENT_KINDS[event], { id, body: data.body, accepted_at: data.accepted_at })
+      return addRequest(
+        step,
+        SENT_KINDS[event],
+        { id, body: data.body, accepted_at: data.accepted_at },
+        exact,
+      )
   }
 }
 
 /** Repeats the current result and every notified request, for a store that has lost its data. */
 const notifyAgain = (step: Step): Step => {
   const { order } = step
-  const result: Step = order.result === undefined ? step : { order, notices: [{ event: 'order.updated' }] }
+  const result: Step =
+    order.result === undefined ? step : { order, notices: [{ event: 'order.updated', isNews: true }] }
   const ended = order.ended.reduce((next, { ids, state }) => notify(next, state, ids), result)
   return openRequests(order)
     .filter(isNotified)
@@ -133,20 +145,31 @@ const applyWebhook = (step: Step, result: OrderResult): Step => {
   const { result: known, movedBack, doubt } = step.order
   if (isDeepStrictEqual(known, result)) return step
   if (known !== undefined && (movedBack || !isForward(known.status, result.status))) return doubted(step)
-  const { order, notices } = applyResult(step, result, true)
+  const { order, notices } = applyResult(step, result, 'webhook')
   const remaining = doubt === 'now' ? 'now' : known !== undefined && 'later'
   return { order: { ...order, doubt: remaining }, notices }
 }
 
 /** Applies a result that is known to be current. */
-const applyResult = ({ order, notices }: Step, result: OrderResult, isWebhook = false): Step => {
+const applyResult = (
+  { order, notices }: Step,
+  result: OrderResult,
+  from: 'webhook' | 'read' | 'answer',
+): Step => {
   const certain: Order = { ...order, doubt: false }
   const { result: before } = order
   if (isDeepStrictEqual(before, result)) return { order: certain, notices }
   const isBack = before !== undefined && isForward(result.status, before.status)
   return retryRefused({
     order: { ...certain, result, movedBack: order.movedBack || isBack },
-    notices: [...notices, { event: 'order.updated', ...(isWebhook && { isWebhook }) }],
+    notices: [
+      ...notices,
+      {
+        event: 'order.updated',
+        ...(from === 'webhook' && { isWebhook: true }),
+        ...(from === 'read' && before !== undefined && { isNews: true }),
+      },
+    ],
   })
 }
 
@@ -161,7 +184,7 @@ const retryRefused = (step: Step): Step =>
 const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): Step => {
   const { to } = call
   if (to === 'read') {
-    if (call.outcome === 'result') return applyResult(step, call.result)
+    if (call.outcome === 'result') return applyResult(step, call.result, 'read')
     return call.outcome === 'unknown order' || call.outcome === 'refused' ? clearDoubt(step) : step
   }
   const request = step.order.open[to]
@@ -171,7 +194,7 @@ const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): 
       return applySuccess(step, request, call)
     case 'refused':
     case 'unknown order':
-      return request.kind === 'create' || !mayBeFixed(call.reason)
+      return request.kind === 'create' || isFinal(request, call.reason, circumstances)
         ? refuse(step, request, call.reason, circumstances)
         : unclear(step, request, call.reason)
     case 'unanswered':
@@ -180,6 +203,10 @@ const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): 
       return step
   }
 }
+
+/** Whether a refusal ends a payment or refund. A read of the order tells whether any other one is held or early (P7). */
+const isFinal = ({ kind }: LaterRequest, reason: Refusal, { exact = false }: Circumstances) =>
+  !mayBeFixed(reason) || (exact && kind === 'refund')
 
 const toSend = (step: Step, request: OpenRequest, stage: 'unsent' | 'unanswered' = 'unsent'): Step => {
   const refused = refusalOf(request)
@@ -201,13 +228,13 @@ const applySuccess = (
 ): Step => {
   const { kind } = request
   if (request.kind === 'create') {
-    if (duplicate !== true) return end(applyResult(step, result), request, 'registered')
+    if (duplicate !== true) return end(applyResult(step, result, 'answer'), request, 'registered')
     return isDeepStrictEqual(step.order.result, result)
       ? end(step, request, 'duplicate')
       : doubted(withRequest(step, { ...fieldsOf(request), kind: 'create', stage: 'known' }))
   }
   const wasDone = isDone(step.order, kind)
-  const next = applyResult(step, result)
+  const next = applyResult(step, result, 'answer')
   if (kind === 'payment' && effectOf(kind, result.status) === 'held') return hold(next, request)
   if (kind === 'refund' && effectOf(kind, result.status) !== 'settled') {
     const message = `The order is "${result.status}" after the refund`
@@ -230,11 +257,12 @@ const refuse = (
   step: Step,
   request: OpenRequest,
   reason: Refusal,
-  { now, retryRefused }: Circumstances,
+  { now, retryRefused, exact = false }: Circumstances,
 ): Step => {
   const before = refusalOf(request)
   const since = before?.since ?? now
-  if (!mayBeFixed(reason) || now - since >= retryRefused) return end(step, request, 'rejected', reason)
+  if (exact || !mayBeFixed(reason) || now - since >= retryRefused)
+    return end(step, request, 'rejected', reason)
   const { kind } = request
   const next = withRequest(step, { ...fieldsOf(request), kind, stage: 'refused', refused: { since, reason } })
   return isDeepStrictEqual(before?.reason, reason) ? next : notify(next, 'waiting', idsOf(request))
@@ -259,7 +287,9 @@ const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): St
   if (request.stage === 'behind create') return settle(toSend(step, request), kind, circumstances)
   const { status } = order.result
   const settled =
-    kind === 'payment' ? settlePayment(step, request, status) : settleRefund(step, request, status)
+    kind === 'payment'
+      ? settlePayment(step, request, status, circumstances)
+      : settleRefund(step, request, status, circumstances)
   if (settled !== undefined || request.stage !== 'unclear') return settled ?? step
   const { reason, refused, isLast } = request
   if (request.status === status || isLast) return refuse(step, request, reason, circumstances)
@@ -278,21 +308,35 @@ const settleBehindCreate = (step: Step, request: LaterRequest): Step => {
 }
 
 /** Decides a held or refused payment by the order's status. */
-const settlePayment = (step: Step, request: LaterRequest, status: string): Step | undefined => {
+const settlePayment = (
+  step: Step,
+  request: LaterRequest,
+  status: string,
+  { exact = false }: Circumstances,
+): Step | undefined => {
   const { stage } = request
   if (stage !== 'held' && stage !== 'unclear') return undefined
   // The service held the payment and has since registered it.
   if (isDone(step.order, 'payment')) return end(step, request, 'registered')
-  if (effectOf('payment', status) === 'held') return stage === 'held' ? step : hold(step, request)
+  if (effectOf('payment', status) === 'held') {
+    if (stage === 'held') return step
+    return hold(step, request, exact ? request.reason : undefined)
+  }
   // Finalized without the held payment, which must be sent again.
   return stage === 'held' ? toSend(step, request) : undefined
 }
 
-/** A refund waits while the order is in review. */
-const settleRefund = (step: Step, request: LaterRequest, status: string): Step | undefined => {
+/** A refund waits while the order is in review, unless its store is exact. */
+const settleRefund = (
+  step: Step,
+  request: LaterRequest,
+  status: string,
+  { exact = false }: Circumstances,
+): Step | undefined => {
   const { stage } = request
   if (effectOf('refund', status) === 'refused') {
     if (stage === 'early') return step
+    if (exact) return undefined
     const next = withRequest(step, { ...fieldsOf(request), kind: 'refund', stage: 'early' })
     return isNotified(request) ? next : notify(next, 'waiting', idsOf(request))
   }

@@ -33,6 +33,8 @@ export type FeedMessage = FeedContent & {
   version: number
   /** The event of the order queue that caused this message. */
   cause: { event: string; delivery: string }
+  /** The body for an exact store, which has `version` and `cause` beside it. */
+  exact?: string
 }
 
 /** Saved with the order and published afterwards: if a worker dies in between, the next one publishes it. */
@@ -41,6 +43,8 @@ export type Outbox = {
   notices: readonly Notice[]
   /** The event came from another queue, so events of the order queue do not wait for its acknowledgement. */
   isUnordered?: true
+  /** For an exact store (`exact.ts`). */
+  webhook?: string
 }
 
 const contentOf = (
@@ -78,15 +82,26 @@ export const feedMessages = (order: Order, { cause, notices }: Outbox): FeedMess
   })
 }
 
+/** What an exact store's message has beside its body. */
+const besideOf = ({ version, cause }: FeedMessage) => ({
+  version: String(version),
+  cause: `${cause.event} ${cause.delivery}`,
+})
+
 /** Publishes a message to a store's feed; resolves once SQS has stored it. */
 export type Publish = (message: FeedMessage) => Promise<void>
 
-/** Publishes to the store's FIFO queue, in the message group of the order. */
+/**
+ * Publishes to the store's FIFO queue, in the message group of the order. `version` and `cause` of a message to an exact
+ * store are message attributes.
+ */
 export const feedPublisher = (sqs: Sqs, ordersQueueUrl: string, stores: readonly Store[]): Publish => {
   const queueOf = feedQueues(stores)
   return message =>
     sendInOrder(sqs, siblingQueueUrl(ordersQueueUrl, queueOf(message.data.source)), message.data, {
       id: message.delivery,
-      json: JSON.stringify(message),
+      ...(message.exact === undefined
+        ? { json: JSON.stringify(message) }
+        : { json: message.exact, attributes: besideOf(message) }),
     })
 }

@@ -4,7 +4,8 @@ import type { OrderKey } from '../protocol/order.ts'
 import type { Announcements } from './announcements.ts'
 import { apply, type CallResult, perhapsAttempted } from './apply.ts'
 import { type OrderEvent, SENT_KINDS } from './events.ts'
-import { type FeedMessage, feedMessages, type Outbox, type Publish } from './feed.ts'
+import { exactMessages, isAwaited, webhookOf } from './exact.ts'
+import { feedMessages, type Outbox, type Publish } from './feed.ts'
 import { historyEntry, type MadeCall, madeCall, type RecordChange } from './history.ts'
 import { type AccountingCall, nextCall } from './next-call.ts'
 import { newOrder, type Order } from './order.ts'
@@ -43,6 +44,8 @@ export type HandleDependencies = {
   versionsFrom?: number
   /** The event was received before: a worker may have died after an unrecorded call. */
   redelivered: boolean
+  /** The message of an event for an exact store; undefined for other stores. */
+  exact?: { text: string } | undefined
 }
 
 /** The result of an event: the number of calls and feed messages, and the order's status. */
@@ -81,6 +84,7 @@ export const handleEvent = async (
     now,
     retryRefused,
     redelivered,
+    exact,
     versionsFrom = 0,
   }: HandleDependencies,
 ): Promise<Handled> => {
@@ -107,9 +111,19 @@ export const handleEvent = async (
   /** Calls since the last save. */
   let made: MadeCall[] = []
 
-  const publishAll = async (messages: readonly FeedMessage[]) => {
-    for (const message of messages) await publish(message)
-    published += messages.length
+  const messagesOf = (
+    order: Order,
+    outbox: Outbox,
+    accepted: readonly string[] = announced?.accepted ?? [],
+  ) => (exact === undefined ? feedMessages(order, outbox) : exactMessages(order, outbox, accepted))
+
+  const publishSaved = async (order: Order, outbox: Outbox) => {
+    const mayBeAnswer = exact !== undefined && isAwaited(outbox.cause) && outbox.notices.length > 0
+    const { accepted } = mayBeAnswer ? await announcements.get(key, true) : {}
+    for (const message of messagesOf(order, outbox, accepted)) {
+      await publish(message)
+      published++
+    }
   }
 
   /** @param succeeds whether the event has succeeded, which clears a failure recorded before */
@@ -117,7 +131,10 @@ export const handleEvent = async (
     { order, notices }: Step,
     {
       succeeds = true,
-      outbox = { cause, notices, ...(defer === undefined && { isUnordered: true }) },
+      outbox = {
+        ...{ cause, notices, ...(defer === undefined && { isUnordered: true }) },
+        ...(exact !== undefined && notices.length > 0 && webhookOf(event, exact.text, order)),
+      },
     }: { succeeds?: boolean; outbox?: Outbox | undefined } = {},
   ): Promise<Step> => {
     const versioned = notices.length === 0 ? order : { ...order, version: order.version + 1 }
@@ -128,12 +145,13 @@ export const handleEvent = async (
     const time = Math.max(now(), before + 1)
     const next = keepAnswers(saved, versioned, time - before)
     const at = new Date(time).toISOString()
-    const messages = feedMessages(next, outbox)
+    // For an exact store as far as is known yet: whether a request is answered 202 is read after the save.
+    const messages = messagesOf(next, outbox)
     await recordChange?.(
       historyEntry(saved, next, { at, previous, ...cause, request, calls: made, messages }),
     )
     await orders.save({ order: next, outbox, bulk }, revision++, time)
-    await publishAll(messages)
+    await publishSaved(next, outbox)
     saved = next
     savedBulk = bulk
     previous = at
@@ -153,15 +171,14 @@ export const handleEvent = async (
     return { ...handled(step.order), deferred: true }
   }
   const applied = (order: Order, input: Parameters<typeof apply>[1]) =>
-    apply(order, input, { now: unixSeconds(now()), retryRefused })
+    apply(order, input, { now: unixSeconds(now()), retryRefused, exact: exact !== undefined })
 
   // The outbox may be left by this event, a later one of the same batch, a dead-lettered one, or one that another
   // worker has not acknowledged yet. SQS drops messages that were already published.
   const isRecent = previous !== undefined && now() - Date.parse(previous) < UNACKNOWLEDGED_MS
   const mayBeUnpublished =
     isApplied || redelivered || isFailing || (stored?.outbox?.isUnordered === true && isRecent)
-  if (stored?.outbox !== undefined && mayBeUnpublished)
-    await publishAll(feedMessages(stored.order, stored.outbox))
+  if (stored?.outbox !== undefined && mayBeUnpublished) await publishSaved(stored.order, stored.outbox)
   if (defer !== undefined && bulk !== undefined) {
     // Not applied here, since this only records that the event moved.
     request = undefined

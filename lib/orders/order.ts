@@ -73,8 +73,11 @@ type OpenPayment =
   | LaterStage
   /** To be sent, and possibly already sent by a worker that died. */
   | { stage: 'perhaps sent'; refused?: Refused }
-  /** Held by the service, which registers it when the invoice is finalized. */
-  | { stage: 'held' }
+  /**
+   * Held by the service, which registers it when the invoice is finalized. `refusal` is the service's answer, with which
+   * an exact store is answered.
+   */
+  | { stage: 'held'; refusal?: Refusal }
 
 type OpenRefund =
   | LaterStage

@@ -21,6 +21,8 @@ export type Notice =
       event: 'order.updated'
       /** The message is a relayed webhook and keeps its delivery id. */
       isWebhook?: true
+      /** Not the answer to a request: a read has found a change, or an operator has asked for a repetition. */
+      isNews?: true
       /** The requests that ended with this result. */
       requests?: readonly string[]
     }
@@ -123,8 +125,9 @@ export const end = (step: Step, request: OpenRequest, state: FinalState, reason?
 }
 
 /** Marks a payment as held by the service; it can no longer be withdrawn. */
-export const hold = (step: Step, request: OpenRequest): Step => {
-  const held = { ...fieldsOf(request), kind: 'payment', stage: 'held', withdrawals: [] } as const
+export const hold = (step: Step, request: OpenRequest, refusal?: Refusal): Step => {
+  const stage = { stage: 'held', ...(refusal && { refusal }) } as const
+  const held = { ...fieldsOf(request), kind: 'payment', ...stage, withdrawals: [] } as const
   const next = notify(withRequest(step, held), 'held', idsOf(held))
   return endWithdrawals(next, 'payment', request.withdrawals, CONFLICTS.held)
 }
@@ -144,12 +147,14 @@ export const tooMany = ({ open }: Order, kind: RequestKind, isNewer = true): Ref
 
 /**
  * Adds a store's request, idempotent by its id. The most recent request replaces an earlier undecided one, unless the
- * service already holds that one, and ends a refused one.
+ * service already holds that one, and ends a refused one. An exact store that repeats a held payment is refused as the
+ * service refused the first one.
  */
 export const addRequest = (
   step: Step,
   kind: RequestKind,
   { id, body, accepted_at }: Pick<OpenRequest, 'id' | 'body' | 'accepted_at'>,
+  exact = false,
 ): Step => {
   if (isKnown(step.order, id)) return step
   const { [kind]: before } = step.order.open
@@ -162,7 +167,8 @@ export const addRequest = (
   }
   // A replayed dead letter may be older than the open request.
   const isNewer = accepted_at >= before.accepted_at
-  const reason = tooMany(step.order, kind, isNewer)
+  const held = exact && before.stage === 'held' ? before.refusal : undefined
+  const reason = held ?? tooMany(step.order, kind, isNewer)
   if (reason !== undefined) return addEnded(step, { ids: [id], kind, state: 'rejected', reason })
   if (isRefused(before) && isNewer)
     return withRequest(end(step, before, 'rejected', refusalOf(before)?.reason), unsent)

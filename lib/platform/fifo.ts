@@ -18,19 +18,26 @@ const escapeForSqs = (json: string): string =>
  *
  * @param id the deduplication id: SQS drops a second message with the same id within five minutes
  * @param json JSON text of an event of the order queue or of a feed message
+ * @param attributes message attributes
  */
 export const sendInOrder = async (
   sqs: Sqs,
   queueUrl: string,
   order: OrderKey,
-  { id, json }: { id: string; json: string },
+  { id, json, attributes = {} }: { id: string; json: string; attributes?: Readonly<Record<string, string>> },
 ): Promise<void> => {
+  const named = Object.entries(attributes)
   await sqs.send(
     new SendMessageCommand({
       QueueUrl: queueUrl,
       MessageBody: escapeForSqs(json),
       MessageGroupId: messageGroupOf(order),
       MessageDeduplicationId: id,
+      ...(named.length > 0 && {
+        MessageAttributes: Object.fromEntries(
+          named.map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+        ),
+      }),
     }),
   )
 }

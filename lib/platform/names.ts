@@ -96,6 +96,14 @@ export const feedQueues = (
   return source => named.get(source) ?? feedQueueName(source)
 }
 
+/** Whether a source belongs to an exact store. */
+export const exactStores = (
+  stores: readonly { source: string; exact?: boolean | undefined }[],
+): ((source: string) => boolean) => {
+  const sources = new Set(stores.flatMap(({ source, exact }) => (exact ? [source] : [])))
+  return source => sources.has(source)
+}
+
 /** The URL of another queue of the same stack: same account, region and prefix. */
 export const siblingQueueUrl = (ordersQueueUrl: string, name: string): string => {
   if (!ordersQueueUrl.endsWith(QUEUES.orders)) {

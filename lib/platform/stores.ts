@@ -113,12 +113,14 @@ const store = v.strictObject(
     queue: v.optional(v.pipe(v.string(must(QUEUE_RULE)), v.regex(PLAIN, must(QUEUE_RULE)))),
     /** How the store is notified. */
     feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
+    /** Follows the interface to the letter, in answers and feed (docs/integrate.md, Exact stores). */
+    exact: v.optional(v.boolean(must('true or false'))),
     /** Roles and accounts that may consume an SQS feed from another account. */
     consumers: v.optional(consumers),
     /** Receives after which a message of an SQS feed moves to the store's own dead-letter queue. */
     dead_letter_after: v.optional(receives),
   },
-  keys('a store has "source", "feed" and optionally "queue", "consumers" and "dead_letter_after"'),
+  keys('a store has "source", "feed" and optionally "queue", "exact", "consumers" and "dead_letter_after"'),
 )
 
 /** A store of stores.yml: the source of its orders and how it is notified. */

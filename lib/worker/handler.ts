@@ -13,7 +13,7 @@ import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { DAY, invocation, type Settings } from '../platform/environment.ts'
 import { sendInOrder } from '../platform/fifo.ts'
-import { QUEUES, siblingQueueUrl } from '../platform/names.ts'
+import { exactStores, QUEUES, siblingQueueUrl } from '../platform/names.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
@@ -123,12 +123,14 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const recordChange = historyRecorder(dynamodb, settings.historyTable)
   const onFailure = delayEvent(orders, bulkQueueUrl, dependencies)
   const share = callShares(now)
+  const isExact = exactStores(stores)
 
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
     const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
     const handle = (event: OrderEvent, record: SQSRecord) => {
       const redelivered = Number(record.attributes.ApproximateReceiveCount) > 1
       const versionsFrom = Number(settings.feedVersionsFrom)
+      const exact = isExact(event.data.source) ? { text: record.body } : undefined
       const common = {
         orders,
         announcements,
@@ -137,6 +139,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
         now,
         retryRefused,
         redelivered,
+        exact,
         versionsFrom,
       }
       if (!isFrom(record, QUEUES.orders)) return handleEvent(event, { ...common, call: callInTime })

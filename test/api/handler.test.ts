@@ -381,6 +381,7 @@ test.each<[string, Partial<Order>, number | undefined, object?]>([
     { id: 'withdrawal', of: 'refund' },
   ],
   ['held', open('payment', { stage: 'held' }), 202, { ...RESULT, id: 'payment', state: 'held' }],
+  ['held', open('payment', { stage: 'held', refusal: REASON }), 400, { error: { code: REASON.code } }],
   // These are carried out by the relay.
   ['waiting', open('refund', { stage: 'early' }), 202, { ...RESULT, id: 'refund', state: 'waiting' }],
   ['waiting', open('payment', { stage: 'behind create' }), 202, { id: 'payment' }],
@@ -395,7 +396,7 @@ test.each<[string, Partial<Order>, number | undefined, object?]>([
 ])('a request that is %s, %j, is answered with %p', (state, decided, status, body = {}) => {
   const order = { ...newOrder(KEY), result: RESULT, ...decided }
   const [{ id } = { id: '' }] = requestViews(order)
-  const answered = answerOf({ ...saved(order), revision: 1, updated_at: '' }, id)
+  const answered = answerOf({ order }, id)
   expect([answered?.response.status, answered?.state]).toEqual([status, status && state])
   if (answered === undefined) return
   expect(JSON.parse(toApiGateway(answered.response).body ?? '')).toMatchObject(body)

@@ -12,6 +12,7 @@ import { drain } from '../support/parts.ts'
 import { DAY, MINUTE } from '../support/scenarios.ts'
 import { STORES, stackForTests } from '../support/stack.ts'
 
+const WEB = { source: 'web', feed: { http: 'https://web.example/webhook', disable_after: DAY } }
 const START = Date.parse('2026-03-01T00:00:00Z')
 const ARN = 'arn:aws:sqs:eu-central-1:000000000000:'
 const { stack, recorded } = await stackForTests()
@@ -93,6 +94,10 @@ const record = (
       ApproximateFirstReceiveTimestamp: String(received),
     },
   })
+
+const attribute = (stringValue: string) => ({
+  ...{ stringValue, dataType: 'String', stringListValues: [], binaryListValues: [] },
+})
 
 const run = async (...records: ReturnType<typeof record>[]) =>
   failedIds(
@@ -276,6 +281,28 @@ describe("a store's secret", () => {
     now += MINUTE
     expect(await run(message)).toEqual([])
     await stack.unset(`feed-secrets/${name}`)
+  })
+
+  test('signs the messages of an exact store with one secret, and with the replaced one while that is in use', async () => {
+    const stores = [...STORES.filter(({ source }) => source !== 'web'), { ...WEB, exact: true }]
+    handler = createFeeder({ ...dependencies, stores })
+    const parameters = feedSecretParameters('web', 'new', 'secret of web', now / 1000)
+    for (const [name, value] of Object.entries(parameters)) await stack.set(name, value)
+    answer = () => (requests.length === 1 ? 401 : 200)
+    const messageAttributes = { version: attribute('3'), cause: attribute('order.create c') }
+    expect(await run({ ...record('a'), messageAttributes })).toEqual([])
+    expect(requests.map(request => isSigned(request, 'new'))).toEqual([true, false])
+    expect(requests.map(request => isSigned(request, 'secret of web'))).toEqual([false, true])
+    const names = [
+      'content-type',
+      'user-agent',
+      'x-service-event',
+      'x-service-delivery',
+      'x-service-signature',
+    ]
+    expect(Object.keys(requests[1]?.headers ?? {})).toEqual([...names, 'relay-version', 'relay-cause'])
+    expect(requests[1]?.headers).toMatchObject({ 'relay-version': '3', 'relay-cause': 'order.create c' })
+    expect(requests[1]?.headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/)
   })
 
   test('signs together with the previous secret for a day', async () => {

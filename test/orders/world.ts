@@ -1,5 +1,7 @@
+import { answerOf } from '../../lib/api/answers.ts'
 import type { CallResult } from '../../lib/orders/apply.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
+import { exactMessages } from '../../lib/orders/exact.ts'
 import { type FeedMessage, feedMessages } from '../../lib/orders/feed.ts'
 import { handleEvent } from '../../lib/orders/handle-event.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
@@ -42,6 +44,16 @@ export type World = Readonly<{
     result?: OrderResult
     /** The states of each request, in sequence of publication. */
     states: { readonly [id: string]: readonly string[] }
+  }>
+  /** Only of an exact store: how its requests are answered, and the results that it has learned. */
+  exact?: Readonly<{
+    waiting: readonly string[]
+    /** The API has announced a 202 before it reads the order once more. */
+    announced: readonly string[]
+    /** Answered 202. */
+    accepted: readonly string[]
+    answers: readonly string[]
+    messages: readonly string[]
   }>
   /** The store's requests; `at` is the number of earlier requests of the same kind. */
   requested: readonly {
@@ -121,8 +133,10 @@ const request =
     const at = requested.filter(other => other.kind === kind).length
     const isAfterCreate = requested.some(other => other.kind === 'create' && !other.isWithdrawal)
     const added = { id: delivery, kind, isWithdrawal, at, isAfterCreate }
+    const { exact } = world
     const next = {
       ...world,
+      ...(exact && !isWithdrawal && { exact: { ...exact, waiting: [...exact.waiting, delivery] } }),
       left: { ...left, requests: left.requests.toSpliced(index, 1) },
       requested: [...requested, added].sort((a, b) => (a.id < b.id ? -1 : 1)),
     }
@@ -197,8 +211,33 @@ const DEEDS: Readonly<Record<string, Deed>> = {
 const when = (isPossible: boolean, name: string, apply: Move['apply']): Move[] =>
   isPossible ? [{ name, apply }] : []
 
+/** The API answers an exact store's request if it is decided, otherwise 202, which it announces first. */
+const answer =
+  (id: string) =>
+  (world: World): World => {
+    const { exact, stored } = world
+    if (exact === undefined) return world
+    const decided = stored && answerOf(stored, id)
+    const waiting = exact.waiting.filter(each => each !== id)
+    if (decided !== undefined) {
+      const answers = [...exact.answers, JSON.stringify(decided.response.body)]
+      return { ...world, exact: { ...exact, waiting, answers } }
+    }
+    if (exact.announced.includes(id))
+      return { ...world, exact: { ...exact, waiting, accepted: [...exact.accepted, id] } }
+    return { ...world, exact: { ...exact, announced: [...exact.announced, id] } }
+  }
+
+export const answers = ({ exact }: World): Move[] =>
+  (exact?.waiting ?? []).flatMap(id => [
+    { name: `the API answers ${id} or announces a 202`, apply: answer(id) },
+    { name: `the API answers ${id}, with 202 if need be`, apply: world => answer(id)(answer(id)(world)) },
+  ])
+
 /** Actions that may happen at any time, even between two steps of the worker: by the accountant and the API. */
-export const movesMeanwhile = ({ left, unannounced, service }: World): Move[] => [
+export const movesMeanwhile = (world: World): Move[] => [...answers(world), ...movesOf(world)]
+
+const movesOf = ({ left, unannounced, service }: World): Move[] => [
   ...when(unannounced.length > 0, 'the withdrawal is announced', announce),
   ...when(left.fixes > 0 && service.refuses === 'unknown_sku', 'accountant adds the product', world => {
     const { refuses: _, ...service } = world.service
@@ -309,7 +348,10 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
             return { stored: { ...saved, revision: revision + 1 }, ...contentsOf(world, saved) }
           }),
       },
-      announcements: { get: () => place(() => ({ withdrawals: world.announced })) },
+      announcements: {
+        get: () => place(() => ({ withdrawals: world.announced, accepted: world.exact?.announced ?? [] })),
+      },
+      ...(start.exact && { exact: { text: JSON.stringify(first.event) } }),
       call: call =>
         place<CallResult>(
           () => {
@@ -341,8 +383,12 @@ const FAILING: Failing = {
 }
 
 /** The messages of a version are saved only once. */
-const contentsOf = ({ saved, unsaved }: World, { order, outbox }: SavedOrder): Partial<World> => {
-  const messages = outbox === undefined ? [] : feedMessages(order, outbox)
+const contentsOf = (
+  { saved, unsaved, exact, requested }: World,
+  { order, outbox = { cause: { event: '', delivery: '' }, notices: [] } }: SavedOrder,
+): Partial<World> => {
+  const all = requested.map(({ id }) => id)
+  const messages = exact === undefined ? feedMessages(order, outbox) : exactMessages(order, outbox, all)
   if (messages.length === 0) return {}
   const deliveries = messages.map(({ delivery }) => delivery)
   const isNew = saved[order.version] === undefined
@@ -352,7 +398,8 @@ const contentsOf = ({ saved, unsaved }: World, { order, outbox }: SavedOrder): P
   }
 }
 
-const receive = ({ received, store, saved, unsaved }: World, message: FeedMessage): Partial<World> => {
+const receive = (world: World, message: FeedMessage): Partial<World> => {
+  const { received, store, saved, unsaved, exact } = world
   if (received.includes(message.delivery)) return {}
   const isSaved = saved[message.version]?.includes(message.delivery) === true
   const states = { ...store.states }
@@ -362,7 +409,9 @@ const receive = ({ received, store, saved, unsaved }: World, message: FeedMessag
       : [{ id: message.data.id, state: message.event.replace('order.', '') }]
   for (const { id, state } of changed) states[id] = [...(states[id] ?? []), state]
   const isNews = message.event === 'order.updated' && message.version >= store.version
+  const body = message.exact && JSON.stringify(JSON.parse(message.exact).data)
   return {
+    ...(exact && { exact: { ...exact, messages: [...exact.messages, body ?? 'another form'] } }),
     received: [...received, message.delivery].sort(),
     unsaved: isSaved ? unsaved : [...unsaved, `version ${message.version} was published before it was saved`],
     store: { ...store, states, ...(isNews && { result: message.data, version: message.version }) },

@@ -55,6 +55,11 @@ describe('stores.yml', () => {
     },
   )
 
+  test.each([true, false])('accepts exact: %p', exact => {
+    const stores = [{ source: 'a', feed: 'sqs', exact }]
+    expect(parseStores(JSON.stringify({ stores }))).toEqual(stores)
+  })
+
   const name = storeName('shop.ir')
   const many = Array.from({ length: MAX_STORES + 1 }, (_, index) => `{ source: s${index}, feed: sqs }`)
   const roles = many.slice(0, 50).map((_, index) => `arn:aws:iam::1111222233${index + 10}:role/shop`)
@@ -91,6 +96,7 @@ describe('stores.yml', () => {
     ['source: a, feed: sqs, consumers: [111122223333]', ROLE, 'in quotes', 'not 111122223333'],
     ['source: a, feed: sqs, consumers: ["*"]', ROLE, 'not "*"'],
     ['source: a, feed: sqs, consumers: []', 'consumers" must name a role'],
+    ['source: a, feed: sqs, exact: yes', 'exact" must be true or false, not "yes"'],
     [`source: a, consumers: ["111122223333"], ${HTTP}`, 'consumers" is for SQS feeds, and'],
     [`source: a, dead_letter_after: 5, ${HTTP}`, 'dead_letter_after" is for SQS'],
     ['source: a, dead_letter_after: 0, feed: sqs', 'dead_letter_after" must be a number of receives'],

@@ -87,7 +87,12 @@ export const drain = async (sqs: SQSClient, QueueUrl: string): Promise<Message[]
   const all: Message[] = []
   for (;;) {
     const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All'] }),
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        MessageSystemAttributeNames: ['All'],
+        MessageAttributeNames: ['All'],
+      }),
     )
     if (Messages.length === 0) return all
     all.push(...Messages)
