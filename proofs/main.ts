@@ -42,6 +42,11 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
       name,
       'Shows between real parts that the failing calls of one store do not delay another (docs/fairness.md).',
     ).action(() => jest(['--testMatch', '**/proofs/chaos/poison.ts'])),
+  literal: () =>
+    proof(
+      name,
+      'Runs a store written in Python from the interface document alone, at the sandbox and behind the relay.',
+    ).action(() => jest(['--testMatch', '**/proofs/literal/literal.ts'])),
   fuzz: () =>
     proof(name, 'Sends hostile input to every trust boundary.')
       .option('--runs <n>', 'number of inputs in all', '100000')

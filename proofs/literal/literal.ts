@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { useFolder } from '../../test/support/folder.ts'
+import { startProgram } from '../../test/support/program.ts'
+import { change, copyProject } from '../../test/support/project.ts'
+import { local, useLocalStack } from '../../test/support/relay.ts'
+
+const folder = useFolder()
+
+useLocalStack({
+  async project() {
+    const project = join(folder(), 'project')
+    await copyProject(project)
+    const store = '  - source: literal\n    feed: http\n    exact: true\n'
+    await change(project, 'stores.yml', 'stores:\n', `stores:\n${store}`)
+    return project
+  },
+})
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+if (!hasPython)
+  console.warn('Skipped, since python3 is not installed: the store written from the interface document')
+
+/** Runs the store against a base URL, with its own source and key, and returns what it knows in the end. */
+const run = async (source: string, baseUrl: string, key: string) => {
+  const { sandbox } = local.stack().urls
+  const script = join(import.meta.dirname, 'store.py')
+  const given = Object.entries({ 'base-url': baseUrl, key, panel: sandbox, source })
+  const args = [script, ...given.flatMap(([name, value]) => [`--${name}`, value])]
+  const { code, out, err } = await startProgram(args, { program: 'python3' }).ended
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  return JSON.parse(out)
+}
+
+;(hasPython ? test : test.skip)(
+  'a store written from the interface document has the same record behind the relay as at the service',
+  async () => {
+    const { relay, sandbox } = local.stack().urls
+    const atService = await run('direct', sandbox, 'sandbox-key')
+    expect(atService).toMatchObject({ failures: [], webhooks: { 'reviewed-and-paid': ['paid'] } })
+    expect(await run('literal', relay, 'local-literal')).toEqual(atService)
+  },
+  120_000,
+)
