@@ -18,7 +18,7 @@ export type RegistrationDependencies = {
 }
 
 /** Longer than any real URL, and short in tables and log lines. */
-const URL_MAX = 2000
+export const URL_MAX = 2000
 
 const url = v.pipe(text, v.maxLength(URL_MAX, `must have at most ${URL_MAX} characters`))
 

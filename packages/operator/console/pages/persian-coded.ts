@@ -102,7 +102,7 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   feed: 'خوراک «{source}»',
   'no-signing-secret': 'کلید امضا ندارد',
   'not-registered': 'فروشگاه نشانی وب‌هوکی ثبت نکرده است',
-  'not-registered-waiting': 'فروشگاه نشانی وب‌هوکی ثبت نکرده و {messages} در انتظار آن است',
+  'not-registered-waiting': 'فروشگاه نشانی وب‌هوکی ثبت نکرده است؛ {messages} هنوز دریافت نشده',
   'register-url': 'فروشگاه با کلید خود ثبتش می‌کند: PUT {url}',
   'consumer-failed': 'پیام‌های ناکامی که مصرف‌کننده‌اش از عهده برنیامده: {count}',
   'not-received': '{messages} هنوز دریافت نشده',
