@@ -7,10 +7,11 @@ import { DynamoDB, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
 import { S3 } from '@aws-sdk/client-s3'
 import * as v from 'valibot'
 import { DEFAULT_REGION, DEFAULT_STAGE, stackName } from './cloudformation.ts'
+import { REGISTRATIONS_ID } from './tables.ts'
 
-const USAGE = `Lets the stack take over an orders table that exists without it, so that the next "serverless deploy"
-continues with it: after "serverless remove", after a first deployment that failed and was rolled back, and after a
-restore to a table of another name, which "ordersTable" in serverless.yml then names.
+const USAGE = `Lets the stack take over the tables of orders and registrations that exist without it, so that the next
+"serverless deploy" continues with them: after "serverless remove", after a first deployment that failed and was rolled
+back, and after a restore of the orders to a table of another name, which "ordersTable" in serverless.yml then names.
 
   --stage NAME    (default: ${DEFAULT_STAGE})
   --region NAME   (default: AWS_REGION, else ${DEFAULT_REGION})
@@ -60,6 +61,16 @@ const tableExists = async (dynamodb: DynamoDB, TableName: string) => {
   }
 }
 
+/** A table as it can be imported. */
+const importable = (resource: unknown) => {
+  const { Properties, ...others } = v.parse(table, resource)
+  // A restored table has neither; the next deployment sets them.
+  const { PointInTimeRecoverySpecification, DeletionProtectionEnabled, ...properties } = Properties
+  // Retain: if the import is rolled back, the table must stay.
+  const DeletionPolicy = 'Retain'
+  return { name: properties.TableName, resource: { ...others, Properties: properties, DeletionPolicy } }
+}
+
 export type AdoptDependencies = {
   cloudformation: CloudFormation
   dynamodb: DynamoDB
@@ -69,11 +80,11 @@ export type AdoptDependencies = {
 }
 
 /**
- * Imports the orders table into the stack: a new one with the deployment bucket, or an existing one that does not
- * contain it.
+ * Imports the orders table into the stack, a new one with the deployment bucket or an existing one that does not
+ * contain it, and the table of the registrations if that exists without the stack.
  *
  * @returns a message with the result and the next step
- * @throws if there is no table, or if the stack contains it or cannot be changed
+ * @throws if there is no orders table, or if the stack contains it or cannot be changed
  */
 export const adoptOrders = async (
   stage: string,
@@ -104,17 +115,17 @@ export const adoptOrders = async (
   if (id in current.Resources) {
     throw refuse(`the stack ${StackName} contains them; run npx serverless deploy`)
   }
-  const orders = v.parse(table, wanted[id])
-  // A restored table has neither; the next deployment sets them.
-  const { PointInTimeRecoverySpecification, DeletionProtectionEnabled, ...Properties } = orders.Properties
-  const { TableName } = Properties
-  if (!(await tableExists(dynamodb, TableName))) {
-    throw refuse(`there is no table ${TableName}; run npx serverless deploy`)
+  const { name, resource } = importable(wanted[id])
+  if (!(await tableExists(dynamodb, name))) {
+    throw refuse(`there is no table ${name}; run npx serverless deploy`)
   }
-
-  // Retain: if this import is rolled back, the table must stay.
-  const adopted = { ...orders, Properties, DeletionPolicy: 'Retain' }
-  const Resources = { ...current.Resources, [id]: adopted }
+  const registrations = importable(wanted[REGISTRATIONS_ID])
+  const isBoth = !(REGISTRATIONS_ID in current.Resources) && (await tableExists(dynamodb, registrations.name))
+  const Resources = {
+    ...current.Resources,
+    [id]: resource,
+    ...(isBoth && { [REGISTRATIONS_ID]: registrations.resource }),
+  }
   const body = JSON.stringify({ ...current, Resources })
   const bucket = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'ServerlessDeploymentBucketName')
   // The complete template exceeds a CloudFormation request; that of a new stack has only the bucket and the table.
@@ -136,7 +147,8 @@ export const adoptOrders = async (
   await cloudformation.executeChangeSet(names)
   if (isNew) await cloudformation.waitUntilStackCreateComplete({ StackName }, waiting)
   else await cloudformation.waitUntilStackUpdateComplete({ StackName }, waiting)
-  return `The stack ${StackName} now contains the table ${TableName}. Next: npx serverless deploy`
+  const contained = isBoth ? `tables ${name} and ${registrations.name}` : `table ${name}`
+  return `The stack ${StackName} now contains the ${contained}. Next: npx serverless deploy`
 }
 
 const main = async () => {

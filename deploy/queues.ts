@@ -1,6 +1,7 @@
+import { httpStores } from '../lib/platform/http-stores.ts'
 import { feedDeadQueueName, feedQueueName, QUEUES, storeName } from '../lib/platform/names.ts'
 import { MAX_RECEIVES } from '../lib/platform/retry.ts'
-import { httpStores, type Store } from '../lib/platform/stores.ts'
+import type { Store } from '../lib/platform/stores.ts'
 import {
   allow,
   arn,

@@ -11,7 +11,7 @@ import {
   type Stack,
 } from './cloudformation.ts'
 import { feedsArn, QUEUE_IDS, READ_QUEUE } from './queues.ts'
-import { DELIVERIES_ID, HISTORY_ID, ordersId } from './tables.ts'
+import { DELIVERIES_ID, HISTORY_ID, ordersId, REGISTRATIONS_ID } from './tables.ts'
 
 /** The role of one function: the given statements, its own log group, and traces. */
 const role = (functionId: string, statements: readonly object[]): [string, Resource] => [
@@ -49,6 +49,7 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
       allow(['dynamodb:GetItem'], [orders]),
       // It announces creates and withdrawals; only the worker writes orders.
       allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], [arnOf(DELIVERIES_ID)]),
+      allow(['dynamodb:DeleteItem', 'dynamodb:PutItem'], [arnOf(REGISTRATIONS_ID)]),
       allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [arnOf(QUEUE_IDS.orders)]),
       readIndexed('storeKeys'),
       read('GetParameter', 'accountingKey'),
@@ -64,6 +65,7 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
     ]),
     role('Feeder', [
       allow(READ_QUEUE, [feeds]),
+      allow(['dynamodb:GetItem'], [arnOf(REGISTRATIONS_ID)]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.feedsDead)]),
       readIndexed('feedSecrets'),
     ]),

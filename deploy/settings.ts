@@ -1,6 +1,7 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
-import { assertPublicFeeds, type Store } from '../lib/platform/stores.ts'
+import { assertPublicFeeds } from '../lib/platform/http-stores.ts'
+import type { Store } from '../lib/platform/stores.ts'
 import { SHIFTS } from './shift.ts'
 
 export type DeploymentSettings = {

@@ -25,6 +25,7 @@ const definitions = (AttributeType: 'S' | 'N', ...names: string[]) =>
 
 export const DELIVERIES_ID = 'DeliveriesTable'
 export const HISTORY_ID = 'HistoryTable'
+export const REGISTRATIONS_ID = 'RegistrationsTable'
 
 /**
  * The logical id of the orders table. A restored table has a different name and is therefore a different resource:
@@ -32,6 +33,15 @@ export const HISTORY_ID = 'HistoryTable'
  */
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
+
+/** A table that nothing else can restore. */
+const KEPT = {
+  retained: true,
+  aws: {
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    DeletionProtectionEnabled: true,
+  },
+} as const
 
 export const tablesOf = ({
   prefix,
@@ -91,11 +101,14 @@ export const tablesOf = ({
         },
       ],
     },
-    retained: true,
-    aws: {
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-      DeletionProtectionEnabled: true,
-    },
+    ...KEPT,
+  },
+  {
+    // The URLs that stores have registered. Only the stores know them.
+    id: REGISTRATIONS_ID,
+    name: prefix + TABLES.registrations,
+    schema: { AttributeDefinitions: definitions('S', 'source'), KeySchema: keySchema('source') },
+    ...KEPT,
   },
 ]
 

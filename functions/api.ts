@@ -17,11 +17,13 @@ export const handler = createApi({
   settings: readSettings(
     'ordersTable',
     'deliveriesTable',
+    'registrationsTable',
     'ordersQueueUrl',
     'secretsPath',
     'accountingUrl',
     'accountingTimeZone',
     'waitSeconds',
+    'feedAddresses',
   ),
   ...runtime,
   sleep: setTimeout,

@@ -1,16 +1,23 @@
 import { createFeeder } from '../lib/feeds/handler.ts'
-import { sqsClient, ssmClient } from '../lib/platform/clients.ts'
+import { dynamodbClient, sqsClient, ssmClient } from '../lib/platform/clients.ts'
 import { readSettings, runtime } from '../lib/platform/environment.ts'
 import { httpClient } from '../lib/platform/http-client.ts'
 import { powertoolsTelemetry } from '../lib/platform/telemetry.ts'
 import stores from '../stores.yml'
 
 export const handler = createFeeder({
+  dynamodb: dynamodbClient(),
   sqs: sqsClient(),
   ssm: ssmClient(),
   client: httpClient,
   telemetry: powertoolsTelemetry(),
   stores,
-  settings: readSettings('ordersQueueUrl', 'feedsDeadQueueUrl', 'secretsPath', 'feedAddresses'),
+  settings: readSettings(
+    'ordersQueueUrl',
+    'feedsDeadQueueUrl',
+    'registrationsTable',
+    'secretsPath',
+    'feedAddresses',
+  ),
   ...runtime,
 })

@@ -5,11 +5,13 @@ import { announcementRepository } from '../orders/announcements.ts'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { aboutError } from '../platform/about.ts'
+import { allowedAddresses } from '../platform/addresses.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { invocation, type Settings } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
 import { exactStores, PARAMETERS } from '../platform/names.ts'
 import { indexedParameters, parameterCache } from '../platform/parameters.ts'
+import { registrationRepository } from '../platform/registrations.ts'
 import type { Store } from '../platform/stores.ts'
 import { storeKeys } from './keys.ts'
 import { notStored } from './refusals.ts'
@@ -22,7 +24,13 @@ export type ApiDependencies = AccountingDependencies & {
   stores: readonly Store[]
   settings: Pick<
     Settings,
-    'ordersTable' | 'deliveriesTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'
+    | 'ordersTable'
+    | 'deliveriesTable'
+    | 'registrationsTable'
+    | 'ordersQueueUrl'
+    | 'accountingTimeZone'
+    | 'waitSeconds'
+    | 'feedAddresses'
   >
   sleep: Sleep
   /** Creates the id of an accepted request: a UUID. */
@@ -44,6 +52,9 @@ export const createApi = (dependencies: ApiDependencies) => {
     accessOf: storeKeys(parameterCache(keys, { now, random }), stores),
     orders: orderRepository(dynamodb, ordersTable, { random }),
     announcements: announcementRepository(dynamodb, settings.deliveriesTable),
+    registrations: registrationRepository(dynamodb, settings.registrationsTable),
+    stores,
+    feedAddresses: allowedAddresses(settings),
     enqueue: orderQueue(sqs, ordersQueueUrl),
     // Without a breaker: a read must not wait for the failures of others, and its timeout is short.
     readOrder: serviceClient(dependencies, READ_TIMEOUT_MS).read,

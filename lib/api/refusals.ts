@@ -38,10 +38,27 @@ export const invalid = (issues: Parameters<typeof invalidBody>[0]): HttpResponse
   body: invalidBody(issues),
 })
 
-export const contradictory = (sources: readonly string[]) => {
-  const given = sources.map(source => `"${source}"`).join(' and ')
-  return invalidField('source', `Field "source" is ${given}: query and body must agree`)
+export const contradictory = (field: string, values: readonly string[]) => {
+  const given = values.map(value => `"${value}"`).join(' and ')
+  return invalidField(field, `Field "${field}" is ${given}: query and body must agree`)
 }
+
+/** Only a store with `feed: http` registers its URL. */
+export const feedConfigured = (source: string, isSqs: boolean) =>
+  errorResponse(
+    409,
+    'feed_configured',
+    `The operator of the relay has configured the feed of the store "${source}" as ` +
+      `${isSqs ? 'an SQS queue' : 'an HTTP feed with a fixed URL'}: ask for "feed: http" in stores.yml, with which ` +
+      'the store registers its URL',
+  )
+
+/** The secret of this request is not in use. */
+export const registrationReplaced = errorResponse(
+  409,
+  'replaced',
+  'A later request of the store has registered a URL: use its secret',
+)
 
 export const readOnly = errorResponse(
   403,

@@ -4,7 +4,13 @@ import { MAX_REQUEST_BYTES } from '../orders/order.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import { WEBHOOK_PATH } from '../platform/names.ts'
 import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
-import { DEFAULT_SOURCE, externalId, ORDERS_PATH, type OrderKey } from '../protocol/order.ts'
+import {
+  DEFAULT_SOURCE,
+  externalId,
+  ORDERS_PATH,
+  type OrderKey,
+  REGISTRATION_PATH,
+} from '../protocol/order.ts'
 import { orderIdentity, orderRequest, paymentRequest, refundRequest } from '../protocol/requests.ts'
 import { placeOfError } from '../protocol/scan-json.ts'
 import * as refusals from './refusals.ts'
@@ -13,13 +19,16 @@ import { type Warning, warningsOf } from './warnings.ts'
 /** By lower-case name. */
 export type HttpHeaders = Readonly<Record<string, string | undefined>>
 
-/** The requested action and its order; a create has the order's id in its body. */
-export type Action =
+/** The requested action of an order; a create has the order's id in its body. */
+export type OrderAction =
   | { to: 'create' }
   | { to: 'read' | 'payment' | 'refund'; external_id: string }
   | { to: 'withdraw'; of: 'create' | 'payment' | 'refund'; external_id: string }
 
-type Refused = { refused: HttpResponse }
+/** Of a store's webhook URL. */
+export type RegistrationAction = { to: 'register' } | { to: 'unregister' }
+
+export type Refused = { refused: HttpResponse }
 
 /**
  * The action of a request (spec: Endpoints), with or without a trailing slash. An id may contain any character,
@@ -28,9 +37,17 @@ type Refused = { refused: HttpResponse }
  * @param path the path as API Gateway passes it, percent-decoded; API Gateway cuts it at a question mark,
  *   even an escaped one
  */
-export const route = (method: string, path: string): { action: Action } | Refused => {
+export const route = (
+  method: string,
+  path: string,
+): { action: OrderAction | RegistrationAction } | Refused => {
   // POST /webhook has its own route; other methods arrive here.
   if (path.replace(/\/$/, '') === WEBHOOK_PATH) return { refused: refusals.notAllowed(method, 'POST') }
+  if (path === REGISTRATION_PATH || `${path}/` === REGISTRATION_PATH) {
+    if (method === 'PUT') return { action: { to: 'register' } }
+    if (method === 'DELETE') return { action: { to: 'unregister' } }
+    return { refused: refusals.notAllowed(method, 'PUT, DELETE') }
+  }
   if (!`${path}/`.startsWith(ORDERS_PATH)) return { refused: refusals.unknownPath }
   const rest = path.slice(ORDERS_PATH.length).replace(/\/$/, '')
   if (rest === '') {
@@ -76,11 +93,11 @@ const typeRefusal = (headers: HttpHeaders): HttpResponse | undefined => {
     : undefined
 }
 
-/** The body as JSON. An empty body of a payment or refund means the same as `{}`. */
-const readBody = (
+/** The body as JSON. An empty body means the same as `{}`, except that of a create. */
+export const readBody = (
   body: Body,
   headers: HttpHeaders,
-  kind: keyof typeof BODIES,
+  kind?: keyof typeof BODIES,
 ): { json: unknown; text: string } | Refused => {
   if (isTooLarge(body, MAX_BODY_BYTES)) return { refused: refusals.tooLarge }
   if (isBlank(body)) return { json: kind === 'create' ? undefined : {}, text: '{}' }
@@ -123,7 +140,7 @@ export const readRequest = (
     body,
     headers = {},
     strict = false,
-  }: { action: Action; query: readonly string[]; body: Body; headers?: HttpHeaders; strict?: boolean },
+  }: { action: OrderAction; query: readonly string[]; body: Body; headers?: HttpHeaders; strict?: boolean },
   keySource: string,
   today: () => string,
 ): OrderRequest | Refused => {
@@ -137,7 +154,7 @@ export const readRequest = (
 
   const inBody = v.parse(named, json)
   const sources = new Set([...query, ...(inBody.source == null ? [] : [inBody.source])])
-  if (sources.size > 1) return { refused: refusals.contradictory([...sources]) }
+  if (sources.size > 1) return { refused: refusals.contradictory('source', [...sources]) }
   const [given] = sources
   const order = {
     source: given || DEFAULT_SOURCE,

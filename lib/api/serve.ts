@@ -15,7 +15,8 @@ import { type Answered, accepted, announcedView, answerOf, orderView, refused, r
 import { type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import * as refusals from './refusals.ts'
-import { type Action, type HttpHeaders, readRequest, route } from './request.ts'
+import { answerRegistration, type RegistrationDependencies } from './registration.ts'
+import { type HttpHeaders, type OrderAction, readRequest, route } from './request.ts'
 import type { Wait } from './waiting.ts'
 import type { Warning } from './warnings.ts'
 
@@ -32,7 +33,7 @@ export type HttpRequest = {
   time: number
 }
 
-export type ServeDependencies = {
+export type ServeDependencies = RegistrationDependencies & {
   accessOf: AccessOfKey
   orders: Pick<Orders, 'get'>
   announcements: Announcements
@@ -68,7 +69,7 @@ const ANNOUNCE_AFTER_MS = 500
 /** How long a read of an order in review waits for the service, in milliseconds: the stored result is known. */
 const PRESENT_TIMEOUT_MS = 2000
 
-type Change = Exclude<Action, { to: 'read' }>
+type Change = Exclude<OrderAction, { to: 'read' }>
 
 /** Reads an order without a result: its create may be on its way, or only the service may know it. */
 const readUnknown = async (
@@ -243,6 +244,11 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const { source } = access
   const refuse = (response: HttpResponse) => ({ response, about: { action: action.to, source } })
   if (access.readOnly && action.to !== 'read') return refuse(refusals.readOnly)
+
+  if (action.to === 'register' || action.to === 'unregister') {
+    const registering = answerRegistration(action, source, request, dependencies)
+    return { response: await registering.catch(failAbout({ source })), about: { action: action.to, source } }
+  }
 
   const query = request.query.getAll('source')
   const { body, headers: given } = request

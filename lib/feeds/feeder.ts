@@ -1,11 +1,12 @@
 import type { SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
 import { aboutMessage } from '../platform/about.ts'
+import type { HttpStore } from '../platform/http-stores.ts'
 import { MAX_RETRY_SECONDS } from '../platform/retry.ts'
-import type { HttpStore } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { parseJsonLoosely, readJson } from '../protocol/json.ts'
 import { type Deliver, FeedError } from './deliver.ts'
+import type { Endpoint } from './endpoints.ts'
 
 /** SQS keeps a message for fourteen days; on the last day it is dead-lettered, as are those queued behind it. */
 const DEAD_LETTER_AFTER_MS = 13 * 24 * 60 * 60 * 1000
@@ -20,12 +21,21 @@ const headersOf = (attributes: SQSRecord['messageAttributes']): Record<string, s
 
 export type FeederDependencies = {
   deliver: Deliver
-  /** The secrets with which a store verifies its messages: one, or two during a rotation. */
-  secretsOf: (source: string) => Promise<readonly string[]>
+  endpointOf: (store: HttpStore) => Promise<Endpoint>
   /** Moves a message out of the store's queue, for an operator to handle. */
   deadLetter: (record: SQSRecord) => Promise<void>
   now: () => number
   telemetry: Telemetry
+}
+
+/** What an execution environment knows of an endpoint; another registration begins anew. */
+type Health = {
+  /** Of the endpoint. */
+  since: number
+  /** When it was last seen to accept a message, in unix milliseconds. */
+  acceptedAt: number
+  /** The time of the next probe of a disabled endpoint; 0 while it is enabled. */
+  disabledUntil: number
 }
 
 /**
@@ -37,15 +47,17 @@ export type FeederDependencies = {
  * within thirteen days is dead-lettered, so that nothing is lost.
  */
 export const feeder = (
-  { source, feed, exact }: HttpStore,
-  { deliver, secretsOf, deadLetter, now, telemetry }: FeederDependencies,
+  store: HttpStore,
+  { deliver, endpointOf, deadLetter, now, telemetry }: FeederDependencies,
 ) => {
-  /** When this execution environment last saw the endpoint accept a message, in unix milliseconds. */
-  let acceptedAt = 0
-  /** The time of the next probe of a disabled endpoint; 0 while it is enabled. */
-  let disabledUntil = 0
-  const disable = () => {
-    disabledUntil = now() + MAX_RETRY_SECONDS * 1000
+  const { source, feed } = store
+  let known: Health | undefined
+  const healthOf = ({ since }: Endpoint): Health => {
+    if (known?.since !== since) known = { since, acceptedAt: 0, disabledUntil: 0 }
+    return known
+  }
+  const disable = (health: Health) => {
+    health.disabledUntil = now() + MAX_RETRY_SECONDS * 1000
   }
 
   const send = async ({ body, attributes, messageAttributes }: SQSRecord) => {
@@ -53,30 +65,32 @@ export const feeder = (
     const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
     if (!parsed.success) throw new FeedError('Cannot deliver a message that is not a feed message')
     const { event, delivery } = parsed.output
-    const wait = Math.ceil((disabledUntil - now()) / 1000)
+    const endpoint = await endpointOf(store)
+    const health = healthOf(endpoint)
+    const wait = Math.ceil((health.disabledUntil - now()) / 1000)
     if (wait > 0) throw new FeedError('The feed is disabled', { retryAfter: wait })
 
     // A disabled endpoint is probed with a single message.
-    if (disabledUntil !== 0) disable()
+    if (health.disabledUntil !== 0) disable(health)
     try {
       await deliver({
-        ...{ url: feed.http, secrets: await secretsOf(source), event, delivery, body },
-        ...(exact && { exact: headersOf(messageAttributes) }),
+        ...{ url: endpoint.url, secrets: await endpoint.secrets(), event, delivery, body },
+        ...(store.exact && { exact: headersOf(messageAttributes) }),
       })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
-      const isOld = Number(attributes.ApproximateFirstReceiveTimestamp) <= limit
+      const isOld = Math.max(Number(attributes.ApproximateFirstReceiveTimestamp), health.since) <= limit
       // If the endpoint has since accepted other messages, the fault lies with this message; the others need not wait.
-      if (isOld && acceptedAt <= limit) disable()
+      if (isOld && health.acceptedAt <= limit) disable(health)
       // A failed probe counts regardless of the age of its message: the alarm lasts as long as the feed is disabled.
-      if (isOld || disabledUntil !== 0) {
+      if (isOld || health.disabledUntil !== 0) {
         telemetry.warn('feed disabled', { ...aboutMessage(body), source })
         telemetry.count('FeedDisabled')
       }
       throw error
     }
-    acceptedAt = now()
-    disabledUntil = 0
+    health.acceptedAt = now()
+    health.disabledUntil = 0
     telemetry.info('feed message delivered', { ...aboutMessage(body), source, event })
   }
 

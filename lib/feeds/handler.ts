@@ -2,16 +2,19 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { aboutMessage } from '../platform/about.ts'
-import { assertAllowed } from '../platform/addresses.ts'
+import { allowedAddresses, assertAllowed } from '../platform/addresses.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
-import type { Sqs, Ssm } from '../platform/clients.ts'
+import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
+import { httpStores } from '../platform/http-stores.ts'
 import { feedQueueName, siblingQueueUrl } from '../platform/names.ts'
+import { registrationRepository } from '../platform/registrations.ts'
 import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
-import { httpStores, type Store } from '../platform/stores.ts'
+import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { FeedError, httpDelivery } from './deliver.ts'
+import { endpoints, NotRegistered, registrationDelay, SLOW_RETRY_SECONDS } from './endpoints.ts'
 import { feeder } from './feeder.ts'
 import { feedSecrets } from './secrets.ts'
 
@@ -20,16 +23,19 @@ import { feedSecrets } from './secrets.ts'
  * receives (at least half a day), a message is therefore retried only every 22 to 25 minutes.
  */
 const MANY_RECEIVES = 100
-const SLOW_RETRY_SECONDS = 22 * 60
 
 export type FeedDependencies = Runtime & {
+  dynamodb: DynamoDB
   sqs: Sqs
   ssm: Ssm
   /** Creates the HTTP client for calls to stores; `assertAddress` throws for an address that it must not call. */
   client: (assertAddress: (address: string) => void) => HttpClient
   telemetry: Telemetry
   stores: readonly Store[]
-  settings: Pick<Settings, 'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'secretsPath' | 'feedAddresses'>
+  settings: Pick<
+    Settings,
+    'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'registrationsTable' | 'secretsPath' | 'feedAddresses'
+  >
 }
 
 /** Delays a failed feed message and those behind it in its message group. */
@@ -40,21 +46,27 @@ const delayFeedMessage =
     { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,
   ) =>
   async ({ error, record, behind }: FailedRecord): Promise<void> => {
+    const about = { ...aboutMessage(record.body), source, messageId: record.messageId }
+    const age = (now() - Number(record.attributes.SentTimestamp)) / 1000
+    // Not a failure of an endpoint: the alarm of the feed's age tells that messages wait.
+    if (error instanceof NotRegistered) {
+      const seconds = registrationDelay(age, random())
+      telemetry.warn('feed message waits for a URL', { ...about, seconds })
+      return extendVisibility([record, ...behind], seconds)
+    }
     const receives = Number(record.attributes.ApproximateReceiveCount)
     const { retryAfter = 0, status, code } = error instanceof FeedError ? error : {}
     const atLeast = receives > MANY_RECEIVES ? Math.max(retryAfter, SLOW_RETRY_SECONDS) : retryAfter
     const seconds = retryDelay(receives, random(), atLeast)
     telemetry.error('feed message retried', error, {
-      ...aboutMessage(record.body),
-      source,
-      messageId: record.messageId,
+      ...about,
       receives,
       seconds,
       ...(status !== undefined && { status }),
       ...(code !== undefined && { code }),
     })
     telemetry.count('FeedRetried')
-    telemetry.seconds('FeedFailingAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
+    telemetry.seconds('FeedFailingAge', age)
     await extendVisibility([record, ...behind], seconds)
   }
 
@@ -74,11 +86,12 @@ const feedsDeadQueue =
 
 /** Consumes the queues of the HTTP feeds; all messages of a batch are from one queue. */
 export const createFeeder = (dependencies: FeedDependencies) => {
-  const { sqs, ssm, client, telemetry, stores, settings, now } = dependencies
-  const allowed = settings.feedAddresses === 'loopback' ? 'loopback' : 'public'
+  const { dynamodb, sqs, ssm, client, telemetry, stores, settings, now } = dependencies
+  const allowed = allowedAddresses(settings)
+  const secretsOf = feedSecrets(ssm, settings.secretsPath, dependencies)
   const feeding = {
     deliver: httpDelivery({ http: client(address => assertAllowed(address, allowed)), now }),
-    secretsOf: feedSecrets(ssm, settings.secretsPath, dependencies),
+    endpointOf: endpoints(secretsOf, registrationRepository(dynamodb, settings.registrationsTable)),
     deadLetter: feedsDeadQueue(sqs, settings.feedsDeadQueueUrl),
     now,
     telemetry,

@@ -30,6 +30,23 @@ export const isInternal = (address: string): boolean => isIn(internal, address)
 /** The allowed addresses of stores' endpoints: `loopback` only on a developer's machine. */
 export type AllowedAddresses = 'public' | 'loopback'
 
+/** Anything but `loopback` is `public`. */
+export const allowedAddresses = ({ feedAddresses }: { feedAddresses: string }): AllowedAddresses =>
+  feedAddresses === 'loopback' ? 'loopback' : 'public'
+
+/** Whether a URL may receive a store's messages: https and public, without user and password; http on this machine. */
+export const isFeedUrl = (address: string, allowed: AllowedAddresses): boolean => {
+  const url = URL.parse(address)
+  if (url === null || url.username !== '' || url.password !== '' || isInternal(hostOf(url))) return false
+  return isLoopback(hostOf(url))
+    ? allowed === 'loopback' && /^https?:$/.test(url.protocol)
+    : url.protocol === 'https:'
+}
+
+/** What {@link isFeedUrl} demands, for messages. */
+export const FEED_URL =
+  'a public https address without user and password, such as https://shop.example/webhook'
+
 /** @throws when a store's endpoint resolves to an address it must not have */
 export const assertAllowed = (address: string, allowed: AllowedAddresses): void => {
   if (isInternal(address) || (allowed === 'public' && isLoopback(address))) {

@@ -3,6 +3,7 @@ export const VARIABLES = {
   ordersTable: 'ORDERS_TABLE',
   deliveriesTable: 'DELIVERIES_TABLE',
   historyTable: 'HISTORY_TABLE',
+  registrationsTable: 'REGISTRATIONS_TABLE',
   ordersQueueUrl: 'ORDERS_QUEUE_URL',
   quarantineQueueUrl: 'QUARANTINE_QUEUE_URL',
   feedsDeadQueueUrl: 'FEEDS_DEAD_QUEUE_URL',

@@ -15,7 +15,13 @@ export const QUEUES = {
   quarantine: 'quarantine',
 } as const
 
-export const TABLES = { orders: 'orders', deliveries: 'deliveries', history: 'history' } as const
+export const TABLES = {
+  orders: 'orders',
+  deliveries: 'deliveries',
+  history: 'history',
+  /** The URLs and secrets that stores have registered for their HTTP feeds. */
+  registrations: 'registrations',
+} as const
 
 /** The sparse index of orders that are not settled. */
 export const UNSETTLED_INDEX = 'unsettled'

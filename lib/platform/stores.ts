@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { hostOf, isInternal, isLoopback } from './addresses.ts'
+import { FEED_URL, isFeedUrl } from './addresses.ts'
 import { DAY, HOUR, MINUTE } from './environment.ts'
 import { feedDeadQueueName, feedQueueName, PLAIN, storeName } from './names.ts'
 
@@ -32,29 +32,43 @@ const duration = v.pipe(
   v.maxValue(10 * DAY, 'must be 10d or less: SQS keeps a message for fourteen days'),
 )
 
-const isSafe = (address: string) => {
-  const url = URL.parse(address)
-  if (url === null || url.username !== '' || url.password !== '' || isInternal(hostOf(url))) return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(hostOf(url)))
+const httpAddress = must(`"self", or ${FEED_URL}`)
+
+/** The feed of a store that registers its URL with its key (spec: PUT webhook). */
+const SELF = 'self'
+
+/** An HTTP feed. */
+export type HttpFeed = {
+  /** Where signed messages are sent; without it, the store registers the URL. */
+  http?: string
+  /** How long a message may fail before its endpoint counts as disabled, in seconds. */
+  disable_after: number
 }
 
-const httpAddress = must(
-  'a public https address without user and password, such as https://shop.example/webhook',
+const httpFeed = v.pipe(
+  v.strictObject(
+    {
+      /** `http:` only for a receiver on this machine. */
+      http: v.pipe(
+        v.string(httpAddress),
+        v.check(address => address === SELF || isFeedUrl(address, 'loopback'), httpAddress),
+      ),
+      disable_after: v.optional(duration, '24h'),
+    },
+    keys('an HTTP feed has "http" and optionally "disable_after"'),
+  ),
+  v.transform(({ http, disable_after }): HttpFeed => ({ ...(http !== SELF && { http }), disable_after })),
 )
 
-const httpFeed = v.strictObject(
-  {
-    /** Where signed messages are sent; `http:` only for a receiver on this machine. */
-    http: v.pipe(v.string(httpAddress), v.check(isSafe, httpAddress)),
-    /** How long a message may fail before its endpoint counts as disabled. */
-    disable_after: v.optional(duration, '24h'),
-  },
-  keys('an HTTP feed has "http" and optionally "disable_after"'),
-)
-
-const sqsFeed = v.literal(
-  'sqs',
-  must('"sqs", or have the address of an HTTP feed below it as "http: https://…"'),
+const plainFeed = v.pipe(
+  v.picklist(
+    ['sqs', 'http'],
+    must(
+      '"sqs", "http" for a store that registers its URL, or have the address of an HTTP feed below it as ' +
+        '"http: https://…"',
+    ),
+  ),
+  v.transform((feed): 'sqs' | HttpFeed => (feed === 'sqs' ? feed : { disable_after: DAY })),
 )
 
 /** The spec sets no limit; this one keeps log lines and tables readable. */
@@ -112,7 +126,7 @@ const store = v.strictObject(
     /** Names the queue of the feed, `feed-<queue>.fifo`, instead of the source. */
     queue: v.optional(v.pipe(v.string(must(QUEUE_RULE)), v.regex(PLAIN, must(QUEUE_RULE)))),
     /** How the store is notified. */
-    feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
+    feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : plainFeed)),
     /** Follows the interface to the letter, in answers and feed (docs/integrate.md, Exact stores). */
     exact: v.optional(v.boolean(must('true or false'))),
     /** Roles and accounts that may consume an SQS feed from another account. */
@@ -177,25 +191,3 @@ export const storesFile = v.strictObject(
   },
   keys('the file has "stores" and nothing else'),
 )
-
-/** A store with an HTTP feed. */
-export type HttpStore = Omit<Store, 'feed'> & { feed: v.InferOutput<typeof httpFeed> }
-
-/** The stores with an HTTP feed. */
-export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
-  stores.flatMap(({ feed, ...store }) => (feed === 'sqs' ? [] : [{ ...store, feed }]))
-
-/**
- * Checks that no HTTP feed is an address of the machine that runs the relay; only the local stack may have those.
- *
- * @throws naming the store
- */
-export const assertPublicFeeds = (stores: readonly Store[]): void => {
-  for (const { source, feed } of httpStores(stores)) {
-    if (!isLoopback(hostOf(new URL(feed.http)))) continue
-    throw new Error(
-      `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, an address of the machine that ` +
-        'calls it; use the address of the store',
-    )
-  }
-}

@@ -3,6 +3,9 @@ import * as v from 'valibot'
 /** The path of the orders (spec: Endpoints). */
 export const ORDERS_PATH = '/api/v1/orders/'
 
+/** Where a store registers and removes its webhook URL (spec: Endpoints). */
+export const REGISTRATION_PATH = '/api/v1/webhook/'
+
 /** A lone surrogate, which JSON can write as an escape, has no UTF-8 form to store or send. */
 export const text = v.pipe(
   v.string('must be a string'),

@@ -7,7 +7,7 @@ import { type Sent, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
 import type { SQSEvent } from 'aws-lambda'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
-import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
+import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
 import { context } from '../../test/support/lambda.ts'
 import { createQueue } from '../../test/support/parts.ts'
 import { recordingTelemetry } from '../../test/support/telemetry.ts'
@@ -82,7 +82,7 @@ export const killTests = ({ parts, copyOf }: Examples) => {
     expectOnce(parts().sqs, await copyOf('examples/sqs-consumer.ts', deadly('examples/sqs-consumer.ts'))))
 
   test.concurrent('an HTTP receiver handles each version once and in order, although it is killed at any point', async () => {
-    const { sqs, ssm, queueUrl } = parts()
+    const { dynamodb, sqs, ssm, queueUrl } = parts()
     const example = await copyOf('examples/http-receiver.ts', deadly('examples/http-receiver.ts'))
     const secretsPath = '/order-relay/test'
     await ssm.putParameter({
@@ -92,11 +92,12 @@ export const killTests = ({ parts, copyOf }: Examples) => {
     })
     shortenDelays(sqs, { retries: 10, timeouts: 1 })
     const feed = createFeeder({
-      ...{ sqs, ssm, client: httpClient, now: Date.now, random: Math.random },
+      ...{ dynamodb, sqs, ssm, client: httpClient, now: Date.now, random: Math.random },
       stores: [{ source: 'shop', feed: { http: example.url, disable_after: 3600 } }],
       settings: {
         ordersQueueUrl: queueUrl(QUEUES.orders),
         feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
+        registrationsTable: TABLES.registrations,
         secretsPath,
         feedAddresses: 'loopback',
       },

@@ -1,6 +1,7 @@
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
+  DeleteItemCommand,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
@@ -16,6 +17,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   [TABLES.deliveries]: ['delivery'],
   [TABLES.orders]: ['source', 'external_id'],
   [TABLES.history]: ['partition', 'at'],
+  [TABLES.registrations]: ['source'],
 }
 
 type Names = Readonly<Record<string, string>>
@@ -139,6 +141,14 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
         const { TableName, Item = {}, ConditionExpression, ExpressionAttributeValues } = command.input
         check(find(TableName, Item), ConditionExpression, ExpressionAttributeValues)
         put(TableName, { ...Item })
+        return {}
+      }
+      if (command instanceof DeleteItemCommand) {
+        const { TableName, Key, ConditionExpression, ...input } = command.input
+        const { ExpressionAttributeValues: values, ExpressionAttributeNames: names } = input
+        check(find(TableName, Key), ConditionExpression, values, names)
+        const { items, key } = place(TableName, Key)
+        items.delete(key)
         return {}
       }
       if (command instanceof UpdateItemCommand) {

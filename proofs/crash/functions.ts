@@ -10,8 +10,9 @@ import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import type { Settings } from '../../lib/platform/environment.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
+import { httpStores } from '../../lib/platform/http-stores.ts'
 import { feedQueueName, QUEUES, siblingQueueUrl } from '../../lib/platform/names.ts'
-import { httpStores, type Store } from '../../lib/platform/stores.ts'
+import type { Store } from '../../lib/platform/stores.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
@@ -30,7 +31,7 @@ export const STORES: readonly Store[] = [
     consumers: ['arn:aws:iam::999999999999:role/shop', '888888888888'],
   },
   { source: WEB, feed: { http: 'https://web.example/feed?of=relay', disable_after: 24 * 60 * 60 } },
-  { source: APP, feed: { http: 'https://app.example/feed', disable_after: 24 * 60 * 60 } },
+  { source: APP, feed: { disable_after: 24 * 60 * 60 } },
 ]
 export const ACCOUNTING_ORIGIN = 'https://accounting.example'
 

@@ -1,10 +1,13 @@
 import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
 import { indexOf } from '../../lib/platform/parameters.ts'
 
-/** The stores of the harness: `shop` with an SQS feed, `web` and `app` with an HTTP feed. */
+/** The stores of the harness: `shop` with an SQS feed, `web` and `app` with an HTTP feed, whose URL `app` registers. */
 export const SHOP = 'shop'
 export const WEB = 'web'
 export const APP = 'app'
+
+/** The URL that `app` has registered at first. */
+export const APP_URL = 'https://app.example/feed'
 
 /**
  * Every call of the functions, in sequence: each is a place for a crash. AWS calls are named by command and target.
@@ -25,6 +28,8 @@ const CALLS = {
   'api: read the announcements': `GetItem ${TABLES.deliveries}`,
   'api: read the accounting key': `GetParameter ${PARAMETERS.accountingKey}`,
   'api: call read': '',
+  'api: register a URL': `PutItem ${TABLES.registrations}`,
+  'api: remove a URL': `DeleteItem ${TABLES.registrations}`,
   'api: answer': '',
   'reconcile: query due orders': `Query ${TABLES.orders}`,
   'reconcile: send to the order queue': `SendMessage ${QUEUES.orders}`,
@@ -48,6 +53,7 @@ const CALLS = {
   'worker: delete messages': '',
   'feeder: read the feed secrets': `GetParametersByPath ${indexOf(PARAMETERS.feedSecrets)}`,
   'feeder: read the feed secrets without their index': `GetParametersByPath ${PARAMETERS.feedSecrets}`,
+  'feeder: read the registration': `GetItem ${TABLES.registrations}`,
   'feeder: deliver to the store': '',
   'feeder: send to dead letters': `SendMessage ${QUEUES.feedsDead}`,
   'feeder: extend visibility': `ChangeMessageVisibilityBatch ${feedQueueName(WEB)}`,

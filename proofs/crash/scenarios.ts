@@ -5,7 +5,7 @@ import { untilText } from '../../lib/platform/parameters.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../../test/support/scenarios.ts'
 import { NAME, REASON } from './personal.ts'
-import { SHOP, WEB } from './places.ts'
+import { APP, APP_URL, SHOP, WEB } from './places.ts'
 import { AFTER_ROTATION, type Scenario, STRANGERS, type World } from './world.ts'
 
 const UNREADABLE = `{"event":"order.updated","name":"${NAME}"`
@@ -88,6 +88,17 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     orders: { 1001: PAID, 1002: { ...PAID, source: WEB } },
     happens({ cloud: { parameters } }) {
       for (const name of parameters.keys()) if (name.includes('-index/')) parameters.delete(name)
+    },
+  },
+  'a store registers, replaces and removes its URL': {
+    orders: { 1001: { ...REVIEWED, source: APP } },
+    async happens({ clock, stores }) {
+      await stores.unregister(APP, APP_URL)
+      await clock.wait(10 * MINUTE)
+      await stores.register(APP, `${APP_URL}/first`)
+      await clock.wait(20 * MINUTE)
+      await stores.unregister(APP, `${APP_URL}/first`)
+      await stores.register(APP, `${APP_URL}/second`)
     },
   },
   'an order never reviewed': { orders: { 1001: { ...REFUNDED, review: true } } },

@@ -1,6 +1,6 @@
 import type { RequestKind } from '../../lib/orders/order.ts'
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
-import type { OrderKey } from '../../lib/protocol/order.ts'
+import { ORDERS_PATH, type OrderKey, REGISTRATION_PATH } from '../../lib/protocol/order.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { httpEvent } from '../../test/support/lambda.ts'
 import { type ReceivedMessage, readFeedMessage } from '../../test/support/oracle.ts'
@@ -41,7 +41,7 @@ export const storeClients = (
       httpEvent({
         receivedAt: clock.now(),
         method,
-        path: `/api/v1/orders/${path}`,
+        path: path.startsWith('/') ? path : ORDERS_PATH + path,
         headers: { authorization: `Bearer ${key}`, ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
@@ -69,6 +69,19 @@ export const storeClients = (
       true,
     )
 
+  /** Registers or removes a URL until it is answered; in sequence, since the last secret is the one in use. */
+  const registering = (method: 'PUT' | 'DELETE', source: string, url: string) =>
+    sendIn(
+      clock,
+      { ...pattern, sends: 'once' },
+      async () => {
+        const answer = await request(method, REGISTRATION_PATH, storeKeyOf(source), { url })
+        if (answer?.statusCode === 200) feedSecrets.set(source, JSON.parse(answer.body ?? '').secret)
+        return answer?.statusCode === 200 || answer?.statusCode === 204
+      },
+      true,
+    )
+
   const receive = (body: string) => {
     const { external_id } = JSON.parse(body).data
     const received = feeds.get(external_id)
@@ -84,6 +97,8 @@ export const storeClients = (
     forget: (external_id: string) => void feeds.delete(external_id),
     /** Changes the secret with which a store verifies messages. */
     verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
+    register: (source: string, url: string) => registering('PUT', source, url),
+    unregister: (source: string, url: string) => registering('DELETE', source, url),
     /** Ids of accepted requests by order. */
     accepted,
     problems,

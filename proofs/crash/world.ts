@@ -1,6 +1,7 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import type { RequestKind } from '../../lib/orders/order.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
-import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
+import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
 import { indexOf, indexTexts } from '../../lib/platform/parameters.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
@@ -13,7 +14,7 @@ import { dynamodbTables } from './dynamodb.ts'
 import { callsWith, type Fault, type Instance } from './faults.ts'
 import { ACCOUNTING_ORIGIN, LIMITS, lambda } from './functions.ts'
 import { leakIn, leakyError, NAME } from './personal.ts'
-import { APP, type FunctionName, SHOP, WEB } from './places.ts'
+import { APP, APP_URL, type FunctionName, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
 import type { PlannedOrder, Scenario } from './scenario.ts'
 import { type Pattern, type Stranger, webhookSender } from './sender.ts'
@@ -65,9 +66,14 @@ const FIRST_PARAMETERS = new Map([
   [PARAMETERS.accountingKey, ACCOUNTING_KEY],
   // The store "closed" was removed from stores.yml, and its key was not revoked.
   ...[SHOP, WEB, APP, 'closed'].map(source => storeKeyEntry(source, storeKeyOf(source))),
-  ...[WEB, APP].map(source => [`${PARAMETERS.feedSecrets}/${source}`, feedSecretOf(source)] as const),
+  [`${PARAMETERS.feedSecrets}/${WEB}`, feedSecretOf(WEB)],
 ])
 for (const folder of [PARAMETERS.storeKeys, PARAMETERS.feedSecrets]) writeIndex(FIRST_PARAMETERS, folder)
+
+const FIRST_REGISTRATION = {
+  ...{ source: { S: APP }, url: { S: APP_URL }, secret: { S: feedSecretOf(APP) } },
+  registered_at: { S: '2025-01-01T00:00:00.000Z' },
+}
 
 /** A retry announced by a function. */
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
@@ -139,6 +145,8 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     parameters: new Map(FIRST_PARAMETERS),
     failingEntries: scenario.failingEntries ?? 0,
   }
+
+  cloud.tables.run(new PutItemCommand({ TableName: TABLES.registrations, Item: FIRST_REGISTRATION }))
 
   const send = (instance: Instance, name: FunctionName, request: OutgoingRequest) => {
     const { origin, timeout } = request

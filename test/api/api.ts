@@ -64,7 +64,7 @@ export const apiForTests = async () => {
       event,
       context(() => time),
     )
-    return { status: statusCode, headers: answered, body: JSON.parse(json) }
+    return { status: statusCode, headers: answered, body: JSON.parse(json || 'null') }
   }
 
   beforeEach(async () => {

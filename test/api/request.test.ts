@@ -40,6 +40,7 @@ describe('the path', () => {
     ['POST', '/api/v1/orders/1001/', 405, allow('GET, HEAD, DELETE')],
     ['PUT', '/api/v1/orders/1001/payment/', 405, allow('GET, HEAD, POST, DELETE')],
     ['PUT', '/webhook/', 405, allow('POST')],
+    ['GET', '/api/v1/webhook', 405, allow('PUT, DELETE')],
     ...['/', '/api/v1/', '/api/v1/ordersx', '/webhooks'].map(
       path => ['POST', path, 404] satisfies [string, string, number],
     ),

@@ -118,6 +118,14 @@ test.each<[string, Account, string]>([
   expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('Retain')
 })
 
+test('adopts the registrations as well, if they remained', async () => {
+  const registrations = 'order-relay-production-registrations'
+  const state: Account = { tables: [TABLE, registrations] }
+  await expect(adopt(state)).resolves.toContain(`the tables ${TABLE} and ${registrations}.`)
+  expect(Object.keys(state.resources ?? {})).toEqual(['Bucket', 'OrdersTable', 'RegistrationsTable'])
+  expect(state.resources?.RegistrationsTable?.DeletionPolicy).toBe('Retain')
+})
+
 test('adopts a restored table alongside the old one; the next deployment protects it', async () => {
   const resources = { Bucket: BUCKET, Role: ROLE, ...ordersTable() }
   const restored = `${TABLE}-2`

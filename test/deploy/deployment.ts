@@ -290,17 +290,17 @@ described('a deployment', () => {
     expect(await statements()).toEqual(tlsOnly)
   })
 
-  test('keeps the orders table when it is removed', async () => {
+  test('keeps the tables of orders and registrations when it is removed', async () => {
     await must('remove', serverless(it.project, it.deployer, 'remove', ...AT))
     await expect(outputsNow()).rejects.toThrow('does not exist')
     expect((await it.sqs.listQueues({ QueueNamePrefix: STACK })).QueueUrls ?? []).toEqual([])
-    expect((await it.dynamodb.listTables({})).TableNames).toEqual([ORDERS])
+    expect((await it.dynamodb.listTables({})).TableNames).toEqual([ORDERS, `${STACK}-registrations`])
     expect(await savedStatus('1001')).toBe('paid')
     expect((await fetch(reachable('/webhook'), { method: 'POST' })).status).not.toBe(401)
   })
 
   test('refuses to deploy over the retained orders', async () => {
-    await expect(it.deploy()).rejects.toThrow(`'${ORDERS}' already exists`)
+    await expect(it.deploy()).rejects.toThrow(/'\S+-(orders|registrations)' already exists/)
   })
 
   test('adopts the retained orders', async () => {
@@ -308,7 +308,7 @@ described('a deployment', () => {
     await it.deploy()
     outputs = await outputsNow()
     expect(await savedStatus('1001')).toBe('paid')
-    expect(await resources()).toContain('OrdersTable')
+    expect(await resources()).toEqual(expect.arrayContaining(['OrdersTable', 'RegistrationsTable']))
   })
 
   test('continues with a restored table, as docs/restore.md describes', async () => {

@@ -87,7 +87,7 @@ export type Package = {
 export const packagedForCrash = async (folder: string): Promise<Package> => {
   const stores = STORES.map(({ feed, ...store }) => ({
     ...store,
-    feed: feed === 'sqs' ? feed : { http: feed.http },
+    feed: feed === 'sqs' ? feed : { http: feed.http ?? 'self' },
   }))
   const settings = Object.entries({ ...SETTINGS, ...OPTIONS }).map(
     ([name, value]) => `--param=${name}=${value}`,

@@ -11,15 +11,16 @@ import { copyProject } from '../support/project.ts'
 import { local } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { interfaceTests } from './interface.ts'
+import { SELF } from './registration.ts'
 import { feedOf, item, relayApi, storeOf } from './steps.ts'
 
 export const PERSIAN = 'فروشگاه شمالی'
 
-/** A copy of the project with a store that no queue can be named after. */
+/** A copy of the project with a store that no queue can be named after, and one that registers its URL. */
 export const projectWithPersianStore = async (folder: string): Promise<string> => {
   await copyProject(folder)
   const store = `{ source: ${PERSIAN}, feed: sqs, dead_letter_after: 2, consumers: ["111122223333"] }`
-  await appendFile(join(folder, 'stores.yml'), `  - ${store}\n`)
+  await appendFile(join(folder, 'stores.yml'), `  - ${store}\n  - { source: ${SELF}, feed: http }\n`)
   return folder
 }
 

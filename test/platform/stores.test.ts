@@ -3,8 +3,9 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { feedQueueId, queuesOf } from '../../deploy/queues.ts'
 import { parseStores, readStores } from '../../deploy/stores.ts'
+import { assertPublicFeeds, registersItself } from '../../lib/platform/http-stores.ts'
 import { storeName } from '../../lib/platform/names.ts'
-import { assertPublicFeeds, MAX_STORES } from '../../lib/platform/stores.ts'
+import { MAX_STORES } from '../../lib/platform/stores.ts'
 import { aliasBomb } from '../../proofs/fuzz/properties.ts'
 
 /** A file with these stores, one per line. */
@@ -24,6 +25,17 @@ describe('stores.yml', () => {
     const stores = parseStores(readFileSync('stores.yml', 'utf8') + lines.join('\n'))
     const feed = { http: 'https://corner.example/webhook', disable_after: 24 * 60 * 60 }
     expect(stores.at(-1)).toEqual({ source: 'corner-shop', feed })
+    expect(() => assertPublicFeeds(stores)).not.toThrow()
+  })
+
+  test.each([
+    ['http', 24 * 60 * 60],
+    ['{ http: self }', 24 * 60 * 60],
+    ['{ http: self, disable_after: 3d }', 3 * 24 * 60 * 60],
+  ])('leaves the URL to the store with "feed: %s"', (feed, disable_after) => {
+    const stores = parseStores(file(`{ source: a, feed: ${feed} }`))
+    expect(stores).toEqual([{ source: 'a', feed: { disable_after } }])
+    expect(stores.map(registersItself)).toEqual([true])
     expect(() => assertPublicFeeds(stores)).not.toThrow()
   })
 
@@ -64,7 +76,7 @@ describe('stores.yml', () => {
   const many = Array.from({ length: MAX_STORES + 1 }, (_, index) => `{ source: s${index}, feed: sqs }`)
   const roles = many.slice(0, 50).map((_, index) => `arn:aws:iam::1111222233${index + 10}:role/shop`)
   const ROLE = 'consumers[0]" must be the ARN of a role, such as '
-  const PUBLIC = 'feed.http" must be a public https address without user and password'
+  const PUBLIC = 'feed.http" must be "self", or a public https address without user and password'
   const HTTP = 'feed: { http: "https://a.example" }'
   const DISABLED = (after: string) => HTTP.replace(' }', `, disable_after: ${after} }`)
   const addresses = [
@@ -86,7 +98,7 @@ describe('stores.yml', () => {
   test.each<[store: string, first: string, ...parts: string[]]>([
     ['source: a, feed: sqs, fed: 1', 'fed" is not a known key: a store has "source", "feed" and opt'],
     ['source: a', 'feed" is missing'],
-    ['source: a, feed: ', 'feed" must be "sqs"', 'not null'],
+    ['source: a, feed: ', 'feed" must be "sqs", "http"', 'not null'],
     ['source: a, feed: "https://a.example"', 'feed" must be "sqs"', '"http: https://…"'],
     ['source: "", feed: sqs', 'source" must have 1 to 100 characters'],
     [`source: ${'ف'.repeat(101)}, feed: sqs`, 'source" must have 1 to 100 characters'],
@@ -99,6 +111,7 @@ describe('stores.yml', () => {
     ['source: a, feed: sqs, exact: yes', 'exact" must be true or false, not "yes"'],
     [`source: a, consumers: ["111122223333"], ${HTTP}`, 'consumers" is for SQS feeds, and'],
     [`source: a, dead_letter_after: 5, ${HTTP}`, 'dead_letter_after" is for SQS'],
+    ['source: a, dead_letter_after: 5, feed: http', 'dead_letter_after" is for SQS'],
     ['source: a, dead_letter_after: 0, feed: sqs', 'dead_letter_after" must be a number of receives'],
     [`source: a, ${DISABLED('1w')}`, 'feed.disable_after" must be a time such as 90m, 24h or 3d, not "1w"'],
     [`source: a, ${DISABLED('11d')}`, 'feed.disable_after" must be 10d or less'],

@@ -10,6 +10,7 @@ export const settingsWith = (queueUrl: (name: string) => string, changes: Partia
   ordersTable: TABLES.orders,
   deliveriesTable: TABLES.deliveries,
   historyTable: TABLES.history,
+  registrationsTable: TABLES.registrations,
   ordersQueueUrl: queueUrl(QUEUES.orders),
   quarantineQueueUrl: queueUrl(QUEUES.quarantine),
   feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),

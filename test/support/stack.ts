@@ -15,9 +15,10 @@ import { recordingTelemetry } from './telemetry.ts'
 export const STORES: readonly Store[] = [
   { source: 'shop', queue: 'own', feed: 'sqs' },
   { source: 'web', feed: { http: 'https://web.example/webhook?shop=1', disable_after: 24 * 60 * 60 } },
+  { source: 'self', feed: { disable_after: 24 * 60 * 60 } },
 ]
 
-/** The resources of a stack with the stores "shop" and "web", on the embedded AWS services. */
+/** The resources of a stack with the stores "shop", "web" and "self", which registers its URL, on the embedded AWS services. */
 export const startStack = async () => {
   const resources = { prefix: '', stores: STORES }
   const parts = await startParts({ tables: tablesOf(resources), queues: queuesOf(resources) })
@@ -37,7 +38,7 @@ export const startStack = async () => {
   await set(`${PARAMETERS.webhookSecrets}/first`, 'webhook secret')
   await set(PARAMETERS.accountingKey, 'accounting key')
   await set(`${PARAMETERS.feedSecrets}/web`, 'secret of web')
-  for (const source of ['shop', 'web', 'api', 'closed']) {
+  for (const source of ['shop', 'web', 'self', 'api', 'closed']) {
     await ssm.putParameter(storeKeyParameter(secretsPath, source, `key-of-${source}`))
   }
   await ssm.putParameter(storeKeyParameter(secretsPath, 'shop', 'read-only', true))
@@ -50,6 +51,7 @@ export const startStack = async () => {
     bulkQueueUrl: queueUrl(QUEUES.bulk),
     shopFeedUrl: queueUrl('feed-own.fifo'),
     webFeedUrl: queueUrl('feed-web.fifo'),
+    selfFeedUrl: queueUrl('feed-self.fifo'),
     set,
     unset,
     /** Sends JSON to a FIFO queue in the message group of an order. */

@@ -1,4 +1,4 @@
-import { ORDERS_PATH } from '@order-relay/lib/protocol/order.ts'
+import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import type { JsonSchema } from 'order-relay-sandbox/src/openapi/schemas.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
@@ -111,6 +111,57 @@ const withdraw = (of: string, operationId: string, more = '') =>
     },
   })
 
+const URL_EXAMPLE = 'https://shop.example/webhook'
+
+/** Refusals of the registration of a URL. */
+const REGISTRATION_FAILURES = {
+  ...FAILURES,
+  400: error('The request has no valid URL: a public https address without user and password.'),
+  403: error('The key can only read.'),
+  413: BODY_FAILURES[413],
+  415: BODY_FAILURES[415],
+}
+const CONFIGURED = 'The operator has configured the feed of the store (`feed_configured`).'
+
+const registration = {
+  put: {
+    operationId: 'registerWebhook',
+    tags: ['Feed'],
+    summary: 'Register the webhook URL of the store',
+    description:
+      'For a store with `feed: http` in stores.yml. A store has one URL: another one replaces it. The same one gets a new secret, with which alone the relay signs from then on.',
+    ...body(true, { url: URL_EXAMPLE }, 'WebhookUrl'),
+    responses: {
+      200: { description: 'Registered.', ...content('WebhookRegistration') },
+      409: error(`${CONFIGURED} Or a later request has registered a URL (\`replaced\`).`),
+      ...REGISTRATION_FAILURES,
+    },
+  },
+  delete: {
+    operationId: 'removeWebhook',
+    tags: ['Feed'],
+    summary: 'Remove the webhook URL of the store',
+    description: 'Messages then wait until a URL is registered, for thirteen days.',
+    parameters: [
+      {
+        name: 'url',
+        in: 'query',
+        required: false,
+        description: 'The URL, unless it is in the body.',
+        example: URL_EXAMPLE,
+        schema: { type: 'string' } as JsonSchema,
+      },
+    ],
+    ...body(false, { url: URL_EXAMPLE }, 'WebhookUrl'),
+    responses: {
+      204: { description: 'Removed, or not registered.' },
+      409: error(CONFIGURED),
+      ...REGISTRATION_FAILURES,
+      400: error('The request has no URL.'),
+    },
+  },
+}
+
 /** The OpenAPI 3.1 document of the stores' API, from the schemas that validate its requests. */
 export const openApi = () => ({
   openapi: '3.1.0',
@@ -184,6 +235,7 @@ export const openApi = () => ({
       }),
       delete: withdraw('refund', 'withdrawRefund'),
     },
+    [REGISTRATION_PATH]: registration,
   },
   webhooks: {
     feed: {

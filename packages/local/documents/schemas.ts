@@ -1,3 +1,4 @@
+import { URL_MAX } from '@order-relay/lib/api/registration.ts'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import { REQUEST_KINDS, REQUEST_STATES } from '@order-relay/lib/orders/order.ts'
 import * as requests from '@order-relay/lib/protocol/requests.ts'
@@ -149,6 +150,16 @@ export const SCHEMAS = {
       error: v.optional(refusal),
     }),
     ...message,
+  }),
+  WebhookUrl: v.object({
+    url: v.pipe(
+      text('A public https address without user and password; on this machine, http for a loopback address.'),
+      v.metadata({ pattern: '^https?://[^/?#@]+([/?#]|$)', maxLength: URL_MAX }),
+    ),
+  }),
+  WebhookRegistration: v.object({
+    url: text('The registered URL.'),
+    secret: text('The secret that signs its messages, as text, with `whsec_`.'),
   }),
   Test: v.object({ event: v.literal(FEED_TEST), data: v.object(key), ...message }),
 } as const satisfies Record<string, v.GenericSchema>

@@ -49,7 +49,12 @@ test('the port opens once the tables of the stack and their indexes exist', asyn
   await first
   const { Table } = await client.describeTable({ TableName: 'orders' })
   expect([Table?.TableStatus, Table?.GlobalSecondaryIndexes?.[0]?.IndexName]).toEqual(['ACTIVE', 'unsettled'])
-  expect((await client.listTables({})).TableNames).toEqual(['deliveries', 'history', 'orders'])
+  expect((await client.listTables({})).TableNames).toEqual([
+    'deliveries',
+    'history',
+    'orders',
+    'registrations',
+  ])
 })
 
 test('a table of an earlier start with other keys causes an error that names both', async () => {

@@ -91,7 +91,12 @@ test('a function sees its tables and queues, but not the developer’s own AWS a
   })
   expect(Object.keys(environment)).not.toContain('AWS_PROFILE')
   expect(Object.keys(environment)).not.toContain('AWS_SESSION_TOKEN')
-  expect((await clients.dynamodb.listTables({})).TableNames).toEqual(['deliveries', 'history', 'orders'])
+  expect((await clients.dynamodb.listTables({})).TableNames).toEqual([
+    'deliveries',
+    'history',
+    'orders',
+    'registrations',
+  ])
 })
 
 test.each([
@@ -210,7 +215,7 @@ test('a second start names the directory in use, and the first stops with exit c
   await expect(second.ready()).rejects.toThrow(
     /Cannot open .*dynamodb: another order-relay uses it; stop that one, or set ORDER_RELAY_DATA to another directory/,
   )
-  expect((await clients.dynamodb.listTables({})).TableNames).toHaveLength(3)
+  expect((await clients.dynamodb.listTables({})).TableNames).toHaveLength(4)
   await offline.stop()
   expect(await offline.ended).toBe('ended with exit code 0')
 })

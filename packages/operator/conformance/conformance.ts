@@ -11,7 +11,7 @@ import { durationOption } from '../core/options.ts'
 import { count, type Finding, findingsReport, note, ok, problem } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
-import { feedSecretOf } from '../stores/credentials.ts'
+import { endpointOf } from '../stores/endpoints.ts'
 import { type Check, feedChecks, httpChecks, killChecks, type Outcome, type Play } from './checks.ts'
 import {
   type Feed,
@@ -187,12 +187,10 @@ const textAt = async (place: string): Promise<string> => {
 }
 
 const feedOf = async (context: Context, source: string, patience: Patience) => {
-  const { feed, queue } = storeNamed(context, source)
-  if (feed !== 'sqs') {
-    const secret = await feedSecretOf(context, source, 'test the store')
-    return httpFeed({ url: feed.http, secret, ...patience })
-  }
-  const name = feedQueueName(source, queue)
+  const { feed, ...store } = storeNamed(context, source)
+  if (feed !== 'sqs')
+    return httpFeed({ ...(await endpointOf(context, { ...store, feed }, 'test the store')), ...patience })
+  const name = feedQueueName(source, store.queue)
   const { all } = await depthOf(context, name)
   if (all > 0) {
     const found = `${count(all, 'message')} of real orders may wait in ${name}`

@@ -1,6 +1,8 @@
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
+import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
 import { QUEUES, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
+import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
 import { DELIVERY_TTL_SECONDS } from '@order-relay/lib/webhook/deliveries.ts'
 import * as v from 'valibot'
@@ -24,6 +26,7 @@ import { progress } from '../core/terminal.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
+import { registrationOf } from '../stores/endpoints.ts'
 import { type DoctorCode, messagesOf, say } from './messages.ts'
 import { windowFindings } from './windows.ts'
 
@@ -171,7 +174,7 @@ const feed = async (context: Context, store: Store, hasSecret: boolean): Promise
   const { source, feed: kind } = store
   const check = say('feed', { source })
   const isHttp = kind !== 'sqs'
-  if (isHttp && !hasSecret) {
+  if (isHttp && !registersItself(store) && !hasSecret) {
     const remedy = `relay stores secret ${shellWord(source)}${context.flags}`
     return problem(check, say('no-signing-secret'), remedy)
   }
@@ -182,6 +185,11 @@ const feed = async (context: Context, store: Store, hasSecret: boolean): Promise
     if (dead > 0) {
       const command = `relay dead list --source ${shellWord(source)}${context.flags}`
       return problem(check, say('consumer-failed', { count: dead }), command)
+    }
+    if (registersItself(store) && (await registrationOf(context, source)) === undefined) {
+      const remedy = say('register-url', { url: (await context.stack()).apiUrl + REGISTRATION_PATH })
+      if (all === 0) return note(check, say('not-registered'), remedy)
+      return problem(check, say('not-registered-waiting', { messages: messagesOf(all) }), remedy)
     }
     if (all === 0) return ok(check, say('no-messages'))
     const command = `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags}`

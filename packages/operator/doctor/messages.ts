@@ -72,6 +72,9 @@ export const MESSAGES = {
   // Stores.
   feed: 'the feed of "{source}"',
   'no-signing-secret': 'it has no signing secret',
+  'not-registered': 'the store has registered no webhook URL',
+  'not-registered-waiting': 'the store has registered no webhook URL; {messages} not received yet',
+  'register-url': 'the store registers one with its key: PUT {url}',
   'consumer-failed': 'dead letters that its consumer could not handle: {count}',
   'not-received': '{messages} not received yet',
   'endpoint-answers': '{command} shows what its endpoint answers',

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
 import { feedSecretParameters } from '@order-relay/lib/feeds/secrets.ts'
 import { feedSecretName, PARAMETERS, storeName } from '@order-relay/lib/platform/names.ts'
-import { ORDERS_PATH } from '@order-relay/lib/protocol/order.ts'
+import { newFeedSecret } from '@order-relay/lib/platform/registrations.ts'
+import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines, shellWord } from '../core/output.ts'
@@ -70,9 +71,13 @@ export const setSecret = async (context: Context, source: string, { stdin = fals
   const { feed } = storeNamed(context, source)
   if (feed === 'sqs')
     throw cannot(`set a secret for "${source}"`, 'its feed is an SQS queue, whose messages are not signed')
+  if (feed.http === undefined) {
+    const remedy = `the store gets one when it registers its URL: PUT ${REGISTRATION_PATH}`
+    throw cannot(`set a secret for "${source}"`, 'the store registers its own URL', remedy)
+  }
   const value = stdin
     ? await readSecret(context.terminal, `the secret of the store "${source}"`)
-    : `whsec_${randomBytes(32).toString('base64')}`
+    : newFeedSecret()
   const stored = await context.parameters.get(feedSecretName(source))
   const replaced = stored === value ? undefined : stored
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())

@@ -6,7 +6,7 @@ import { CONSUME } from '@order-relay/deploy/queues.ts'
 import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
-import { queueNames } from '@order-relay/lib/platform/stores.ts'
+import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { CREDENTIALS } from '@order-relay/local/settings.ts'
 import * as v from 'valibot'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -16,7 +16,8 @@ import { facts, lines, table } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
-import { feedSecretOf, storeKeysOf, storesWithSecret } from './credentials.ts'
+import { storeKeysOf, storesWithSecret } from './credentials.ts'
+import { endpointOf, registrationOf } from './endpoints.ts'
 
 /** How far back to search for endpoint errors. */
 export const ERROR_HOURS = 24
@@ -40,20 +41,31 @@ const feedErrors = async (context: Context) => {
   return errors
 }
 
+/** The feed of a store; `self` if the store registers its URL. */
+const feedOf = async (context: Context, { source, feed }: Store, hasSecret: boolean) => {
+  if (feed === 'sqs') return { kind: 'sqs' as const }
+  if (feed.http !== undefined) return { kind: 'http' as const, url: feed.http, secret: hasSecret }
+  return { kind: 'self' as const, ...(await registrationOf(context, source)) }
+}
+
+const feedText = (feed: Awaited<ReturnType<typeof feedOf>>) => {
+  if (feed.kind === 'sqs') return 'sqs'
+  if (feed.kind === 'http') return `${feed.url}${feed.secret ? '' : ' (no secret)'}`
+  return feed.url === undefined ? 'http (not registered)' : `${feed.url} (registered ${feed.since})`
+}
+
 export const listStores = async (context: Context, { errors: isAsked = false }: { errors?: boolean }) => {
   const errors = isAsked ? await feedErrors(context) : undefined
   const keys = await storeKeysOf(context)
   const secrets = await storesWithSecret(context)
   const stores = []
-  for (const { source, queue: given, feed } of context.stores()) {
+  for (const store of context.stores()) {
+    const { source, queue: given } = store
     const name = storeName(source)
     const queue = feedQueueName(source, given)
     stores.push({
       source,
-      feed:
-        feed === 'sqs'
-          ? { kind: 'sqs' as const }
-          : { kind: 'http' as const, url: feed.http, secret: secrets.has(name) },
+      feed: await feedOf(context, store, secrets.has(name)),
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
       keys: keys.filter(({ store }) => store === name).map(({ id, since }) => ({ id, since })),
@@ -62,7 +74,7 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
   }
   const rows = stores.map(({ source, feed, queue, waiting, keys: ids, error }) => [
     source,
-    feed.kind === 'sqs' ? 'sqs' : `${feed.url}${feed.secret ? '' : ' (no secret)'}`,
+    feedText(feed),
     queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
     ids.map(({ id }) => id).join(', '),
@@ -114,10 +126,10 @@ export const showStore = async (context: Context, source: string) => {
   const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
   const { QueueArn: arn = '', Policy = '' } = attributes
   const secret = await context.parameters.get(feedSecretName(source))
-  const kind =
-    feed === 'sqs'
-      ? { kind: 'sqs', consumers, dead_letter_after, dead_letters }
-      : { kind: 'http', url: feed.http, secret: secret !== undefined }
+  const kind = {
+    ...(await feedOf(context, store, secret !== undefined)),
+    ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }),
+  }
   const forStore = feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver()
   // The code imports it.
   const snippets = { ...forStore, 'once.ts': example('once.ts') }
@@ -137,24 +149,24 @@ export const showStore = async (context: Context, source: string) => {
 
 /** Delivers a test message without an order, and shows the response of the store's endpoint. */
 export const testFeed = async (context: Context, source: string) => {
-  const { feed } = storeNamed(context, source)
+  const { feed, ...store } = storeNamed(context, source)
   if (feed === 'sqs')
     throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
-  const secret = await feedSecretOf(context, source, `test the feed of "${source}"`)
+  const { url, secret } = await endpointOf(context, { ...store, feed }, `test the feed of "${source}"`)
   const event = FEED_TEST
   const delivery = randomUUID()
   const data = { source, external_id: event }
   const body = JSON.stringify({ event, delivery, version: 0, cause: { event, delivery }, data })
   const began = performance.now()
   const deliver = httpDelivery({ http: httpClient(), now: Date.now })
-  const failure = await deliver({ url: feed.http, secrets: [secret], event, delivery, body }).then(
+  const failure = await deliver({ url, secrets: [secret], event, delivery, body }).then(
     () => undefined,
     messageOf,
   )
   const milliseconds = Math.round(performance.now() - began)
   return {
-    data: { source, url: feed.http, delivery, accepted: failure === undefined, failure, milliseconds },
+    data: { source, url, delivery, accepted: failure === undefined, failure, milliseconds },
     ok: failure === undefined,
-    text: `${failure ?? 'Accepted'} (${feed.http}, ${milliseconds} ms)`,
+    text: `${failure ?? 'Accepted'} (${url}, ${milliseconds} ms)`,
   }
 }

@@ -165,6 +165,8 @@ const readResponse = ({ response, json }: Answer) => {
  * const { status, order } = await client.create({ external_id: '1001', items })
  * console.log(status, order.status) // 201 invoiced
  * console.log((await client.pay('1001', { method: 'card' })).order.status) // paid
+ * const { url } = await client.registerWebhook('http://127.0.0.1:8080/webhook')
+ * console.log(url) // http://127.0.0.1:8080/webhook
  * ```
  */
 export const createClient = ({
@@ -246,13 +248,16 @@ export const createClient = ({
       options?: RequestOptions,
     ): Promise<RequestResult> =>
       request('DELETE', pathOf(external_id, of === 'create' ? '' : `${of}/`), undefined, options),
-    /** Registers a webhook URL at the accounting service (spec: PUT webhook); not supported by the relay. */
+    /**
+     * Registers the store's webhook URL (spec: PUT webhook), at the accounting service or, with `feed: http`, at the relay.
+     * Registering it again gives it a new secret.
+     */
     registerWebhook: async (
       url: string,
       options?: RequestOptions,
     ): Promise<{ url: string; secret: string }> =>
       (await requestJson('PUT', 'webhook/', { url }, options)).json as { url: string; secret: string },
-    /** Removes a webhook URL at the accounting service (spec: DELETE webhook). */
+    /** Removes the store's webhook URL (spec: DELETE webhook). */
     removeWebhook: async (url: string, options?: RequestOptions): Promise<void> => {
       await requestJson('DELETE', `webhook/?${new URLSearchParams({ url })}`, undefined, options)
     },

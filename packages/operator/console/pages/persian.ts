@@ -200,6 +200,8 @@ export const t = translator({
   Feed: 'خوراک',
   'SQS queue': 'صف SQS',
   'without a secret': 'بدون کلید امضا',
+  'HTTP, no URL registered by the store': 'HTTP؛ فروشگاه نشانی‌ای ثبت نکرده',
+  'Registered by the store': 'زمان ثبت به دست فروشگاه',
   'New secret': 'کلید امضای تازه',
   'New secret for {source}': 'کلید امضای تازه برای {source}',
   'It signs the messages within a minute; the previous one remains in use for a day.':

@@ -34,6 +34,8 @@ const FeedName = ({ feed }: Store) => (
     {feed.kind === 'sqs' && t('SQS queue')}
     {feed.kind === 'http' && <Code>{feed.url}</Code>}
     {feed.kind === 'http' && !feed.secret && <> ({t('without a secret')})</>}
+    {feed.kind === 'self' &&
+      (feed.url === undefined ? t('HTTP, no URL registered by the store') : <Code>{feed.url}</Code>)}
   </>
 )
 
@@ -179,12 +181,10 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
         title={t('Feed')}
         aside={
           <span class="row">
-            {feed.kind === 'http' && (
-              <>
-                <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
-                <Button onClick={createSecret}>{t('New secret')}</Button>
-              </>
+            {feed.kind !== 'sqs' && (
+              <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
             )}
+            {feed.kind === 'http' && <Button onClick={createSecret}>{t('New secret')}</Button>}
             <Button onClick={() => askResend(source)}>{t('Resend orders')}</Button>
           </span>
         }
@@ -198,6 +198,7 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
         <Facts
           facts={{
             [t('Feed')]: <FeedName {...store} />,
+            [t('Registered by the store')]: feed.kind === 'self' && feed.since && <Moment iso={feed.since} />,
             [t('Queue')]: <Code>{queue}</Code>,
             [t('Messages waiting')]: decimal(waiting),
             [t('Consumers')]: shop.feed.consumers?.join(', '),

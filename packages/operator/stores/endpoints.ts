@@ -1,0 +1,39 @@
+import type { HttpStore } from '@order-relay/lib/platform/http-stores.ts'
+import { TABLES } from '@order-relay/lib/platform/names.ts'
+import { registrationRepository } from '@order-relay/lib/platform/registrations.ts'
+import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
+import type { Context } from '../core/context.ts'
+import { cannot } from '../core/errors.ts'
+import { feedSecretOf } from './credentials.ts'
+
+/** The URL that a store has registered for its HTTP feed and since when, read without the secret; undefined if none. */
+export const registrationOf = async (
+  { dynamodb, nameOf }: Pick<Context, 'dynamodb' | 'nameOf'>,
+  source: string,
+): Promise<{ url: string; since: string } | undefined> => {
+  const { Item: { url, registered_at } = {} } = await dynamodb.getItem({
+    ...{ TableName: nameOf(TABLES.registrations), Key: { source: { S: source } }, ConsistentRead: true },
+    ProjectionExpression: '#url, registered_at',
+    ExpressionAttributeNames: { '#url': 'url' },
+  })
+  return url?.S === undefined ? undefined : { url: url.S, since: registered_at?.S ?? '' }
+}
+
+/**
+ * The endpoint of an HTTP feed, and the secret that signs its messages.
+ *
+ * @param action the action that needs it
+ */
+export const endpointOf = async (
+  context: Context,
+  { source, feed }: HttpStore,
+  action: string,
+): Promise<{ url: string; secret: string }> => {
+  if (feed.http !== undefined) return { url: feed.http, secret: await feedSecretOf(context, source, action) }
+  const { dynamodb, nameOf } = context
+  const registered = await registrationRepository(dynamodb, nameOf(TABLES.registrations)).get(source)
+  if (registered !== undefined) return registered
+  const { apiUrl } = await context.stack()
+  const remedy = `the store registers one: PUT ${apiUrl}${REGISTRATION_PATH}`
+  throw cannot(action, 'the store has registered no webhook URL', remedy)
+}
