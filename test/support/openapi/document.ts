@@ -83,7 +83,7 @@ const FORMATS = {
 }
 
 /** Validation by the schemas of a document. */
-export const validatorOf = (document: object) => {
+const validatorOf = (document: object) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS })
   ajv.addSchema(document, 'document')
   const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
