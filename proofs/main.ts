@@ -12,13 +12,15 @@ const jest = (args: readonly string[], variables: Record<string, string> = {}): 
 }
 
 /** Runs a test with a variable that extends it: `--runs 1000` sets FUZZ_RUNS=1000. */
-const test = (name: string) => (options: object) => {
-  const variables = Object.entries(options).map(([option, value]) => [
-    `${name}_${option}`.toUpperCase(),
-    String(value),
-  ])
-  jest([`proofs/${name}/${name}.test.ts`], Object.fromEntries(variables))
-}
+const test =
+  (name: string, ...args: string[]) =>
+  (options: object) => {
+    const variables = Object.entries(options).map(([option, value]) => [
+      `${name}_${option}`.toUpperCase(),
+      String(value),
+    ])
+    jest(args.length > 0 ? args : [`proofs/${name}/${name}.test.ts`], Object.fromEntries(variables))
+  }
 
 const [name = '', ...given] = process.argv.slice(2)
 
@@ -54,6 +56,11 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
       .option('--path <path>', 'with --seed and --only: directly to the failure')
       .option('--only <text>', 'only the boundaries whose names begin with the text')
       .action(test(name)),
+  openapi: () =>
+    proof(name, 'Sends requests made from the OpenAPI documents to a relay and to a sandbox.')
+      .option('--runs <n>', 'number of requests to each', '3000')
+      .option('--seed <n>', 'the same requests again; a failure prints its seed')
+      .action(test(name, '--testMatch', '**/proofs/openapi/openapi.ts')),
   timing: () =>
     proof(
       name,

@@ -6,6 +6,7 @@ import { feedTests } from '@order-relay/operator/test/feeds.ts'
 import { messageTests } from '@order-relay/operator/test/messages.ts'
 import { storeTests } from 'order-relay-store/test/stack.ts'
 import { accountantTests } from './e2e/accountant.ts'
+import { openApiTests } from './e2e/openapi.ts'
 import { registrationTests } from './e2e/registration.ts'
 import { persianTests, projectWithPersianStore, relayTests } from './e2e/relay.ts'
 import { policyTests } from './support/calls.ts'
@@ -29,6 +30,7 @@ describe('the ports and files of this machine', machineTests)
 describe('keys', keyTests)
 describe('the whole relay', relayTests)
 describe('a store that registers its URL', registrationTests)
+describe('the OpenAPI document', openApiTests)
 // After all tests that read these feeds, which resent or undeleted messages would disturb.
 describe('feeds', feedTests)
 describe('on AWS', awsTests)

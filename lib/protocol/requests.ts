@@ -15,17 +15,22 @@ export const object = <const Entries extends v.ObjectEntries>(
     v.looseObject(entries, message),
   )
 
-/** No invoice needs more digits, and exact arithmetic on 1e999999999 would not terminate. */
+/** No invoice needs more digits. */
 const MAX_DIGITS = 40
+
+/** Includes every double, from 5e-324 to 1.8e308; exact arithmetic on 1e999999999 would not terminate. */
+const MAX_EXPONENT = 350
 
 export const number = v.pipe(
   v.union([v.number(), v.instance(ExactNumber)], 'must be a number'),
   v.check((value: JsonNumber) => {
     const decimal = decimalOf(value)
     return (
-      decimal !== undefined && decimal.digits.length <= MAX_DIGITS && Math.abs(decimal.exponent) <= MAX_DIGITS
+      decimal !== undefined &&
+      decimal.digits.length <= MAX_DIGITS &&
+      Math.abs(decimal.exponent) <= MAX_EXPONENT
     )
-  }, `must have at most ${MAX_DIGITS} digits`),
+  }, `must have at most ${MAX_DIGITS} digits and an exponent of at most ${MAX_EXPONENT}`),
 )
 
 const isNegative = (value: JsonNumber) => decimalOf(value)?.negative === true

@@ -37,7 +37,7 @@ const hook = (changes: object = {}) => ({
 const BODY = 'must be a JSON object'
 const METHODS = 'must be one of online, transfer, card, pos, cash'
 const UNICODE = 'must be well-formed Unicode'
-const DIGITS = 'must have at most 40 digits'
+const DIGITS = 'must have at most 40 digits and an exponent of at most 350'
 const LONG = `${'1234567890'.repeat(4)}1`
 const DATE = 'must be a date, YYYY-MM-DD (Gregorian)'
 const DAY = 'must be a day of the calendar'
@@ -86,8 +86,8 @@ describe('a refusal names the field, the value and the rule', () => {
     [date, '2026-13-01', `The body is "2026-13-01": ${DAY}`],
     [number, new ExactNumber('1e400'), `The body is 1e400: ${DIGITS}`],
     [number, new ExactNumber(LONG), `The body is ${LONG}: ${DIGITS}`],
-    [number, new ExactNumber('1e41'), `The body is 1e41: ${DIGITS}`],
-    [number, new ExactNumber('1e-41'), `The body is 1e-41: ${DIGITS}`],
+    [number, new ExactNumber('1e351'), `The body is 1e351: ${DIGITS}`],
+    [number, new ExactNumber('1e-351'), `The body is 1e-351: ${DIGITS}`],
     [envelope, hook({ event: '' }), 'Field "event" is "": must not be empty'],
     [envelope, hook({ event: 1 }), 'Field "event" is 1: must be a string'],
     [envelope, hook({ delivery: 'x' }), 'Field "delivery" is "x": must be a UUID'],
@@ -135,8 +135,10 @@ describe('accepts', () => {
     ['a payment without a method', paymentRequest, {}],
     ['a nested payment without a method', paymentRequest, { payment: { method: null }, method: 'none' }],
     ['forty digits', number, new ExactNumber(`${'1234567890'.repeat(3)}1234567891`)],
-    ['forty zeros', number, parseJson('1e40')],
-    ['forty decimal places', number, parseJson('1e-40')],
+    ['the largest double', number, Number.MAX_VALUE],
+    ['the smallest double as quantity', item, { ...row, quantity: 5e-324 }],
+    ['an exponent of 350', number, parseJson('1e350')],
+    ['an exponent of -350', number, parseJson('1e-350')],
     ['a fraction as quantity', item, { ...row, quantity: 0.25 }],
     ['a refund without any field', refundRequest, {}],
   ])('%s', (_name, schema, value) => {

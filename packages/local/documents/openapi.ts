@@ -1,10 +1,12 @@
 import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
+import { HEAD_TAG, headOf } from 'order-relay-sandbox/src/openapi/document.ts'
 import type { JsonSchema } from 'order-relay-sandbox/src/openapi/schemas.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
-ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials, in numbers of up to 40 digits. Texts are well-formed
-Unicode: half of a surrogate pair is refused.`
+ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials, in numbers of up to 40
+digits with an exponent of at most 350, which includes every double. Texts are well-formed Unicode: half of a surrogate
+pair is refused. Only the service decides on what its interface leaves open, such as a payment without a method.`
 
 const content = (...names: SchemaName[]) => {
   const forms = names.map(refTo)
@@ -27,13 +29,17 @@ const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: {
 const error = (description: string, headers: object = {}) => ({ description, headers, ...content('Error') })
 
 const FAILURES = {
+  400: error('The `external_id` or `source` is invalid.'),
   401: error('The key is missing or unknown.'),
   403: error('The key belongs to another source, or can only read.'),
   429: { description: 'Too many requests a second; answered by API Gateway.' },
   500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
   503: error('Nothing was stored. Send the request again.', retryAfter),
 }
-const ORDER_FAILURES = { ...FAILURES, 404: error('The order is not registered.') }
+const UNKNOWN = 'The order is not registered.'
+const ORDER_FAILURES = { ...FAILURES, 404: error(UNKNOWN) }
+/** The service answers a change with them, too. */
+const CHANGE_FAILURES = { ...FAILURES, 404: error(UNKNOWN, requestHeaders) }
 
 const accepted = (when: string) => ({
   202: { description: when, headers: requestHeaders, ...content('Accepted') },
@@ -47,13 +53,13 @@ const done = (description: string, ...names: SchemaName[]) => ({
 const WAITS = 'The request is accepted and will be sent; do not send it again.'
 
 const BODY_FAILURES = {
-  400: error('The relay or the accounting service refused the request.'),
-  409: error('The request was withdrawn while it waited.'),
+  400: error('The relay or the accounting service refused the request.', requestHeaders),
+  409: error('The request was withdrawn while it waited.', requestHeaders),
   413: error('The body is too large.'),
   415: error('The body is not declared as JSON.'),
   429: error(
     'The order has 16 open requests of this kind (`too_many_requests`); or too many requests a second, answered by API Gateway without this body.',
-    retryAfter,
+    { ...requestHeaders, ...retryAfter },
   ),
 }
 
@@ -63,13 +69,17 @@ const ORDER = {
   items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1_500_000 }],
 }
 
+/** Without `?`, and without `.` and `..` as segments: API Gateway and HTTP clients change such paths. */
+const ADDRESSABLE = '^(?!\\.{1,2}(/|$))(?![\\s\\S]*/\\.{1,2}(/|$))[^?]+$'
+
 const id = {
   name: 'external_id',
   in: 'path',
   required: true,
-  description: 'The order number in the store, percent-encoded.',
+  description:
+    'The order number in the store, percent-encoded. Numbers with `?`, or with `.` or `..` as a path segment, are refused in every request.',
   example: ORDER.external_id,
-  schema: { type: 'string', minLength: 1, maxLength: 100 } as JsonSchema,
+  schema: { type: 'string', minLength: 1, maxLength: 100, pattern: ADDRESSABLE } as JsonSchema,
 }
 const source = {
   name: 'source',
@@ -92,13 +102,26 @@ const operation = (
   operationId: string,
   summary: string,
   parameters: readonly object[],
-  rest: { responses: object; requestBody?: object },
+  rest: { responses: Readonly<Record<number, object>>; requestBody?: object },
 ) => ({ operationId, tags: ['Orders'], summary, parameters, ...rest })
 
 const body = (required: boolean, example: object, ...names: SchemaName[]) => {
   const { schema } = content(...names).content['application/json']
   return { requestBody: { required, content: { 'application/json': { schema, example } } } }
 }
+
+const READ = {
+  200: { description: 'The order, and its requests.', ...content('Order') },
+  202: { description: 'The order is accepted and not registered yet.', ...content('ExpectedOrder') },
+  ...ORDER_FAILURES,
+}
+
+/** A read, which every path with an order has. */
+const read = (operationId: string, summary: string) => {
+  const get = operation(operationId, summary, [id, source], { responses: READ })
+  return { get, head: headOf(get) }
+}
+
 const withdraw = (of: string, operationId: string, more = '') =>
   operation(operationId, `Withdraw the ${of} that still waits`, [id, source, prefer], {
     responses: {
@@ -106,8 +129,9 @@ const withdraw = (of: string, operationId: string, more = '') =>
       ...accepted(WAITS),
       409: error(
         `Nothing is withdrawn: the ${of} is registered, or none that was accepted before waits.${more}`,
+        requestHeaders,
       ),
-      ...ORDER_FAILURES,
+      ...CHANGE_FAILURES,
     },
   })
 
@@ -179,13 +203,17 @@ export const openApi = () => ({
       description: 'The API for stores. On this machine, the key of a store is `local-<source>`.',
     },
     { name: 'Feed', description: 'What an HTTP feed receives; the messages of an SQS feed are the same.' },
+    HEAD_TAG,
   ],
   paths: {
     [ORDERS_PATH]: {
       post: operation('createOrder', 'Create an order', [source, prefer], {
         ...body(true, ORDER, 'OrderRequest'),
         responses: {
-          200: done('The service had registered the order before; the body is ignored.', 'CreateResult'),
+          200: done(
+            'The service had registered the order before. Only `source` and `external_id` of the body count; the rest is ignored, even if it is invalid.',
+            'CreateResult',
+          ),
           201: done('The order is registered.', 'CreateResult'),
           ...accepted(WAITS),
           ...FAILURES,
@@ -194,24 +222,19 @@ export const openApi = () => ({
       }),
     },
     [`${ORDERS_PATH}{external_id}/`]: {
-      get: operation('readOrder', 'Read an order', [id, source], {
-        responses: {
-          200: { description: 'The order, and its requests.', ...content('Order') },
-          202: { description: 'The order is accepted and not registered yet.', ...content('ExpectedOrder') },
-          ...ORDER_FAILURES,
-        },
-      }),
+      ...read('readOrder', 'Read an order'),
       delete: withdraw('create', 'withdrawCreate'),
     },
     [`${ORDERS_PATH}{external_id}/payment/`]: {
+      ...read('readOrderEndingInPayment', 'Read the order whose number ends with `/payment`'),
       post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
-        ...body(false, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
+        ...body(true, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
         responses: {
           200: done('The payment is registered, or nothing was to be paid.', 'OrderResult'),
           ...accepted(
             `${WAITS} With the state \`held\`, the service registers it after finalization. A payment waits for a create that the service refuses and that is still open.`,
           ),
-          ...ORDER_FAILURES,
+          ...CHANGE_FAILURES,
           ...BODY_FAILURES,
         },
       }),
@@ -222,6 +245,7 @@ export const openApi = () => ({
       ),
     },
     [`${ORDERS_PATH}{external_id}/refund/`]: {
+      ...read('readOrderEndingInRefund', 'Read the order whose number ends with `/refund`'),
       post: operation('registerRefund', 'Register a full return', [id, source, prefer], {
         ...body(false, { reason: 'returned' }, 'RefundRequest'),
         responses: {
@@ -229,7 +253,7 @@ export const openApi = () => ({
           ...accepted(
             `${WAITS} A refund waits for the finalization of an order in review, and for a create that the service refuses and that is still open.`,
           ),
-          ...ORDER_FAILURES,
+          ...CHANGE_FAILURES,
           ...BODY_FAILURES,
         },
       }),

@@ -51,7 +51,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
 export const orderEndpoints: readonly Endpoint[] = [
   post('/api/v1/orders/', 'createOrder', 'Create an order', {
     description:
-      'Turns a store order into a sales invoice and, if the order is already paid, a payment receipt. The pair (`source`, `external_id`) is registered once, so the request is safe to repeat.',
+      'Turns a store order into a sales invoice and, if the order is already paid, a payment receipt. The pair (`source`, `external_id`) is registered once, so the request is safe to repeat. For a registered order, only `source` and `external_id` of the body count; the rest is ignored, even if it is invalid.',
     answers: {
       201: {
         schema: 'CreateResult',

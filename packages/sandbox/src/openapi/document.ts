@@ -7,8 +7,8 @@ import { type JsonSchema, jsonSchemas, parameterSchema, type SchemaName } from '
 const DESCRIPTION = `A local implementation of the accounting service for development: the complete order synchronization
 interface, and the actions of its accountant.
 
-Money is whole rials. Numbers are read exactly, up to 40 digits, and totals are strings of digits. Texts are well-formed
-Unicode: half of a surrogate pair is refused. In a list of the panel, an empty query parameter counts as missing.
+Money is whole rials. Numbers are read exactly, up to 40 digits with an exponent of at most 350, which includes every
+double, and totals are strings of digits. Texts are well-formed Unicode: half of a surrogate pair is refused. In a list of the panel, an empty query parameter counts as missing.
 Every refusal is a 4xx response with an \`Error\` that names the field, if one caused it.`
 
 const ref = (schema: SchemaName) => ({ $ref: `#/components/schemas/${schema}` })
@@ -86,6 +86,25 @@ const operationOf = (endpoint: Endpoint) => ({
   security: endpoint.access === 'local' ? [] : [{ key: [] }],
 })
 
+/** The tag of HEAD requests, a group of its own on documentation pages. */
+export const HEAD_TAG = { name: 'HEAD', description: 'Every GET request, without the body of its response.' }
+
+type Read = { operationId: string; summary: string; responses: Readonly<Record<number, object>> }
+
+/** The HEAD operation for a GET operation. */
+export const headOf = <Get extends Read>(get: Get) => ({
+  ...get,
+  operationId: `head${get.operationId[0]?.toUpperCase()}${get.operationId.slice(1)}`,
+  tags: [HEAD_TAG.name],
+  summary: `${get.summary}: only the headers`,
+  responses: Object.fromEntries(
+    Object.entries(get.responses).map(([status, response]) => {
+      const { content: _, ...rest } = { content: undefined, ...response }
+      return [status, rest]
+    }),
+  ),
+})
+
 /** The schema with a description of every field, also inside arrays and alternatives. */
 export const described = (schema: JsonSchema, path: string): JsonSchema => {
   const { properties = {}, items, anyOf = [] } = schema
@@ -124,9 +143,11 @@ export const operations: readonly Endpoint[] = [...orderEndpoints, ...panelEndpo
 
 /** The OpenAPI 3.1 document of the sandbox, from the endpoints and the schemas that validate their requests. */
 export const openApi = (): object => {
-  const paths: Record<string, Record<string, ReturnType<typeof operationOf>>> = {}
+  const paths: Record<string, Record<string, object>> = {}
   for (const each of operations) {
-    paths[each.path] = { ...paths[each.path], [each.method]: operationOf(each) }
+    const operation = operationOf(each)
+    const head = each.method === 'get' && { head: headOf(operation) }
+    paths[each.path] = { ...paths[each.path], [each.method]: operation, ...head }
   }
   return {
     openapi: '3.1.0',
@@ -144,6 +165,7 @@ export const openApi = (): object => {
       },
       { name: 'Accountant', description: 'The API of the panel: no key, from this machine only.' },
       { name: 'Webhook', description: 'The request that a registered URL receives.' },
+      HEAD_TAG,
     ],
     paths,
     webhooks: { 'order.updated': { post: webhook } },

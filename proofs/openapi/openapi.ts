@@ -1,0 +1,37 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { testRelay, testSandbox } from '../../test/support/openapi/servers.ts'
+import { local, useLocalStack } from '../../test/support/relay.ts'
+
+/** `npm run proof -- openapi` sets these. */
+const { OPENAPI_RUNS = '3000', OPENAPI_SEED = `${Date.now() % 1_000_000}` } = process.env
+const [runs, seed] = [Number(OPENAPI_RUNS), Number(OPENAPI_SEED)]
+const TIMEOUT_MS = 60_000 + 60 * runs
+
+/** With fewer requests, some operations only get requests that fail. */
+const isEnough = runs >= 3000
+
+const sandbox = await startSandbox({ port: 0 })
+afterAll(() => sandbox.close())
+useLocalStack({})
+
+test(
+  'the sandbox answers as its document says',
+  async () => {
+    const { mismatches, unsuccessful } = await testSandbox(sandbox.url, { runs, seed })
+    expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
+    // The id of a delivery is never guessed, and other actions succeed rarely.
+    if (isEnough) expect(unsuccessful.length).toBeLessThan(6)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'the relay answers as its document says',
+  async () => {
+    const { mismatches, unsuccessful } = await testRelay(local.stack().urls.relay, { runs, seed })
+    expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
+    if (isEnough) expect({ seed, unsuccessful }).toEqual({ seed, unsuccessful: [] })
+  },
+  TIMEOUT_MS,
+)

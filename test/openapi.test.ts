@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type Sandbox, startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { testSandbox } from './support/openapi/servers.ts'
+
+const RUNS = { runs: 600, seed: Date.now() % 1_000_000 }
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox({ port: 0 })
+})
+afterAll(() => sandbox.close())
+
+// Longer with `npm run proof -- openapi`; the relay is in test/stack.test.ts.
+test('the sandbox answers as its OpenAPI document says', async () => {
+  const { mismatches } = await testSandbox(sandbox.url, RUNS)
+  expect({ ...RUNS, mismatches }).toEqual({ ...RUNS, mismatches: [] })
+})
+
+/** What is wrong in the document, and a mismatch that it must cause. */
+const PLANTED: readonly [right: string, wrong: string, found: string][] = [
+  ['"404":', '"405":', 'status 404 is not documented'],
+  ['"text/csv"', '"text/plain"', 'content type text/csv of 200 is not documented'],
+  ['"duplicate":{"type":"boolean"', '"duplicate":{"type":"string"', 'body of 200: data/duplicate'],
+  ['"minimum":0', '"minimum":2', 'an invalid request is answered 200'],
+  ['"enum":["cash","bank"]', '"enum":["safe"]', 'a valid request is refused with 400'],
+  ['"head":', '"trace":', 'Allow is GET, HEAD: documented are GET, TRACE'],
+  ['"security":[]', '"security":[{"key":[]}]', 'answered 200 without a valid key'],
+]
+
+test('finds every difference that is planted in the document', async () => {
+  const document = PLANTED.reduce(
+    (text, [right, wrong]) => {
+      expect(text).toContain(right)
+      return text.replaceAll(right, wrong)
+    },
+    JSON.stringify(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))),
+  )
+  const { mismatches } = await testSandbox(sandbox.url, { runs: 1500, seed: 1 }, JSON.parse(document))
+  const all = mismatches.map(({ found }) => found)
+  for (const [, , found] of PLANTED) expect(all).toContainEqual(expect.stringContaining(found))
+})

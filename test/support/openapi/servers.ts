@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import type { Operation } from './document.ts'
+import { type Exception, type Mismatch, testOpenApi } from './tester.ts'
+
+export type Runs = { runs: number; seed: number }
+
+const read = (name: string): object => JSON.parse(readFileSync(`docs/${name}.json`, 'utf8'))
+
+/** The local stack's own data; ids are few, so that most payments find their order. */
+const KNOWN = {
+  external_id: [...'123456789', 'x', 'x', 'x/payment', 'x/payment', 'x/refund', 'x/refund', 'سفارش'],
+  source: ['api'],
+  sku: ['SKU-1', 'SKU-2', 'SKU-3'],
+  quantity: [1, 0.5],
+  unit_price: [1000, 2_500_000],
+  discount: [0, 1],
+  mobile: ['09123456789', '+98۹۱۲۱۱۱۲۲۳۳'],
+  url: ['http://127.0.0.1:9/x'],
+  Prefer: ['wait=1', 'respond-async', 'handling=strict'],
+}
+
+const isDuplicate: Exception = (found, { operation }, { body }) =>
+  // The body of a registered order is ignored (spec: POST orders).
+  operation.operationId === 'createOrder' &&
+  found.endsWith('is answered 200') &&
+  body.includes('"duplicate":true')
+
+const isRelation: Exception = (found, _case, { body }) =>
+  // Between fields, or with what is stored: a schema cannot express it.
+  /^a valid .* 400$/.test(found) &&
+  (/must agree|must not be before|must not exceed the|no record has this code/.test(body) ||
+    // In the query or in the body.
+    body.includes('Field \\"url\\" is missing'))
+
+const EXCEPTIONS: readonly Exception[] = [isDuplicate, isRelation]
+
+type Found = { mismatches: Mismatch[]; unsuccessful: string[] }
+
+/**
+ * Tests a sandbox by its document: first the order API, then the panel, whose settings and fiscal years make orders fail,
+ * and last the faults, which make the order API fail.
+ *
+ * @param document to test with. @default docs/openapi.json
+ */
+export const testSandbox = async (
+  url: string,
+  { runs, seed }: Runs,
+  document = read('openapi'),
+): Promise<Found> => {
+  const parts: readonly [share: number, only: (operation: Operation) => boolean][] = [
+    [0.5, ({ path }) => path.startsWith('/api/')],
+    [0.45, ({ path }) => path.startsWith('/panel/') && path !== '/panel/faults'],
+    [0.05, ({ path }) => path === '/panel/faults'],
+  ]
+  const found: Found = { mismatches: [], unsuccessful: [] }
+  for (const [share, only] of parts) {
+    const { mismatches, unsuccessful } = await testOpenApi({
+      ...{ document, url, key: 'sandbox-key', known: KNOWN, exceptions: EXCEPTIONS },
+      ...{ runs: Math.ceil(runs * share), seed, only },
+    })
+    found.mismatches.push(...mismatches)
+    found.unsuccessful.push(...unsuccessful)
+  }
+  return found
+}
+
+const isAsync = ({ headers }: Parameters<Exception>[1]) => /respond-async/.test(headers.Prefer ?? '')
+
+const RELAY_EXCEPTIONS: readonly Exception[] = [
+  ...EXCEPTIONS,
+  // The same duplicate, before the service has answered.
+  (found, each) =>
+    each.operation.operationId === 'createOrder' && found.endsWith('is answered 202') && isAsync(each),
+  // The service decides on a payment without a body, as on one without a method.
+  (found, { operation, body }) =>
+    operation.operationId === 'registerPayment' && body === undefined && /is answered 20[02]/.test(found),
+  // Decoded, the path of an order `x/payment` is the path of the payment of `x`.
+  (_found, { verdict, target }) => verdict === 'wrong method' && /%2F(payment|refund)\//.test(target),
+  // Fields without effect are refused on request.
+  (found, { headers }, { body }) =>
+    found.startsWith('a valid') && /strict/.test(headers.Prefer ?? '') && body.includes('has no effect'),
+  // The id in the body has the rules of the service; in a path, it has a pattern.
+  (found, { operation }, { body }) =>
+    operation.operationId === 'createOrder' &&
+    found.startsWith('a valid') &&
+    body.includes('cannot be addressed'),
+]
+
+/** Tests a relay by its document; its service is a sandbox, whose document decides on what the relay passes on. */
+export const testRelay = (
+  url: string,
+  { runs, seed }: Runs,
+  document = read('relay.openapi'),
+): Promise<Found> =>
+  testOpenApi({
+    ...{ document, url, key: 'local-api', known: KNOWN, runs, seed },
+    ...{ judges: [read('openapi')], exceptions: RELAY_EXCEPTIONS },
+  })
