@@ -1,6 +1,6 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
-import { assertPublicFeeds, type Store } from '../lib/platform/stores.ts'
+import { assertFeedsAllowed, type Store } from '../lib/platform/stores.ts'
 import { SHIFTS } from './shift.ts'
 
 export type DeploymentSettings = {
@@ -40,7 +40,10 @@ const isTimeZone = (timeZone: string) => {
 type Rule = [isRight: (value: string, settings: DeploymentSettings) => boolean, remedy: string]
 
 const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
-  feedAddresses: [value => value === 'public', ', which only the local stack may use; leave it "public"'],
+  feedAddresses: [
+    value => value === 'public' || value === 'private',
+    '; set "public", or "private" for stores in your own network. Only the local stack may use "loopback"',
+  ],
   accountingTimeZone: [isTimeZone, '; set a name such as "Asia/Tehran"'],
   waitSeconds: [
     value => Number(value) >= 0 && Number(value) <= MAX_WAIT,
@@ -83,5 +86,5 @@ export const assertDeployable = (settings: DeploymentSettings, stores: readonly 
     if (!isRight(value, settings))
       throw new Error(`Cannot deploy: ${name} is ${JSON.stringify(value)}${remedy}`)
   }
-  assertPublicFeeds(stores)
+  assertFeedsAllowed(stores, settings.feedAddresses === 'private' ? 'private' : 'public')
 }

@@ -2,7 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { aboutMessage } from '../platform/about.ts'
-import { assertAllowed } from '../platform/addresses.ts'
+import { ALLOWED_ADDRESSES, assertAllowed } from '../platform/addresses.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
@@ -75,7 +75,7 @@ const feedsDeadQueue =
 /** Consumes the queues of the HTTP feeds; all messages of a batch are from one queue. */
 export const createFeeder = (dependencies: FeedDependencies) => {
   const { sqs, ssm, client, telemetry, stores, settings, now } = dependencies
-  const allowed = settings.feedAddresses === 'loopback' ? 'loopback' : 'public'
+  const allowed = ALLOWED_ADDRESSES.find(each => each === settings.feedAddresses) ?? 'public'
   const feeding = {
     deliver: httpDelivery({ http: client(address => assertAllowed(address, allowed)), now }),
     secretsOf: feedSecrets(ssm, settings.secretsPath, dependencies),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { hostOf, isInternal, isLoopback } from './addresses.ts'
+import { type AllowedAddresses, assertAllowed, hostOf, isEndpoint } from './addresses.ts'
 import { DAY, HOUR, MINUTE } from './environment.ts'
 import { feedDeadQueueName, feedQueueName, PLAIN, storeName } from './names.ts'
 
@@ -32,20 +32,14 @@ const duration = v.pipe(
   v.maxValue(10 * DAY, 'must be 10d or less: SQS keeps a message for fourteen days'),
 )
 
-const isSafe = (address: string) => {
-  const url = URL.parse(address)
-  if (url === null || url.username !== '' || url.password !== '' || isInternal(hostOf(url))) return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(hostOf(url)))
-}
-
 const httpAddress = must(
-  'a public https address without user and password, such as https://shop.example/webhook',
+  'a public https address on port 443 or 8443 without user and password, such as https://shop.example/webhook',
 )
 
 const httpFeed = v.strictObject(
   {
     /** Where signed messages are sent; `http:` only for a receiver on this machine. */
-    http: v.pipe(v.string(httpAddress), v.check(isSafe, httpAddress)),
+    http: v.pipe(v.string(httpAddress), v.check(isEndpoint, httpAddress)),
     /** How long a message may fail before its endpoint counts as disabled. */
     disable_after: v.optional(duration, '24h'),
   },
@@ -184,16 +178,20 @@ export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
   stores.flatMap(({ feed, ...store }) => (feed === 'sqs' ? [] : [{ ...store, feed }]))
 
 /**
- * Checks that no HTTP feed is an address of the machine that runs the relay; only the local stack may have those.
+ * Checks the addresses in the URLs of HTTP feeds; those that names resolve to are checked when they are called.
  *
  * @throws naming the store
  */
-export const assertPublicFeeds = (stores: readonly Store[]): void => {
+export const assertFeedsAllowed = (stores: readonly Store[], allowed: AllowedAddresses): void => {
   for (const { source, feed } of httpStores(stores)) {
-    if (!isLoopback(hostOf(new URL(feed.http)))) continue
-    throw new Error(
-      `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, an address of the machine that ` +
-        'calls it; use the address of the store',
-    )
+    try {
+      assertAllowed(hostOf(new URL(feed.http)), allowed)
+    } catch (cause) {
+      throw new Error(
+        `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, which is not a public address; use ` +
+          'the public address of the store, or set feedAddresses to "private" for one in your own network',
+        { cause },
+      )
+    }
   }
 }
