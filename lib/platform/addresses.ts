@@ -2,19 +2,26 @@ import { BlockList, isIP } from 'node:net'
 
 const versionOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
+/** Calls are marked as pure, so that only bundles that check addresses have the lists. */
 const listOf = (...ranges: [network: string, prefix: number][]) => {
   const list = new BlockList()
   for (const [network, prefix] of ranges) list.addSubnet(network, prefix, versionOf(network))
   return list
 }
 
-const loopback = listOf(['127.0.0.0', 8], ['::1', 128])
+const loopback = /* @__PURE__ */ listOf(['127.0.0.0', 8], ['::1', 128])
 
 /** This host and link-local addresses, which include the metadata services and Lambda's runtime API. */
-const internal = listOf(['0.0.0.0', 8], ['169.254.0.0', 16], ['::', 128], ['fe80::', 10], ['fd00:ec2::', 32])
+const internal = /* @__PURE__ */ listOf(
+  ['0.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['::', 128],
+  ['fe80::', 10],
+  ['fd00:ec2::', 32],
+)
 
 /** Networks of an organization, a VPC among them, and of a carrier (100.64/10). */
-const privateNetworks = listOf(
+const privateNetworks = /* @__PURE__ */ listOf(
   ['10.0.0.0', 8],
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
@@ -23,7 +30,7 @@ const privateNetworks = listOf(
 )
 
 /** The rest of IANA's special-purpose registry for IPv4, multicast and reserved addresses. */
-const special4 = listOf(
+const special4 = /* @__PURE__ */ listOf(
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
   ['192.31.196.0', 24],
@@ -37,7 +44,7 @@ const special4 = listOf(
 )
 
 /** What is not global unicast (2000::/3), which includes IPv4 in IPv6 and NAT64, and the special ranges of that. */
-const special6 = listOf(
+const special6 = /* @__PURE__ */ listOf(
   ['::', 3],
   ['4000::', 2],
   ['8000::', 1],
