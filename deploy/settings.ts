@@ -1,6 +1,6 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
-import { assertPublicFeeds } from '../lib/platform/http-stores.ts'
+import { assertFeedsAllowed } from '../lib/platform/http-stores.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import { SHIFTS } from './shift.ts'
 
@@ -41,7 +41,10 @@ const isTimeZone = (timeZone: string) => {
 type Rule = [isRight: (value: string, settings: DeploymentSettings) => boolean, remedy: string]
 
 const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
-  feedAddresses: [value => value === 'public', ', which only the local stack may use; leave it "public"'],
+  feedAddresses: [
+    value => value === 'public' || value === 'private',
+    '; set "public", or "private" for stores in your own network. Only the local stack may use "loopback"',
+  ],
   accountingTimeZone: [isTimeZone, '; set a name such as "Asia/Tehran"'],
   waitSeconds: [
     value => Number(value) >= 0 && Number(value) <= MAX_WAIT,
@@ -84,5 +87,5 @@ export const assertDeployable = (settings: DeploymentSettings, stores: readonly 
     if (!isRight(value, settings))
       throw new Error(`Cannot deploy: ${name} is ${JSON.stringify(value)}${remedy}`)
   }
-  assertPublicFeeds(stores)
+  assertFeedsAllowed(stores, settings.feedAddresses === 'private' ? 'private' : 'public')
 }

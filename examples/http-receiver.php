@@ -12,6 +12,7 @@
 declare(strict_types=1);
 
 const TOLERANCE_SECONDS = 300;
+const MAX_BYTES = 1024 * 1024;
 
 /** Whether the relay signed exactly these bytes within the last five minutes. */
 function isAuthentic(string $header, string $body, array $secrets): bool
@@ -63,7 +64,12 @@ function handleOnce(PDO $database, array $message): void
     }
 }
 
-$body = file_get_contents('php://input');
+// PHP's post_max_size does not limit this stream.
+$body = file_get_contents('php://input', length: MAX_BYTES + 1);
+if (strlen($body) > MAX_BYTES) {
+    http_response_code(413);
+    return;
+}
 // Two while the secret is being rotated; without any, every request is refused.
 $secrets = array_filter(explode(',', (string) getenv('FEED_SECRET')));
 if (!isAuthentic($_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', $body, $secrets)) {

@@ -13,16 +13,23 @@ import hmac
 import json
 import os
 import re
+import socket
 import sqlite3
+import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 # Two while the secret is being rotated; without any, every request is refused.
 SECRETS = [secret for secret in os.environ["FEED_SECRET"].split(",") if secret]
 PORT = int(os.environ.get("PORT", "8080"))
 TOLERANCE_SECONDS = 300
+MAX_BYTES = 1024 * 1024
+# The relay gives up after ten seconds.
+REQUEST_SECONDS = 15
 
-database = sqlite3.connect(os.environ.get("DATABASE", "store.sqlite"))
+database = sqlite3.connect(os.environ.get("DATABASE", "store.sqlite"), check_same_thread=False)
+# A connection to SQLite has one transaction at a time.
+turn = threading.Lock()
 database.execute(
     "CREATE TABLE IF NOT EXISTS seen (source, external_id, version, deliveries, PRIMARY KEY (source, external_id))"
 )
@@ -49,7 +56,7 @@ def handle_once(message):
     """Handles a message unless it, or a later version of its order, was handled before."""
     order = (message["data"]["source"], message["data"]["external_id"])
     version, delivery = message["version"], message["delivery"]
-    with database:
+    with turn, database:
         database.execute("BEGIN IMMEDIATE")
         row = database.execute(
             "SELECT version, deliveries FROM seen WHERE source = ? AND external_id = ?", order
@@ -64,23 +71,42 @@ def handle_once(message):
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        status = 401
-        if is_authentic(self.headers.get("X-Service-Signature"), body):
-            # An exception closes the connection without a response, and the relay sends the message again.
-            message = json.loads(body)
-            if message["event"] != "relay.test":
-                handle_once(message)
-            status = 200
+        length = self.headers.get("Content-Length", "")
+        # int() also takes a sign, and read(-1) waits for the end of the connection.
+        if not re.fullmatch(r"\d{1,12}", length, re.ASCII):
+            return self.answer(411)
+        if int(length) > MAX_BYTES:
+            return self.answer(413)
+        body = self.rfile.read(int(length))
+        if not is_authentic(self.headers.get("X-Service-Signature"), body):
+            return self.answer(401)
+        # An exception closes the connection without a response, and the relay sends the message again.
+        message = json.loads(body)
+        if message["event"] != "relay.test":
+            handle_once(message)
+        self.answer(200)
+
+    def answer(self, status):
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    def setup(self):
+        super().setup()
+        # A timeout of the socket would begin again with each byte.
+        self.deadline = threading.Timer(REQUEST_SECONDS, self.connection.shutdown, [socket.SHUT_RD])
+        self.deadline.daemon = True
+        self.deadline.start()
+
+    def finish(self):
+        self.deadline.cancel()
+        super().finish()
 
     def log_message(self, *_):
         pass
 
 
-class Server(HTTPServer):
+class Server(ThreadingHTTPServer):
     # Orders arrive in parallel; a connection that finds the backlog full is retried after a second or more.
     request_queue_size = 128
 

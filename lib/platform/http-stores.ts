@@ -1,4 +1,4 @@
-import { hostOf, isLoopback } from './addresses.ts'
+import { type AllowedAddresses, assertAllowed, hostOf } from './addresses.ts'
 import type { HttpFeed, Store } from './stores.ts'
 
 // Separate from the schema of stores.yml, which the functions do not need.
@@ -15,16 +15,21 @@ export const registersItself = ({ feed }: Pick<Store, 'feed'>): boolean =>
   feed !== 'sqs' && feed.http === undefined
 
 /**
- * Checks that no HTTP feed is an address of the machine that runs the relay; only the local stack may have those.
+ * Checks the addresses in the URLs of HTTP feeds; those that names resolve to are checked when they are called.
  *
  * @throws naming the store
  */
-export const assertPublicFeeds = (stores: readonly Store[]): void => {
+export const assertFeedsAllowed = (stores: readonly Store[], allowed: AllowedAddresses): void => {
   for (const { source, feed } of httpStores(stores)) {
-    if (feed.http === undefined || !isLoopback(hostOf(new URL(feed.http)))) continue
-    throw new Error(
-      `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, an address of the machine that ` +
-        'calls it; use the address of the store',
-    )
+    if (feed.http === undefined) continue
+    try {
+      assertAllowed(hostOf(new URL(feed.http)), allowed)
+    } catch (cause) {
+      throw new Error(
+        `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, which is not a public address; use ` +
+          'the public address of the store, or set feedAddresses to "private" for one in your own network',
+        { cause },
+      )
+    }
   }
 }

@@ -1,6 +1,15 @@
-/** Control characters, line separators that JSON does not escape, and text direction overrides. */
-const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+/**
+ * Control and format characters, and all others that have no glyph: with them, different ids would print alike. The
+ * exception is U+200C between Arabic letters, where Persian is spelled with it.
+ */
+const INVISIBLE =
+  /(?!(?<=\p{Script=Arabic})\u200c(?=\p{Script=Arabic}))[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 
-/** Escapes, as JSON does, characters that would control a terminal or split a line. */
+/** Escapes, as JSON does, characters that are invisible, would control a terminal or split a line. */
 export const visible = (text: string): string =>
-  text.replace(INVISIBLE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  text.replace(INVISIBLE, character =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )

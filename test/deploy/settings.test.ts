@@ -64,7 +64,7 @@ const OF_CODEDEPLOY = [
 
 test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ stores: [LOOPBACK] }, 'the HTTP feed of the store "shop" is http://localhost:8080/hook'],
-  [{ feedAddresses: 'loopback' }, 'feedAddresses is "loopback", which only the local stack may use'],
+  [{ feedAddresses: 'loopback' }, 'feedAddresses is "loopback"; set "public", or "private"'],
   [{ accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
   [{ waitSeconds: -1 }, 'waitSeconds is "-1"; set a number from 0 to 10'],
   [{ waitSeconds: 11 }, 'waitSeconds is "11"; set a number from 0 to 10'],

@@ -322,8 +322,9 @@ describe("a store's secret", () => {
 })
 
 test.each([
-  ['public', ['169.254.169.254', '127.0.0.1']],
-  ['anything', ['169.254.169.254', '127.0.0.1']],
+  ['public', ['169.254.169.254', '127.0.0.1', '10.0.0.1']],
+  ['anything', ['169.254.169.254', '127.0.0.1', '10.0.0.1']],
+  ['private', ['169.254.169.254', '127.0.0.1']],
   ['loopback', ['169.254.169.254']],
 ])('feeds with %s addresses refuse %j', (feedAddresses, refused) => {
   let assertAddress: (address: string) => void = () => undefined
@@ -332,7 +333,7 @@ test.each([
     return http
   }
   createFeeder({ ...dependencies, client, settings: { ...stack.settings, feedAddresses } })
-  const allowed = ['203.0.113.1', '127.0.0.1'].filter(address => !refused.includes(address))
+  const allowed = ['8.8.8.8', '127.0.0.1', '10.0.0.1'].filter(address => !refused.includes(address))
   for (const address of allowed) expect(() => assertAddress(address)).not.toThrow()
   for (const address of refused) expect(() => assertAddress(address)).toThrow()
 })

@@ -175,7 +175,7 @@ describe('the address of a feed', () => {
   )
 
   test('is not called when its name resolves to any internal address', async () => {
-    const addresses = ['203.0.113.1', '127.0.0.1'].map(address => ({ address, family: 4 }))
+    const addresses = ['8.8.8.8', '127.0.0.1'].map(address => ({ address, family: 4 }))
     const answer = (...[, , callback]: Parameters<LookupFunction>) => callback(null, addresses)
     const call = await feed('public')
     const lookup = jest.spyOn(dns, 'lookup').mockImplementation(answer as typeof dns.lookup)

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { feedQueueId, queuesOf } from '../../deploy/queues.ts'
 import { parseStores, readStores } from '../../deploy/stores.ts'
-import { assertPublicFeeds, registersItself } from '../../lib/platform/http-stores.ts'
+import { assertFeedsAllowed, registersItself } from '../../lib/platform/http-stores.ts'
 import { storeName } from '../../lib/platform/names.ts'
 import { MAX_STORES } from '../../lib/platform/stores.ts'
 import { aliasBomb } from '../../proofs/fuzz/properties.ts'
@@ -25,7 +25,7 @@ describe('stores.yml', () => {
     const stores = parseStores(readFileSync('stores.yml', 'utf8') + lines.join('\n'))
     const feed = { http: 'https://corner.example/webhook', disable_after: 24 * 60 * 60 }
     expect(stores.at(-1)).toEqual({ source: 'corner-shop', feed })
-    expect(() => assertPublicFeeds(stores)).not.toThrow()
+    expect(() => assertFeedsAllowed(stores, 'public')).not.toThrow()
   })
 
   test.each([
@@ -36,7 +36,7 @@ describe('stores.yml', () => {
     const stores = parseStores(file(`{ source: a, feed: ${feed} }`))
     expect(stores).toEqual([{ source: 'a', feed: { disable_after } }])
     expect(stores.map(registersItself)).toEqual([true])
-    expect(() => assertPublicFeeds(stores)).not.toThrow()
+    expect(() => assertFeedsAllowed(stores, 'public')).not.toThrow()
   })
 
   test.each([
@@ -63,7 +63,16 @@ describe('stores.yml', () => {
     'accepts the feed %s locally, but does not deploy it',
     address => {
       const stores = parseStores(file(http(address)))
-      expect(() => assertPublicFeeds(stores)).toThrow('the HTTP feed of the store "a"')
+      expect(() => assertFeedsAllowed(stores, 'private')).toThrow('the HTTP feed of the store "a"')
+    },
+  )
+
+  test.each(['https://10.1.2.3/', 'https://[fc00::1]:8443/'])(
+    'deploys the feed %s with "private"',
+    address => {
+      const stores = parseStores(file(http(address)))
+      expect(() => assertFeedsAllowed(stores, 'public')).toThrow('the HTTP feed of the store "a"')
+      expect(() => assertFeedsAllowed(stores, 'private')).not.toThrow()
     },
   )
 
@@ -76,7 +85,8 @@ describe('stores.yml', () => {
   const many = Array.from({ length: MAX_STORES + 1 }, (_, index) => `{ source: s${index}, feed: sqs }`)
   const roles = many.slice(0, 50).map((_, index) => `arn:aws:iam::1111222233${index + 10}:role/shop`)
   const ROLE = 'consumers[0]" must be the ARN of a role, such as '
-  const PUBLIC = 'feed.http" must be "self", or a public https address without user and password'
+  const PUBLIC =
+    'feed.http" must be "self", or a public https address on port 443 or 8443 without user and password'
   const HTTP = 'feed: { http: "https://a.example" }'
   const DISABLED = (after: string) => HTTP.replace(' }', `, disable_after: ${after} }`)
   const addresses = [
@@ -89,6 +99,8 @@ describe('stores.yml', () => {
       'shop',
     ],
     'https://u:p@a.example',
+    ...['https://a.example:22', 'https://a.example:6379', 'https://a.example:80', 'https://10.1.2.3:3306/'],
+    ...['https://224.0.0.1/', 'https://[64:ff9b::a00:1]/', 'https://[2002:7f00:1::]/', 'https://[::7f00:1]/'],
   ]
 
   const rejects = (text: string, parts: string[]) => {

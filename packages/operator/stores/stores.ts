@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { allow, policy } from '@order-relay/deploy/cloudformation.ts'
 import { CONSUME } from '@order-relay/deploy/queues.ts'
 import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
@@ -158,7 +159,10 @@ export const testFeed = async (context: Context, source: string) => {
   const data = { source, external_id: event }
   const body = JSON.stringify({ event, delivery, version: 0, cause: { event, delivery }, data })
   const began = performance.now()
-  const deliver = httpDelivery({ http: httpClient(), now: Date.now })
+  // Whether the relay may call a private network is a setting of the deployment, which the deployment has checked.
+  const allowed = context.local ? 'loopback' : 'private'
+  const http = httpClient(address => assertAllowed(address, allowed))
+  const deliver = httpDelivery({ http, now: Date.now })
   const failure = await deliver({ url, secrets: [secret], event, delivery, body }).then(
     () => undefined,
     messageOf,

@@ -5,17 +5,29 @@ import { bytesOf, type HeadersLike, SignatureError, verifySignature } from './si
 export type ReceiveOptions<Transaction> = Handling<Transaction> & {
   /** The secret of the feed, or a function that returns every valid one: two while it is being rotated. */
   secrets: string | readonly string[] | (() => Promise<string | readonly string[]>)
+  /** Maximum size of a body in bytes; a larger one is answered 413. @default 1 MiB, the limit of SQS */
+  maxBytes?: number
 }
+
+const ONE_MEBIBYTE = 1024 * 1024
 
 /** Without a stack, with which forged messages would fill the log. */
 const report = (error: unknown) =>
   console.error(error instanceof SignatureError || error instanceof MessageError ? error.message : error)
 
+type Outcome = { status: 200 | 400 | 401 | 413 | 500; error?: string }
+
 /** Takes one request, whose body must be raw bytes or text; returns the status to answer and an error for people. */
-export type Receive = (
-  headers: HeadersLike,
-  body: unknown,
-) => Promise<{ status: 200 | 400 | 401 | 500; error?: string }>
+export type Receive = {
+  (headers: HeadersLike, body: unknown): Promise<Outcome>
+  /** Where the handlers stop reading a body, in bytes. @default 1 MiB */
+  readonly maxBytes?: number
+}
+
+const tooLarge = (maxBytes: number): Outcome => ({
+  status: 413,
+  error: `The body is larger than ${maxBytes} bytes`,
+})
 
 /** The most common mistake: a framework has parsed the body, and the signed bytes are gone. */
 const rawBody = (body: unknown): string | Uint8Array => {
@@ -44,12 +56,14 @@ const rawBody = (body: unknown): string | Uint8Array => {
  * ```
  */
 export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
-  const { secrets, handle, onError = report } = options
+  const { secrets, handle, onError = report, maxBytes = ONE_MEBIBYTE } = options
   const once = options.once ?? (onceInMemory() as Once<Transaction>)
-  return async (headers, body) => {
+  const receive = async (headers: HeadersLike, body: unknown): Promise<Outcome> => {
     try {
-      const valid = typeof secrets === 'function' ? await secrets() : secrets
       const raw = rawBody(body)
+      // A text has at least as many bytes as characters.
+      if (raw.length > maxBytes) return tooLarge(maxBytes)
+      const valid = typeof secrets === 'function' ? await secrets() : secrets
       await verifySignature({ headers, body: raw, secrets: valid })
       const message = readMessage(new TextDecoder().decode(bytesOf(raw)))
       // `relay stores test` checks that the endpoint works.
@@ -63,14 +77,33 @@ export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<
       return { status: 500, error: 'The message could not be handled; send it again' }
     }
   }
+  return Object.assign(receive, { maxBytes })
 }
 
-/** Reads the body of a request. A client that disconnects while sending must not crash the process. */
-const receiveFrom = (receive: Receive, headers: HeadersLike, body: Promise<unknown>): ReturnType<Receive> =>
-  body.then(
-    bytes => receive(headers, bytes),
-    () => ({ status: 400, error: 'The body did not arrive' }),
-  )
+/**
+ * Reads a body from its stream, and stops after `maxBytes`: forged messages must not fill the memory, and
+ * `Content-Length` is not proof of their size.
+ */
+const receiveFrom = async (
+  receive: Receive,
+  headers: HeadersLike,
+  body: AsyncIterator<Uint8Array> | undefined,
+): Promise<Outcome> => {
+  const { maxBytes = ONE_MEBIBYTE } = receive
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  let length = 0
+  try {
+    for (let read = await body?.next(); read && !read.done; read = await body?.next()) {
+      length += read.value.length
+      if (length > maxBytes) return tooLarge(maxBytes)
+      chunks.push(bytesOf(read.value))
+    }
+  } catch {
+    // A client that disconnects while sending must not crash the process.
+    return { status: 400, error: 'The body did not arrive' }
+  }
+  return receive(headers, new Uint8Array(await new Blob(chunks).arrayBuffer()))
+}
 
 const methodNotAllowed = 'Only POST is allowed'
 
@@ -94,8 +127,13 @@ export const fetchHandler =
     if (request.method !== 'POST') {
       return Response.json({ error: methodNotAllowed }, { status: 405, headers: { allow: 'POST' } })
     }
-    const body = request.arrayBuffer().then(bytes => new Uint8Array(bytes))
-    const { status, error } = await receiveFrom(receive, request.headers, body)
+    const { headers, bodyUsed } = request
+    const body = bodyUsed ? undefined : request.body?.[Symbol.asyncIterator]()
+    const { status, error } = bodyUsed
+      ? await receive(headers, undefined)
+      : await receiveFrom(receive, headers, body)
+    // Cancels the rest of a body that is too large.
+    await body?.return?.()
     return Response.json({ error }, { status })
   }
 
@@ -107,22 +145,6 @@ type NodeRequest = AsyncIterable<Uint8Array> & {
 type NodeResponse = {
   writeHead(status: number, headers: Record<string, string>): unknown
   end(text: string): unknown
-}
-
-/** The limit of SQS, which no real message exceeds; forged ones must not fill the memory. */
-const MAX_BYTES = 1024 * 1024
-
-/** The raw bytes: from a raw body parser, or from the stream itself. */
-const read = async (request: NodeRequest): Promise<unknown> => {
-  if (request.body !== undefined) return request.body
-  const chunks: Uint8Array<ArrayBuffer>[] = []
-  let length = 0
-  for await (const chunk of request) {
-    chunks.push(bytesOf(chunk))
-    length += chunk.length
-    if (length > MAX_BYTES) throw new RangeError('The body is too large')
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
 /**
@@ -146,8 +168,13 @@ export const nodeHandler =
       response.end(JSON.stringify({ error }))
     }
     if (request.method !== 'POST') return answer(405, methodNotAllowed, { allow: 'POST' })
-    const { status, error } = await receiveFrom(receive, request.headers, read(request))
-    answer(status, error)
+    const { status, error } =
+      request.body === undefined
+        ? await receiveFrom(receive, request.headers, request[Symbol.asyncIterator]())
+        : // From a raw body parser.
+          await receive(request.headers, request.body)
+    // Otherwise Node reads the rest of a body that is too large.
+    answer(status, error, status === 413 ? { connection: 'close' } : {})
   }
 
 type FastifyRequest = { headers: NodeRequest['headers']; body: unknown }
