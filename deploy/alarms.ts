@@ -173,6 +173,11 @@ const definitions = (service: string) => {
         TreatMissingData: 'breaching',
       },
     ],
+    // The schedule makes a check at most five minutes late.
+    'checks-late': [
+      'The check of an unsettled order is over 20 minutes late',
+      above(own('DueCheckAge'), 'Maximum', 15 * MINUTE, 20 * MINUTE),
+    ],
     'feeder-errors': [
       'The feeder, which delivers to HTTP feeds, crashed or timed out',
       any(functionMetric('Feeder', 'Errors')),

@@ -189,6 +189,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
         functionSeries('Reconcile', 'Invocations', 'invocations'),
         functionSeries('Reconcile', 'Errors', 'errors'),
       ]),
+      graph('Oldest due check (s)', [own('DueCheckAge', 'oldest')], MAXIMUM),
     ],
     [
       6,

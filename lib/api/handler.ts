@@ -6,7 +6,7 @@ import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { aboutError } from '../platform/about.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
-import { invocation, type Settings } from '../platform/environment.ts'
+import { invocation, type Settings, type Sleep } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
 import { PARAMETERS } from '../platform/names.ts'
 import { indexedParameters, parameterCache } from '../platform/parameters.ts'
@@ -14,7 +14,7 @@ import type { Store } from '../platform/stores.ts'
 import { storeKeys } from './keys.ts'
 import { notStored } from './refusals.ts'
 import { type ServeDependencies, serve } from './serve.ts'
-import { queueDepth, type Sleep, waiting } from './waiting.ts'
+import { queueDepth, waiting } from './waiting.ts'
 
 export type ApiDependencies = AccountingDependencies & {
   dynamodb: DynamoDB

@@ -19,6 +19,8 @@ export const METRICS = {
   Quarantined: ['from'],
   ServiceUnauthorized: [],
   BreakerOpened: [],
+  /** Seconds. */
+  DueCheckAge: [],
   FeedRetried: [],
   /** Seconds. */
   FeedFailingAge: [],

@@ -119,8 +119,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a check is postponed before it is queued',
     file: 'lib/reconcile/handler.ts',
     find: ENQUEUE_CHECK,
-    replace: `await orders.postpone(order, time + checkInterval(order.checks + 1, random()))
-      ${ENQUEUE_CHECK}`,
+    replace: `await orders.postpone(order, unixSeconds(now()) + checkInterval(order.checks + 1, random()))
+        ${ENQUEUE_CHECK}`,
     scenario: 'the only webhook never arrives',
   },
 ]

@@ -9,7 +9,7 @@ import {
   positionOf,
 } from '@order-relay/lib/orders/history.ts'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
-import { BULK_SHARD, orderRepository, SHARDS } from '@order-relay/lib/orders/repository.ts'
+import { orderRepository, SHARDS } from '@order-relay/lib/orders/repository.ts'
 import { keyItem, orderOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
@@ -164,11 +164,10 @@ export const failingOrders = async (
   { limit, source, cursor }: { limit: number; source?: string | undefined; cursor?: string | undefined },
 ): Promise<OrderPage> => {
   const { ordersTable: TableName } = await context.stack()
-  const shards = SHARDS.filter(shard => shard !== BULK_SHARD)
   const index = { TableName, IndexName: FAILING_INDEX, Limit: BATCH }
   let after = cursor === undefined ? undefined : readCursor(cursor)
   const items = merged(
-    shards.map(shard =>
+    SHARDS.map(shard =>
       itemsOf(context, index, { key: { 'failing_shard =': shard, 'failing_since >=': after?.position } }),
     ),
     (a, b) => String(a.failing_since?.S) < String(b.failing_since?.S),
