@@ -161,6 +161,10 @@ const definitions = (service: string) => {
       recurring(own('ServiceUnauthorized')),
     ],
     'breaker-open': ['The accounting service is unavailable; orders wait', recurring(own('BreakerOpened'))],
+    'history-throttled': [
+      'DynamoDB throttles the history of the orders; changes are missing from it',
+      any(own('HistoryThrottled')),
+    ],
     'worker-errors': ['The worker crashed or timed out', any(functionMetric('Worker', 'Errors'))],
     'worker-throttles': ['Lambda throttles the worker', any(functionMetric('Worker', 'Throttles'))],
     'reconcile-errors': ['The check for missed webhooks failed', any(functionMetric('Reconcile', 'Errors'))],

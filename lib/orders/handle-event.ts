@@ -64,7 +64,8 @@ export type Handled = {
  * step is saved and published before the next call. If the service cannot be called, the order is saved before the
  * error is thrown and the event is retried.
  *
- * The history is written before the save: every save has an entry, but an entry may have no save.
+ * The history is written before the save: every save has an entry, unless the history is throttled, but an entry may
+ * have no save.
  *
  * An event whose call must wait moves to the bulk queue, and all later events of its order follow. The order is marked
  * first, so that none of its events is handled here before the last one there.
@@ -99,12 +100,14 @@ export const handleEvent = async (
   let bulk = savedBulk
   let revision = stored?.revision ?? 0
   let previous = stored?.updated_at || undefined
+  /** The time of the latest entry in the history. */
+  let recorded = (stored?.entry_at ?? previous) || undefined
   let published = 0
   let changed = false
   /** A withdrawal that was decided before its event changes nothing, but must be found by its id in the history. */
   let mustSave = event.event === 'order.withdraw' && !isApplied
   let request = isRequest(event) && !isApplied ? event.delivery : undefined
-  /** Calls since the last save. */
+  /** Calls since the last recorded save. */
   let made: MadeCall[] = []
 
   const publishAll = async (messages: readonly FeedMessage[]) => {
@@ -129,18 +132,22 @@ export const handleEvent = async (
     const next = keepAnswers(saved, versioned, time - before)
     const at = new Date(time).toISOString()
     const messages = feedMessages(next, outbox)
-    await recordChange?.(
-      historyEntry(saved, next, { at, previous, ...cause, request, calls: made, messages }),
-    )
-    await orders.save({ order: next, outbox, bulk }, revision++, time)
+    const entry = historyEntry(saved, next, {
+      ...{ at, previous: recorded, ...cause, request, calls: made, messages },
+    })
+    if ((await recordChange?.(entry)) ?? true) {
+      recorded = at
+      request = undefined
+      made = []
+    }
+    const entry_at = recorded === at ? undefined : (recorded ?? '')
+    await orders.save({ order: next, outbox, bulk, entry_at }, revision++, time)
     await publishAll(messages)
     saved = next
     savedBulk = bulk
     previous = at
     changed ||= isChanged
     mustSave = false
-    request = undefined
-    made = []
     return { order: next, notices: [] }
   }
 

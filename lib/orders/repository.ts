@@ -79,7 +79,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    * @param now unix time in milliseconds, later than that of the save before
    * @throws Error when another worker has saved it in the meantime
    */
-  async save({ order, outbox, bulk }: SavedOrder, revision: number, now: number): Promise<void> {
+  async save({ order, outbox, bulk, entry_at }: SavedOrder, revision: number, now: number): Promise<void> {
     const { version, result, doubt, movedBack } = order
     const isBulk = bulk !== undefined
     const interval = isBulk ? BULK_CHECK : checkInterval(0, random())
@@ -95,6 +95,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
         ...requestsItem(order),
         ...(outbox !== undefined && { outbox: { S: JSON.stringify(outbox) } }),
         ...(isBulk && { bulk: { S: bulk } }),
+        ...(entry_at !== undefined && { entry_at: { S: entry_at } }),
         updated_at: { S: new Date(now).toISOString() },
         ...((isBulk || !isSettled(order)) && {
           unsettled: { S: isBulk ? `bulk-${shardOf(order)}` : shardOf(order) },

@@ -14,6 +14,7 @@ export const METRICS = {
   RequestFailed: [],
   EventsProcessed: ['event', 'changed'],
   EventRetried: [],
+  HistoryThrottled: [],
   /** Seconds. */
   FailingEventAge: [],
   Quarantined: ['from'],

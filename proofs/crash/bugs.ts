@@ -9,7 +9,7 @@ export type Bug = {
   scenario: string
 }
 
-const SAVE = 'await orders.save({ order: next, outbox, bulk }, revision++, time)'
+const SAVE = 'await orders.save({ order: next, outbox, bulk, entry_at }, revision++, time)'
 const PUBLISH = 'await publishAll(messages)'
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 const ENQUEUE_CHECK = 'await enqueue(order, { id, json: JSON.stringify(event) })'

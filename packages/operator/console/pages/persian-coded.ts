@@ -25,6 +25,7 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'alarm/signature-failures': 'وب‌هوک‌هایی می‌رسد که با کلید شناخته‌شده‌ای امضا نشده‌اند',
   'alarm/service-unauthorized': 'سرویس حسابداری کلید API را نمی‌پذیرد؛ هیچ سفارشی پردازش نمی‌شود',
   'alarm/breaker-open': 'سرویس حسابداری در دسترس نیست؛ سفارش‌ها منتظرند',
+  'alarm/history-throttled': 'DynamoDB تاریخچهٔ سفارش‌ها را محدود می‌کند؛ تغییراتی در آن ثبت نشده‌اند',
   'alarm/worker-errors': 'پردازشگر از کار افتاد یا وقتش تمام شد',
   'alarm/worker-throttles': 'Lambda پردازشگر را محدود می‌کند',
   'alarm/reconcile-errors': 'بررسی وب‌هوک‌های ازدست‌رفته ناموفق بود',
