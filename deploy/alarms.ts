@@ -161,6 +161,10 @@ const definitions = (service: string) => {
       recurring(own('ServiceUnauthorized')),
     ],
     'breaker-open': ['The accounting service is unavailable; orders wait', recurring(own('BreakerOpened'))],
+    'history-throttled': [
+      'DynamoDB throttles the history of the orders; changes are missing from it',
+      any(own('HistoryThrottled')),
+    ],
     'worker-errors': ['The worker crashed or timed out', any(functionMetric('Worker', 'Errors'))],
     'worker-throttles': ['Lambda throttles the worker', any(functionMetric('Worker', 'Throttles'))],
     'reconcile-errors': ['The check for missed webhooks failed', any(functionMetric('Reconcile', 'Errors'))],
@@ -172,6 +176,11 @@ const definitions = (service: string) => {
         // Lambda reports no invocations of a function that is not invoked.
         TreatMissingData: 'breaching',
       },
+    ],
+    // The schedule makes a check at most five minutes late.
+    'checks-late': [
+      'The check of an unsettled order is over 20 minutes late',
+      above(own('DueCheckAge'), 'Maximum', 15 * MINUTE, 20 * MINUTE),
     ],
     'feeder-errors': [
       'The feeder, which delivers to HTTP feeds, crashed or timed out',

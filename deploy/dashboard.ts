@@ -169,6 +169,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
         functionSeries('Worker', 'Throttles', 'throttles'),
         functionSeries('Worker', 'ConcurrentExecutions', 'concurrency', MAXIMUM),
         own('Quarantined', 'quarantined', { from: 'worker' }),
+        own('HistoryThrottled', 'changes not in the history'),
       ]),
     ],
     [
@@ -189,6 +190,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
         functionSeries('Reconcile', 'Invocations', 'invocations'),
         functionSeries('Reconcile', 'Errors', 'errors'),
       ]),
+      graph('Oldest due check (s)', [own('DueCheckAge', 'oldest')], MAXIMUM),
     ],
     [
       6,

@@ -10,6 +10,7 @@ export type DeploymentSettings = {
   feedAddresses: string
   accountingTimeZone: string
   waitSeconds: number
+  checksPerSecond: number
   shift: string
   ordersTable: string
   domain: string
@@ -50,6 +51,7 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
     value => Number(value) >= 0 && Number(value) <= MAX_WAIT,
     `; set a number from 0 to ${MAX_WAIT}`,
   ],
+  checksPerSecond: [value => Number(value) > 0, '; set a number above 0'],
   ordersTable: [
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',

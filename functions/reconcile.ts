@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { dynamodbClient, sqsClient } from '../lib/platform/clients.ts'
 import { readSettings, runtime } from '../lib/platform/environment.ts'
 import { powertoolsTelemetry } from '../lib/platform/telemetry.ts'
@@ -7,6 +8,7 @@ export const handler = createReconciler({
   dynamodb: dynamodbClient(),
   sqs: sqsClient(),
   telemetry: powertoolsTelemetry(),
-  settings: readSettings('ordersTable', 'ordersQueueUrl'),
+  settings: readSettings('ordersTable', 'ordersQueueUrl', 'checksPerSecond'),
+  sleep,
   ...runtime,
 })

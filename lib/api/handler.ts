@@ -7,7 +7,7 @@ import { orderRepository } from '../orders/repository.ts'
 import { aboutError } from '../platform/about.ts'
 import { allowedAddresses } from '../platform/addresses.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
-import { invocation, type Settings } from '../platform/environment.ts'
+import { invocation, type Settings, type Sleep } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
 import { exactStores, PARAMETERS } from '../platform/names.ts'
 import { indexedParameters, parameterCache } from '../platform/parameters.ts'
@@ -16,7 +16,7 @@ import type { Store } from '../platform/stores.ts'
 import { storeKeys } from './keys.ts'
 import { notStored } from './refusals.ts'
 import { type ServeDependencies, serve } from './serve.ts'
-import { queueDepth, type Sleep, waiting } from './waiting.ts'
+import { queueDepth, waiting } from './waiting.ts'
 
 export type ApiDependencies = AccountingDependencies & {
   dynamodb: DynamoDB

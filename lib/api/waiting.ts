@@ -2,11 +2,8 @@ import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
 import type { About } from '../platform/about.ts'
 import { breaker } from '../platform/breaker.ts'
 import type { Sqs } from '../platform/clients.ts'
-import type { Runtime } from '../platform/environment.ts'
+import type { Runtime, Sleep } from '../platform/environment.ts'
 import type { OrderKey } from '../protocol/order.ts'
-
-/** Resolves after a time in milliseconds. */
-export type Sleep = (milliseconds: number) => Promise<unknown>
 
 /**
  * Pauses between reads of the order, in milliseconds; the last one repeats. An idle worker takes 50 to 150 ms from the

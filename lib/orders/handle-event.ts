@@ -67,7 +67,8 @@ export type Handled = {
  * step is saved and published before the next call. If the service cannot be called, the order is saved before the
  * error is thrown and the event is retried.
  *
- * The history is written before the save: every save has an entry, but an entry may have no save.
+ * The history is written before the save: every save has an entry, unless the history is throttled, but an entry may
+ * have no save.
  *
  * An event whose call must wait moves to the bulk queue, and all later events of its order follow. The order is marked
  * first, so that none of its events is handled here before the last one there.
@@ -103,12 +104,14 @@ export const handleEvent = async (
   let bulk = savedBulk
   let revision = stored?.revision ?? 0
   let previous = stored?.updated_at || undefined
+  /** The time of the latest entry in the history. */
+  let recorded = (stored?.entry_at ?? previous) || undefined
   let published = 0
   let changed = false
   /** A withdrawal that was decided before its event changes nothing, but must be found by its id in the history. */
   let mustSave = event.event === 'order.withdraw' && !isApplied
   let request = isRequest(event) && !isApplied ? event.delivery : undefined
-  /** Calls since the last save. */
+  /** Calls since the last recorded save. */
   let made: MadeCall[] = []
 
   const messagesOf = (
@@ -147,18 +150,22 @@ export const handleEvent = async (
     const at = new Date(time).toISOString()
     // For an exact store as far as is known yet: whether a request is answered 202 is read after the save.
     const messages = messagesOf(next, outbox)
-    await recordChange?.(
-      historyEntry(saved, next, { at, previous, ...cause, request, calls: made, messages }),
-    )
-    await orders.save({ order: next, outbox, bulk }, revision++, time)
+    const entry = historyEntry(saved, next, {
+      ...{ at, previous: recorded, ...cause, request, calls: made, messages },
+    })
+    if ((await recordChange?.(entry)) ?? true) {
+      recorded = at
+      request = undefined
+      made = []
+    }
+    const entry_at = recorded === at ? undefined : (recorded ?? '')
+    await orders.save({ order: next, outbox, bulk, entry_at }, revision++, time)
     await publishSaved(next, outbox)
     saved = next
     savedBulk = bulk
     previous = at
     changed ||= isChanged
     mustSave = false
-    request = undefined
-    made = []
     return { order: next, notices: [] }
   }
 

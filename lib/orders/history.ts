@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
-import type { DynamoDB } from '../platform/clients.ts'
+import { type DynamoDB, isThrottled } from '../platform/clients.ts'
 import { type Item, itemBytes, WRITE_UNIT } from '../platform/dynamodb.ts'
+import type { Telemetry } from '../platform/telemetry.ts'
 import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import type { CallResult } from './apply.ts'
@@ -32,7 +34,7 @@ export const madeCall = (call: CallResult, ms: number): MadeCall => {
 export type HistoryEntry = OrderKey & {
   /** The order's `updated_at` after this save; ISO 8601. */
   at: string
-  /** The order's `updated_at` before this save; undefined for the first one. */
+  /** The time of the order's entry before this one; undefined for the first one. */
   previous?: string | undefined
   /** The event of the order queue. */
   event: string
@@ -54,18 +56,31 @@ export type HistoryEntry = OrderKey & {
   cut?: true
 }
 
-/** The partition of a store's orders, in which `at` sorts the entries by time. */
-export const partitionOf = (source: string): string => `orders ${source}`
+/** Partitions of each store. One takes 1,000 write units a second: all new entries are at its end. */
+const PARTITIONS = 8
+
+const partitionOf = (source: string, shard: number) => `orders-${shard} ${source}`
+
+/** The partitions of a store's orders, in each of which `at` sorts the entries by time. */
+export const partitionsOf = (source: string): string[] =>
+  Array.from({ length: PARTITIONS }, (_, shard) => partitionOf(source, shard))
+
+type EntryKey = Pick<HistoryEntry, 'source' | 'external_id' | 'at'>
 
 /** The sort key of an entry. */
-export const positionOf = ({ at, external_id }: Pick<HistoryEntry, 'at' | 'external_id'>): string =>
-  `${at}#${external_id}`
+export const positionOf = ({ at, external_id }: Omit<EntryKey, 'source'>): string => `${at}#${external_id}`
+
+/** The key of an entry; a hash of its time and order spreads the entries of a store over its partitions. */
+export const entryKeyItem = ({ source, ...entry }: EntryKey): Item => {
+  const position = positionOf(entry)
+  const shard = Number.parseInt(hash('sha256', position).slice(0, 8), 16) % PARTITIONS
+  return { partition: { S: partitionOf(source, shard) }, at: { S: position } }
+}
 
 /** An entry as stored, with lists truncated to fit into one write unit. */
 export const entryItem = (entry: HistoryEntry): Item => {
   const itemOf = ({ source, external_id, at, request, invoice_number, ...details }: HistoryEntry): Item => ({
-    partition: { S: partitionOf(source) },
-    at: { S: positionOf({ at, external_id }) },
+    ...entryKeyItem({ source, external_id, at }),
     ...(request !== undefined && { request: { S: request } }),
     ...(invoice_number !== undefined && { invoice_number: { S: invoice_number } }),
     details: { S: JSON.stringify(details) },
@@ -82,9 +97,9 @@ export const entryItem = (entry: HistoryEntry): Item => {
 }
 
 /** The order and the time of an item of the history table. */
-export const entryKeyOf = ({ partition, at }: Item): OrderKey & { at: string } => {
+export const entryKeyOf = ({ partition, at }: Item): EntryKey => {
   const [time = '', external_id = ''] = at?.S?.split(/#(.*)/s) ?? []
-  return { source: partition?.S?.slice(partitionOf('').length) ?? '', external_id, at: time }
+  return { source: partition?.S?.slice(partitionOf('', 0).length) ?? '', external_id, at: time }
 }
 
 /** Reads an item of the history table. */
@@ -129,15 +144,26 @@ export const historyEntry = (
   }
 }
 
-/** Adds an entry to the history. */
-export type RecordChange = (entry: HistoryEntry) => Promise<void>
+/** Adds an entry to the history, unless the table is throttled; returns whether it did. */
+export type RecordChange = (entry: HistoryEntry) => Promise<boolean>
 
 /**
  * The history table, as the worker writes it. Two workers that save the same order in the same millisecond write the
  * same entry, which may then describe the refused save.
+ *
+ * A throttled entry is only logged: an order must not wait for a history that no decision depends on.
  */
 export const historyRecorder =
-  (dynamodb: DynamoDB, table: string): RecordChange =>
+  (dynamodb: DynamoDB, table: string, telemetry: Telemetry): RecordChange =>
   async entry => {
-    await dynamodb.send(new PutItemCommand({ TableName: table, Item: entryItem(entry) }))
+    try {
+      await dynamodb.send(new PutItemCommand({ TableName: table, Item: entryItem(entry) }))
+      return true
+    } catch (error) {
+      if (!isThrottled(error)) throw error
+      const { source, external_id, at, event, delivery, status } = entry
+      telemetry.warn('change not in the history', { source, external_id, at, event, delivery, status })
+      telemetry.count('HistoryThrottled')
+      return false
+    }
   }

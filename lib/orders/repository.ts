@@ -32,11 +32,17 @@ export type Orders = ReturnType<typeof orderRepository>
 /** The partition of an order in the indexes. */
 const shardOf = (order: OrderKey) => messageGroupOf(order).slice(0, 1)
 
-/** The partition of the index for orders with events in the bulk queue. */
-export const BULK_SHARD = 'bulk'
+/**
+ * The partitions of the indexes: sixteen, by the first digit of an order's message group, since one takes 1,000 write
+ * units a second and new times to check are all at its end.
+ */
+export const SHARDS = [...'0123456789abcdef']
 
-/** Other unsettled orders are spread over sixteen partitions by the first digit of their message group. */
-export const SHARDS = [...'0123456789abcdef', BULK_SHARD]
+/** The partitions of the unsettled index for orders with events in the bulk queue. */
+export const BULK_SHARDS = SHARDS.map(shard => `bulk-${shard}`)
+
+/** A page of due orders: small, since a run may end before it needs the next one. */
+const DUE_PAGE = 20
 
 /** Soon after a change, then with growing intervals: an order may wait weeks for an accountant. */
 const CHECK_INTERVALS = [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, DAY]
@@ -73,7 +79,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    * @param now unix time in milliseconds, later than that of the save before
    * @throws Error when another worker has saved it in the meantime
    */
-  async save({ order, outbox, bulk }: SavedOrder, revision: number, now: number): Promise<void> {
+  async save({ order, outbox, bulk, entry_at }: SavedOrder, revision: number, now: number): Promise<void> {
     const { version, result, doubt, movedBack } = order
     const isBulk = bulk !== undefined
     const interval = isBulk ? BULK_CHECK : checkInterval(0, random())
@@ -89,9 +95,10 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
         ...requestsItem(order),
         ...(outbox !== undefined && { outbox: { S: JSON.stringify(outbox) } }),
         ...(isBulk && { bulk: { S: bulk } }),
+        ...(entry_at !== undefined && { entry_at: { S: entry_at } }),
         updated_at: { S: new Date(now).toISOString() },
         ...((isBulk || !isSettled(order)) && {
-          unsettled: { S: isBulk ? BULK_SHARD : shardOf(order) },
+          unsettled: { S: isBulk ? `bulk-${shardOf(order)}` : shardOf(order) },
           check_at: { N: String(unixSeconds(now) + interval) },
         }),
       },
@@ -124,22 +131,28 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
     })
   },
 
-  /** Up to `limit` orders of a shard whose check is due, longest overdue first; `now` in unix seconds. */
-  async due(shard: string, now: number, limit: number): Promise<DueOrder[]> {
-    const { Items = [] } = await dynamodb.send(
-      new QueryCommand({
-        TableName: table,
-        IndexName: UNSETTLED_INDEX,
-        KeyConditionExpression: 'unsettled = :shard AND check_at <= :now',
-        ExpressionAttributeValues: { ':shard': { S: shard }, ':now': { N: String(now) } },
-        Limit: limit,
-      }),
-    )
-    return Items.map(item => ({
-      ...keyOf(item),
-      checks: Number(item.checks?.N ?? 0),
-      check_at: Number(item.check_at?.N),
-    }))
+  /**
+   * The orders of a shard whose check is due, longest overdue first; `now` in unix seconds. Continues behind the last
+   * order that it returned, so that an index that lags behind does not return a postponed order again.
+   */
+  async *due(shard: string, now: number): AsyncGenerator<DueOrder> {
+    let next: Item | undefined
+    do {
+      const { Items = [], LastEvaluatedKey } = await dynamodb.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: UNSETTLED_INDEX,
+          KeyConditionExpression: 'unsettled = :shard AND check_at <= :now',
+          ExpressionAttributeValues: { ':shard': { S: shard }, ':now': { N: String(now) } },
+          Limit: DUE_PAGE,
+          ExclusiveStartKey: next,
+        }),
+      )
+      for (const item of Items) {
+        yield { ...keyOf(item), checks: Number(item.checks?.N ?? 0), check_at: Number(item.check_at?.N) }
+      }
+      next = LastEvaluatedKey
+    } while (next !== undefined)
   },
 
   /** Moves the next check to a unix time in seconds, unless the order has changed meanwhile. */

@@ -33,6 +33,8 @@ export type SavedOrder = {
   outbox: Outbox | undefined
   /** The delivery of the last event moved to the bulk queue; undefined when none is waiting there. */
   bulk: string | undefined
+  /** The time of its latest entry in the history if that of the last save is missing; empty if it has none. */
+  entry_at?: string | undefined
 }
 
 /** An order as stored, with the revision for optimistic locking. */
@@ -93,6 +95,7 @@ export const orderOf = (item: Item): StoredOrder => ({
   revision: Number(item.revision?.N ?? 0),
   updated_at: item.updated_at?.S ?? '',
   bulk: item.bulk?.S,
+  ...(item.entry_at?.S !== undefined && { entry_at: item.entry_at.S }),
   outbox: item.outbox?.S === undefined ? undefined : (JSON.parse(item.outbox.S) as Outbox),
   ...(item.failing?.S !== undefined && { failing: JSON.parse(item.failing.S) as Failing }),
   ...(item.check_at?.N !== undefined && { check_at: Number(item.check_at.N) }),

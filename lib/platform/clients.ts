@@ -71,6 +71,9 @@ const CALL = { step: 'build' } as const
 /** DynamoDB and Systems Manager answer 400, SQS 403. */
 const THROTTLED = /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/
 
+/** Whether AWS refused a call because of its rate, after the client's own retries. */
+export const isThrottled = (error: unknown): boolean => THROTTLED.test(String(error))
+
 type Answered = { $metadata?: { httpStatusCode?: number; requestId?: string; attempts?: number } }
 type Input = { TableName?: string; QueueUrl?: string }
 
@@ -95,7 +98,7 @@ const record =
           name: clientName.replace(/Client$/, ''),
           namespace: 'aws',
           status: $metadata?.httpStatusCode,
-          ...('error' in outcome && { throttle: THROTTLED.test(String(outcome.error)) }),
+          ...('error' in outcome && { throttle: isThrottled(outcome.error) }),
           aws: {
             operation: commandName.replace(/Command$/, ''),
             region: process.env.AWS_REGION,

@@ -21,6 +21,8 @@ export const VARIABLES = {
   waitSeconds: 'WAIT_SECONDS',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
+  /** The rate of checks for missed webhooks. */
+  checksPerSecond: 'CHECKS_PER_SECOND',
 } as const
 
 export type Settings = { readonly [name in keyof typeof VARIABLES]: string }
@@ -50,6 +52,9 @@ export type Runtime = {
 }
 
 export const runtime: Runtime = { now: Date.now, random: Math.random }
+
+/** Resolves after a time in milliseconds. */
+export type Sleep = (milliseconds: number) => Promise<unknown>
 
 /** In seconds. */
 export const MINUTE = 60

@@ -2,6 +2,7 @@ import { GetParameterCommand, GetParametersByPathCommand } from '@aws-sdk/client
 import * as v from 'valibot'
 import type { Ssm } from './clients.ts'
 import type { Runtime } from './environment.ts'
+import { backoff } from './retry.ts'
 
 /** Parameters in use are read again after a minute, so that a deleted one stops working within a minute. */
 const TTL_MS = 60_000
@@ -9,8 +10,14 @@ const TTL_MS = 60_000
 /** After a miss, parameters are read again at most this often: a miss may be a new secret, or a forgery. */
 export const REFRESH_INTERVAL_MS = 60_000
 
-/** Pause after a failed read: more requests would sustain a throttle. */
+/** Pause after a failed read while the last values are in use: more requests would sustain a throttle. */
 const FAILURE_PAUSE_MS = 30_000
+
+/**
+ * Pauses without usable values, in milliseconds: 1 to 2 s, then 2 to 4 s. The environment can serve nothing until then,
+ * and most often it is one of many that started together and read more often than Parameter Store allows.
+ */
+const FIRST_PAUSES_MS = { first: 2000, longest: 4000 }
 
 /** How long the last values remain in use while Parameter Store fails. */
 const MAX_STALE_MS = 60 * 60_000
@@ -100,8 +107,8 @@ export const singleParameter =
 
 /**
  * Parameters kept in memory. Regardless of the number of requests, Parameter Store is read at a bounded rate: once a
- * minute in use, once per interval after a miss, and every half minute while it fails (promise P4). Concurrent callers
- * share a read.
+ * minute in use, once per interval after a miss, and while it fails every half minute, or every few seconds without any
+ * usable values (promise P4). Concurrent callers share a read.
  */
 export type ParameterCache = {
   /**
@@ -129,17 +136,26 @@ export const parameterCache = (
   let held: { values: Parameters; at: number } | undefined
   let reading: Promise<Parameters> | undefined
   let failure: { error: unknown; until: number } | undefined
+  let failures = 0
   let missAt = Number.NEGATIVE_INFINITY
+
+  const isStaleUsable = () => held !== undefined && now() - held.at < MAX_STALE_MS
 
   const read = () => {
     reading ??= load()
       .then(
         values => {
           held = { values, at: now() }
+          failures = 0
           return values
         },
         error => {
-          failure = { error, until: now() + FAILURE_PAUSE_MS * (0.75 + random() / 2) }
+          failures++
+          const { first, longest } = FIRST_PAUSES_MS
+          const pause = isStaleUsable()
+            ? FAILURE_PAUSE_MS * (0.75 + random() / 2)
+            : backoff(first, longest, failures, random())
+          failure = { error, until: now() + pause }
           throw error
         },
       )
@@ -153,13 +169,13 @@ export const parameterCache = (
     const current = held
     const age = current === undefined ? Number.POSITIVE_INFINITY : now() - current.at
     if (current !== undefined && age < TTL_MS) return current.values
-    const isStaleUsable = current !== undefined && age < MAX_STALE_MS
+    const usable = isStaleUsable() ? current?.values : undefined
     if (failure !== undefined && now() < failure.until) {
-      if (isStaleUsable) return current.values
+      if (usable !== undefined) return usable
       throw failure.error
     }
     return read().catch(error => {
-      if (isStaleUsable) return current.values
+      if (usable !== undefined) return usable
       throw error
     })
   }

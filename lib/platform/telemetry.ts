@@ -14,11 +14,14 @@ export const METRICS = {
   RequestFailed: [],
   EventsProcessed: ['event', 'changed'],
   EventRetried: [],
+  HistoryThrottled: [],
   /** Seconds. */
   FailingEventAge: [],
   Quarantined: ['from'],
   ServiceUnauthorized: [],
   BreakerOpened: [],
+  /** Seconds. */
+  DueCheckAge: [],
   FeedRetried: [],
   /** Seconds. */
   FeedFailingAge: [],

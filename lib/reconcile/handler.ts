@@ -1,25 +1,28 @@
 import middy from '@middy/core'
 import type { ScheduledEvent } from 'aws-lambda'
 import { orderQueue } from '../orders/events.ts'
-import { checkInterval, orderRepository, SHARDS } from '../orders/repository.ts'
+import { BULK_SHARDS, checkInterval, orderRepository, SHARDS } from '../orders/repository.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { contentId } from '../platform/content-id.ts'
-import { invocation, type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
+import { invocation, type Runtime, type Settings, type Sleep, unixSeconds } from '../platform/environment.ts'
+import { pace } from '../platform/pace.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 
-/** Maximum number of orders checked in one run, which bounds the load on the service. */
-const CHECKS_PER_RUN = 340
+/** Time for the last check of a run, in milliseconds: two AWS calls of three attempts each. */
+const LAST_CHECK_MS = 20_000
 
 export type ReconcilerDependencies = Runtime & {
   dynamodb: DynamoDB
   sqs: Sqs
   telemetry: Telemetry
-  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl'>
+  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'checksPerSecond'>
+  sleep: Sleep
 }
 
 /**
  * Finds webhooks that never arrived: enqueues a check of every unsettled order that is due, for which the worker reads
- * the order from the service (promise P10).
+ * the order from the service (promise P10). A run continues until nothing is due or its time ends; its rate bounds the
+ * load on the service.
  *
  * Enqueues first, then postpones: a crash in between repeats a check instead of skipping it.
  */
@@ -28,22 +31,37 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const enqueue = orderQueue(sqs, settings.ordersQueueUrl)
 
-  const checkShard = async (shard: string): Promise<number> => {
+  return middy<ScheduledEvent, void>(invocation).handler(async (_event, context) => {
     const time = unixSeconds(now())
-    const due = await orders.due(shard, time, CHECKS_PER_RUN / SHARDS.length)
-    for (const order of due) {
-      const { source, external_id } = order
-      // The same check always has the same id, so a repeated run does not enqueue it twice.
-      const id = contentId(source, external_id, order.check_at)
-      const event = { event: 'order.check', delivery: id, data: { source, external_id } }
-      await enqueue(order, { id, json: JSON.stringify(event) })
-      await orders.postpone(order, time + checkInterval(order.checks + 1, random()))
-    }
-    return due.length
-  }
+    const inTime = pace(Number(settings.checksPerSecond), dependencies)
+    let checked = 0
 
-  return middy<ScheduledEvent, void>(invocation).handler(async () => {
-    const counts = await Promise.all(SHARDS.map(checkShard))
-    telemetry.info('unsettled orders checked', { checked: counts.reduce((sum, count) => sum + count, 0) })
+    const shards = [...SHARDS, ...BULK_SHARDS].map(shard => {
+      const due = orders.due(shard, time)
+      return { due, first: due.next() }
+    })
+    const firsts = await Promise.allSettled(shards.map(({ first }) => first))
+    const ages = firsts.map(({ status, ...head }) =>
+      'value' in head && !head.value.done ? time - head.value.value.check_at : 0,
+    )
+    telemetry.seconds('DueCheckAge', Math.max(...ages))
+
+    const checkShard = async ({ due, first }: (typeof shards)[number]) => {
+      for (let next = await first; !next.done; next = await due.next()) {
+        await inTime()
+        if (context.getRemainingTimeInMillis() < LAST_CHECK_MS) return
+        const order = next.value
+        const { source, external_id } = order
+        // The same check always has the same id, so a repeated run does not enqueue it twice.
+        const id = contentId(source, external_id, order.check_at)
+        const event = { event: 'order.check', delivery: id, data: { source, external_id } }
+        await enqueue(order, { id, json: JSON.stringify(event) })
+        await orders.postpone(order, unixSeconds(now()) + checkInterval(order.checks + 1, random()))
+        checked++
+      }
+    }
+    const outcomes = await Promise.allSettled(shards.map(checkShard))
+    telemetry.info('unsettled orders checked', { checked })
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   })
 }

@@ -120,7 +120,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
     )
   }
   const bulkQueueUrl = siblingQueueUrl(settings.ordersQueueUrl, QUEUES.bulk)
-  const recordChange = historyRecorder(dynamodb, settings.historyTable)
+  const recordChange = historyRecorder(dynamodb, settings.historyTable, telemetry)
   const onFailure = delayEvent(orders, bulkQueueUrl, dependencies)
   const share = callShares(now)
   const isExact = exactStores(stores)

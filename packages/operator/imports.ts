@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BULK_CHECK, BULK_SHARD } from '@order-relay/lib/orders/repository.ts'
+import { BULK_CHECK, BULK_SHARDS } from '@order-relay/lib/orders/repository.ts'
 import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
 import { QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
@@ -16,8 +16,11 @@ import { itemsOf } from './core/table.ts'
 const waitingOrders = async (context: Context) => {
   const index = { TableName: (await context.stack()).ordersTable, IndexName: UNSETTLED_INDEX }
   const orders: { source: string; since: number }[] = []
-  for await (const { source, check_at } of itemsOf(context, index, { key: { 'unsettled =': BULK_SHARD } }))
-    orders.push({ source: source?.S ?? '', since: Number(check_at?.N) - BULK_CHECK })
+  const readShard = async (shard: string) => {
+    for await (const { source, check_at } of itemsOf(context, index, { key: { 'unsettled =': shard } }))
+      orders.push({ source: source?.S ?? '', since: Number(check_at?.N) - BULK_CHECK })
+  }
+  await Promise.all(BULK_SHARDS.map(readShard))
   return orders
 }
 

@@ -43,7 +43,7 @@ type RelayOptions = {
   now?: (name: FunctionName) => number
 }
 
-const TIMEOUT_MS = { webhook: 9000, api: 9000, worker: 30_000, feeder: 120_000, reconcile: 60_000 }
+const TIMEOUT_MS = { webhook: 9000, api: 9000, worker: 30_000, feeder: 120_000, reconcile: 300_000 }
 
 const single = (headers: object) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

@@ -9,7 +9,7 @@ export type Bug = {
   scenario: string
 }
 
-const SAVE = 'await orders.save({ order: next, outbox, bulk }, revision++, time)'
+const SAVE = 'await orders.save({ order: next, outbox, bulk, entry_at }, revision++, time)'
 const PUBLISH = 'await publishAll(messages)'
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 const ENQUEUE_CHECK = 'await enqueue(order, { id, json: JSON.stringify(event) })'
@@ -119,8 +119,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a check is postponed before it is queued',
     file: 'lib/reconcile/handler.ts',
     find: ENQUEUE_CHECK,
-    replace: `await orders.postpone(order, time + checkInterval(order.checks + 1, random()))
-      ${ENQUEUE_CHECK}`,
+    replace: `await orders.postpone(order, unixSeconds(now()) + checkInterval(order.checks + 1, random()))
+        ${ENQUEUE_CHECK}`,
     scenario: 'the only webhook never arrives',
   },
 ]

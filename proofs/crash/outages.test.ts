@@ -120,8 +120,8 @@ test('recovers webhooks lost to a wrong clock through reconciliation or later we
 })
 
 test.each<[Target, string[]]>([
-  ['dynamodb', ['deliveries-failed', 'order-stuck', 'requests-failed']],
-  ['sqs', ['deliveries-failed', 'requests-failed']],
+  ['dynamodb', ['checks-late', 'deliveries-failed', 'order-stuck', 'requests-failed']],
+  ['sqs', ['checks-late', 'deliveries-failed', 'requests-failed']],
 ])(
   'after ten hours without %s, reconciliation finds changes a day before their webhooks are retried',
   async (target, raised) => {

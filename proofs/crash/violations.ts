@@ -1,4 +1,4 @@
-import { entryOf, partitionOf, positionOf } from '../../lib/orders/history.ts'
+import { entryKeyItem, entryOf } from '../../lib/orders/history.ts'
 import { requestViews } from '../../lib/orders/order.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import {
@@ -25,8 +25,7 @@ const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
     const item = cloud.tables.find('orders', { source: { S: key.source }, external_id: { S: external_id } })
     const stored = item && readStoredItem(item)
     const entryAt = (at: string) => {
-      const [partition, position] = [partitionOf(key.source), positionOf({ at, external_id })]
-      const entry = cloud.tables.find('history', { partition: { S: partition }, at: { S: position } })
+      const entry = cloud.tables.find('history', entryKeyItem({ ...key, at }))
       return entry && entryOf(entry)
     }
     const surely = isAnnounced && planned.withdraws?.surely === true

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { createApi } from '../../lib/api/handler.ts'
+import { FEED_URL } from '../../lib/platform/addresses.ts'
 import { registrationRepository } from '../../lib/platform/registrations.ts'
 import { context, httpEvent } from '../support/lambda.ts'
 import { apiForTests, type Body, type Options } from './api.ts'
@@ -66,7 +67,7 @@ describe('a store', () => {
   })
 })
 
-const RULE = 'must be a public https address without user and password, such as https://shop.example/webhook'
+const RULE = `must be ${FEED_URL}`
 
 describe('a registration is refused', () => {
   test.each<[Body, string]>([
@@ -80,6 +81,8 @@ describe('a registration is refused', () => {
       'ftp://shop.example/',
       'https://user@shop.example/',
       'https://169.254.169.254/',
+      'https://10.0.0.1/',
+      'https://shop.example:6379/',
       'https://localhost/',
       'http://127.0.0.1:8080/',
     ].map((url): [Body, string] => [{ url }, `Field "url" is "${url}": ${RULE}`]),

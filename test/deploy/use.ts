@@ -64,6 +64,16 @@ const OUTAGE: Scenario = {
     elapsed < MINUTE && place.endsWith('send to the order queue') ? new Error('down') : undefined,
 }
 
+/** The only change of an order is missing from the history. */
+const THROTTLED: Scenario = {
+  name: 'the history is throttled',
+  orders: { 1001: { createdBy: 'service', paidAtOnce: true, review: true, fixedAfter: 2 * MINUTE } },
+  outage: (place, elapsed) =>
+    elapsed < 3 * MINUTE && place === 'worker: add to the history'
+      ? Object.assign(new Error('slow down'), { name: 'ThrottlingException' })
+      : undefined,
+}
+
 /** All scenarios of the crash harness, and one that uses its second HTTP feed. */
 const scenarios = (): Scenario[] => {
   const ofWeb = SCENARIOS.filter(({ orders }) => Object.values(orders).some(({ source }) => source === WEB))
@@ -76,7 +86,7 @@ const scenarios = (): Scenario[] => {
       ]),
     ),
   }))
-  return [...SCENARIOS, ...ofApp, OUTAGE]
+  return [...SCENARIOS, ...ofApp, OUTAGE, THROTTLED]
 }
 
 /** Names without the stack's prefix, as in the models of the crash harness. */

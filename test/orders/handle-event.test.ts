@@ -85,8 +85,9 @@ const world = (
         defer: async revision => void steps.push(`move ${event.delivery}, revision ${revision}`),
       }),
       recordChange: async entry => {
-        await records?.(entry)
+        const isRecorded = (await records?.(entry)) ?? true
         entries.push(entry)
+        return isRecorded
       },
       publish: async message => {
         await setImmediate()
@@ -271,6 +272,23 @@ test('neither saves nor publishes when the history entry cannot be written', asy
   const records = () => Promise.reject(new Error('no history'))
   const { steps, outcome } = await handled(check, finalized, inReview, { records })
   expect([steps, outcome]).toEqual([['read'], 'no history'])
+})
+
+test('continues while the history is throttled, and the next entry refers to the last one', async () => {
+  const previous = '2026-01-02T03:04:05.999Z'
+  const settled = { ...newOrder(KEY), version: 1, result: result('invoiced') }
+  const throttled = await handled(webhook('paid'), undefined, settled, {
+    ...{ updated_at: previous, records: async () => false },
+  })
+  expect(throttled.steps).toEqual(['save paid v2, revision 1', 'publish order.updated v2'])
+  expect(throttled.stored()).toMatchObject({ entry_at: previous })
+  const updated_at = throttled.entries[0]?.at
+  const later = { ...throttled.stored(), updated_at }
+  const next = await handled(webhook('refunded'), undefined, throttled.order, later)
+  expect(next.entries).toMatchObject([{ previous }])
+  expect(next.stored()?.entry_at).toBeUndefined()
+  const first = await handled(create, created, newOrder(KEY), { records: async () => false })
+  expect(first.stored()).toMatchObject({ entry_at: '' })
 })
 
 test('saves an unchanged order to clear its failing event, unless the event fails again', async () => {

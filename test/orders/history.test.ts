@@ -3,15 +3,20 @@ import { AccountingError } from '../../lib/accounting/errors.ts'
 import type { FeedMessage } from '../../lib/orders/feed.ts'
 import {
   entryItem,
+  entryKeyItem,
+  entryKeyOf,
   entryOf,
   type HistoryEntry,
   historyEntry,
+  historyRecorder,
   type MadeCall,
   madeCall,
+  partitionsOf,
 } from '../../lib/orders/history.ts'
 import { type EndedRequests, newOrder, type Order } from '../../lib/orders/order.ts'
 import { itemBytes } from '../../lib/platform/dynamodb.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
 
 const KEY = { source: 'shop', external_id: '۱۴۰۴/#7' }
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -40,6 +45,39 @@ const between = (before: Partial<Order>, after: Partial<Order>, circumstances: C
 
 const open = { body: '{}', accepted_at: 0, others: [], withdrawals: [] }
 const result = { ...KEY, status: 'invoiced', invoice_number: 12, total: '1000' }
+
+test('the entries of a store are spread over eight partitions, and keep their order', () => {
+  const entries = Array.from({ length: 8000 }, (_, each) => {
+    const external_id = String(1000 + (each % 10))
+    return entryKeyItem({ source: 'shop', external_id, at: new Date(Date.UTC(2026, 0) + each).toISOString() })
+  })
+  const shares = Map.groupBy(entries, ({ partition }) => partition?.S)
+  expect([...shares.keys()].sort()).toEqual(partitionsOf('shop'))
+  for (const [, share] of shares) {
+    expect(Math.abs(share.length - 1000)).toBeLessThan(150)
+    const times = share.map(({ at }) => at?.S)
+    expect(times).toEqual(times.toSorted())
+  }
+  expect(entries.slice(0, 1).map(entryKeyOf)).toEqual([
+    { source: 'shop', external_id: '1000', at: '2026-01-01T00:00:00.000Z' },
+  ])
+})
+
+test('a throttled entry is logged and counted, and any other failure is not hidden', async () => {
+  const { telemetry, messages, counted } = recordingTelemetry()
+  const failing = (name: string) => ({
+    send: () => Promise.reject(Object.assign(new Error('no'), { name })),
+  })
+  const record = (name: string) =>
+    historyRecorder(failing(name), 'history', telemetry)(between({}, { result }))
+  for (const name of ['ThrottlingException', 'ProvisionedThroughputExceededException'])
+    expect(await record(name)).toBe(false)
+  expect([messages(), counted()]).toEqual([
+    Array(2).fill('change not in the history'),
+    Array(2).fill('HistoryThrottled'),
+  ])
+  await expect(record('AccessDeniedException')).rejects.toThrow('no')
+})
 
 test("an entry contains the changes of a save, without the service's text", () => {
   const reason = { status: 400, code: 'c', message: 'Sara Ahmadi' }

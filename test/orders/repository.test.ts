@@ -158,7 +158,7 @@ describe('an order', () => {
       { bulk: 'delivery' },
       {
         ...{ status: { S: 'paid' }, result: { S: JSON.stringify(result('bulk', 'paid')) } },
-        ...{ bulk: { S: 'delivery' }, unsettled: { S: 'bulk' } },
+        ...{ bulk: { S: 'delivery' }, unsettled: { S: `bulk-${messageGroupOf(keyOf('bulk')).slice(0, 1)}` } },
         check_at: { N: String(SECONDS + 24 * 60 * 60) },
       },
     ],

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import {
   indexedParameters,
   indexTexts,
+  parameterCache,
   parametersBelow,
   singleParameter,
 } from '../../lib/platform/parameters.ts'
@@ -96,11 +97,75 @@ describe('cached parameters', () => {
     [0.5, 30_000],
     [1, 37_500],
   ])('are not read for half a minute after a failed read, jittered by %p: %p ms', async (random, pause) => {
+    await cache.get()
     Object.assign(state, { random, stored: new Error('throttled') })
-    for (state.now of [0, 1, pause - 1]) await expect(find('a')).rejects.toThrow('throttled')
-    expect(state.reads).toBe(1)
-    Object.assign(state, { now: pause, stored: { a: 'one' } })
-    expect([await find('a'), state.reads]).toEqual(['one', 2])
+    for (const later of [0, 1, pause - 1]) {
+      state.now = MINUTE + later
+      expect(await find('a')).toBe('one')
+    }
+    expect(state.reads).toBe(2)
+    Object.assign(state, { now: MINUTE + pause, stored: { a: 'two' } })
+    expect([await find('a'), state.reads]).toEqual(['two', 3])
+  })
+
+  test.each([
+    [0, [1000, 2000, 2000]],
+    [1, [2000, 4000, 4000]],
+  ])(
+    'are read again after one to four seconds while there are none, jittered by %p',
+    async (random, pauses) => {
+      Object.assign(state, { random, stored: new Error('throttled') })
+      let reads = 0
+      for (const pause of pauses) {
+        const from = state.now
+        for (const later of [0, 1, pause - 1]) {
+          state.now = from + later
+          await expect(find('a')).rejects.toThrow('throttled')
+        }
+        expect(state.reads).toBe(++reads)
+        state.now = from + pause
+      }
+      state.stored = { a: 'one' }
+      expect([await find('a'), state.reads]).toEqual(['one', reads + 1])
+    },
+  )
+
+  test('reach 300 environments that start together within 12 seconds, at 40 reads a second', async () => {
+    let time = 0
+    let [tokens, refused] = [40, 0]
+    const load = async () => {
+      if (tokens < 1) {
+        refused++
+        throw new Error('throttled')
+      }
+      tokens--
+      return { a: 'one' }
+    }
+    // Deterministic, and different for each environment and attempt.
+    let seed = 1
+    const random = () => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed / 2_147_483_647
+    }
+    const caches = Array.from({ length: 300 }, () => parameterCache(load, { now: () => time, random }))
+    const readyAt = new Map<unknown, number>()
+    // Each environment gets a delivery every 100 ms.
+    for (; readyAt.size < caches.length && time < MINUTE; time += 100) {
+      tokens = Math.min(40, tokens + 4)
+      for (const each of caches) {
+        if (readyAt.has(each)) continue
+        await each.get().then(
+          () => readyAt.set(each, time),
+          () => undefined,
+        )
+      }
+    }
+    const times = [...readyAt.values()].sort((a, b) => a - b)
+    expect(times).toHaveLength(300)
+    expect(times[150]).toBeLessThan(6000)
+    expect(times.at(-1)).toBeLessThan(12_000)
+    // Per environment at most one refused read every other second.
+    expect(refused).toBeLessThan(300 * 5)
   })
 
   test('remain valid for one hour while they cannot be read', async () => {

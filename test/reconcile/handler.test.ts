@@ -12,17 +12,28 @@ const MINUTE_MS = 60_000
 
 const { stack, recorded } = await stackForTests()
 let now = NOW
+/** The time that the last run took, in milliseconds. */
+let slept = 0
+const sleep = async (milliseconds: number) => {
+  now += milliseconds
+  slept += milliseconds
+}
+const LASTS = 300_000
 
-const reconcile = createReconciler({
-  ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.25 },
-})
+const reconcilerAt = (checksPerSecond: number) =>
+  createReconciler({
+    ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.25, sleep },
+    settings: { ...stack.settings, checksPerSecond: String(checksPerSecond) },
+  })
+const reconcile = reconcilerAt(1000)
 
 /** Runs the function a number of minutes after an order was saved, and returns the orders it checked. */
-const run = async (minutes: number) => {
+const run = async (minutes: number, reconciler = reconcile) => {
   now = NOW + minutes * MINUTE_MS
-  await reconcile(
+  slept = 0
+  await reconciler(
     scheduledEvent,
-    context(() => 0),
+    context(() => LASTS - slept),
   )
   const checks = await stack.taken(stack.settings.ordersQueueUrl)
   expect(recorded.lines.at(-1)).toEqual({
@@ -59,15 +70,38 @@ test('checks an unsettled order at growing intervals', async () => {
   expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
 })
 
-test('checks at most twenty orders in each of sixteen shards per run, longest overdue first', async () => {
-  const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
+// Ten orders a second of which 5 % stay unsettled have 600 due checks in five minutes.
+test('makes 600 due checks in one run at the configured rate', async () => {
+  const ids = Array.from({ length: 600 }, (_, index) => `many-${index}`)
+  for (const id of ids) await save(id, { doubt: 'now' })
+  expect((await run(10, reconcilerAt(10))).sort()).toEqual(ids.sort())
+  expect(slept).toBeGreaterThan(59_000)
+  expect(slept).toBeLessThan(61_000)
+  expect(await run(10)).toEqual([])
+})
+
+test('ends with its time, longest overdue first, and the next run makes the other checks', async () => {
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)
-  const first = ids.filter(id => shardOf(id) === shardOf('many-0'))
+  const ids = Array.from({ length: 400 }, (_, index) => `late-${index}`)
+  const first = ids.filter(id => shardOf(id) === shardOf('late-0'))
   for (const [index, id] of first.entries()) await save(id, { doubt: 'now' }, { at: NOW - index * 1000 })
-  expect(first.length).toBeGreaterThan(20)
-  expect((await run(10)).sort()).toEqual(first.slice(-20).sort())
-  expect(await run(10)).toHaveLength(first.length - 20)
+  const slow = reconcilerAt(0.05)
+  const made = await run(10, slow)
+  // One check each 20 s, the last one 20 s before the end.
+  expect(made).toEqual(first.slice(-15).toReversed())
+  expect((await run(10)).sort()).toEqual(first.slice(0, -15).sort())
   expect(await drain(stack.sqs, stack.settings.ordersQueueUrl)).toEqual([])
+})
+
+test('reports how late the oldest check is', async () => {
+  await save('late', { doubt: 'now' })
+  await save('later', { doubt: 'now' }, { at: NOW - 5 * MINUTE_MS })
+  await run(30)
+  await run(30)
+  expect(recorded.metrics).toEqual([
+    { name: 'DueCheckAge', dimensions: {}, value: 25 * 60 },
+    { name: 'DueCheckAge', dimensions: {}, value: 0 },
+  ])
 })
 
 test('fails the run if any shard fails, and the next run makes the missing checks', async () => {

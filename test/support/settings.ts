@@ -21,5 +21,6 @@ export const settingsWith = (queueUrl: (name: string) => string, changes: Partia
   refusedRetryDays: '7',
   feedVersionsFrom: '0',
   feedAddresses: 'public',
+  checksPerSecond: '1000',
   ...changes,
 })

@@ -10,7 +10,7 @@ import {
   QUARANTINED,
 } from '@order-relay/lib/webhook/deliveries.ts'
 import { accountingOf, orderReader } from '../core/accounting.ts'
-import { pace } from '../core/async.ts'
+import { adaptivePace, inParallel } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { Failure, serviceMessage } from '../core/errors.ts'
@@ -74,28 +74,38 @@ const changedOrders = async (
   return orderKeys([...changed, ...recorded, ...queued.values(), ...accepted.values()])
 }
 
-/** Reads orders from the table and, at a bounded rate, from the service. */
+/** Calls at the same time: as many as the clients have connections. */
+const WIDTH = 50
+
+/** Attempts to read an order that the service refuses because of the rate. */
+const READS = 5
+
+/** Reads orders from the table and from the service, as fast as it allows. */
 const compare = async (context: Context, keys: readonly OrderKey[], rate: number | undefined) => {
   const table = await ordersOf(context)
   const read = rate === undefined ? undefined : orderReader(await accountingOf(context))
-  const readService = async (key: OrderKey): Promise<ComparedOrder['service']> => {
+  const { inTime, slowDown } = adaptivePace(rate ?? Number.POSITIVE_INFINITY)
+  const readService = async (key: OrderKey, attempt = 1): Promise<ComparedOrder['service']> => {
+    await inTime()
     try {
       return await read?.(key)
     } catch (error) {
-      if (error instanceof AccountingError) return { unread: serviceMessage(error) }
-      throw error
+      if (!(error instanceof AccountingError)) throw error
+      const isBusy = error.code === 'throttled' || error.code === 'unavailable'
+      if (isBusy) slowDown(error.retryAfter)
+      // Only a refusal because of the rate promises that a later attempt succeeds.
+      if (error.code === 'throttled' && attempt < READS) return readService(key, attempt + 1)
+      return { unread: serviceMessage(error) }
     }
   }
 
   using shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
-  const inTime = pace(rate ?? Number.POSITIVE_INFINITY)
   const orders = new Map<string, ComparedOrder>()
-  for (const key of keys) {
-    await inTime()
-    const [service, stored] = await Promise.all([readService(key), table.get(key)])
+  await inParallel(keys, WIDTH, async key => {
+    const [service, stored] = await Promise.all([read && readService(key), table.get(key)])
     orders.set(orderName(key), { key, service, stored })
     shown.advance()
-  }
+  })
   return orders
 }
 
@@ -242,7 +252,7 @@ log, the tables or the queues: applied, unchanged, dead, quarantined or waiting.
 equal the order read from the service. The audit lists each difference, and then exits with 1.
 With --json, it lists the items behind each number, up to ${MEMBERS} of each.`
 
-export const RATE = 20
+export const RATE = 200
 
 const REPAIR = new Option('--repair', 'have the worker read orders that differ from the service again')
 REPAIR.conflicts('service')
@@ -253,7 +263,12 @@ export const auditCommand = ({ program, run }: Cli): void => {
     .command('audit')
     .description('Account for everything received, and compare the orders with the accounting service.')
     .addOption(periodOption('24h'))
-    .option('--rate <number>', 'orders to read from the service per second', positive, RATE)
+    .option(
+      '--rate <number>',
+      'maximum number of orders to read from the service per second; lower while it answers 429',
+      positive,
+      RATE,
+    )
     .option('--no-service', 'do not compare with the service')
     .addOption(REPAIR)
     .addHelpText('after', HELP)

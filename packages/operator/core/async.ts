@@ -1,14 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Runtime, Sleep } from '@order-relay/lib/platform/environment.ts'
+import { pace as paced } from '@order-relay/lib/platform/pace.ts'
 import { cannot } from './errors.ts'
 
 /** Returns a function that resolves at most `rate` times a second. */
-export const pace = (rate: number): (() => Promise<unknown>) => {
-  let next = Date.now()
-  return () => {
-    const wait = next - Date.now()
-    next = Math.max(next, Date.now()) + 1000 / rate
-    return wait > 0 ? sleep(wait) : Promise.resolve()
+export const pace = (rate: number) => paced(rate, { now: Date.now, sleep })
+
+/** Number of calls in which the rate recovers from zero. */
+const RECOVERY = 2000
+
+/** A rate that adapts to the receiver: halved with a pause when it refuses calls, and then slowly raised again. */
+export const adaptivePace = (
+  most: number,
+  { now, sleep: pause }: Pick<Runtime, 'now'> & { sleep: Sleep } = { now: Date.now, sleep },
+) => {
+  let rate = most
+  let next = now()
+  let pausedUntil = Number.NEGATIVE_INFINITY
+  return {
+    /** Resolves when the next call may be made. */
+    async inTime() {
+      const wait = next - now()
+      next = Math.max(next, now()) + 1000 / rate
+      rate = Math.min(most, rate + most / RECOVERY)
+      if (wait > 0) await pause(wait)
+    },
+    /** @param seconds the receiver's `Retry-After` */
+    slowDown(seconds = 1) {
+      // Calls that were already under way are refused together, for one cause.
+      if (now() >= pausedUntil) rate = Math.max(1, rate / 2)
+      pausedUntil = Math.max(pausedUntil, now() + seconds * 1000)
+      next = Math.max(next, pausedUntil)
+    },
   }
+}
+
+/** Calls `work` for each element, at most `width` at a time. */
+export const inParallel = async <Each>(
+  elements: Iterable<Each>,
+  width: number,
+  work: (element: Each) => Promise<void>,
+): Promise<void> => {
+  const left = elements[Symbol.iterator]()
+  const worker = async () => {
+    for (let next = left.next(); !next.done; next = left.next()) await work(next.value)
+  }
+  await Promise.all(Array.from({ length: width }, worker))
 }
 
 /** The pause between two attempts, in milliseconds. */

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { type Announced, announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import { orderQueue } from '@order-relay/lib/orders/events.ts'
 import {
+  entryKeyItem,
   entryKeyOf,
   entryOf,
   type HistoryEntry,
-  partitionOf,
+  partitionsOf,
   positionOf,
 } from '@order-relay/lib/orders/history.ts'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
-import { BULK_SHARD, orderRepository, SHARDS } from '@order-relay/lib/orders/repository.ts'
+import { orderRepository, SHARDS } from '@order-relay/lib/orders/repository.ts'
 import { keyItem, orderOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
@@ -77,13 +78,21 @@ const readCursor = (cursor: string): Position => {
   }
 }
 
+/** A page of one partition's entries: a list takes few of each of a store's eight. */
+const ENTRIES_PAGE = 20
+
 /** Newest first; of the same instant, sorted by store. */
 const isBefore = (a: Position, b: Position) =>
   a.position === b.position ? a.source < b.source : a.position > b.position
 
 const placeOf = (entry: HistoryEntry): Position => ({ position: positionOf(entry), source: entry.source })
 
-async function* entriesOf(context: Context, source: string, { since, until }: OrderFilter, after?: Position) {
+async function* entriesOf(
+  context: Context,
+  partition: string,
+  { since, until }: OrderFilter,
+  after?: Position,
+) {
   const from = since?.toISOString() ?? '0'
   // After every position of that instant.
   const to = after?.position ?? (until === undefined ? '9' : `${until.toISOString()}$`)
@@ -94,15 +103,18 @@ async function* entriesOf(context: Context, source: string, { since, until }: Or
       TableName: context.nameOf(TABLES.history),
       ScanIndexForward: false,
       ConsistentRead: true,
-      Limit: BATCH,
+      Limit: ENTRIES_PAGE,
     },
-    { key: { 'partition =': partitionOf(source), 'at BETWEEN': [from, to] } },
+    { key: { 'partition =': partition, 'at BETWEEN': [from, to] } },
   )
   for await (const item of items) {
     const entry = entryOf(item)
     if (after === undefined || isBefore(after, placeOf(entry))) yield entry
   }
 }
+
+/** The time of an order's latest entry; empty if it has none. */
+const lastEntryOf = ({ entry_at, updated_at }: StoredOrder) => entry_at ?? updated_at
 
 export type OrderPage = {
   orders: readonly StoredOrder[]
@@ -126,7 +138,7 @@ export const listOrders = async (
   const after = cursor === undefined ? undefined : readCursor(cursor)
   const sources = filter.source === undefined ? context.stores().map(({ source }) => source) : [filter.source]
   const entries = merged(
-    sources.map(source => entriesOf(context, source, filter, after)),
+    sources.flatMap(partitionsOf).map(partition => entriesOf(context, partition, filter, after)),
     (a, b) => isBefore(placeOf(a), placeOf(b)),
   )
   const orders: StoredOrder[] = []
@@ -137,7 +149,7 @@ export const listOrders = async (
     const stored = await readOrders(context, matching)
     for (const entry of matching) {
       const order = stored.get(orderName(entry))
-      if (order?.updated_at === entry.at) orders.push(order)
+      if (order !== undefined && lastEntryOf(order) === entry.at) orders.push(order)
     }
     matching = []
   }
@@ -164,11 +176,10 @@ export const failingOrders = async (
   { limit, source, cursor }: { limit: number; source?: string | undefined; cursor?: string | undefined },
 ): Promise<OrderPage> => {
   const { ordersTable: TableName } = await context.stack()
-  const shards = SHARDS.filter(shard => shard !== BULK_SHARD)
   const index = { TableName, IndexName: FAILING_INDEX, Limit: BATCH }
   let after = cursor === undefined ? undefined : readCursor(cursor)
   const items = merged(
-    shards.map(shard =>
+    SHARDS.map(shard =>
       itemsOf(context, index, { key: { 'failing_shard =': shard, 'failing_since >=': after?.position } }),
     ),
     (a, b) => String(a.failing_since?.S) < String(b.failing_since?.S),
@@ -245,9 +256,9 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
     throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`, remedy)
   }
   const entries: HistoryEntry[] = []
-  let at = stored.updated_at || undefined
+  let at = lastEntryOf(stored) || undefined
   while (at !== undefined && entries.length < TIMELINE_MOST) {
-    const Key = { partition: { S: partitionOf(source) }, at: { S: positionOf({ at, external_id }) } }
+    const Key = entryKeyItem({ source, external_id, at })
     const { Item } = await context.dynamodb.getItem({ TableName: context.nameOf(TABLES.history), Key })
     if (Item === undefined) return { stored, announced, entries, complete: false }
     const entry = entryOf(Item)

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { newOrder, type Order, type RequestView } from '@order-relay/lib/orders/order.ts'
-import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { BULK_SHARDS, orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { parametersBelow } from '@order-relay/lib/platform/parameters.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -123,7 +123,11 @@ export const monitorTests = () => {
     expect((await local.json(['imports'])).data).toEqual({ events: 0, stores: [] })
     await Promise.all(waiting.map(save(0, 'its delivery')))
     const counting = local.json(['imports', '--for', '2s'])
-    await until(async () => (await orders.due('bulk', Number.MAX_SAFE_INTEGER, 10)).length === 4)
+    await until(async () => {
+      let due = 0
+      for (const shard of BULK_SHARDS) for await (const _ of orders.due(shard, Number.MAX_SAFE_INTEGER)) due++
+      return due === 4
+    })
     await sleep(1000)
     await Promise.all(waiting.slice(2).map(save(1)))
     const { data } = await counting

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
-import { entryItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
+import { entryItem, entryKeyItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { environmentOf } from '@order-relay/local/settings.ts'
 import { relayOf } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
+import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
 beforeAll(async () => {
@@ -32,7 +33,7 @@ const happens = (minutes: number, event: OrderEvent) =>
     orders: orders(),
     announcements: announcementRepository(stack.dynamodb, 'deliveries'),
     call: async ({ to }) => ({ to, outcome: 'unanswered', error: new Error('down') }),
-    recordChange: historyRecorder(stack.dynamodb, 'history'),
+    recordChange: historyRecorder(stack.dynamodb, 'history', recordingTelemetry().telemetry),
     publish: async () => undefined,
     now: () => BEGIN + minutes * MINUTE,
     retryRefused: 60,
@@ -159,7 +160,7 @@ test('shows the whole history of an order and why it waits', async () => {
   expect(out).toMatch(/^order\.payment waits for the accounting service since .*: .* answered 503;/m)
   expect(out).toMatch(/^ {2}check: The check waits behind "order.payment"/m)
   expect(out).toMatch(/order\.payment .* invoiced +payment: unanswered, 0 ms; payment waiting$/m)
-  const Key = { partition: { S: 'orders demo-shop' }, at: { S: '2026-01-02T00:01:00.000Z#1' } }
+  const Key = entryKeyItem({ source: 'demo-shop', external_id: '1', at: '2026-01-02T00:01:00.000Z' })
   await stack.dynamodb.deleteItem({ TableName: 'history', Key })
   expect(await shown()).toMatch(/^Earlier changes are not in the history\.$/m)
 })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '@order-relay/deploy/tables.ts'
 import { createReconciler } from '@order-relay/lib/reconcile/handler.ts'
@@ -94,7 +95,8 @@ test('the scheduled check finds later changes of unsettled orders', async () => 
     dynamodb,
     sqs,
     telemetry: recordingTelemetry().telemetry,
-    settings: { ordersTable: RESTORED, ordersQueueUrl: local.queue('orders.fifo') },
+    settings: { ordersTable: RESTORED, ordersQueueUrl: local.queue('orders.fifo'), checksPerSecond: '10' },
+    sleep,
     // Advance to the time when the checks are due.
     now: () => Date.now() + DAY_MS,
     random: Math.random,

@@ -1,0 +1,314 @@
+import { hash, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { expect, test } from '@jest/globals'
+import { alarmsFor, feedAlarmsFor } from '../deploy/alarms.ts'
+import { readStores } from '../deploy/stores.ts'
+import { tablesOf } from '../deploy/tables.ts'
+import { waiting } from '../lib/api/waiting.ts'
+import { type Item, itemBytes } from '../lib/platform/dynamodb.ts'
+import { QUEUES, storeName } from '../lib/platform/names.ts'
+import { indexTexts } from '../lib/platform/parameters.ts'
+import type { Store } from '../lib/platform/stores.ts'
+import { sign } from '../lib/protocol/signature.ts'
+import { createReconciler } from '../lib/reconcile/handler.ts'
+import { createReceiver } from '../lib/webhook/handler.ts'
+import { createWorker } from '../lib/worker/handler.ts'
+import { apiForTests, ORDERS } from './api/api.ts'
+import { context, httpEvent, scheduledEvent, sqsEvent, sqsRecord } from './support/lambda.ts'
+
+// Recomputes docs/cost.md: AWS calls counted in the functions, times list prices. When a figure changes, the diff shows
+// the rows to be changed in the document.
+
+/** List prices of us-east-1 in US dollars, without free tiers. */
+const PRICES = {
+  httpApi: 1e-6,
+  invocation: 0.2e-6,
+  gbSecond: 1.33334e-5,
+  writeUnit: 0.625e-6,
+  readUnit: 0.125e-6,
+  fifoRequest: 0.5e-6,
+  logGb: 0.5,
+  trace: 5e-6,
+  alarm: 0.1,
+  dashboard: 3,
+  kmsKey: 1,
+  kmsRequest: 0.03 / 10_000,
+  /** Each parameter that a call returns counts. */
+  advancedRead: 0.05 / 10_000,
+  advancedParameter: 0.05,
+}
+
+const MILLION = 1e6
+const MINUTES_A_MONTH = 730 * 60
+
+/** Assumptions, marked * in the document. */
+const ASSUMED = {
+  webhookMs: { first: 15, duplicate: 6, forged: 2 },
+  webhookLogKb: { first: 1.1, duplicate: 1, forged: 0.9 },
+  requestMs: 30,
+  requestLogKb: 1,
+  /** Until the third read of a waiting request. */
+  answeredMs: 310,
+  eventMs: { one: 30, ten: 100 },
+  eventLogKb: 0.8,
+  feederMs: 100,
+  feederLogKb: 0.5,
+  pollsAMinute: 15,
+}
+
+const lambda = (gb: number, ms: number) => MILLION * gb * (ms / 1000) * PRICES.gbSecond
+const logs = (kb: number) => (MILLION * kb * PRICES.logGb) / 1e6
+
+const { stack, recorded, ask } = await apiForTests()
+const telemetry = recorded.telemetry
+const runtime = { now: Date.now, random: () => 0.5 }
+const indexes = tablesOf({ prefix: '' }).flatMap(({ name, schema }) =>
+  (schema.GlobalSecondaryIndexes ?? []).map(({ KeySchema = [] }) => ({
+    table: name,
+    keys: KeySchema.map(({ AttributeName = '' }) => AttributeName),
+  })),
+)
+
+const writeUnits = (table: string, item: Item) => {
+  const inIndexes = indexes.filter(each => each.table === table && each.keys.every(key => key in item)).length
+  return Math.ceil(itemBytes(item) / 1024) + inIndexes
+}
+
+type Input = {
+  TableName?: string
+  Item?: Item
+  ConsistentRead?: boolean
+}
+
+/** What the calls of a run cost a million times, by command and table. */
+const counted = async (run: () => Promise<unknown>) => {
+  stack.clear()
+  await run()
+  const costs: Record<string, number> = {}
+  for (const { command, input } of stack.calls) {
+    const { TableName = '', Item, ConsistentRead }: Input = { ...Object(input) }
+    const units = Item === undefined ? (ConsistentRead ? 1 : 0.5) : writeUnits(TableName, Item)
+    const price =
+      TableName === '' ? PRICES.fifoRequest : PRICES[Item === undefined ? 'readUnit' : 'writeUnit']
+    const key = TableName === '' ? command : `${command} ${TableName}`
+    costs[key] = (costs[key] ?? 0) + MILLION * price * (TableName === '' ? 1 : units)
+  }
+  return costs
+}
+
+const RESULT = {
+  ...{ source: 'shop', status: 'needs_review', status_display: 'نیاز به بررسی', total: '125000000' },
+  ...{
+    invoice_number: 10_234,
+    invoice_status: 'draft',
+    receipt_number: null,
+    return_number: null,
+    error: null,
+  },
+}
+const webhookOf = (external_id: string) => ({
+  ...{ event: 'order.updated', delivery: randomUUID(), data: { ...RESULT, external_id, status: 'paid' } },
+})
+
+/** Cells as in the document: cents, and nothing for zero. */
+const cell = (dollars: number) => (dollars === 0 ? '' : dollars.toFixed(2))
+const bold = (dollars: number) => `**${dollars.toFixed(2)}**`
+
+type Column = Readonly<Record<string, number>>
+const totalOf = (column: Column) => Object.values(column).reduce((sum, dollars) => sum + dollars, 0)
+/** The numbers of a table, a row for each cost, and their sums. */
+const tableOf = (...columns: Column[]) => [
+  ...Object.keys(columns[0] ?? {}).map(row => columns.map(column => cell(column[row] ?? 0))),
+  columns.map(column => bold(totalOf(column))),
+]
+
+const document = readFileSync(new URL('../docs/cost.md', import.meta.url), 'utf8')
+/** The cells behind the label of each row of the table below a heading. */
+const documented = (heading: string, labels = 1) => {
+  const [, section = ''] = document.split(`\n${heading}\n`)
+  const rows = section.split(/\n##/)[0]?.match(/^\|.*\|$/gm) ?? []
+  return rows.slice(2).map(row =>
+    row
+      .slice(1, -1)
+      .split('|')
+      .slice(labels)
+      .map(text => text.trim()),
+  )
+}
+const states = (text: string) => expect(document.replaceAll(/\s+/g, ' ')).toContain(text)
+
+const webhookColumns = async () => {
+  const receive = await createReceiver({ ...stack, telemetry, ...runtime })
+  const body = JSON.stringify(webhookOf('1'))
+  const post = (secret: string) => async () => {
+    const t = Math.floor(Date.now() / 1000)
+    const signature = { 'x-service-signature': sign({ secret, t, body }) }
+    await receive(httpEvent({ body, headers: signature }), context())
+  }
+  const good = post('webhook secret')
+  const kinds = {
+    forged: await counted(post('other')),
+    first: await counted(good),
+    duplicate: await counted(good),
+  }
+  return (['first', 'duplicate', 'forged'] as const).map(kind => {
+    const { GetParametersByPath: _, ...calls } = kinds[kind]
+    return {
+      ...{ http: PRICES.httpApi * MILLION, invocation: PRICES.invocation * MILLION },
+      ...{ duration: lambda(0.5, ASSUMED.webhookMs[kind]), get: calls['GetItem deliveries'] ?? 0 },
+      ...{ send: calls.SendMessage ?? 0, put: calls['PutItem deliveries'] ?? 0 },
+      logs: logs(ASSUMED.webhookLogKb[kind]),
+    }
+  })
+}
+
+const requestColumns = async () => {
+  const create = {
+    source: 'shop',
+    external_id: randomUUID(),
+    items: [{ sku: 'a', quantity: 1, unit_price: 1 }],
+  }
+  const headers = { prefer: 'respond-async' }
+  await ask('POST', ORDERS, { ...create, external_id: randomUUID() }, { headers })
+  const { 'UpdateItem deliveries': _, ...immediately } = await counted(() =>
+    ask('POST', ORDERS, create, { headers }),
+  )
+  // The reads until the answer.
+  let [slept, reads] = [0, 0]
+  const wait = waiting({
+    ...{ depth: async () => 0, now: () => slept, random: () => 0.5, onError: () => undefined },
+    sleep: async milliseconds => {
+      slept += milliseconds
+    },
+  })
+  const read = async () => {
+    reads++
+    return slept >= ASSUMED.answeredMs ? true : undefined
+  }
+  await wait(read, 3000, { source: 'shop', external_id: '1' })
+  expect(slept).toBe(ASSUMED.answeredMs)
+  const column = (ms: number, gets: number, depth: number) => ({
+    ...{
+      http: PRICES.httpApi * MILLION,
+      invocation: PRICES.invocation * MILLION,
+      duration: lambda(0.25, ms),
+    },
+    ...{ send: immediately.SendMessage ?? 0, get: gets * (immediately['GetItem orders'] ?? 0) },
+    ...{ depth, logs: logs(ASSUMED.requestLogKb) },
+  })
+  return [
+    column(ASSUMED.requestMs, 1, 0),
+    column(ASSUMED.requestMs + slept, 1 + reads, MILLION * PRICES.fifoRequest),
+  ]
+}
+
+const eventColumns = async () => {
+  const worker = createWorker({
+    ...{ ...stack, telemetry, ...runtime },
+    http: async () => ({ status: 500, headers: {}, text: '' }),
+  })
+  const event = webhookOf('event')
+  const eventSourceARN = `arn:aws:sqs:eu-central-1:1:${QUEUES.orders}`
+  const record = sqsRecord('1', { body: JSON.stringify(event), eventSourceARN })
+  const calls = await counted(() => worker(sqsEvent(record), context()))
+  return ([1, 10] as const).map(batch => ({
+    receive: (2 * MILLION * PRICES.fifoRequest) / batch,
+    invocation: (MILLION * PRICES.invocation) / batch,
+    duration: lambda(0.5, batch === 1 ? ASSUMED.eventMs.one : ASSUMED.eventMs.ten) / batch,
+    ...{ get: calls['GetItem orders'] ?? 0, put: calls['PutItem orders'] ?? 0 },
+    ...{ history: calls['PutItem history'] ?? 0, send: calls.SendMessage ?? 0 },
+    logs: logs(ASSUMED.eventLogKb),
+  }))
+}
+
+test('a million webhooks, requests, events and changes', async () => {
+  const webhooks = await webhookColumns()
+  const requests = await requestColumns()
+  const events = await eventColumns()
+  expect(documented('## A million webhooks')).toEqual(tableOf(...webhooks))
+  expect(documented('## A million requests of a store')).toEqual(tableOf(...requests))
+  expect(documented('## A million events of the order queue')).toEqual(tableOf(...events))
+  const [first, , forged] = webhooks
+  const [one, ten] = events
+  const consumed = 2 * PRICES.fifoRequest * MILLION
+  const total = (event: Column = {}, batch: number) =>
+    totalOf(first ?? {}) + totalOf(event) + consumed / batch
+  states(
+    `**about ${total(one, 1).toFixed(2)} dollars** one at a time, **${total(ten, 10).toFixed(2)} dollars** when`,
+  )
+  const { put = 0, history = 0, send = 0 } = one ?? {}
+  states(`neither saved nor published: ${(put + history + send).toFixed(2)} less`)
+  const waits = totalOf(requests[1] ?? {}) / totalOf(requests[0] ?? {})
+  states(`The wait makes a request ${waits.toFixed(1)} times as expensive`)
+  const feeder = [PRICES.invocation * MILLION, lambda(0.25, ASSUMED.feederMs), logs(ASSUMED.feederLogKb)]
+  const [invoked, lasting, logged] = feeder.map(dollars => dollars.toFixed(2))
+  states(`${invoked} for the invocation, ${lasting} for 100 ms* at 256 MB, ${logged} for logs*`)
+  const flood = (100 * MINUTES_A_MONTH * 60) / MILLION
+  states(`is ${flood.toFixed(0)} million requests at ${totalOf(forged ?? {}).toFixed(2)} a million: **about`)
+  states(`**about ${(flood * totalOf(forged ?? {})).toFixed(0)} dollars**`)
+  states(
+    `and ${(flood * 0.05 * PRICES.trace * MILLION + MINUTES_A_MONTH * 60 * PRICES.trace).toFixed(0)} for traces`,
+  )
+})
+
+test('what the history adds', () => {
+  const units = documented('### What the history adds').map(([, dollars]) => dollars)
+  expect(units).toEqual([1, 1, 1, 2].map(each => (each * PRICES.writeUnit * MILLION).toFixed(2)))
+})
+
+test('a month without traffic', async () => {
+  const sqs = Array.from({ length: 300 }, (_, each): Store => ({ source: `s-${each}`, feed: 'sqs' }))
+  const http = Array.from({ length: 100 }, (_, each): Store => {
+    return { source: `h-${each}`, feed: { http: 'https://a.example', disable_after: 60 } }
+  })
+  const reconcile = createReconciler({ ...stack, telemetry, ...runtime, sleep: async () => undefined })
+  const { 'Query orders': run = 0 } = await counted(() => reconcile(scheduledEvent, context()))
+  const month = (stores: readonly Store[]) => {
+    const alarms = { ...alarmsFor('a'), ...feedAlarmsFor({ prefix: '', stores }) }
+    const queues = 2 + stores.filter(({ feed }) => feed !== 'sqs').length
+    return {
+      alarms: Object.keys(alarms).length * PRICES.alarm,
+      dashboard: PRICES.dashboard,
+      polling: queues * ASSUMED.pollsAMinute * MINUTES_A_MONTH * PRICES.fifoRequest,
+      key: PRICES.kmsKey,
+      checks: (MINUTES_A_MONTH / 5) * (run / MILLION),
+    }
+  }
+  const rows = documented('## A month without traffic', 2)
+  expect(rows).toEqual(tableOf(month(readStores('stores.yml')), month([...sqs, ...http])))
+  states(`CloudWatch alarms: ${Object.keys(alarmsFor('a')).length}, and one for each store`)
+})
+
+/** One key for each store, with the names of parameters as `relay stores key` gives them. */
+const keysOf = (count: number, sourceOf: (each: number) => string) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, each) => {
+      const key = hash('sha256', `key ${each}`)
+      return [`${storeName(sourceOf(each))}/${key.slice(0, 12)}`, key]
+    }),
+  )
+const NAMES = {
+  plain: (each: number) => `shop-${each}`,
+  Persian: (each: number) => `فروشگاه اینترنتی پوشاک ایران ${each}`,
+}
+const [STANDARD, ADVANCED] = [4096, 8192]
+
+test('store keys: sizes of the index, and what advanced parameters cost', () => {
+  const sizes = (count: number, sourceOf: (each: number) => string) =>
+    indexTexts(keysOf(count, sourceOf)).map(text => Buffer.byteLength(text))
+  /** The largest number of keys, in tens, of which every text of the index fits. */
+  const fitting = (bytes: number, sourceOf: (each: number) => string) => {
+    let count = 0
+    while (Math.max(...sizes(count + 10, sourceOf)) <= bytes) count += 10
+    return String(count)
+  }
+  const values = indexTexts({}).length
+  const kms = values * MINUTES_A_MONTH * PRICES.kmsRequest
+  const reads = values * MINUTES_A_MONTH * PRICES.advancedRead
+  states(`**${kms.toFixed(2)} dollars a month for each environment of \`api\` in constant use**`)
+  expect(documented('### Store keys')).toEqual([
+    ...[STANDARD, ADVANCED].map(bytes => Object.values(NAMES).map(name => fitting(bytes, name))),
+  ])
+  states(`${(values * PRICES.advancedParameter).toFixed(2)} a month for ten advanced parameters`)
+  states(`${reads.toFixed(2)} a month for each environment of \`api\` in constant use that reads all ten`)
+})
