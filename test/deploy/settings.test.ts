@@ -25,6 +25,7 @@ const settings = {
   ordersTable: 'orders',
   domain: '',
   certificateArn: '',
+  permissionsBoundary: '',
 }
 
 describe('the URL of the accounting service', () => {
@@ -70,15 +71,22 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ waitSeconds: 11 }, 'waitSeconds is "11"; set a number from 0 to 10'],
   [{ shift: 'Canary20Percent' }, `shift is "Canary20Percent"; set one of none, ${OF_CODEDEPLOY}`],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
+  [{ permissionsBoundary: 'boundary' }, 'permissionsBoundary is "boundary"; set the ARN of a managed policy'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
 ])('%j is refused, except in the stage "local": %s', ({ stores = [], ...wrong }, problem) => {
   expect(() => assertDeployable({ ...settings, ...wrong }, stores)).toThrow(problem)
   expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' }, stores)).not.toThrow()
 })
 
-test('refuses a stage name whose queues would match the policies of another stage', () => {
-  expect(() => assertDeployable({ ...settings, stage: 'trial-feed-2' }, [])).toThrow(
-    'Cannot deploy: the stage "trial-feed-2" contains "-feed-", so the functions of the stage "trial" could',
+test.each([
+  ['trial-feed-2', 'contains "-feed-", so the policies of the stage "trial" would cover its resources'],
+  ['trial-feed', 'contains "-feed-"'],
+  ['trial-orders', 'contains "-orders-"'],
+  ['trial-workers', 'contains "-worker", so the policies of the stage "trial"'],
+  ['Trial', 'has other characters than lower-case letters'],
+])('refuses the stage name %s: it %s', (stage, problem) => {
+  expect(() => assertDeployable({ ...settings, stage }, [])).toThrow(
+    `Cannot deploy: the stage "${stage}" ${problem}`,
   )
 })
 
