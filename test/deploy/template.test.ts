@@ -45,6 +45,9 @@ test.each([
   ],
   ['operator', 'worker:live', 'worker:other', 'may not invoke'],
   ['ErrorsQuery', '\\"timeout\\", ', '', 'ErrorsQuery: misses'],
+  ['RetriesByOrderQuery', 'latest(error.message)', 'latest(error.text)', 'selects has error'],
+  ['FunctionsQuery', 'maxMemoryUsedMB', 'maxMemoryMB', 'selects has max_memory_mb'],
+  ['DeliveryQuery', 'or feed_delivery', 'or feedDelivery', 'no line has feedDelivery'],
   ['Dashboard', 'NumberOfMessagesDeleted', 'NumberOfMessagesDelete', 'AWS has no such metric'],
   [
     'OrdersTable',
