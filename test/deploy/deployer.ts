@@ -20,11 +20,11 @@ const beyondTemplate = (template: Resolved): Resource[] => [
     .map(each => ({ ...each, arn: `${each.arn}-2` })),
 ]
 
-/** Requests without a resource, or for resources of AWS or of the domain, are the same in all stages. */
+/** Requests without a resource, or for resources of AWS, are the same in all stages. */
 const isShared = ({ action, resource }: Asked) =>
   resource === '*'
     ? !/^(kms|lambda):/.test(action)
-    : /:(deploymentconfig|role\/aws-service-role|:\/domainnames|:hostedzone|:change)\b/.test(resource)
+    : /:(deploymentconfig|role\/aws-service-role|:change)\b/.test(resource)
 
 const OTHERS = {
   'aws:ResourceTag/project': 'order-relay',

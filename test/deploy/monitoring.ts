@@ -109,6 +109,11 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
     const problem = problemOf(template, counted, metric)
     if (problem !== undefined) yield `${metric.at}: ${metric.namespace} ${metric.name}: ${problem}`
   }
+  const places = graphs.flatMap(({ properties: { metrics } }) => [
+    ...new Set(metrics.map(metric => metric.join(' '))),
+  ])
+  for (const [at, metric] of places.entries())
+    if (places.indexOf(metric) !== at) yield `Dashboard: shows ${metric} in two graphs`
   const own = shown.flatMap(({ namespace, name }) => (namespace === METRICS_NAMESPACE ? [name] : []))
   yield* differences('a metric that is not counted or not on the dashboard', own, Object.keys(METRICS))
   const onDashboard = graphs.flatMap(({ properties }) => properties.alarms)

@@ -15,13 +15,14 @@ const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 }
 
-/** Everything that names the stage, for a stage whose name begins with it. */
+/** Everything that names the stage, for a stage whose name begins with it, with a domain and zone of its own. */
 export const inOtherStage = <Value>(value: Value): Value =>
   JSON.parse(
     JSON.stringify(value)
       .replaceAll(STACK, `${STACK}-eu`)
       .replaceAll(`order-relay/${STAGE}/`, `order-relay/${STAGE}-eu/`)
-      .replaceAll(`"${STAGE}"`, `"${STAGE}-eu"`),
+      .replaceAll(`"${STAGE}"`, `"${STAGE}-eu"`)
+      .replaceAll(/(hostedzone|domainnames)\/[^"/]+/g, '$1/other'),
   )
 
 /** The permissions boundary of docs/iam. */

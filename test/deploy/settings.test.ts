@@ -6,6 +6,7 @@ import { assertDeployable, type DeploymentSettings } from '../../deploy/settings
 import { resources } from '../../deploy/template.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { useFolder } from '../support/folder.ts'
+import { filledPolicy } from './policies.ts'
 import { exceeded } from './quotas.ts'
 import { serverless } from './serverless.ts'
 
@@ -195,6 +196,16 @@ describe('feed queues', () => {
 })
 
 describe('AWS quotas', () => {
+  test('the policy of the deployer fits into the inline policies of a role, even with long names', () => {
+    const values = { REGION: 'ap-southeast-1', ACCOUNT: '123456789012', STAGE: 'production' }
+    const filled = filledPolicy('deployer', {
+      ...values,
+      DOMAIN: 'relay.example.com',
+      ZONE: 'Z0123456789ABCDEFGHIJ',
+    })
+    expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(10_240)
+  })
+
   const text = (length: number) => 'x'.repeat(length)
   const items = (length: number): unknown[] => Array.from({ length }, () => 0)
 

@@ -72,6 +72,12 @@ test.each([
     'alarm:*',
     'nothing in the template is arn:aws:cloudwatch',
   ],
+  ['deployer', 'hostedzone/zone', 'hostedzone/*', 'hostedzone/other of another stage'],
+  ['deployer', '"aws:RequestTag/stage"', '"aws:ResourceTag/stage"', 'may not kms:CreateKey'],
+  ['operator', 'order-relay-crash-worker*', 'order-relay-crash-*', 'of another stage'],
+  ['boundary', '"sqs:SendMessage"', '"sqs:Send"', 'the boundary denies sqs:SendMessage'],
+  ['FeederGroup', 'feeder-errors', 'worker-errors', 'docs/deploy.md names feeder-errors'],
+  ['Feed73686f70Policy', '"sqs:ReceiveMessage"', '"sqs:SendMessage"', 'what only the worker does'],
   ['AlarmKey', '{"StringEquals"', '{"Null"', 'AlarmKey: admits others'],
 ])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
   const { Resources } = packaged.template

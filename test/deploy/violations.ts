@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { deployerViolations } from './deployer.ts'
+import { edgeViolations } from './edges.ts'
 import { metricViolations, queryViolations } from './monitoring.ts'
 import { DOMAIN, type Package } from './packaged.ts'
 import { filledPolicy, grants, resourcePolicyViolations } from './policies.ts'
@@ -60,6 +61,7 @@ export async function* violations(checked: Checked) {
   yield* typeViolations(template)
   yield* queueViolations(template, recording.uses)
   yield* functionViolations(template, recording.uses, zips)
+  yield* edgeViolations(template, recording.uses)
   yield* tableViolations(template, recording.tables)
   yield* metricViolations(template, recording.metrics)
   yield* queryViolations(template, recording.lines)
