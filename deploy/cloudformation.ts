@@ -14,7 +14,7 @@ export type Stack = {
 export type Resource = {
   Type: string
   DependsOn?: readonly string[]
-  DeletionPolicy?: 'Delete' | 'Retain' | 'RetainExceptOnCreate'
+  DeletionPolicy?: 'Delete' | 'Retain'
   UpdateReplacePolicy?: 'Delete' | 'Retain'
   Properties: Record<string, unknown>
 }
@@ -26,6 +26,9 @@ export const DEFAULT_REGION = 'eu-central-1'
 
 /** The stack's name, which is also the dimension `service` of its metrics. */
 export const stackName = (stage: string): string => `order-relay-${stage}`
+
+/** The path of the stack's roles: unlike a prefix of their names, no other stage's path begins with it. */
+export const rolePath = (stage: string): string => `/order-relay/${stage}/`
 
 /** The Parameter Store path of the stack's secrets. */
 export const secretsPath = (stage: string): string => `/order-relay/${stage}`

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
 import { bundle, zipped } from './bundle.ts'
+import { rolePath } from './cloudformation.ts'
 import { assertDeployable, type DeploymentSettings } from './settings.ts'
 import { addAliases, isGradual, prepareShift, type Versioned } from './shift.ts'
 import { readStores } from './stores.ts'
@@ -44,6 +45,22 @@ const uploadS3Object: (
   provider: Provider,
   object: Record<'Bucket' | 'Key' | 'Body', string>,
 ) => Promise<void> = createRequire(import.meta.url)('serverless/lib/plugins/aws/lib/upload-s3-object')
+
+const role = v.looseObject({ Type: v.literal('AWS::IAM::Role'), Properties: v.looseObject({}) })
+
+/**
+ * Puts all roles of a template and its nested templates below the stage's path, with the permissions boundary, if any:
+ * the deployer's policy allows no others. Includes roles that osls adds.
+ */
+const confineRoles = (value: unknown, stage: string, PermissionsBoundary: string): void => {
+  if (v.is(role, value))
+    Object.assign(value.Properties, {
+      Path: rolePath(stage),
+      ...(PermissionsBoundary !== '' && { PermissionsBoundary }),
+    })
+  else if (typeof value === 'object' && value !== null)
+    for (const each of Object.values(value)) confineRoles(each, stage, PermissionsBoundary)
+}
 
 const templateUrl = v.object({ 'Fn::Sub': v.string() })
 
@@ -126,7 +143,12 @@ export default class PackagePlugin {
         const { stage, compiledCloudFormationTemplate } = service.provider
         if (isShifted()) addAliases(compiledCloudFormationTemplate, service.functions, stage)
       },
-      'after:aws:package:finalize:mergeCustomProviderResources': extractTemplates,
+      'after:aws:package:finalize:mergeCustomProviderResources': async () => {
+        const { stage, compiledCloudFormationTemplate } = service.provider
+        const { permissionsBoundary } = service.custom.settings
+        confineRoles(compiledCloudFormationTemplate.Resources, stage, permissionsBoundary)
+        await extractTemplates()
+      },
       'before:aws:deploy:deploy:validateTemplate': uploadTemplates,
       'before:deploy:function:initialize': checkFunction,
       'before:deploy:function:packageFunction': pack,

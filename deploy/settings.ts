@@ -15,6 +15,7 @@ export type DeploymentSettings = {
   ordersTable: string
   domain: string
   certificateArn: string
+  permissionsBoundary: string
 }
 
 /** The problem of the accounting service's base URL, which receives the API key; undefined if valid. */
@@ -41,6 +42,24 @@ const isTimeZone = (timeZone: string) => {
 
 type Rule = [isRight: (value: string, settings: DeploymentSettings) => boolean, remedy: string]
 
+/** How names of a stage's resources continue in docs/iam and the policies of the functions, up to a wildcard. */
+const CONTINUED = /-(?:(?:feed|orders|serverlessdeploymentbucket)-|webhook|api|worker|feeder|reconcile)/
+
+/** @throws if the wildcards in the policies of another stage would cover resources of this one */
+const assertStage = (stage: string) => {
+  if (!/^[a-z0-9-]+$/.test(stage))
+    throw new Error(
+      `Cannot deploy: the stage "${stage}" has other characters than lower-case letters, digits and hyphens; ` +
+        'choose another name',
+    )
+  const { 0: part, index } = CONTINUED.exec(`${stage}-`) ?? {}
+  if (part !== undefined)
+    throw new Error(
+      `Cannot deploy: the stage "${stage}" contains "${part}", so the policies of the stage ` +
+        `"${stage.slice(0, index)}" would cover its resources; choose another name`,
+    )
+}
+
 const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
   feedAddresses: [
     value => value === 'public' || value === 'private',
@@ -57,6 +76,10 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
     '; set "orders", or a name such as "orders-2" after a restore',
   ],
   shift: [value => SHIFTS.includes(value), `; set one of ${SHIFTS.join(', ')}`],
+  permissionsBoundary: [
+    value => value === '' || /^arn:[\w-]+:iam::(?:\d{12}|aws):policy\/\S+$/.test(value),
+    '; set the ARN of a managed policy',
+  ],
   domain: [
     (value, { certificateArn }) => value === '' || certificateArn !== '',
     ' without a certificate; set certificateArn to one of Certificate Manager in the region of the stack',
@@ -71,12 +94,7 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
 export const assertDeployable = (settings: DeploymentSettings, stores: readonly Store[]) => {
   const { stage } = settings
   if (stage === 'local') return
-  if (stage.includes('-feed-')) {
-    throw new Error(
-      `Cannot deploy: the stage "${stage}" contains "-feed-", so the functions of the stage ` +
-        `"${stage.slice(0, stage.indexOf('-feed-'))}" could reach its queues; choose another name`,
-    )
-  }
+  assertStage(stage)
   const problem = problemOf(settings.accountingUrl)
   if (problem !== undefined) {
     throw new Error(

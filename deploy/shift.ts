@@ -72,7 +72,12 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
     [
       allow(['lambda:GetAlias', 'lambda:UpdateAlias'], functions('')),
       allow(['lambda:GetProvisionedConcurrencyConfig'], functions(':*')),
-      allow(['cloudwatch:DescribeAlarms'], [arn('cloudwatch', `alarm:${service}-*`)]),
+      allow(
+        ['cloudwatch:DescribeAlarms'],
+        Object.values(ROLLED_BACK_BY).flatMap(names =>
+          names.map(name => arn('cloudwatch', `alarm:${alarmName(service, { name })}`)),
+        ),
+      ),
     ],
   )
   const application = {

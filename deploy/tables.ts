@@ -118,8 +118,8 @@ export const tableResources = (tables: readonly Table[]): Resources =>
       const given = { TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema, ...aws }
       const resource: Resource = {
         Type: 'AWS::DynamoDB::Table',
-        // A deployment that fails while creating the table removes it again, unless it is already protected.
-        DeletionPolicy: retained ? 'RetainExceptOnCreate' : 'Delete',
+        // Not RetainExceptOnCreate: the table is protected from its creation on, so a rollback could not delete it.
+        DeletionPolicy: retained ? 'Retain' : 'Delete',
         UpdateReplacePolicy: retained ? 'Retain' : 'Delete',
         Properties: { ...given, SSESpecification: { SSEEnabled: true } },
       }

@@ -1,6 +1,15 @@
 import { WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { alarmResources } from './alarm-resources.ts'
-import { arnOf, DEFAULT_STAGE, type Resources, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
+import {
+  arnOf,
+  DEFAULT_STAGE,
+  type Resources,
+  ref,
+  type Stack,
+  secretsPath,
+  stackName,
+  sub,
+} from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
 import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
@@ -173,6 +182,8 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...reservedConcurrency(Number(parameters.endpointConcurrency)),
       ...domainExtension(parameters),
       ...permissionsFirst,
+      // A generated name may be cut off, and would then not match the deployer's policy.
+      ReconcileEventsRuleSchedule1: { Properties: { Name: `${stackName(stack.stage)}-reconcile` } },
     },
   }
 }

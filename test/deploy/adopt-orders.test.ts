@@ -140,7 +140,7 @@ test('adopts a restored table alongside the old one; the next deployment protect
     'DeletionProtectionEnabled',
   ])
   // The next deployment releases the old table, which must be retained.
-  expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('RetainExceptOnCreate')
+  expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('Retain')
 })
 
 test.each<[string, Account, RegExp]>([

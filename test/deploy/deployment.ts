@@ -23,7 +23,9 @@ import { startEmulator } from './emulator.ts'
 import { pythonTools } from './python.ts'
 import { must, serverless } from './serverless.ts'
 
-const STAGE = 'proof'
+/** Another stage, `proof`, could have a name with which this one begins. */
+const OTHER_STAGE = 'proof'
+const STAGE = `${OTHER_STAGE}-eu`
 const STACK = `order-relay-${STAGE}`
 const AT = ['--stage', STAGE]
 const SOURCE = 'demo-shop'
@@ -94,17 +96,26 @@ const prepare = async (python: string) => {
     sqs: new SQS(client),
     ssm: new SSM(client),
   }
-  const userWith = async (policy: 'deployer' | 'operator') => ({
-    ...(await emulator.userWith(policy, STAGE)),
-    ACCOUNTING_URL: accounting.url,
+  const PERMISSIONS_BOUNDARY = await emulator.createBoundary(STAGE)
+  const userWith = async (policy: 'deployer' | 'operator', stage = STAGE) => ({
+    ...(await emulator.userWith(policy, stage)),
+    ...{ ACCOUNTING_URL: accounting.url, PERMISSIONS_BOUNDARY },
   })
   const [deployer, operator] = await Promise.all([userWith('deployer'), userWith('operator')])
+  const stranger = await userWith('deployer', OTHER_STAGE)
   const run = (script: string, args: readonly string[], env: NodeJS.ProcessEnv, input?: string) =>
     runProgram([script, ...args, ...AT], { cwd: project, env, input })
   return {
-    ...{ ...aws, accounting, inbox, storeUrl: urlOf(store.port), emulator, project, deployer, all },
+    ...{ ...aws, accounting, inbox, storeUrl: urlOf(store.port), emulator, project, deployer, stranger, all },
     deploy: () =>
-      must('deploy', serverless(project, deployer, 'deploy', '--param=feedAddresses=loopback', ...AT)),
+      must(
+        'deploy',
+        // With aliases, as in production, but without a gradual shift, which the emulator lacks.
+        serverless(
+          ...([project, deployer, 'deploy', '--param=feedAddresses=loopback'] as const),
+          ...['--param=shift=AllAtOnce', ...AT],
+        ),
+      ),
     adopt: () => must('adopt-orders', run('deploy/adopt-orders.ts', [], deployer)),
     /** Runs the command as an operator; returns its output. */
     relay: (args: readonly string[], input?: string) =>
@@ -184,6 +195,17 @@ described('a deployment', () => {
     expect(wanted.filter(name => !outputs[name])).toEqual([])
     // The shared role that osls adds when a function has none.
     expect(await resources()).not.toContain('IamRoleLambdaExecution')
+  })
+
+  test('lets the deployer of another stage change nothing', async () => {
+    const { code, output } = await serverless(it.project, it.stranger, 'deploy', ...AT)
+    expect([code, output]).toEqual([1, expect.stringMatching(/not authorized/)])
+  })
+
+  test('creates the aliases through which the functions are invoked', async () => {
+    const { StackResourceSummaries = [] } = await it.cloudformation.listStackResources({ StackName: STACK })
+    const ids = StackResourceSummaries.map(({ ResourceType }) => ResourceType)
+    expect(ids.filter(type => type === 'AWS::Lambda::Alias')).toHaveLength(4)
   })
 
   test('stores an encrypted key and webhook secret with the operator policy', async () => {

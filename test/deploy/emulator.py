@@ -1,8 +1,9 @@
-"""MiniStack with four corrections:
+"""MiniStack with five corrections:
 
 - It authorizes ssm:GetParametersByPath on "*", where AWS authorizes it on the path.
 - It authorizes sqs:ChangeMessageVisibilityBatch and other batch actions, where AWS authorizes the single action.
 - CloudFormation creates a table that exists, where AWS fails.
+- It has no CodeDeploy: applications and deployment groups do nothing.
 - With TLS it also listens on port 443.
 """
 
@@ -37,6 +38,17 @@ def new_table(logical_id, properties, stack):
         raise ValueError(f"Resource of type 'AWS::DynamoDB::Table' with identifier '{name}' already exists.")
     return create_table(logical_id, properties, stack)
 
+
+def nothing(logical_id, properties, stack):
+    return properties.get("DeploymentGroupName") or properties.get("ApplicationName") or logical_id, {}
+
+
+for kind in ("Application", "DeploymentGroup"):
+    provisioners._RESOURCE_HANDLERS[f"AWS::CodeDeploy::{kind}"] = {
+        "create": nothing,
+        "update": lambda physical_id, *given: (physical_id, {}),
+        "delete": lambda *given: None,
+    }
 
 table_handler["create"] = new_table
 iam_actions.extract_iam_action = without_batch

@@ -8,6 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { ROOT } from '../support/project.ts'
 import { until } from '../support/until.ts'
+import { filledPolicy } from './policies.ts'
 
 const HOST = '127.0.0.1'
 const REGION = 'eu-central-1'
@@ -102,17 +103,20 @@ export const startEmulator = async (python: string, folder: string) => {
     if (!response.ok) throw new Error(`Cannot ${Action}: ${response.status} ${text}`)
     return text
   }
+  /** Creates the permissions boundary of docs/iam; returns its ARN. */
+  const createBoundary = async (stage: string): Promise<string> => {
+    const PolicyDocument = filledPolicy('boundary', { REGION, ACCOUNT, STAGE: stage })
+    await iam('CreatePolicy', { PolicyName: `order-relay-${stage}-boundary`, PolicyDocument })
+    return `arn:aws:iam::${ACCOUNT}:policy/order-relay-${stage}-boundary`
+  }
   /**
    * Creates a user with a policy of docs/iam, which the emulator enforces as it does those of roles.
    *
    * @returns the environment with the user's credentials
    */
   const userWith = async (PolicyName: 'deployer' | 'operator', stage: string): Promise<NodeJS.ProcessEnv> => {
-    const PolicyDocument = (await readFile(join(ROOT, `docs/iam/${PolicyName}.json`), 'utf8'))
-      .replaceAll('REGION', REGION)
-      .replaceAll('ACCOUNT', ACCOUNT)
-      .replaceAll('STAGE', stage)
-    const UserName = PolicyName
+    const PolicyDocument = filledPolicy(PolicyName, { REGION, ACCOUNT, STAGE: stage })
+    const UserName = `${PolicyName}-${stage}`
     await iam('CreateUser', { UserName })
     await iam('PutUserPolicy', { UserName, PolicyName, PolicyDocument })
     const created = await iam('CreateAccessKey', { UserName })
@@ -123,5 +127,5 @@ export const startEmulator = async (python: string, folder: string) => {
       AWS_SECRET_ACCESS_KEY: tagOf('SecretAccessKey'),
     }
   }
-  return { url, environment, userWith, stop }
+  return { url, environment, createBoundary, userWith, stop }
 }

@@ -4,8 +4,9 @@ import { labelOf } from '../../deploy/alarms.ts'
 import { METRICS_NAMESPACE } from '../../lib/platform/names.ts'
 import { METRICS } from '../../lib/platform/telemetry.ts'
 import { STORES } from '../../proofs/crash/functions.ts'
+import { type Line, runQuery } from './insights.ts'
 import { ofType, type Properties, type Resolved, STACK } from './resolve.ts'
-import { type Line, metricOf } from './use.ts'
+import { metricOf } from './use.ts'
 
 type Metric = { at: string; namespace: string; name: string; dimensions: Record<string, string> }
 
@@ -108,6 +109,11 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
     const problem = problemOf(template, counted, metric)
     if (problem !== undefined) yield `${metric.at}: ${metric.namespace} ${metric.name}: ${problem}`
   }
+  const places = graphs.flatMap(({ properties: { metrics } }) => [
+    ...new Set(metrics.map(metric => metric.join(' '))),
+  ])
+  for (const [at, metric] of places.entries())
+    if (places.indexOf(metric) !== at) yield `Dashboard: shows ${metric} in two graphs`
   const own = shown.flatMap(({ namespace, name }) => (namespace === METRICS_NAMESPACE ? [name] : []))
   yield* differences('a metric that is not counted or not on the dashboard', own, Object.keys(METRICS))
   const onDashboard = graphs.flatMap(({ properties }) => properties.alarms)
@@ -129,55 +135,63 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
   }
 }
 
-const ofRuntime = { type: '', 'record.status': '', level: '', message: '', fields: new Set<string>() }
-
-/** Lambda's own lines in its documented JSON format. */
-const LINES_OF_LAMBDA = [
+/** Lambda's own lines in its documented JSON format, which no test can record. */
+const LINES_OF_LAMBDA: readonly Line[] = [
   ...['success', 'timeout', 'error', 'failure'].map(status => ({
-    ...{ ...ofRuntime, type: 'platform.report', 'record.status': status },
-    fields: new Set(
-      'durationMs billedDurationMs initDurationMs memorySizeMB maxMemoryUsedMB'
-        .split(' ')
-        .map(metric => `record.metrics.${metric}`),
-    ),
+    ...{ '@message': status, type: 'platform.report', 'record.status': status },
+    ...{ 'record.metrics.durationMs': 9, 'record.metrics.billedDurationMs': 9 },
+    ...{
+      'record.metrics.initDurationMs': 9,
+      'record.metrics.memorySizeMB': 9,
+      'record.metrics.maxMemoryUsedMB': 9,
+    },
   })),
   // Written by Lambda's Node runtime when a function throws.
-  { ...ofRuntime, level: 'FATAL' },
+  { '@message': 'thrown', level: 'FATAL', errorMessage: 'thrown' },
 ]
 
-/** The values that a filter clause such as `level in ["WARN", "ERROR"]` matches. */
-const CLAUSE = /(level|message|type|record\.status) (?:in \[([^\]]*)\]|= ("[^"]+"))/g
-const KEYWORDS =
-  /^(fields|filter|sort|stats|limit|desc|asc|in|or|and|by|as|level|message|type|record\.status|@.*)$/
-const IS_FAILURE = /^(WARN|ERROR|FATAL)?(timeout|error|failure)?$/
+const isFailure = (line: Line) =>
+  /^(WARN|ERROR|FATAL)$/.test(String(line.level)) ||
+  /^(timeout|error|failure)$/.test(String(line['record.status']))
 
-/** Saved queries use fields of the lines that they select, and `errors` selects every failure. */
+const VALUES = /([@\w.]+) in (\[[^\]]*\])/g
+const PLACEHOLDER = /([@\w.]+) = "[^"]*"/g
+
+/** A query as an operator fills it in for a line. */
+const filledIn = (query: string, line: Line) =>
+  query.replace(PLACEHOLDER, (_, field: string) => `${field} = "${line[field] ?? 'none'}"`)
+
+/** Saved queries run over recorded lines, show fields of the lines that they select, and `errors` selects all failures. */
 export function* queryViolations(template: Resolved, recorded: readonly Line[]) {
-  const lines = [...recorded.map(line => ({ ...ofRuntime, ...line })), ...LINES_OF_LAMBDA]
+  const lines = [...recorded, ...LINES_OF_LAMBDA].map(
+    (line, at): Line => ({ ...line, '@timestamp': at, '@log': 'log' }),
+  )
   const logs = ofType(template, 'AWS::Lambda::Function').map(({ name }) => `/aws/lambda/${name}`)
   for (const { id, Properties } of ofType(template, 'AWS::Logs::QueryDefinition')) {
     const { LogGroupNames, QueryString } = Properties
     yield* differences(`${id}: a log that no function writes, or the reverse`, LogGroupNames, logs)
-    const clauses = [...QueryString.matchAll(CLAUSE)].flatMap(([, field = '', listed, single = '']) =>
-      [...(listed ?? single).matchAll(/"(.*?)"/g)].map(([, value]) => ({
-        value,
-        matches: (line: (typeof lines)[number]) =>
-          Object.entries(line).some(each => `${each}` === `${field},${value}`),
-      })),
-    )
-    for (const { value, matches } of clauses) if (!lines.some(matches)) yield `${id}: no line has "${value}"`
-    const selected = lines.filter(
-      line => clauses.length === 0 || clauses.some(({ matches }) => matches(line)),
-    )
-    const aliases = [...QueryString.matchAll(/ as (\w+)/g)].map(([, alias]) => alias)
-    for (const [name] of QueryString.replace(/"[^"]*"/g, '').matchAll(/@?[a-z_][\w.]*(?![\w.]*\()/gi))
-      if (!KEYWORDS.test(name) && !aliases.includes(name) && !selected.some(({ fields }) => fields.has(name)))
-        yield `${id}: no line that it selects has ${name}`
-    if (!id.startsWith('Errors')) continue
-    for (const line of lines) {
-      const isFailure = IS_FAILURE.test(line.level + line['record.status'])
-      if (isFailure !== selected.includes(line))
-        yield `${id}: ${isFailure ? 'misses' : 'selects'} ${line.level} ${line.message} ${line['record.status']}`
+    for (const [, field = '', list = ''] of QueryString.matchAll(VALUES))
+      for (const value of v.parse(v.array(v.string()), JSON.parse(list)))
+        if (!lines.some(line => line[field] === value)) yield `${id}: no line has "${value}"`
+    const asked = [...QueryString.matchAll(PLACEHOLDER)].map(([, field = '']) => field)
+    const examples = lines.filter(line => asked.some(field => line[field] !== undefined))
+    for (const field of asked)
+      if (!examples.some(line => line[field] !== undefined)) yield `${id}: no line has ${field}`
+    try {
+      const results = (asked.length === 0 ? lines.slice(0, 1) : examples).map(line =>
+        runQuery(filledIn(QueryString, line), lines),
+      )
+      const rows = results.flatMap(each => each.rows)
+      for (const column of results[0]?.columns ?? [])
+        if (!rows.some(row => row[column] !== undefined)) yield `${id}: no line that it selects has ${column}`
+      if (rows.length === 0) yield `${id}: selects no line`
+      if (!id.startsWith('Errors')) continue
+      const selected = new Set(rows.map(row => row['@message']))
+      for (const line of lines)
+        if (isFailure(line) !== selected.has(line['@message']))
+          yield `${id}: ${isFailure(line) ? 'misses' : 'selects'} ${line['@message']}`
+    } catch (error) {
+      yield `${id}: ${error instanceof Error ? error.message : error}`
     }
   }
 

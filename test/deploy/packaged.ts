@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { stringify } from 'yaml'
 import { ACCOUNTING_ORIGIN, STORES } from '../../proofs/crash/functions.ts'
 import { copyProject } from '../support/project.ts'
-import { FUNCTIONS, STAGE } from './resolve.ts'
+import { BOUNDARY, FUNCTIONS, STAGE } from './resolve.ts'
 import { must, serverless } from './serverless.ts'
 
 const resource = v.looseObject({ Type: v.string(), Properties: v.optional(v.looseObject({}), {}) })
@@ -28,12 +28,16 @@ export const SETTINGS = {
   endpointConcurrency: 50,
 }
 
+/** The domain and zone of the tests' stack, by their placeholders in docs/iam. */
+export const DOMAIN = { DOMAIN: 'relay.example', ZONE: 'zone' }
+
 /** Likewise, with all optional settings. */
 const OPTIONS = {
   shift: 'Linear10PercentEvery2Minutes',
-  domain: 'relay.example',
+  domain: DOMAIN.DOMAIN,
   certificateArn: 'certificate',
-  hostedZoneId: 'zone',
+  hostedZoneId: DOMAIN.ZONE,
+  permissionsBoundary: BOUNDARY,
 }
 
 /** The file of a nested stack: `FeedAlarms-0123456789ab.json`. */

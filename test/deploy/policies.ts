@@ -1,8 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../support/project.ts'
 import { ACCOUNT, type PolicyDocument, type Resolved } from './resolve.ts'
 
 /** Whether a pattern with asterisks, such as that of an ARN, covers a text. */
 export const covers = (pattern: string, text: string): boolean =>
   new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 's').test(text)
+
+/** A policy of docs/iam with values in place of its placeholders. */
+export const filledPolicy = (name: string, values: Readonly<Record<string, string>>): string =>
+  Object.entries(values).reduce(
+    (text, [placeholder, value]) => text.replaceAll(placeholder, value),
+    readFileSync(join(ROOT, `docs/iam/${name}.json`), 'utf8'),
+  )
 
 /** Whether a policy without denials grants an action on a resource, ignoring conditions. */
 export const grants = ({ Statement }: PolicyDocument, action: string, resource: string): boolean =>

@@ -1,5 +1,14 @@
 import { covers } from './policies.ts'
-import { ACCOUNT, arn, ofType, type Resolved, STACK } from './resolve.ts'
+import {
+  ACCOUNT,
+  arn,
+  BOUNDARY,
+  inOtherStage,
+  ofType,
+  type PolicyDocument,
+  type Resolved,
+  STACK,
+} from './resolve.ts'
 import type { AwsCall } from './use.ts'
 
 /** Every non-empty text in a value, with its path. */
@@ -19,9 +28,11 @@ const NAMED =
 
 /** Names, ARNs and URLs that the template defines. */
 const definedBy = (template: Resolved): string[] => [
-  ...[STACK, arn('iam', 'root'), arn('cloudformation', `stack/${STACK}/1`)],
+  ...[STACK, BOUNDARY, `${STACK}-boundary`, arn('iam', 'root'), arn('cloudformation', `stack/${STACK}/1`)],
   arn('ssm', `parameter${template.outputs.SecretsPath}/`),
   ...template.resources.flatMap(({ name, ref, arn }) => [name, ref, arn]),
+  // After a restore.
+  ...ofType(template, 'AWS::DynamoDB::Table').map(({ arn }) => `${arn}-2`),
   ...ofType(template, 'AWS::Lambda::Function').map(({ arn }) => `${arn}:1`),
   ...ofType(template, 'AWS::S3::Bucket').map(({ arn }) => `${arn}/object`),
   ...ofType(template, 'AWS::ApiGatewayV2::Api').map(({ name }) => arn('execute-api', `${name}/route`)),
@@ -30,11 +41,11 @@ const definedBy = (template: Resolved): string[] => [
   ),
 ]
 
-/** The template defines every resource that it, the functions' calls or the operator's policy names. */
+/** The template defines every resource that it, the functions' calls or a policy of docs/iam names. */
 export function* referenceViolations(
   template: Resolved,
   calls: readonly AwsCall[],
-  patterns: readonly string[],
+  policies: Readonly<Record<string, PolicyDocument>>,
 ) {
   const defined = definedBy(template)
   const isDefined = (given: string) =>
@@ -53,7 +64,12 @@ export function* referenceViolations(
       .map(name => [path, name] as const),
   )
   const called = calls.map(({ action, resource }) => [action, resource] as const)
-  const allowed = patterns.map(pattern => ['the operator', pattern] as const)
+  const allowed = Object.entries(policies).flatMap(([name, { Statement }]) =>
+    Statement.flatMap(({ Resource }) => Resource.map(pattern => [`the ${name}`, pattern] as const)),
+  )
+  for (const [where, pattern] of allowed)
+    for (const other of inOtherStage(defined))
+      if (pattern !== '*' && covers(pattern, other)) yield `${where}: has rights on ${other} of another stage`
   for (const [where, name] of [...named, ...called, ...allowed])
     if (!isDefined(name)) yield `${where}: nothing in the template is ${name}`
 }

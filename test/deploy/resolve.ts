@@ -15,6 +15,19 @@ const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 }
 
+/** Everything that names the stage, for a stage whose name begins with it, with a domain and zone of its own. */
+export const inOtherStage = <Value>(value: Value): Value =>
+  JSON.parse(
+    JSON.stringify(value)
+      .replaceAll(STACK, `${STACK}-eu`)
+      .replaceAll(`order-relay/${STAGE}/`, `order-relay/${STAGE}-eu/`)
+      .replaceAll(`"${STAGE}"`, `"${STAGE}-eu"`)
+      .replaceAll(/(hostedzone|domainnames)\/[^"/]+/g, '$1/other'),
+  )
+
+/** The permissions boundary of docs/iam. */
+export const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/${STACK}-boundary`
+
 export const arn = (service: string, resource: string) =>
   `arn:aws:${service}:${service === 'iam' ? '' : REGION}:${ACCOUNT}:${resource}`
 
@@ -44,9 +57,9 @@ const properties = v.looseObject({
   RedrivePolicy: v.optional(v.looseObject({ deadLetterTargetArn: v.string() })),
   RedriveAllowPolicy: v.optional(v.looseObject({ sourceQueueArns: texts })),
   ...{ Queues: texts, Topics: texts, Bucket: text, PolicyDocument: v.optional(policyDocument) },
-  KeyPolicy: v.optional(policyDocument),
+  ...{ KeyPolicy: v.optional(policyDocument), Path: text, PermissionsBoundary: text, HostedZoneId: text },
   Policies: v.optional(v.array(v.looseObject({ PolicyDocument: policyDocument })), []),
-  ...{ Handler: text, Timeout: v.optional(v.number(), 0), Role: text },
+  ...{ Handler: text, Timeout: v.optional(v.number(), 0), Role: text, ServiceRoleArn: text },
   Environment: v.optional(v.object({ Variables: v.record(v.string(), v.string()) }), { Variables: {} }),
   ...{ EventSourceArn: text, Principal: text, SourceArn: text, KmsMasterKeyId: text },
   ...{ RouteKey: text, Target: text, RouteSettings: values, IntegrationUri: text },
@@ -66,6 +79,7 @@ const properties = v.looseObject({
     ComparisonOperator: text,
   },
   ...{ Threshold: v.optional(v.number(), 0), Period: v.optional(v.number(), 0), TreatMissingData: text },
+  AlarmConfiguration: v.optional(v.looseObject({ Alarms: v.array(v.object({ Name: v.string() })) })),
   ...{ AlarmActions: texts, OKActions: texts },
   Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
   KeySchema: keys,
@@ -95,7 +109,8 @@ const nameIn = (urlOrArn = '') => urlOrArn.slice(urlOrArn.search(/[^/:]*$/))
 /** The ARN that IAM evaluates for a resource: its own, or that of its parent. */
 const ARNS: Readonly<Record<string, (name: string, properties: Properties) => string>> = {
   'AWS::ApiGatewayV2::Api': name => `${API}/apis/${name}`,
-  'AWS::ApiGatewayV2::ApiMapping': (name, { DomainName }) => `${API}/domainnames/${DomainName}/${name}`,
+  'AWS::ApiGatewayV2::ApiMapping': (name, { DomainName }) =>
+    `${API}/domainnames/${DomainName}/apimappings/${name}`,
   'AWS::ApiGatewayV2::DomainName': name => `${API}/domainnames/${name}`,
   'AWS::ApiGatewayV2::Integration': (name, { ApiId }) => `${API}/apis/${ApiId}/integrations/${name}`,
   'AWS::ApiGatewayV2::Route': (name, { ApiId }) => `${API}/apis/${ApiId}/routes/${name}`,
@@ -107,7 +122,7 @@ const ARNS: Readonly<Record<string, (name: string, properties: Properties) => st
   'AWS::CodeDeploy::DeploymentGroup': name => arn('codedeploy', `deploymentgroup:${STACK}/${name}`),
   'AWS::DynamoDB::Table': name => arn('dynamodb', `table/${name}`),
   'AWS::Events::Rule': name => arn('events', `rule/${name}`),
-  'AWS::IAM::Role': name => arn('iam', `role/${name}`),
+  'AWS::IAM::Role': (name, { Path }) => arn('iam', `role${Path || '/'}${name}`),
   'AWS::KMS::Key': name => arn('kms', `key/${name}`),
   'AWS::Lambda::Alias': (_, { FunctionName, Name }) => ofFunction(`${FunctionName}:${Name}`),
   'AWS::Lambda::EventSourceMapping': name => arn('lambda', `event-source-mapping:${name}`),
@@ -117,7 +132,7 @@ const ARNS: Readonly<Record<string, (name: string, properties: Properties) => st
   'AWS::Logs::LogGroup': ofLog,
   'AWS::Logs::MetricFilter': (_, { LogGroupName }) => ofLog(LogGroupName),
   'AWS::Logs::QueryDefinition': name => arn('logs', `query-definition:${name}`),
-  'AWS::Route53::RecordSet': () => 'arn:aws:route53:::hostedzone/Z1',
+  'AWS::Route53::RecordSet': (_, { HostedZoneId }) => `arn:aws:route53:::hostedzone/${HostedZoneId}`,
   'AWS::S3::Bucket': name => `arn:aws:s3:::${name}`,
   'AWS::S3::BucketPolicy': (_, { Bucket }) => `arn:aws:s3:::${Bucket}`,
   'AWS::SNS::Subscription': (name, { TopicArn }) => `${TopicArn}:${name}`,
@@ -139,12 +154,13 @@ export type Resolved = { resources: readonly Resource[]; outputs: Readonly<Recor
 export const resolved = ({ Resources, Outputs }: Template): Resolved => {
   const known = new Map<string, Resource>()
   const resourceOf = (id: string): Resource => {
-    const { Type: type, ...given } = Resources[id] ?? {}
+    const { Type: type, ...definition } = Resources[id] ?? {}
     if (type === undefined) throw new Error(`Cannot refer to ${id}: there is no such resource`)
-    const found = known.get(id) ?? v.parse(resource, plain(given))
+    const found = known.get(id) ?? v.parse(resource, plain(definition))
     // CloudFormation generates other names, for buckets in lower case.
-    const property = `${type.split('::')[2]?.replace(/Name$/, '')}Name`
     const generated = type.startsWith('AWS::ApiGatewayV2') ? id.toLowerCase() : `${STACK}-${id}-0a1b2c`
+    const property =
+      type === 'AWS::Events::Rule' ? 'Name' : `${type.split('::')[2]?.replace(/Name$/, '')}Name`
     const named = String(found.Properties[property] || generated)
     const name = type === 'AWS::S3::Bucket' ? named.toLowerCase() : named
     const own = ARNS[type]?.(name, found.Properties) ?? ''

@@ -5,6 +5,7 @@ import {
   ACCOUNT,
   aliasOf,
   arn,
+  BOUNDARY,
   FUNCTIONS,
   functionOf,
   idOf,
@@ -12,6 +13,7 @@ import {
   type PolicyDocument,
   type Resolved,
 } from './resolve.ts'
+import { applies } from './simulate.ts'
 import type { AwsCall, Uses } from './use.ts'
 
 type Request = AwsCall & {
@@ -116,21 +118,43 @@ const callsOfCodeDeploy = (template: Resolved): AwsCall[] => [
       ...{ action, resource: arn('lambda', `function:${FunctionName}`) },
     })),
   ),
-  ...ofType(template, 'AWS::CloudWatch::Alarm')
-    .slice(0, 1)
-    .map(({ arn: resource }) => ({ action: 'cloudwatch:DescribeAlarms', resource })),
+  ...ofType(template, 'AWS::CodeDeploy::DeploymentGroup').flatMap(
+    ({ Properties: { AlarmConfiguration } }) =>
+      AlarmConfiguration?.Alarms.map(({ Name }) => ({
+        ...{ action: 'cloudwatch:DescribeAlarms', resource: arn('cloudwatch', `alarm:${Name}`) },
+      })) ?? [],
+  ),
 ]
 
 /** A cache: simulating all roles takes a quarter of a second, and an altered template differs in only one. */
 const decided = new Map<string, Promise<string[]>>()
 
+/** What the permissions boundary of docs/iam denies to the roles, or allows to none of them. */
+function* boundaryViolations({ Statement }: PolicyDocument, calls: readonly AwsCall[]) {
+  const isWithin = (statement: PolicyDocument['Statement'][number]) => (call: AwsCall) =>
+    applies(statement, { ...call, context: {} })
+  for (const call of calls)
+    if (!Statement.some(statement => isWithin(statement)(call)))
+      yield `the boundary denies ${call.action} on ${call.resource}`
+  for (const statement of Statement)
+    for (const Action of statement.Action)
+      if (!calls.some(isWithin({ ...statement, Action: [Action] })))
+        yield `the boundary allows ${Action}, which no role needs`
+}
+
 /** Missing and unused rights of the roles of the functions and CodeDeploy. */
-export async function* rightsViolations(template: Resolved, uses: Uses) {
+export async function* rightsViolations(template: Resolved, uses: Uses, boundary: PolicyDocument) {
   const users = [
     ...FUNCTIONS.map(name => [idOf(name), [...uses[name].calls, ...callsOfLambda(template, name)]] as const),
     ['Shift', callsOfCodeDeploy(template)] as const,
   ]
   const everyCall = users.flatMap(([, calls]) => calls)
+  const ofVersions = ofType(template, 'AWS::Lambda::Version').map(({ arn: resource }) => ({
+    ...{ action: AMBIGUOUS, resource },
+  }))
+  yield* boundaryViolations(boundary, [...everyCall, ...ofVersions])
+  for (const { id, Properties } of ofType(template, 'AWS::IAM::Role'))
+    if (Properties.PermissionsBoundary !== BOUNDARY) yield `${id}: has no permissions boundary`
   for (const [name, calls] of users) {
     const role = template.resources.find(({ id }) => id === `${name}Role`)
     const statements = (role?.Properties.Policies ?? []).flatMap(

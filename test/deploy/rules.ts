@@ -13,7 +13,13 @@ const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'AWS::Logs::LogGroup': { RetentionInDays: 30 },
   'AWS::KMS::Key': { EnableKeyRotation: true },
   // Saved queries need it to find timeouts and initialization errors.
-  'AWS::Lambda::Function': { LoggingConfig: { LogFormat: 'JSON' } },
+  'AWS::Lambda::Function': { LoggingConfig: { LogFormat: 'JSON' }, TracingConfig: { Mode: 'Active' } },
+  'AWS::S3::Bucket': {
+    PublicAccessBlockConfiguration: {
+      ...{ BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true },
+      RestrictPublicBuckets: true,
+    },
+  },
   // Without it, Lambda deletes messages that a function reports as failed.
   'AWS::Lambda::EventSourceMapping': {
     FunctionResponseTypes: ['ReportBatchItemFailures'],

@@ -6,6 +6,7 @@ import { assertDeployable, type DeploymentSettings } from '../../deploy/settings
 import { resources } from '../../deploy/template.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { useFolder } from '../support/folder.ts'
+import { filledPolicy } from './policies.ts'
 import { exceeded } from './quotas.ts'
 import { serverless } from './serverless.ts'
 
@@ -26,6 +27,7 @@ const settings = {
   ordersTable: 'orders',
   domain: '',
   certificateArn: '',
+  permissionsBoundary: '',
 }
 
 describe('the URL of the accounting service', () => {
@@ -72,15 +74,22 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ checksPerSecond: 0 }, 'checksPerSecond is "0"; set a number above 0'],
   [{ shift: 'Canary20Percent' }, `shift is "Canary20Percent"; set one of none, ${OF_CODEDEPLOY}`],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
+  [{ permissionsBoundary: 'boundary' }, 'permissionsBoundary is "boundary"; set the ARN of a managed policy'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
 ])('%j is refused, except in the stage "local": %s', ({ stores = [], ...wrong }, problem) => {
   expect(() => assertDeployable({ ...settings, ...wrong }, stores)).toThrow(problem)
   expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' }, stores)).not.toThrow()
 })
 
-test('refuses a stage name whose queues would match the policies of another stage', () => {
-  expect(() => assertDeployable({ ...settings, stage: 'trial-feed-2' }, [])).toThrow(
-    'Cannot deploy: the stage "trial-feed-2" contains "-feed-", so the functions of the stage "trial" could',
+test.each([
+  ['trial-feed-2', 'contains "-feed-", so the policies of the stage "trial" would cover its resources'],
+  ['trial-feed', 'contains "-feed-"'],
+  ['trial-orders', 'contains "-orders-"'],
+  ['trial-workers', 'contains "-worker", so the policies of the stage "trial"'],
+  ['Trial', 'has other characters than lower-case letters'],
+])('refuses the stage name %s: it %s', (stage, problem) => {
+  expect(() => assertDeployable({ ...settings, stage }, [])).toThrow(
+    `Cannot deploy: the stage "${stage}" ${problem}`,
   )
 })
 
@@ -189,6 +198,16 @@ describe('feed queues', () => {
 })
 
 describe('AWS quotas', () => {
+  test('the policy of the deployer fits into the inline policies of a role, even with long names', () => {
+    const values = { REGION: 'ap-southeast-1', ACCOUNT: '123456789012', STAGE: 'production' }
+    const filled = filledPolicy('deployer', {
+      ...values,
+      DOMAIN: 'relay.example.com',
+      ZONE: 'Z0123456789ABCDEFGHIJ',
+    })
+    expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(10_240)
+  })
+
   const text = (length: number) => 'x'.repeat(length)
   const items = (length: number): unknown[] => Array.from({ length }, () => 0)
 

@@ -96,6 +96,7 @@ export function* tableViolations(template: Resolved, use: TableUse) {
     for (const key of use.of('keys', table)) if (!keys.includes(key)) yield `${table}: has no key "${key}"`
     for (const name of [...keys, ...(expiry ? [expiry.AttributeName] : [])])
       if (!written.has(name)) yield `${table}: nothing writes its key or expiry "${name}"`
+    if (expiry?.Enabled === false) yield `${table}: its items never expire`
 
     for (const { IndexName, KeySchema, Projection } of GlobalSecondaryIndexes) {
       const index = `${table}/${IndexName}`

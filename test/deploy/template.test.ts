@@ -13,8 +13,9 @@ let checked: Checked
 
 beforeAll(async () => {
   packaged = await packagedForCrash(folder())
-  const policy = (name: string) => policyFor(readFileSync(`docs/iam/${name}.json`, 'utf8'))
-  const policies = { deployer: policy('deployer'), operator: policy('operator') }
+  const policies = {
+    ...{ deployer: policyFor('deployer'), operator: policyFor('operator'), boundary: policyFor('boundary') },
+  }
   checked = { ...packaged, recording: await record(packaged), policies }
 }, 120_000)
 
@@ -36,9 +37,17 @@ test('the packaged template matches the reviewed snapshot; to accept a change: n
 test.each([
   ['Feed776562AgeAlarm', 'order-relay-crash-feed-web', 'feed-web', 'there is no feed-web.fifo'],
   ['FeedsTlsOnly', 'order-relay-crash-feed-', 'feed-', 'Feed776562: its policy does not deny'],
-  ['deployer', 'table/order-relay-crash-*', 'table/order-relay-crash-d*', 'may not dynamodb:CreateTable'],
+  [
+    'deployer',
+    'table/order-relay-crash-orders',
+    'table/order-relay-crash-order',
+    'may not dynamodb:CreateTable',
+  ],
   ['operator', 'worker:live', 'worker:other', 'may not invoke'],
   ['ErrorsQuery', '\\"timeout\\", ', '', 'ErrorsQuery: misses'],
+  ['RetriesByOrderQuery', 'latest(error.message)', 'latest(error.text)', 'selects has error'],
+  ['FunctionsQuery', 'maxMemoryUsedMB', 'maxMemoryMB', 'selects has max_memory_mb'],
+  ['DeliveryQuery', 'or feed_delivery', 'or feedDelivery', 'no line has feedDelivery'],
   ['Dashboard', 'NumberOfMessagesDeleted', 'NumberOfMessagesDelete', 'AWS has no such metric'],
   [
     'OrdersTable',
@@ -57,7 +66,18 @@ test.each([
   ['Feed73686f70Policy', 'feed-shop.fifo', 'feed-shop-dead.fifo', 'Feed73686f70: has 0 policies'],
   ['Feed617070Source', 'feed-app', 'feed-shop', 'Feed617070: is not read by feeder'],
   ['OrderStuckAlarm', '"Value":"order-relay-crash"', '"Value":"order-relay"', 'its service is order-relay'],
-  ['ShiftRole', 'alarm:order-relay-crash-*', 'alarm:*', 'nothing in the template is arn:aws:cloudwatch'],
+  [
+    'ShiftRole',
+    'alarm:order-relay-crash-api-errors',
+    'alarm:*',
+    'nothing in the template is arn:aws:cloudwatch',
+  ],
+  ['deployer', 'hostedzone/zone', 'hostedzone/*', 'hostedzone/other of another stage'],
+  ['deployer', '"aws:RequestTag/stage"', '"aws:ResourceTag/stage"', 'may not kms:CreateKey'],
+  ['operator', 'order-relay-crash-worker*', 'order-relay-crash-*', 'of another stage'],
+  ['boundary', '"sqs:SendMessage"', '"sqs:Send"', 'the boundary denies sqs:SendMessage'],
+  ['FeederGroup', 'feeder-errors', 'worker-errors', 'docs/deploy.md names feeder-errors'],
+  ['Feed73686f70Policy', '"sqs:ReceiveMessage"', '"sqs:SendMessage"', 'what only the worker does'],
   ['AlarmKey', '{"StringEquals"', '{"Null"', 'AlarmKey: admits others'],
 ])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
   const { Resources } = packaged.template

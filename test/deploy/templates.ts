@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { useFolder } from '../support/folder.ts'
 import { runProgram } from '../support/program.ts'
+import handlers from './handlers.json' with { type: 'json' }
 import { packageProject } from './packaged.ts'
 import { pythonTools } from './python.ts'
 import { exceeded } from './quotas.ts'
@@ -26,6 +27,17 @@ const EVERYTHING = `{ source: shop, feed: sqs, dead_letter_after: 5, consumers: 
 
 /** The checkers take half a minute for 400 stores, and much longer on a busy machine. */
 const MANY_STORES_MS = 600_000
+
+/** The permissions of the schemas that cfn-lint contains, in the form of handlers.json. */
+const SCHEMAS = `
+import json, pathlib, sys, cfnlint
+folder = pathlib.Path(cfnlint.__file__).parent / "data/schemas"
+files = json.loads((folder / "providers/eu-central-1.json").read_text())
+def lives(kind):
+    handlers = json.loads((folder / f"resources/{files[kind]}.json").read_text()).get("handlers", {})
+    return {life: " ".join(handlers[life]["permissions"]) for life in ("create", "read", "update", "delete") if life in handlers}
+print(json.dumps({kind: lives(kind) for kind in sys.argv[1:]}))
+`
 
 const described = program === undefined ? describe.skip : describe
 described.each([
@@ -62,4 +74,11 @@ described.each([
   test('stays within the quotas', () => {
     expect(templates.flatMap(({ text }) => exceeded(text))).toEqual([])
   })
+})
+
+const tested = program === undefined ? test.skip : test
+tested('test/deploy/handlers.json has the permissions of the schemas of CloudFormation', async () => {
+  const args = ['-c', SCHEMAS, ...Object.keys(handlers)]
+  const { out } = await runProgram(args, { program: program?.('python') ?? '' })
+  expect(JSON.parse(out)).toEqual(handlers)
 })

@@ -8,7 +8,9 @@ import { APP, type FunctionName, WEB } from '../../proofs/crash/places.ts'
 import { SCENARIOS } from '../../proofs/crash/scenarios.ts'
 import { violationsOf } from '../../proofs/crash/violations.ts'
 import { runScenario, type Scenario } from '../../proofs/crash/world.ts'
+import { powertoolsOutput } from '../support/powertools.ts'
 import { MINUTE } from '../support/scenarios.ts'
+import { fieldsOf, type Line } from './insights.ts'
 import { arn, functionOf, type Resolved, STACK } from './resolve.ts'
 import { tableUse } from './tables.ts'
 
@@ -18,9 +20,6 @@ export type AwsCall = { action: string; resource: string }
 /** A function's AWS calls and the environment variables that it read in the scenarios. */
 type Use = { calls: readonly AwsCall[]; variables: Readonly<Record<string, string>> }
 export type Uses = Readonly<Record<FunctionName, Use>>
-
-/** A log line; fields of Lambda's own lines and of errors are paths. */
-export type Line = { level: string; message: string; fields: ReadonlySet<string> }
 
 const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
   ...{ webhook: of('webhook'), api: of('api'), worker: of('worker') },
@@ -111,16 +110,26 @@ export const recordUse = async (template: Resolved) => {
   const tables = tableUse()
   const metrics = new Set<string>()
   const lines = new Map<string, Line>()
-  const log = (level: string, message: string, fields: object = {}) => {
-    const names = [...Object.keys(fields), ...(lines.get(message)?.fields ?? [])]
-    lines.set(message, { level, message, fields: new Set(names) })
+  /** Records what Powertools writes, once for each message with the same fields. */
+  const log = (kind: string, fields: object, write: (telemetry: Telemetry) => void) => {
+    const key = `${kind} ${Object.keys(fields)}`
+    if (lines.has(key)) return
+    const written: unknown = JSON.parse(powertoolsOutput(write))
+    lines.set(key, Object.fromEntries([...fieldsOf(written), ['@message', key]]))
   }
   const telemetry: Telemetry = {
-    info: (message, fields) => log('INFO', message, fields),
-    warn: (message, fields) => log('WARN', message, fields),
-    error: (message, _error, fields) => log('ERROR', message, { ...fields, 'error.message': '' }),
-    count: (metric, dimensions) => void metrics.add(metricOf(metric, dimensions ?? {})),
-    seconds: metric => void metrics.add(metricOf(metric, {})),
+    info: (message, fields = {}) => log(message, fields, ({ info }) => info(message, fields)),
+    warn: (message, fields = {}) => log(message, fields, ({ warn }) => warn(message, fields)),
+    error: (message, cause, fields = {}) =>
+      log(message, fields, ({ error }) => error(message, cause, fields)),
+    count: (metric, dimensions) => {
+      metrics.add(metricOf(metric, dimensions ?? {}))
+      log(metric, {}, ({ count }) => count(metric, dimensions))
+    },
+    seconds: (metric, value) => {
+      metrics.add(metricOf(metric, {}))
+      log(metric, {}, ({ seconds }) => seconds(metric, value))
+    },
   }
   const adjust = (name: FunctionName, dependencies: Dependencies): Dependencies => {
     const { calls, variables } = recorded[name]

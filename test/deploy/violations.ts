@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { deployerViolations } from './deployer.ts'
+import { edgeViolations } from './edges.ts'
 import { metricViolations, queryViolations } from './monitoring.ts'
-import type { Package } from './packaged.ts'
-import { grants, resourcePolicyViolations } from './policies.ts'
+import { DOMAIN, type Package } from './packaged.ts'
+import { filledPolicy, grants, resourcePolicyViolations } from './policies.ts'
 import { referenceViolations } from './references.ts'
 import {
   ACCOUNT,
@@ -21,10 +22,8 @@ import { recordOperator, tableViolations } from './tables.ts'
 import { recordUse } from './use.ts'
 
 /** A policy of docs/iam for the tests' stack. */
-export const policyFor = (text: string): PolicyDocument => {
-  const filled = text.replaceAll('REGION', REGION).replaceAll('ACCOUNT', ACCOUNT).replaceAll('STAGE', STAGE)
-  return v.parse(policyDocument, JSON.parse(filled))
-}
+export const policyFor = (name: keyof Checked['policies']): PolicyDocument =>
+  v.parse(policyDocument, JSON.parse(filledPolicy(name, { REGION, ACCOUNT, STAGE, ...DOMAIN })))
 
 /** How the functions and the operator's commands use a packaged template. */
 export const record = async ({ template }: Package) => {
@@ -34,7 +33,7 @@ export const record = async ({ template }: Package) => {
 
 export type Checked = Package & {
   recording: Awaited<ReturnType<typeof record>>
-  policies: Readonly<Record<'deployer' | 'operator', PolicyDocument>>
+  policies: Readonly<Record<'deployer' | 'operator' | 'boundary', PolicyDocument>>
 }
 
 /** The operator may empty the queues without a consumer, and invoke the deployed worker. */
@@ -56,16 +55,17 @@ export async function* violations(checked: Checked) {
   const { recording, policies, zips } = checked
   const template = resolved(checked.template)
   const calls = Object.values(recording.uses).flatMap(({ calls }) => calls)
-  const operable = policies.operator.Statement.flatMap(({ Resource }) => Resource)
-  yield* referenceViolations(template, calls, operable)
+  const { operator, boundary } = policies
+  yield* referenceViolations(template, calls, { operator, boundary })
   yield* resourcePolicyViolations(template)
   yield* typeViolations(template)
   yield* queueViolations(template, recording.uses)
   yield* functionViolations(template, recording.uses, zips)
+  yield* edgeViolations(template, recording.uses)
   yield* tableViolations(template, recording.tables)
   yield* metricViolations(template, recording.metrics)
   yield* queryViolations(template, recording.lines)
-  yield* deployerViolations(template, policies.deployer)
+  yield* await deployerViolations(template, policies.deployer)
   yield* operatorViolations(template, checked)
-  yield* rightsViolations(template, recording.uses)
+  yield* rightsViolations(template, recording.uses, boundary)
 }

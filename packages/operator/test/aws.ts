@@ -9,7 +9,9 @@ const lambda = (name: string) =>
     Environment: { Variables: { ACCOUNTING_URL: 'http://127.0.0.1:1' } },
   })
 const WorkerLiveAlias = resource('Alias', { FunctionName: { Ref: 'Worker' }, Name: 'live' })
-const Resources = { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias }
+/** `relay tail` reads the logs of all functions. */
+const OTHERS = { Api: lambda('api'), Feeder: lambda('feeder'), Reconcile: lambda('reconcile') }
+const Resources = { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias, ...OTHERS }
 const OUTPUTS = {
   WebhookUrl: 'http://127.0.0.1:1/webhook',
   ApiUrl: 'http://127.0.0.1:1',
@@ -40,7 +42,7 @@ type Letter = { id: string; event: string; source?: string; external_id: string 
 
 /** The state of the account, and the command's actions in it. */
 const NEW = {
-  ...{ confirmed: 0, pending: 0, unreserved: 10 },
+  ...{ confirmed: 0, pending: 0, unreserved: 20 },
   ...{ letters: [] as readonly Letter[], hidden: 0, fails: [] as readonly string[] },
 }
 let account = NEW
@@ -93,7 +95,7 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
     },
   }),
   GetAccountSettings: () => ({
-    AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: account.unreserved },
+    AccountLimit: { ConcurrentExecutions: 20, UnreservedConcurrentExecutions: account.unreserved },
   }),
   ListEventSourceMappings: () => ({ EventSourceMappings: [{ ScalingConfig: { MaximumConcurrency: 5 } }] }),
   Invoke({ Payload = '' }) {
@@ -160,8 +162,8 @@ export const awsTests = () => {
     [{ confirmed: 0, pending: 0 }, /note {2}alarms have a recipient: .* has no subscription/],
     [{ confirmed: 0, pending: 1 }, /note {2}alarms have a recipient: the subscription is not confirmed/],
     [{ confirmed: 1 }, /ok {2}alarms have a recipient: confirmed subscriptions of .*: 1$/m],
-    [{ unreserved: 8 }, /ok {2}the account's Lambda concurrency suffices/],
-    [{ unreserved: 7 }, /!! {4}the account's Lambda concurrency suffices: quota 10, 7 of them/],
+    [{ unreserved: 13 }, /ok {2}the account's Lambda concurrency suffices/],
+    [{ unreserved: 12 }, /!! {4}the account's Lambda concurrency suffices: quota 20, 12 of them/],
   ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
     prepare(state)
     expect((await relay(['doctor'])).out).toMatch(expected)

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { WEBHOOK_PATH } from '../../lib/platform/names.ts'
+import { functionOf, ofType, type Resolved, STACK, STAGE } from './resolve.ts'
+import type { Uses } from './use.ts'
+
+const route = v.object({ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() })
+const group = v.looseObject({
+  AutoRollbackConfiguration: v.looseObject({ Enabled: v.boolean(), Events: v.array(v.string()) }),
+})
+const domain = v.looseObject({
+  DomainNameConfigurations: v.array(v.looseObject({ SecurityPolicy: v.string() })),
+})
+const record = v.looseObject({ AliasTarget: v.object({ DNSName: v.string(), HostedZoneId: v.string() }) })
+const mapping = v.looseObject({ ScalingConfig: v.object({ MaximumConcurrency: v.number() }) })
+const rule = v.looseObject({ ScheduleExpression: v.pipe(v.string(), v.regex(/^rate\(\d+ minutes\)$/)) })
+const listOrMap = v.union([
+  v.record(v.string(), v.string()),
+  v.pipe(
+    v.array(v.object({ Key: v.string(), Value: v.string() })),
+    v.transform(tags => Object.fromEntries(tags.map(({ Key, Value }) => [Key, Value]))),
+  ),
+])
+
+/** What may reveal the sender of a request, or the order in its path. */
+const PERSONAL = /\$context\.(identity|path|authorizer)|\$request\./
+
+/** The accounting service waits for ten seconds for the answer to a webhook. */
+const SERVICE_WAITS_SECONDS = 10
+
+const ROLLED_BACK_BY = new Map(
+  [
+    ...readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| ((?:`[\w-]+-[\w-]+`(?:, )?)+) \|$/gm),
+  ].map(([, name, alarms = '']) => [name, alarms.replaceAll('`', '').split(', ')]),
+)
+
+/** Relations of the endpoints, the domain, triggers and roll-backs. */
+export function* edgeViolations(template: Resolved, uses: Uses) {
+  const [stage] = ofType(template, 'AWS::ApiGatewayV2::Stage')
+  const { $default: unknown, ...known } = v.parse(
+    v.record(v.string(), route),
+    stage?.Properties.RouteSettings ?? {},
+  )
+  for (const each of Object.values(known))
+    if (unknown === undefined || unknown.ThrottlingRateLimit >= each.ThrottlingRateLimit)
+      yield 'the default route, which only scanners use, takes as many requests as the others'
+  if (PERSONAL.test(stage?.Properties.AccessLogSettings?.Format ?? ''))
+    yield 'the access log contains an address or a path'
+  if (!(functionOf(template, 'webhook').Properties.Timeout < SERVICE_WAITS_SECONDS))
+    yield 'webhook: ends after the accounting service stops waiting'
+  const { WebhookUrl, ApiUrl } = template.outputs
+  if (WebhookUrl !== `${ApiUrl}${WEBHOOK_PATH}`) yield 'Outputs: WebhookUrl and ApiUrl differ in their base'
+
+  const [{ ref: name, Properties: own } = { ref: '', Properties: {} }] = ofType(
+    template,
+    'AWS::ApiGatewayV2::DomainName',
+  )
+  for (const { SecurityPolicy } of v.parse(domain, own).DomainNameConfigurations)
+    if (!/^TLS_1_[2-9]/.test(SecurityPolicy)) yield `the domain accepts ${SecurityPolicy}`
+  for (const { id, Properties } of ofType(template, 'AWS::Route53::RecordSet'))
+    for (const target of Object.values(v.parse(record, Properties).AliasTarget))
+      if (!target.startsWith(`${name}#Regional`)) yield `${id}: points to ${target}`
+
+  const feeds = new RegExp(`:${STACK}-feed-[^:]*$`)
+  const ofRelay = uses.worker.calls.flatMap(({ action, resource }) => (feeds.test(resource) ? action : []))
+  for (const { id, Properties } of ofType(template, 'AWS::SQS::QueuePolicy'))
+    for (const { Effect, Action } of Properties.PolicyDocument?.Statement ?? [])
+      if (Effect === 'Allow' && Action.some(each => ofRelay.includes(each)))
+        yield `${id}: lets consumers do what only the worker does`
+  for (const { id, Properties } of ofType(template, 'AWS::Lambda::EventSourceMapping'))
+    if (!v.is(mapping, Properties)) yield `${id}: may use the concurrency of the whole account`
+
+  for (const { id, Properties } of ofType(template, 'AWS::Events::Rule')) {
+    const { ScheduleExpression } = v.parse(rule, Properties)
+    const targets = Properties.Targets.map(({ Arn }) => Arn)
+    const watching = ofType(template, 'AWS::CloudWatch::Alarm').filter(
+      ({ Properties: { MetricName, Dimensions, TreatMissingData } }) =>
+        MetricName === 'Invocations' &&
+        TreatMissingData === 'breaching' &&
+        targets.some(target => target.endsWith(`:${Dimensions[0]?.Value}`)),
+    )
+    const seconds = Number(/\d+/.exec(ScheduleExpression)) * 60
+    if (!watching.some(alarm => seconds < alarm.Properties.Period))
+      yield `${id}: no alarm tells that it stopped, or one that it runs`
+  }
+  for (const { id, Properties } of ofType(template, 'AWS::CodeDeploy::DeploymentGroup')) {
+    const { Enabled, Events } = v.parse(group, Properties).AutoRollbackConfiguration
+    if (!(Enabled && Events.includes('DEPLOYMENT_STOP_ON_ALARM'))) yield `${id}: no alarm rolls it back`
+    const alarms = Properties.AlarmConfiguration?.Alarms.map(each => each.Name.replace(`${STACK}-`, ''))
+    const documented = ROLLED_BACK_BY.get(Properties.DeploymentGroupName)
+    if (`${alarms}` !== `${documented}`) yield `${id}: docs/deploy.md names ${documented}, not ${alarms}`
+  }
+  for (const { id, Properties } of template.resources) {
+    const tags = v.safeParse(listOrMap, Properties.Tags)
+    // The deployer's policy depends on both.
+    if (tags.success && (tags.output.project !== 'order-relay' || tags.output.stage !== STAGE))
+      yield `${id}: is not tagged with the project and the stage`
+  }
+}
