@@ -19,6 +19,9 @@ const DEPTH_TTL_MS = 2000
 /** A wait without an answer counts as failed after this time, in milliseconds; a shorter one is ignored. */
 const FAILED_MS = 1000
 
+/** The number of orders in turn whose failed waits open the breaker: a single one may be the fault of that order. */
+const MANY_ORDERS = 3
+
 /** The number of visible messages in a queue, at most two seconds old. */
 export const queueDepth = (sqs: Sqs, queueUrl: string, { now }: Pick<Runtime, 'now'>) => {
   let known = { depth: 0, until: 0 }
@@ -44,7 +47,7 @@ export type Wait = <Found>(
 
 /**
  * Waits only while waiting helps, so that neither a burst nor an outage occupies environments of the function: not
- * while many messages wait, and behind a breaker that opens at the first failed wait of a source (promise P8).
+ * while many messages wait, and behind a breaker that opens when several orders of a source fail in turn (promise P8).
  */
 export const waiting = ({
   depth,
@@ -57,7 +60,7 @@ export const waiting = ({
   sleep: Sleep
   onError: (error: unknown, about: About) => void
 }): Wait => {
-  const admit = breaker({ orders: 1, now, random })
+  const admit = breaker({ orders: MANY_ORDERS, now, random })
   return async (read, time, order) => {
     if (time < SHORTEST_PAUSE) return undefined
     const admission = admit(order)

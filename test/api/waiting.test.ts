@@ -192,27 +192,39 @@ describe('the wait', () => {
     expect(world.pauses).toEqual([60, 60])
   })
 
-  /** Whether a request waits. */
+  /** Whether a request for another order waits. */
   const waits = async (after = 0, asked: Asked = {}) => {
     world.pauses = []
     world.now += after
+    order = { ...order, external_id: randomUUID() }
     await ask(asked)
     return world.pauses.length > 0
   }
+  const failTwice = async () => {
+    for (let count = 0; count < 2; count++) expect(await waits()).toBe(true)
+  }
 
-  test('that fails is not repeated for a second, then two, until one succeeds', async () => {
+  test('that fails for one order leaves the other orders of the store their answers', async () => {
+    for (let count = 0; count < 9; count++) await ask()
+    expect(await waits()).toBe(true)
+  })
+
+  test('that fails for three orders is not repeated for a second, then two, until one succeeds', async () => {
     // A wait of less than a second says nothing.
     await ask({ prefer: 'wait=1' })
+    await failTwice()
     const seen = [await waits(), await waits(), await waits(750), await waits(1499)]
     world.meanwhile = work
     seen.push(await waits(1), await waits())
     expect(seen).toEqual([true, false, true, false, true, true])
     // Then for a second again, and never for more than a minute.
     world.meanwhile = async () => undefined
+    await failTwice()
     for (const after of [0, 750, ...Array(8).fill(60_000)]) expect(await waits(after)).toBe(true)
   })
 
   test('that fails for one store leaves another store its answers', async () => {
+    await failTwice()
     for (const after of [0, ...Array(8).fill(60_000)]) expect(await waits(after)).toBe(true)
     expect(await waits()).toBe(false)
     world.meanwhile = work
