@@ -54,11 +54,20 @@ const OUTCOMES: Readonly<Record<AccountingErrorCode, Outcome>> = {
 }
 
 /** The accounting service as the worker calls it: behind a breaker (promise P8). */
-export const createAccounting = (dependencies: AccountingDependencies): OrderCalls => {
-  const { telemetry, now, random } = dependencies
-  const client = serviceClient(dependencies)
-  const onOpen = () => telemetry.count('BreakerOpened')
-  const admit = breaker({ orders: FAILED_ORDERS, now, random, onOpen })
+export const createAccounting = (dependencies: AccountingDependencies): OrderCalls =>
+  guarded(serviceClient(dependencies), dependencies, () => dependencies.telemetry.count('BreakerOpened'))
+
+/**
+ * Calls behind a breaker of their own.
+ *
+ * @param onOpen called when the breaker opens
+ */
+export const guarded = (
+  client: OrderCalls,
+  { now, random }: Pick<AccountingDependencies, 'now' | 'random'>,
+  onOpen?: () => void,
+): OrderCalls => {
+  const admit = breaker({ orders: FAILED_ORDERS, now, random, ...(onOpen && { onOpen }) })
 
   const guard =
     <Call extends [order: OrderKey, ...rest: unknown[]], Result>(call: (...args: Call) => Promise<Result>) =>

@@ -1,6 +1,6 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
-import { type AccountingDependencies, serviceClient } from '../accounting/service.ts'
+import { type AccountingDependencies, guarded, serviceClient } from '../accounting/service.ts'
 import { announcementRepository } from '../orders/announcements.ts'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
@@ -40,6 +40,9 @@ export type ApiDependencies = AccountingDependencies & {
 /** Timeout of a read at the service, in milliseconds: the store is waiting for the response. */
 const READ_TIMEOUT_MS = 3000
 
+/** Timeout of a read at the service if the stored result is an answer as well, in milliseconds. */
+const PRESENT_TIMEOUT_MS = 2000
+
 /** The endpoints `/api/v1/orders/...`: the stores' API, with the spec's own paths and bodies (spec: Endpoints). */
 export const createApi = (dependencies: ApiDependencies) => {
   const { dynamodb, sqs, ssm, telemetry, stores, settings, now, random, sleep, newId } = dependencies
@@ -48,6 +51,7 @@ export const createApi = (dependencies: ApiDependencies) => {
   const onError: ServeDependencies['onError'] = (message, error, about) =>
     telemetry.error(message, error, about)
   let dateFormat: Intl.DateTimeFormat | undefined
+  const service = serviceClient(dependencies, READ_TIMEOUT_MS)
   const serving: ServeDependencies = {
     accessOf: storeKeys(parameterCache(keys, { now, random }), stores),
     orders: orderRepository(dynamodb, ordersTable, { random }),
@@ -56,8 +60,10 @@ export const createApi = (dependencies: ApiDependencies) => {
     stores,
     feedAddresses: allowedAddresses(settings),
     enqueue: orderQueue(sqs, ordersQueueUrl),
+    readPresent: guarded({ ...service, read: order => service.read(order, PRESENT_TIMEOUT_MS) }, dependencies)
+      .read,
     // Without a breaker: a read must not wait for the failures of others, and its timeout is short.
-    readOrder: serviceClient(dependencies, READ_TIMEOUT_MS).read,
+    readOrder: service.read,
     isExact: exactStores(stores),
     wait: waiting({
       depth: queueDepth(sqs, ordersQueueUrl, { now }),

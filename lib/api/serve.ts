@@ -40,6 +40,8 @@ export type ServeDependencies = RegistrationDependencies & {
   enqueue: Enqueue
   /** Reads an order from the accounting service, in bounded time. */
   readOrder: Accounting['read']
+  /** The same of an order whose last result is known: rejects at once while the service is unavailable. */
+  readPresent: Accounting['read']
   isExact: (source: string) => boolean
   wait: Wait
   /** How long a store waits that does not say, in seconds. */
@@ -65,9 +67,6 @@ const RESERVED_MS = 5000
 
 /** A withdrawal that takes longer is behind an event that cannot be handled: it is announced to the worker. */
 const ANNOUNCE_AFTER_MS = 500
-
-/** How long a read of an order in review waits for the service, in milliseconds: the stored result is known. */
-const PRESENT_TIMEOUT_MS = 2000
 
 type Change = Exclude<OrderAction, { to: 'read' }>
 
@@ -115,10 +114,10 @@ const readPresent = async (
   order: OrderKey,
   stored: StoredOrder,
   known: HttpResponse,
-  { readOrder, onError }: ServeDependencies,
+  { readPresent: read, onError }: ServeDependencies,
 ): Promise<HttpResponse> => {
   try {
-    const { result } = await readOrder(order, PRESENT_TIMEOUT_MS)
+    const { result } = await read(order)
     return { status: 200, body: { ...result, ...relayView(stored) } }
   } catch (error) {
     onError('order not read', error, order)

@@ -315,6 +315,20 @@ describe('a read', () => {
     expect(await orders.get(READ)).toEqual(before)
   })
 
+  test('of orders in review waits for the service only three times during an outage', async () => {
+    let calls = 0
+    world.service = () => {
+      calls++
+      throw new Error('timed out')
+    }
+    for (let count = 0; count < 9; count++) {
+      const key = { ...READ, external_id: `review ${count}` }
+      await orders.save(saved({ ...newOrder(key), result: { ...result, ...key } }), 0, world.now)
+      expect(await read(key)).toMatchObject({ status: 200, body: { status: 'needs_review' } })
+    }
+    expect(calls).toBe(3)
+  })
+
   const found = { source: 'shop', external_id: 'unknown', status: 'paid', total: '9' }
   const unavailable = { error: { code: 'unavailable' } }
 
