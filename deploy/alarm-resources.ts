@@ -71,19 +71,26 @@ const throttledRequests = (service: string): Resource => ({
   },
 })
 
+/** @param condition the properties that define when it is raised */
+export const alarmWith = (
+  service: string,
+  alarm: Omit<Alarm, 'condition'>,
+  condition: Readonly<Record<string, unknown>>,
+): Resource => ({
+  Type: 'AWS::CloudWatch::Alarm',
+  Properties: {
+    AlarmName: alarmName(service, alarm),
+    AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
+    AlarmActions: [ref('AlarmTopic')],
+    OKActions: [ref('AlarmTopic')],
+    ...condition,
+  },
+})
+
 const alarmResource = (service: string, alarm: Alarm): Resource => {
   const { Statistic, ...condition } = alarm.condition
-  return {
-    Type: 'AWS::CloudWatch::Alarm',
-    Properties: {
-      AlarmName: alarmName(service, alarm),
-      AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
-      AlarmActions: [ref('AlarmTopic')],
-      OKActions: [ref('AlarmTopic')],
-      ...(Statistic === 'p99' ? { ExtendedStatistic: Statistic } : { Statistic }),
-      ...condition,
-    },
-  }
+  const statistic = Statistic === 'p99' ? { ExtendedStatistic: Statistic } : { Statistic }
+  return alarmWith(service, alarm, { ...statistic, ...condition })
 }
 
 /** @param email the recipient of the alarms, if any */

@@ -17,7 +17,11 @@ type Condition = Source & {
   TreatMissingData: 'notBreaching' | 'breaching' | 'ignore'
 }
 
-export type AlarmCode = keyof ReturnType<typeof definitions> | 'store-feed-age' | 'store-dead-letters'
+export type AlarmCode =
+  | keyof ReturnType<typeof definitions>
+  | 'store-feed-age'
+  | 'store-dead-letters'
+  | 'new-version'
 
 export type Alarm = {
   /** Stable, unlike the summary. The console uses it to translate the alarm. */
@@ -243,6 +247,14 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
       return [ageAlarm, [`${feedDeadQueueId(store.source)}Letters`, dead]]
     }),
   )
+
+/** The alarm of each function's gradual deployment, which rolls it back. `deploy/shift.ts` has its condition. */
+export const shiftAlarm = (functionName: string): Omit<Alarm, 'condition'> => ({
+  code: 'new-version',
+  page: 'new-version',
+  name: `${functionName}-new-version`,
+  summary: 'A new version fails more often than the old one; its deployment is rolled back',
+})
 
 /** The name of an alarm. */
 export const alarmName = (service: string, { name }: Pick<Alarm, 'name'>): string => `${service}-${name}`

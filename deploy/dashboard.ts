@@ -80,7 +80,10 @@ const functionSeries = seriesOf('AWS/Lambda', 'FunctionName', 'LambdaFunction')
 const apiSeries = seriesOf('AWS/ApiGateway', 'ApiId')
 
 /** The dashboard's rows of widgets, from the endpoints to the feeds. */
-export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
+export const dashboardRows = (
+  { stage, prefix, stores }: Stack,
+  more: readonly Pick<Alarm, 'name'>[],
+): Row[] => {
   const service = stackName(stage)
   const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => {
     const pairs = Object.entries<string>(dimensions ?? {}).flat()
@@ -98,7 +101,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
       (metrics, part) => graph(part, metrics, { stat }),
       title,
     )
-  const alarmArn = (alarm: Alarm) =>
+  const alarmArn = (alarm: Pick<Alarm, 'name'>) =>
     `arn:${placeholder('AWS::Partition')}:cloudwatch:${placeholder('AWS::Region')}:` +
     `${placeholder('AWS::AccountId')}:alarm:${alarmName(service, alarm)}`
   const markdown = `# ${service}: endpoints, order queue, worker, feeds\nEvery alarm has a page in \`docs/runbook\`.`
@@ -106,7 +109,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
     [
       2,
       { type: 'text', properties: { markdown } },
-      alarmWidget(Object.values(alarmsFor(service)).map(alarmArn), 'Alarms'),
+      alarmWidget([...Object.values(alarmsFor(service)), ...more].map(alarmArn), 'Alarms'),
     ],
     [
       2,
@@ -222,12 +225,13 @@ const layOut = (rows: readonly Row[]) => {
   })
 }
 
-export const dashboardResources = (stack: Stack): Resources => ({
+/** @param more alarms other than those of every stack */
+export const dashboardResources = (stack: Stack, more: readonly Pick<Alarm, 'name'>[]): Resources => ({
   Dashboard: {
     Type: 'AWS::CloudWatch::Dashboard',
     Properties: {
       DashboardName: stackName(stack.stage),
-      DashboardBody: sub(JSON.stringify({ widgets: layOut(dashboardRows(stack)) })),
+      DashboardBody: sub(JSON.stringify({ widgets: layOut(dashboardRows(stack, more)) })),
     },
   },
 })

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import * as v from 'valibot'
 import { bundle, zipped } from './bundle.ts'
 import { assertDeployable, type DeploymentSettings } from './settings.ts'
-import { addAliases, isGradual, prepareShift, type Versioned } from './shift.ts'
+import { addAliases, isGradual, prepareShift, type Versioned, watchVersions } from './shift.ts'
 import { readStores } from './stores.ts'
 
 type Values = Record<string, unknown>
@@ -126,7 +126,10 @@ export default class PackagePlugin {
         const { stage, compiledCloudFormationTemplate } = service.provider
         if (isShifted()) addAliases(compiledCloudFormationTemplate, service.functions, stage)
       },
-      'after:aws:package:finalize:mergeCustomProviderResources': extractTemplates,
+      'after:aws:package:finalize:mergeCustomProviderResources': async () => {
+        if (isShifted()) watchVersions(service.provider.compiledCloudFormationTemplate, service.functions)
+        await extractTemplates()
+      },
       'before:aws:deploy:deploy:validateTemplate': uploadTemplates,
       'before:deploy:function:initialize': checkFunction,
       'before:deploy:function:packageFunction': pack,

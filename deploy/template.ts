@@ -5,7 +5,7 @@ import { dashboardResources } from './dashboard.ts'
 import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
-import { aliasId, isGradual, shiftResources } from './shift.ts'
+import { aliasId, isGradual, shiftAlarms, shiftResources } from './shift.ts'
 import { readStores } from './stores.ts'
 import { DELIVERIES_ID, ordersId, tableResources, tablesOf } from './tables.ts'
 
@@ -159,7 +159,7 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...queues.httpFeedResources(stack, { feeder, concurrency: Number(parameters.feederConcurrency) }),
       ...roleResources(stack),
       ...alarmResources(stack, parameters.alarmEmail),
-      ...dashboardResources(stack),
+      ...dashboardResources(stack, isGradual(shift) ? shiftAlarms : []),
       ...queryResources(stack),
       ...shiftResources(stack, shift),
       ...domainResources(parameters),

@@ -66,6 +66,23 @@ const properties = v.looseObject({
     ComparisonOperator: text,
   },
   ...{ Threshold: v.optional(v.number(), 0), Period: v.optional(v.number(), 0), TreatMissingData: text },
+  Metrics: v.optional(
+    v.array(
+      v.object({
+        ...{ Id: v.string(), Expression: text, ReturnData: v.boolean() },
+        MetricStat: v.optional(
+          v.object({
+            ...{ Period: v.number(), Stat: v.string() },
+            Metric: v.object({
+              ...{ Namespace: v.string(), MetricName: v.string() },
+              Dimensions: v.array(v.object({ Name: v.string(), Value: v.string() })),
+            }),
+          }),
+        ),
+      }),
+    ),
+    [],
+  ),
   ...{ AlarmActions: texts, OKActions: texts },
   Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
   KeySchema: keys,

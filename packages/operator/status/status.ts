@@ -1,5 +1,6 @@
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor } from '@order-relay/deploy/alarms.ts'
 import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
+import { shiftAlarms } from '@order-relay/deploy/shift.ts'
 import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -73,7 +74,12 @@ export const alarmsOf = async (context: Context, queues: Queues, read: ReadSerie
       ? await localState({ condition, ...alarm }, queues, read)
       : (known.get(alarmName(service, alarm)) ?? ({ state: 'unknown' } as const))),
   }))
-  return Promise.all(alarms)
+  // Only stages with gradual deployments have these.
+  const shifted = shiftAlarms.flatMap(alarm => {
+    const state = known?.get(alarmName(service, alarm))
+    return state === undefined ? [] : [{ ...alarm, ...state }]
+  })
+  return [...(await Promise.all(alarms)), ...shifted]
 }
 
 const ORDER = { alarm: 0, unknown: 1, ok: 2 }
