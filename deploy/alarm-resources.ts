@@ -9,6 +9,7 @@ import {
   type Stack,
   stackName,
 } from './cloudformation.ts'
+import { type MathAlarm, tableAlarms, undeletedAlarms } from './math-alarms.ts'
 
 const ACCOUNT = ref('AWS::AccountId')
 const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
@@ -98,10 +99,17 @@ export const alarmResources = (stack: Stack, email: string): Resources => {
   const service = stackName(stack.stage)
   const resources = (alarms: Record<string, Alarm>) =>
     Object.entries(alarms).map(([id, alarm]) => [`${id}Alarm`, alarmResource(service, alarm)] as const)
+  const math = (alarms: Record<string, MathAlarm>) =>
+    Object.entries(alarms).map(
+      ([id, { condition, ...alarm }]) => [`${id}Alarm`, alarmWith(service, alarm, condition)] as const,
+    )
   return {
     ...topic(service, email),
     ThrottledRequests: throttledRequests(service),
     ...Object.fromEntries(resources(alarmsFor(service))),
+    ...Object.fromEntries(math(tableAlarms(stack))),
+    // Together with the other alarms of feeds, they would exceed the resources of one stack.
+    ...nestedStack('UndeletedAlarms', { AlarmTopic: ref('AlarmTopic') }, math(undeletedAlarms(stack))),
     ...nestedStack('FeedAlarms', { AlarmTopic: ref('AlarmTopic') }, resources(feedAlarmsFor(stack))),
   }
 }

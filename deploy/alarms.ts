@@ -21,6 +21,8 @@ export type AlarmCode =
   | keyof ReturnType<typeof definitions>
   | 'store-feed-age'
   | 'store-dead-letters'
+  | 'store-feed-undeleted'
+  | 'table-throttles'
   | 'new-version'
 
 export type Alarm = {
@@ -81,6 +83,7 @@ const PAGES: Readonly<Record<string, string>> = {
   ...{ 'webhook-errors': 'endpoint-errors', 'webhook-throttles': 'endpoint-errors' },
   ...{ 'api-errors': 'endpoint-errors', 'api-throttles': 'endpoint-errors' },
   'feed-dead-lettered': 'feed-dead-letters',
+  'feeder-throttles': 'worker-throttles',
 }
 
 /** The alarms of a stack by code. */
@@ -181,6 +184,7 @@ const definitions = (service: string) => {
       'The feeder, which delivers to HTTP feeds, crashed or timed out',
       any(functionMetric('Feeder', 'Errors')),
     ],
+    'feeder-throttles': ['Lambda throttles the feeder', any(functionMetric('Feeder', 'Throttles'))],
     // Counted at each probe, at least every 25 minutes.
     'feed-disabled': [
       "A store's HTTP endpoint has failed for so long that the relay only probes it",

@@ -4,6 +4,7 @@ import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import type { Received } from '../lib/webhook/receive.ts'
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from './alarms.ts'
 import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
+import { tableAlarms, undeletedAlarms } from './math-alarms.ts'
 import { fullFeedName, QUEUE_IDS } from './queues.ts'
 
 /** Labels of outcomes and events. */
@@ -81,10 +82,11 @@ const apiSeries = seriesOf('AWS/ApiGateway', 'ApiId')
 
 /** The dashboard's rows of widgets, from the endpoints to the feeds. */
 export const dashboardRows = (
-  { stage, prefix, stores }: Stack,
+  { stage, prefix, stores, ordersTable }: Stack,
   more: readonly Pick<Alarm, 'name'>[],
 ): Row[] => {
   const service = stackName(stage)
+  const tables = tableAlarms({ prefix, ...(ordersTable !== undefined && { ordersTable }) })
   const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => {
     const pairs = Object.entries<string>(dimensions ?? {}).flat()
     return [METRICS_NAMESPACE, name, 'service', service, ...pairs, { label }]
@@ -109,12 +111,14 @@ export const dashboardRows = (
     [
       2,
       { type: 'text', properties: { markdown } },
-      alarmWidget([...Object.values(alarmsFor(service)), ...more].map(alarmArn), 'Alarms'),
+      alarmWidget([...Object.values({ ...alarmsFor(service), ...tables }), ...more].map(alarmArn), 'Alarms'),
     ],
     [
       2,
       ...split(
-        Object.values(feedAlarmsFor({ prefix, stores })).map(alarmArn),
+        Object.values({ ...feedAlarmsFor({ prefix, stores }), ...undeletedAlarms({ prefix, stores }) }).map(
+          alarmArn,
+        ),
         alarmWidget,
         'Alarms of feeds',
       ),

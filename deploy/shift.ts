@@ -1,4 +1,3 @@
-import { MINUTE } from '../lib/platform/environment.ts'
 import { METRICS_NAMESPACE } from '../lib/platform/names.ts'
 import type { Metric } from '../lib/platform/telemetry.ts'
 import { alarmWith } from './alarm-resources.ts'
@@ -16,6 +15,7 @@ import {
   type Stack,
   stackName,
 } from './cloudformation.ts'
+import { positive, sumOf } from './math-alarms.ts'
 
 /** The alias through which a function is invoked. */
 const ALIAS = 'live'
@@ -50,36 +50,25 @@ const TOLERANCE = 0.05
  * version. The products avoid a division by zero, for which CloudWatch has no value.
  */
 const judgement = (service: string, name: Shifted) => {
-  const query = (Id: string, Namespace: string, MetricName: string, dimensions: Record<string, unknown>) => {
-    const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }))
-    const Metric = { Namespace, MetricName, Dimensions }
-    return { Id, MetricStat: { Metric, Period: 5 * MINUTE, Stat: 'Sum' }, ReturnData: false }
-  }
   const FunctionName = `${service}-${name}`
   const alias = { FunctionName, Resource: `${FunctionName}:${ALIAS}` }
   const version = ref(versionOf(name))
   const newest = { ...alias, ExecutedVersion: version }
-  const math = (Id: string, Expression: string) => ({ Id, Expression, ReturnData: Id === 'worse' })
+  const math = (Id: string, Expression: string) => ({ Id, Expression, ReturnData: false })
   const mayFail = `new_calls * (2 * old_failed + ${TOLERANCE} * old_calls)`
-  return {
-    Metrics: [
-      math('worse', `IF(new_failed >= ${MIN_FAILURES} AND new_failed * old_calls > ${mayFail}, 1, 0)`),
-      math('new_failed', 'FILL(new_errors, 0) + FILL(new_failures, 0)'),
-      math('old_failed', 'FILL(all_errors, 0) + FILL(all_failures, 0) - new_failed'),
-      math('new_calls', 'FILL(new_invocations, 0)'),
-      math('old_calls', 'FILL(all_invocations, 0) - new_calls'),
-      query('new_errors', 'AWS/Lambda', 'Errors', newest),
-      query('new_failures', METRICS_NAMESPACE, FAILURES[name], { service, version }),
-      query('new_invocations', 'AWS/Lambda', 'Invocations', newest),
-      query('all_errors', 'AWS/Lambda', 'Errors', alias),
-      query('all_failures', METRICS_NAMESPACE, FAILURES[name], { service }),
-      query('all_invocations', 'AWS/Lambda', 'Invocations', alias),
-    ],
-    EvaluationPeriods: 1,
-    ComparisonOperator: 'GreaterThanThreshold',
-    Threshold: 0,
-    TreatMissingData: 'notBreaching',
-  }
+  const isWorse = `IF(new_failed >= ${MIN_FAILURES} AND new_failed * old_calls > ${mayFail}, 1, 0)`
+  return positive(isWorse, [
+    math('new_failed', 'FILL(new_errors, 0) + FILL(new_failures, 0)'),
+    math('old_failed', 'FILL(all_errors, 0) + FILL(all_failures, 0) - new_failed'),
+    math('new_calls', 'FILL(new_invocations, 0)'),
+    math('old_calls', 'FILL(all_invocations, 0) - new_calls'),
+    sumOf('new_errors', ['AWS/Lambda', 'Errors', newest]),
+    sumOf('new_failures', [METRICS_NAMESPACE, FAILURES[name], { service, version }]),
+    sumOf('new_invocations', ['AWS/Lambda', 'Invocations', newest]),
+    sumOf('all_errors', ['AWS/Lambda', 'Errors', alias]),
+    sumOf('all_failures', [METRICS_NAMESPACE, FAILURES[name], { service }]),
+    sumOf('all_invocations', ['AWS/Lambda', 'Invocations', alias]),
+  ])
 }
 
 const NONE = 'none'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { labelOf } from '../../deploy/alarms.ts'
-import { METRICS_NAMESPACE } from '../../lib/platform/names.ts'
+import { METRICS_NAMESPACE, TABLES } from '../../lib/platform/names.ts'
 import { BY_VERSION, METRICS } from '../../lib/platform/telemetry.ts'
 import { STORES } from '../../proofs/crash/functions.ts'
 import { ofType, type Properties, type Resolved, STACK } from './resolve.ts'
@@ -16,6 +16,8 @@ const METRICS_OF_AWS: Readonly<Record<string, string>> = {
     NumberOfMessagesDeleted NumberOfMessagesReceived NumberOfMessagesSent SentMessageSize`,
   'AWS/Lambda FunctionName':
     'AWS::Lambda::Function Invocations Errors Throttles Duration ConcurrentExecutions',
+  'AWS/DynamoDB TableName': 'AWS::DynamoDB::Table ReadThrottleEvents WriteThrottleEvents',
+  'AWS/DynamoDB TableName GlobalSecondaryIndexName': 'AWS::DynamoDB::Table WriteThrottleEvents',
   'AWS/Lambda FunctionName Resource': 'AWS::Lambda::Function Invocations Errors Throttles Duration',
   'AWS/Lambda FunctionName Resource ExecutedVersion':
     'AWS::Lambda::Function Invocations Errors Throttles Duration',
@@ -73,12 +75,18 @@ const SIGNS: Readonly<Record<string, string>> = {
   ...{ GreaterThanThreshold: '>', GreaterThanOrEqualToThreshold: '≥', LessThanThreshold: '<' },
 }
 
+const tableName = RegExp(`^(${Object.values(TABLES).join('|')})(?=-throttles$)`)
+
 /** An alarm as a row of the table in docs/operate.md; the alarms of feeds share rows, and those of new versions. */
 const rowOf = (alarm: Properties): string => {
   const shared = (name: string) =>
     STORES.reduce(
-      (text, store) => text.replace(RegExp(`^feed-${labelOf(store)}(?=-age|-dead|\\.fifo)`), 'feed-*store*'),
-      name.replace(`${STACK}-`, '').replace(/^\w+(?=-new-version$)/, '*function*'),
+      (text, store) =>
+        text.replace(RegExp(`^feed-${labelOf(store)}(?=-age|-dead|-undeleted|\\.fifo)`), 'feed-*store*'),
+      name
+        .replace(`${STACK}-`, '')
+        .replace(/^\w+(?=-new-version$)/, '*function*')
+        .replace(tableName, '*table*'),
     )
   const dimensions = alarm.Dimensions.filter(({ Name }) => Name !== 'service' && Name !== 'ApiId')
   const of = dimensions

@@ -36,7 +36,7 @@ const isRolledBack = (newest: Counts, old: Counts) => {
       FILL: (value: number | undefined, missing: number) => value ?? missing,
     })
   }
-  return evaluate('worse') === 1
+  return evaluate('condition') === 1
 }
 
 test.each<[string, Counts, Counts, boolean]>([

@@ -37,6 +37,9 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'alarm/store-feed-age': 'فروشگاه «{store}» قدیمی‌ترین پیام خود را بیش از یک ساعت است که نگرفته است',
   'alarm/store-dead-letters':
     'پیام‌هایی که فروشگاه «{store}» از عهده‌شان برنیامده در صف پیام‌های ناکامش مانده‌اند',
+  'alarm/feeder-throttles': 'Lambda فرستندهٔ خوراک‌های HTTP را محدود می‌کند',
+  'alarm/table-throttles': 'DynamoDB جدولی یا یکی از نمایه‌هایش را محدود می‌کند',
+  'alarm/store-feed-undeleted': 'فروشگاه «{store}» پیام‌ها را می‌گیرد و بیشترشان را پاک نمی‌کند',
   'alarm/new-version': 'نسخهٔ تازهٔ تابعی بیش از نسخهٔ پیشین ناموفق است؛ استقرارش پس گرفته می‌شود',
   seconds: '{count} ثانیه',
   minutes: '{count} دقیقه',
