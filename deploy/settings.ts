@@ -10,6 +10,7 @@ export type DeploymentSettings = {
   accountingTimeZone: string
   waitSeconds: number
   shift: string
+  callerAddresses: string
   ordersTable: string
   domain: string
   certificateArn: string
@@ -50,6 +51,7 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',
   ],
+  callerAddresses: [value => ['hidden', 'logged'].includes(value), '; set "hidden" or "logged"'],
   shift: [value => SHIFTS.includes(value), `; set one of ${SHIFTS.join(', ')}`],
   domain: [
     (value, { certificateArn }) => value === '' || certificateArn !== '',

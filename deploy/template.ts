@@ -42,6 +42,21 @@ const stores = () => {
 /** On AWS, these are in a nested stack. */
 export const feederEvents = () => (isOffline() ? queues.feederEvents({ stores: stores() }) : [])
 
+/** The fields of the access log. No user agent or path: paths of the stores' API contain order numbers. */
+const ACCESS_LOG = {
+  ...{ requestId: 'requestId', time: 'requestTime', route: 'routeKey', status: 'status' },
+  ...{ latency: 'responseLatency', integrationLatency: 'integrationLatency' },
+  ...{ integrationError: 'integrationErrorMessage', bytes: 'responseLength' },
+}
+
+/** The format of the access log, with the caller's address if the setting `callerAddresses` is `logged`. */
+export const accessLogFormat = async ({ resolveVariable }: Context) => {
+  const isLogged = (await resolveVariable('param:callerAddresses')) === 'logged'
+  const fields = { ...ACCESS_LOG, ...(isLogged && { caller: 'identity.sourceIp' }) }
+  const named = Object.entries(fields).map(([name, variable]) => [name, `$context.${variable}`])
+  return JSON.stringify(Object.fromEntries(named))
+}
+
 /** Requests per second, and burst. */
 type Throttle = { rate: number; burst: number }
 

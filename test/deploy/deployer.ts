@@ -21,7 +21,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   // The nested stacks, and with osls and deploy/adopt-orders.ts the stack itself.
   'AWS::CloudFormation::Stack': `CreateStack UpdateStack DeleteStack DescribeStacks DescribeStackEvents
     DescribeStackResource DescribeStackResources ListStackResources GetTemplate CreateChangeSet DescribeChangeSet
-    ExecuteChangeSet DeleteChangeSet ValidateTemplate`,
+    ExecuteChangeSet DeleteChangeSet ValidateTemplate SetStackPolicy UpdateTerminationProtection`,
   'AWS::CloudWatch::Alarm': `PutMetricAlarm DeleteAlarms DescribeAlarms ${TAGS}`,
   'AWS::CloudWatch::Dashboard': 'PutDashboard DeleteDashboards GetDashboard',
   'AWS::CodeDeploy::Application': `CreateApplication DeleteApplication GetApplication UpdateApplication

@@ -30,6 +30,7 @@ export const SETTINGS = {
 
 /** Likewise, with all optional settings. */
 const OPTIONS = {
+  callerAddresses: 'logged',
   shift: 'Linear10PercentEvery2Minutes',
   domain: 'relay.example',
   certificateArn: 'certificate',

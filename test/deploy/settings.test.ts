@@ -21,6 +21,7 @@ const settings = {
   feedAddresses: 'public',
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: 3,
+  callerAddresses: 'hidden',
   shift: 'none',
   ordersTable: 'orders',
   domain: '',
@@ -69,6 +70,7 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ waitSeconds: -1 }, 'waitSeconds is "-1"; set a number from 0 to 10'],
   [{ waitSeconds: 11 }, 'waitSeconds is "11"; set a number from 0 to 10'],
   [{ shift: 'Canary20Percent' }, `shift is "Canary20Percent"; set one of none, ${OF_CODEDEPLOY}`],
+  [{ callerAddresses: 'yes' }, 'callerAddresses is "yes"; set "hidden" or "logged"'],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
 ])('%j is refused, except in the stage "local": %s', ({ stores = [], ...wrong }, problem) => {

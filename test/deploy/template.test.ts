@@ -73,6 +73,19 @@ test.each([
   expect(await found(altered)).toContainEqual(expect.stringContaining(expected))
 })
 
+test('the stack policy protects every queue of the relay itself and every table from deletion', () => {
+  const { provider } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'error' })
+  const [, { Resource }] = provider.stackPolicy
+  const { Resources } = packaged.template
+  const holding = Object.keys(Resources).filter(
+    id =>
+      (/::(Queue|Table)$/.test(Resources[id]?.Type ?? '') && !id.startsWith('Feed')) ||
+      id === 'FeedsDeadQueue',
+  )
+  const expected = holding.filter(id => id !== 'OrdersTable').map(id => `LogicalResourceId/${id}`)
+  expect(Resource.toSorted()).toEqual(expected.toSorted())
+})
+
 test('detects a bundle that Lambda would not load as a module', async () => {
   const { 'functions/webhook.mjs': code = new Uint8Array() } = unzipSync(
     packaged.zips.webhook ?? new Uint8Array(),
