@@ -1,5 +1,6 @@
 import { WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { alarmResources } from './alarm-resources.ts'
+import { budgetResources } from './budget.ts'
 import { arnOf, DEFAULT_STAGE, type Resources, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
 import { queryResources } from './queries.ts'
@@ -14,7 +15,7 @@ type Context = { resolveVariable: (name: string) => Promise<string | number> }
 
 /** The parameters of serverless.yml that the resources depend on. */
 const PARAMETERS = [
-  ...(['prefix', 'ordersTable', 'alarmEmail', 'shift'] as const),
+  ...(['prefix', 'ordersTable', 'alarmEmail', 'monthlyBudget', 'shift'] as const),
   ...(['domain', 'certificateArn', 'hostedZoneId', 'defaultEndpoint'] as const),
   ...(['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'] as const),
 ]
@@ -174,6 +175,7 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...queues.httpFeedResources(stack, { feeder, concurrency: Number(parameters.feederConcurrency) }),
       ...roleResources(stack),
       ...alarmResources(stack, parameters.alarmEmail),
+      ...budgetResources(stack, parameters),
       ...dashboardResources(stack, isGradual(shift) ? shiftAlarms : []),
       ...queryResources(stack),
       ...shiftResources(stack, shift),

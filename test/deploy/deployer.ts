@@ -18,6 +18,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   // Includes the access log.
   'AWS::ApiGatewayV2::Stage': `${API} logs:CreateLogDelivery logs:GetLogDelivery logs:UpdateLogDelivery
     logs:DeleteLogDelivery logs:ListLogDeliveries logs:PutResourcePolicy logs:DescribeResourcePolicies`,
+  'AWS::Budgets::Budget': `ModifyBudget ViewBudget ${TAGS}`,
   // The nested stacks, and with osls and deploy/adopt-orders.ts the stack itself.
   'AWS::CloudFormation::Stack': `CreateStack UpdateStack DeleteStack DescribeStacks DescribeStackEvents
     DescribeStackResource DescribeStackResources ListStackResources GetTemplate CreateChangeSet DescribeChangeSet

@@ -31,6 +31,7 @@ export const SETTINGS = {
 /** Likewise, with all optional settings. */
 const OPTIONS = {
   callerAddresses: 'logged',
+  monthlyBudget: 40,
   shift: 'Linear10PercentEvery2Minutes',
   domain: 'relay.example',
   certificateArn: 'certificate',

@@ -117,6 +117,7 @@ const ARNS: Readonly<Record<string, (name: string, properties: Properties) => st
   'AWS::ApiGatewayV2::Integration': (name, { ApiId }) => `${API}/apis/${ApiId}/integrations/${name}`,
   'AWS::ApiGatewayV2::Route': (name, { ApiId }) => `${API}/apis/${ApiId}/routes/${name}`,
   'AWS::ApiGatewayV2::Stage': (name, { ApiId }) => `${API}/apis/${ApiId}/stages/${name}`,
+  'AWS::Budgets::Budget': () => `arn:aws:budgets::${ACCOUNT}:budget/${STACK}`,
   'AWS::CloudFormation::Stack': name => arn('cloudformation', `stack/${name}/1`),
   'AWS::CloudWatch::Alarm': name => arn('cloudwatch', `alarm:${name}`),
   'AWS::CloudWatch::Dashboard': name => `arn:aws:cloudwatch::${ACCOUNT}:dashboard/${name}`,
