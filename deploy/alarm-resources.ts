@@ -9,6 +9,7 @@ import {
   type Stack,
   stackName,
 } from './cloudformation.ts'
+import { type MathAlarm, tableAlarms, undeletedAlarms } from './math-alarms.ts'
 
 const ACCOUNT = ref('AWS::AccountId')
 const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
@@ -71,19 +72,26 @@ const throttledRequests = (service: string): Resource => ({
   },
 })
 
+/** @param condition the properties that define when it is raised */
+export const alarmWith = (
+  service: string,
+  alarm: Omit<Alarm, 'condition'>,
+  condition: Readonly<Record<string, unknown>>,
+): Resource => ({
+  Type: 'AWS::CloudWatch::Alarm',
+  Properties: {
+    AlarmName: alarmName(service, alarm),
+    AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
+    AlarmActions: [ref('AlarmTopic')],
+    OKActions: [ref('AlarmTopic')],
+    ...condition,
+  },
+})
+
 const alarmResource = (service: string, alarm: Alarm): Resource => {
   const { Statistic, ...condition } = alarm.condition
-  return {
-    Type: 'AWS::CloudWatch::Alarm',
-    Properties: {
-      AlarmName: alarmName(service, alarm),
-      AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
-      AlarmActions: [ref('AlarmTopic')],
-      OKActions: [ref('AlarmTopic')],
-      ...(Statistic === 'p99' ? { ExtendedStatistic: Statistic } : { Statistic }),
-      ...condition,
-    },
-  }
+  const statistic = Statistic === 'p99' ? { ExtendedStatistic: Statistic } : { Statistic }
+  return alarmWith(service, alarm, { ...statistic, ...condition })
 }
 
 /** @param email the recipient of the alarms, if any */
@@ -91,10 +99,17 @@ export const alarmResources = (stack: Stack, email: string): Resources => {
   const service = stackName(stack.stage)
   const resources = (alarms: Record<string, Alarm>) =>
     Object.entries(alarms).map(([id, alarm]) => [`${id}Alarm`, alarmResource(service, alarm)] as const)
+  const math = (alarms: Record<string, MathAlarm>) =>
+    Object.entries(alarms).map(
+      ([id, { condition, ...alarm }]) => [`${id}Alarm`, alarmWith(service, alarm, condition)] as const,
+    )
   return {
     ...topic(service, email),
     ThrottledRequests: throttledRequests(service),
     ...Object.fromEntries(resources(alarmsFor(service))),
+    ...Object.fromEntries(math(tableAlarms(stack))),
+    // Together with the other alarms of feeds, they would exceed the resources of one stack.
+    ...nestedStack('UndeletedAlarms', { AlarmTopic: ref('AlarmTopic') }, math(undeletedAlarms(stack))),
     ...nestedStack('FeedAlarms', { AlarmTopic: ref('AlarmTopic') }, resources(feedAlarmsFor(stack))),
   }
 }

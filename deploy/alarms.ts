@@ -17,7 +17,13 @@ type Condition = Source & {
   TreatMissingData: 'notBreaching' | 'breaching' | 'ignore'
 }
 
-export type AlarmCode = keyof ReturnType<typeof definitions> | 'store-feed-age' | 'store-dead-letters'
+export type AlarmCode =
+  | keyof ReturnType<typeof definitions>
+  | 'store-feed-age'
+  | 'store-dead-letters'
+  | 'store-feed-undeleted'
+  | 'table-throttles'
+  | 'new-version'
 
 export type Alarm = {
   /** Stable, unlike the summary. The console uses it to translate the alarm. */
@@ -77,6 +83,7 @@ const PAGES: Readonly<Record<string, string>> = {
   ...{ 'webhook-errors': 'endpoint-errors', 'webhook-throttles': 'endpoint-errors' },
   ...{ 'api-errors': 'endpoint-errors', 'api-throttles': 'endpoint-errors' },
   'feed-dead-lettered': 'feed-dead-letters',
+  'feeder-throttles': 'worker-throttles',
 }
 
 /** The alarms of a stack by code. */
@@ -186,6 +193,7 @@ const definitions = (service: string) => {
       'The feeder, which delivers to HTTP feeds, crashed or timed out',
       any(functionMetric('Feeder', 'Errors')),
     ],
+    'feeder-throttles': ['Lambda throttles the feeder', any(functionMetric('Feeder', 'Throttles'))],
     // Counted at each probe, at least every 25 minutes.
     'feed-disabled': [
       "A store's HTTP endpoint has failed for so long that the relay only probes it",
@@ -252,6 +260,14 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
       return [ageAlarm, [`${feedDeadQueueId(store.source)}Letters`, dead]]
     }),
   )
+
+/** The alarm of each function's gradual deployment, which rolls it back. `deploy/shift.ts` has its condition. */
+export const shiftAlarm = (functionName: string): Omit<Alarm, 'condition'> => ({
+  code: 'new-version',
+  page: 'new-version',
+  name: `${functionName}-new-version`,
+  summary: 'A new version fails more often than the old one; its deployment is rolled back',
+})
 
 /** The name of an alarm. */
 export const alarmName = (service: string, { name }: Pick<Alarm, 'name'>): string => `${service}-${name}`

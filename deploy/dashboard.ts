@@ -4,6 +4,7 @@ import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import type { Received } from '../lib/webhook/receive.ts'
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from './alarms.ts'
 import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
+import { tableAlarms, undeletedAlarms } from './math-alarms.ts'
 import { fullFeedName, QUEUE_IDS } from './queues.ts'
 
 /** Labels of outcomes and events. */
@@ -80,8 +81,12 @@ const functionSeries = seriesOf('AWS/Lambda', 'FunctionName', 'LambdaFunction')
 const apiSeries = seriesOf('AWS/ApiGateway', 'ApiId')
 
 /** The dashboard's rows of widgets, from the endpoints to the feeds. */
-export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
+export const dashboardRows = (
+  { stage, prefix, stores, ordersTable }: Stack,
+  more: readonly Pick<Alarm, 'name'>[],
+): Row[] => {
   const service = stackName(stage)
+  const tables = tableAlarms({ prefix, ...(ordersTable !== undefined && { ordersTable }) })
   const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => {
     const pairs = Object.entries<string>(dimensions ?? {}).flat()
     return [METRICS_NAMESPACE, name, 'service', service, ...pairs, { label }]
@@ -98,7 +103,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
       (metrics, part) => graph(part, metrics, { stat }),
       title,
     )
-  const alarmArn = (alarm: Alarm) =>
+  const alarmArn = (alarm: Pick<Alarm, 'name'>) =>
     `arn:${placeholder('AWS::Partition')}:cloudwatch:${placeholder('AWS::Region')}:` +
     `${placeholder('AWS::AccountId')}:alarm:${alarmName(service, alarm)}`
   const markdown = `# ${service}: endpoints, order queue, worker, feeds\nEvery alarm has a page in \`docs/runbook\`.`
@@ -106,12 +111,14 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
     [
       2,
       { type: 'text', properties: { markdown } },
-      alarmWidget(Object.values(alarmsFor(service)).map(alarmArn), 'Alarms'),
+      alarmWidget([...Object.values({ ...alarmsFor(service), ...tables }), ...more].map(alarmArn), 'Alarms'),
     ],
     [
       2,
       ...split(
-        Object.values(feedAlarmsFor({ prefix, stores })).map(alarmArn),
+        Object.values({ ...feedAlarmsFor({ prefix, stores }), ...undeletedAlarms({ prefix, stores }) }).map(
+          alarmArn,
+        ),
         alarmWidget,
         'Alarms of feeds',
       ),
@@ -224,12 +231,13 @@ const layOut = (rows: readonly Row[]) => {
   })
 }
 
-export const dashboardResources = (stack: Stack): Resources => ({
+/** @param more alarms other than those of every stack */
+export const dashboardResources = (stack: Stack, more: readonly Pick<Alarm, 'name'>[]): Resources => ({
   Dashboard: {
     Type: 'AWS::CloudWatch::Dashboard',
     Properties: {
       DashboardName: stackName(stack.stage),
-      DashboardBody: sub(JSON.stringify({ widgets: layOut(dashboardRows(stack)) })),
+      DashboardBody: sub(JSON.stringify({ widgets: layOut(dashboardRows(stack, more)) })),
     },
   },
 })

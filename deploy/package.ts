@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { bundle, zipped } from './bundle.ts'
 import { rolePath } from './cloudformation.ts'
 import { assertDeployable, type DeploymentSettings } from './settings.ts'
-import { addAliases, isGradual, prepareShift, type Versioned } from './shift.ts'
+import { addAliases, isGradual, prepareShift, type Versioned, watchVersions } from './shift.ts'
 import { readStores } from './stores.ts'
 
 type Values = Record<string, unknown>
@@ -147,6 +147,7 @@ export default class PackagePlugin {
         const { stage, compiledCloudFormationTemplate } = service.provider
         const { permissionsBoundary } = service.custom.settings
         confineRoles(compiledCloudFormationTemplate.Resources, stage, permissionsBoundary)
+        if (isShifted()) watchVersions(service.provider.compiledCloudFormationTemplate, service.functions)
         await extractTemplates()
       },
       'before:aws:deploy:deploy:validateTemplate': uploadTemplates,

@@ -12,6 +12,9 @@ export type DeploymentSettings = {
   waitSeconds: number
   checksPerSecond: number
   shift: string
+  callerAddresses: string
+  monthlyBudget: number
+  alarmEmail: string
   ordersTable: string
   domain: string
   certificateArn: string
@@ -74,6 +77,11 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
   ordersTable: [
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',
+  ],
+  callerAddresses: [value => ['hidden', 'logged'].includes(value), '; set "hidden" or "logged"'],
+  monthlyBudget: [
+    (value, { alarmEmail }) => Number(value) === 0 || (Number(value) > 0 && alarmEmail !== ''),
+    '; set 0, or a number of US dollars together with alarmEmail',
   ],
   shift: [value => SHIFTS.includes(value), `; set one of ${SHIFTS.join(', ')}`],
   permissionsBoundary: [

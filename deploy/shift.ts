@@ -1,4 +1,7 @@
-import { alarmName } from './alarms.ts'
+import { METRICS_NAMESPACE } from '../lib/platform/names.ts'
+import type { Metric } from '../lib/platform/telemetry.ts'
+import { alarmWith } from './alarm-resources.ts'
+import { alarmName, shiftAlarm } from './alarms.ts'
 import {
   allow,
   arn,
@@ -12,20 +15,60 @@ import {
   type Stack,
   stackName,
 } from './cloudformation.ts'
+import { positive, sumOf } from './math-alarms.ts'
 
 /** The alias through which a function is invoked. */
 const ALIAS = 'live'
 
 /**
- * The functions with gradual deployments, each with the alarms that roll a new version back: those that a defect raises
- * within minutes, and that a store, the accounting service or a flood cannot raise. `reconcile` is excluded because it
- * runs only twice in a shift of ten minutes.
+ * The functions with gradual deployments, each with the metric of its failures. `reconcile` is excluded
+ * because it runs only twice in a shift of ten minutes.
  */
-const ROLLED_BACK_BY: Readonly<Record<string, readonly string[]>> = {
-  webhook: ['webhook-errors', 'deliveries-failed'],
-  api: ['api-errors', 'requests-failed'],
-  worker: ['worker-errors'],
-  feeder: ['feeder-errors'],
+const FAILURES = {
+  webhook: 'DeliveryFailed',
+  api: 'RequestFailed',
+  worker: 'EventRetried',
+  feeder: 'FeedRetried',
+} as const satisfies Record<string, Metric>
+type Shifted = keyof typeof FAILURES
+const SHIFTED = Object.keys(FAILURES) as Shifted[]
+
+/** The alarms of the gradual deployments, which roll them back. */
+export const shiftAlarms = SHIFTED.map(shiftAlarm)
+
+/** The parameter of the nested stack with a function's new version. */
+const versionOf = (name: string) => `${pascal(name)}Version`
+
+/** One failure may be anybody's. */
+const MIN_FAILURES = 3
+/** How many failures in each invocation a new version may have in addition to twice those of the old one. */
+const TOLERANCE = 0.05
+
+/**
+ * Compares the new version's failures in each invocation with the old version's in the same five minutes: what fails
+ * because of the accounting service, a store or AWS fails in both. Nothing is compared once the alias has only one
+ * version. The products avoid a division by zero, for which CloudWatch has no value.
+ */
+const judgement = (service: string, name: Shifted) => {
+  const FunctionName = `${service}-${name}`
+  const alias = { FunctionName, Resource: `${FunctionName}:${ALIAS}` }
+  const version = ref(versionOf(name))
+  const newest = { ...alias, ExecutedVersion: version }
+  const math = (Id: string, Expression: string) => ({ Id, Expression, ReturnData: false })
+  const mayFail = `new_calls * (2 * old_failed + ${TOLERANCE} * old_calls)`
+  const isWorse = `IF(new_failed >= ${MIN_FAILURES} AND new_failed * old_calls > ${mayFail}, 1, 0)`
+  return positive(isWorse, [
+    math('new_failed', 'FILL(new_errors, 0) + FILL(new_failures, 0)'),
+    math('old_failed', 'FILL(all_errors, 0) + FILL(all_failures, 0) - new_failed'),
+    math('new_calls', 'FILL(new_invocations, 0)'),
+    math('old_calls', 'FILL(all_invocations, 0) - new_calls'),
+    sumOf('new_errors', ['AWS/Lambda', 'Errors', newest]),
+    sumOf('new_failures', [METRICS_NAMESPACE, FAILURES[name], { service, version }]),
+    sumOf('new_invocations', ['AWS/Lambda', 'Invocations', newest]),
+    sumOf('all_errors', ['AWS/Lambda', 'Errors', alias]),
+    sumOf('all_failures', [METRICS_NAMESPACE, FAILURES[name], { service }]),
+    sumOf('all_invocations', ['AWS/Lambda', 'Invocations', alias]),
+  ])
 }
 
 const NONE = 'none'
@@ -46,9 +89,10 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
   if (!isGradual(shift)) return {}
   const service = stackName(stage)
   const functions = (qualifier: string) =>
-    Object.keys(ROLLED_BACK_BY).map(name => arn('lambda', `function:${service}-${name}${qualifier}`))
-  const group = (name: string, alarms: readonly string[]): Resource => ({
+    SHIFTED.map(name => arn('lambda', `function:${service}-${name}${qualifier}`))
+  const group = (name: Shifted): Resource => ({
     Type: 'AWS::CodeDeploy::DeploymentGroup',
+    DependsOn: [`${pascal(name)}NewVersionAlarm`],
     Properties: {
       ApplicationName: ref('Application'),
       DeploymentGroupName: name,
@@ -60,9 +104,8 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
         Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
       },
       AlarmConfiguration: {
-        // CodeDeploy refuses to deploy while an alarm is raised, even a deployment that fixes the cause.
         Enabled: shift !== 'AllAtOnce',
-        Alarms: alarms.map(name => ({ Name: alarmName(service, { name }) })),
+        Alarms: [{ Name: alarmName(service, shiftAlarm(name)) }],
       },
     },
   })
@@ -74,9 +117,7 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
       allow(['lambda:GetProvisionedConcurrencyConfig'], functions(':*')),
       allow(
         ['cloudwatch:DescribeAlarms'],
-        Object.values(ROLLED_BACK_BY).flatMap(names =>
-          names.map(name => arn('cloudwatch', `alarm:${alarmName(service, { name })}`)),
-        ),
+        SHIFTED.map(name => arn('cloudwatch', `alarm:${alarmName(service, shiftAlarm(name))}`)),
       ),
     ],
   )
@@ -84,17 +125,26 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
     Type: 'AWS::CodeDeploy::Application',
     Properties: { ApplicationName: ref('Service'), ComputePlatform: 'Lambda' },
   }
-  const groups = Object.entries(ROLLED_BACK_BY).map(
-    ([name, alarms]) => [`${pascal(name)}Group`, group(name, alarms)] as const,
+  const groups = SHIFTED.map(name => [`${pascal(name)}Group`, group(name)] as const)
+  const alarms = SHIFTED.map(
+    name =>
+      [
+        `${pascal(name)}NewVersionAlarm`,
+        alarmWith(service, shiftAlarm(name), judgement(service, name)),
+      ] as const,
   )
-  const alarms = new Set(Object.values(ROLLED_BACK_BY).flat())
-  return nestedStack(
-    'Shift',
-    { Service: service },
-    [['Application', application], ['ShiftRole', role], ...groups],
-    [...alarms].map(name => `${pascal(name)}Alarm`),
-  )
+  // watchVersions sets the versions, which osls has not compiled yet.
+  const versions = Object.fromEntries(SHIFTED.map(name => [versionOf(name), '']))
+  return nestedStack('Shift', { Service: service, AlarmTopic: ref('AlarmTopic'), ...versions }, [
+    ['Application', application],
+    ['ShiftRole', role],
+    ...alarms,
+    ...groups,
+  ])
 }
+
+/** The number of a version. */
+const numberOf = (versionLogicalId: string) => ({ 'Fn::GetAtt': [versionLogicalId, 'Version'] })
 
 /** The properties of a function that osls reads and sets. */
 export type Versioned = {
@@ -107,7 +157,7 @@ export type Versioned = {
 
 /** Makes osls publish versions and send events to the aliases. */
 export const prepareShift = (functions: Record<string, Versioned>) => {
-  for (const name of Object.keys(ROLLED_BACK_BY))
+  for (const name of SHIFTED)
     Object.assign(functions[name] ?? {}, {
       versionFunction: true,
       targetAlias: { name: ALIAS, logicalId: aliasId(name) },
@@ -123,7 +173,7 @@ export const addAliases = (
   functions: Readonly<Record<string, Versioned>>,
   stage: string,
 ) => {
-  for (const name of Object.keys(ROLLED_BACK_BY)) {
+  for (const name of SHIFTED) {
     const version = functions[name]?.versionLogicalId ?? ''
     Object.assign(template.Resources[version] ?? {}, { DeletionPolicy: 'Delete' })
     delete template.Outputs?.[`${pascal(name)}LambdaFunctionQualifiedArn`]
@@ -135,9 +185,23 @@ export const addAliases = (
       },
       Properties: {
         FunctionName: ref(`${pascal(name)}LambdaFunction`),
-        FunctionVersion: { 'Fn::GetAtt': [version, 'Version'] },
+        FunctionVersion: numberOf(version),
         Name: ALIAS,
       },
     }
   }
+}
+
+/**
+ * Has the alarms watch the new versions, once osls has merged the resources. The aliases depend on the alarms, so a new
+ * version is watched before it is invoked.
+ */
+export const watchVersions = (
+  { Resources }: { Resources: Record<string, { Properties: Record<string, unknown> }> },
+  functions: Readonly<Record<string, Versioned>>,
+) => {
+  const { Shift } = Resources
+  if (Shift === undefined) return
+  const versions = SHIFTED.map(name => [versionOf(name), numberOf(functions[name]?.versionLogicalId ?? '')])
+  Shift.Properties.Parameters = { ...Object(Shift.Properties.Parameters), ...Object.fromEntries(versions) }
 }

@@ -60,7 +60,7 @@ export const tablesOf = ({
     aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
   },
   {
-    // The history of the orders, for people. Losing the table is harmless: no decision depends on it.
+    // The history of the orders and of the operators' actions, for people. No decision depends on it.
     id: HISTORY_ID,
     name: prefix + TABLES.history,
     schema: {
@@ -74,7 +74,7 @@ export const tablesOf = ({
       })),
     },
     retained: false,
-    aws: {},
+    aws: { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
   },
   {
     id: ordersId({ ordersTable }),

@@ -1,5 +1,6 @@
 import { WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { alarmResources } from './alarm-resources.ts'
+import { budgetResources } from './budget.ts'
 import {
   arnOf,
   DEFAULT_STAGE,
@@ -14,7 +15,7 @@ import { dashboardResources } from './dashboard.ts'
 import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
-import { aliasId, isGradual, shiftResources } from './shift.ts'
+import { aliasId, isGradual, shiftAlarms, shiftResources } from './shift.ts'
 import { readStores } from './stores.ts'
 import { DELIVERIES_ID, ordersId, tableResources, tablesOf } from './tables.ts'
 
@@ -23,7 +24,7 @@ type Context = { resolveVariable: (name: string) => Promise<string | number> }
 
 /** The parameters of serverless.yml that the resources depend on. */
 const PARAMETERS = [
-  ...(['prefix', 'ordersTable', 'alarmEmail', 'shift'] as const),
+  ...(['prefix', 'ordersTable', 'alarmEmail', 'monthlyBudget', 'shift'] as const),
   ...(['domain', 'certificateArn', 'hostedZoneId', 'defaultEndpoint'] as const),
   ...(['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'] as const),
 ]
@@ -50,6 +51,21 @@ const stores = () => {
 
 /** On AWS, these are in a nested stack. */
 export const feederEvents = () => (isOffline() ? queues.feederEvents({ stores: stores() }) : [])
+
+/** The fields of the access log. No user agent or path: paths of the stores' API contain order numbers. */
+const ACCESS_LOG = {
+  ...{ requestId: 'requestId', time: 'requestTime', route: 'routeKey', status: 'status' },
+  ...{ latency: 'responseLatency', integrationLatency: 'integrationLatency' },
+  ...{ integrationError: 'integrationErrorMessage', bytes: 'responseLength' },
+}
+
+/** The format of the access log, with the caller's address if the setting `callerAddresses` is `logged`. */
+export const accessLogFormat = async ({ resolveVariable }: Context) => {
+  const isLogged = (await resolveVariable('param:callerAddresses')) === 'logged'
+  const fields = { ...ACCESS_LOG, ...(isLogged && { caller: 'identity.sourceIp' }) }
+  const named = Object.entries(fields).map(([name, variable]) => [name, `$context.${variable}`])
+  return JSON.stringify(Object.fromEntries(named))
+}
 
 /** Requests per second, and burst. */
 type Throttle = { rate: number; burst: number }
@@ -168,7 +184,8 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...queues.httpFeedResources(stack, { feeder, concurrency: Number(parameters.feederConcurrency) }),
       ...roleResources(stack),
       ...alarmResources(stack, parameters.alarmEmail),
-      ...dashboardResources(stack),
+      ...budgetResources(stack, parameters),
+      ...dashboardResources(stack, isGradual(shift) ? shiftAlarms : []),
       ...queryResources(stack),
       ...shiftResources(stack, shift),
       ...domainResources(parameters),

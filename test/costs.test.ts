@@ -2,6 +2,8 @@ import { hash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { alarmsFor, feedAlarmsFor } from '../deploy/alarms.ts'
+import { tableAlarms, undeletedAlarms } from '../deploy/math-alarms.ts'
+import { shiftResources } from '../deploy/shift.ts'
 import { readStores } from '../deploy/stores.ts'
 import { tablesOf } from '../deploy/tables.ts'
 import { waiting } from '../lib/api/waiting.ts'
@@ -263,11 +265,17 @@ test('a month without traffic', async () => {
   })
   const reconcile = createReconciler({ ...stack, telemetry, ...runtime, sleep: async () => undefined })
   const { 'Query orders': run = 0 } = await counted(() => reconcile(scheduledEvent, context()))
+  /** An alarm over several metrics is billed for each. */
+  const overMetrics = (resources: object) =>
+    (JSON.stringify(resources).match(/"MetricStat":/g)?.length ?? 0) * PRICES.alarm
   const month = (stores: readonly Store[]) => {
     const alarms = { ...alarmsFor('a'), ...feedAlarmsFor({ prefix: '', stores }) }
     const queues = 2 + stores.filter(({ feed }) => feed !== 'sqs').length
     return {
       alarms: Object.keys(alarms).length * PRICES.alarm,
+      tables: overMetrics(tableAlarms({ prefix: '' })),
+      undeleted: overMetrics(undeletedAlarms({ prefix: '', stores })),
+      shift: overMetrics(shiftResources({ stage: 'production' }, 'Canary10Percent10Minutes')),
       dashboard: PRICES.dashboard,
       polling: queues * ASSUMED.pollsAMinute * MINUTES_A_MONTH * PRICES.fifoRequest,
       key: PRICES.kmsKey,

@@ -30,6 +30,14 @@ export const METRICS = {
 } as const
 
 export type Metric = keyof typeof METRICS
+
+/** The failures by which a gradual deployment judges a new version: also recorded with the dimension `version`. */
+export const BY_VERSION: ReadonlySet<Metric> = new Set([
+  'DeliveryFailed',
+  'RequestFailed',
+  'EventRetried',
+  'FeedRetried',
+])
 export type Dimensions<Name extends Metric> = Readonly<Record<(typeof METRICS)[Name][number], string>>
 
 /** Logs for people and metrics for alarms. */
@@ -70,6 +78,8 @@ export const powertoolsTelemetry = (): Telemetry => {
     jsonReplacerFn: (_key, value) => (typeof value === 'string' ? escaped(value) : value),
   })
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE })
+  // A function without gradual deployments has the version `$LATEST`, which is never compared.
+  const version = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '$LATEST'
 
   /** Published immediately: metrics published together would share their dimensions. */
   const measure = (
@@ -79,6 +89,7 @@ export const powertoolsTelemetry = (): Telemetry => {
     dimensions: Readonly<Record<string, string>> = {},
   ) => {
     for (const [name, text] of Object.entries(dimensions)) metrics.addDimension(name, text)
+    if (version !== '$LATEST' && BY_VERSION.has(metric)) metrics.addDimensions({}).addDimensions({ version })
     metrics.addMetric(metric, unit, value)
     metrics.publishStoredMetrics()
   }

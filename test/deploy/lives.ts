@@ -23,8 +23,8 @@ const UNUSED: Readonly<Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': 's3:*',
   'AWS::ApiGatewayV2::DomainName': 's3:*',
   'AWS::ApiGatewayV2::Integration': 'iam:PassRole',
-  'AWS::CloudFormation::Stack':
-    'cloudformation:SetStackPolicy cloudformation:UpdateTerminationProtection iam:PassRole',
+  'AWS::Budgets::Budget': 'billing:GetBillingViewData',
+  'AWS::CloudFormation::Stack': 'iam:PassRole',
   'AWS::CodeDeploy::DeploymentGroup': 'codedeploy:RegisterOnPremisesInstance',
   // Imports, replicas, streams, policies and insights.
   'AWS::DynamoDB::Table': `dynamodb:*Import* dynamodb:*Item dynamodb:Scan dynamodb:Query dynamodb:*Replica

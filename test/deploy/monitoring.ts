@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { labelOf } from '../../deploy/alarms.ts'
-import { METRICS_NAMESPACE } from '../../lib/platform/names.ts'
-import { METRICS } from '../../lib/platform/telemetry.ts'
+import { METRICS_NAMESPACE, TABLES } from '../../lib/platform/names.ts'
+import { BY_VERSION, METRICS } from '../../lib/platform/telemetry.ts'
 import { STORES } from '../../proofs/crash/functions.ts'
 import { type Line, runQuery } from './insights.ts'
 import { ofType, type Properties, type Resolved, STACK } from './resolve.ts'
@@ -17,6 +17,11 @@ const METRICS_OF_AWS: Readonly<Record<string, string>> = {
     NumberOfMessagesDeleted NumberOfMessagesReceived NumberOfMessagesSent SentMessageSize`,
   'AWS/Lambda FunctionName':
     'AWS::Lambda::Function Invocations Errors Throttles Duration ConcurrentExecutions',
+  'AWS/DynamoDB TableName': 'AWS::DynamoDB::Table ReadThrottleEvents WriteThrottleEvents',
+  'AWS/DynamoDB TableName GlobalSecondaryIndexName': 'AWS::DynamoDB::Table WriteThrottleEvents',
+  'AWS/Lambda FunctionName Resource': 'AWS::Lambda::Function Invocations Errors Throttles Duration',
+  'AWS/Lambda FunctionName Resource ExecutedVersion':
+    'AWS::Lambda::Function Invocations Errors Throttles Duration',
   'AWS/ApiGateway ApiId': 'AWS::ApiGatewayV2::Api Count 4xx 5xx Latency IntegrationLatency DataProcessed',
 }
 
@@ -36,20 +41,32 @@ const dashboard = v.pipe(
   }),
 )
 
+const isVersion = (template: Resolved, version: string) =>
+  ofType(template, 'AWS::Lambda::Version').some(({ ref }) => `${ref}#Version` === version)
+const isAlias = (template: Resolved, resource: string) =>
+  ofType(template, 'AWS::Lambda::Alias').some(({ arn }) => arn.endsWith(`:${resource}`))
+
 /** Metrics of alarms and graphs that neither the code, nor a metric filter, nor AWS records. */
 const problemOf = (
   template: Resolved,
   counted: ReadonlySet<string>,
-  { namespace, name, dimensions: { service, ...dimensions } }: Metric,
+  { namespace, name, dimensions: { service, version, ...dimensions } }: Metric,
 ): string | undefined => {
+  const { Resource, ExecutedVersion = version } = dimensions
+  if (ExecutedVersion !== undefined && !isVersion(template, ExecutedVersion))
+    return `there is no version ${ExecutedVersion}`
+  if (Resource !== undefined && !isAlias(template, Resource)) return `there is no alias ${Resource}`
+  if (version !== undefined && ![...BY_VERSION].some(each => each === name))
+    return 'the functions never count it by version'
   if (namespace === METRICS_NAMESPACE && service !== STACK) return `its service is ${service}`
   if (namespace === METRICS_NAMESPACE)
     return counted.has(metricOf(name, dimensions)) ? undefined : 'the functions never count it'
   const filtered = ofType(template, 'AWS::Logs::MetricFilter')
     .flatMap(({ Properties }) => Properties.MetricTransformations)
     .some(({ MetricNamespace, MetricName }) => MetricNamespace === namespace && MetricName === name)
-  const [[dimension, value] = []] = Object.entries(dimensions)
-  if (filtered && dimension === undefined) return undefined
+  const dimension = Object.keys(dimensions).join(' ')
+  const [value] = Object.values(dimensions)
+  if (filtered && dimension === '') return undefined
   const [type = '', ...known] = METRICS_OF_AWS[`${namespace} ${dimension}`]?.split(/\s+/) ?? []
   if (!known.includes(name)) return 'AWS has no such metric'
   return ofType(template, type).some(each => each.name === value) ? undefined : `there is no ${value}`
@@ -59,12 +76,18 @@ const SIGNS: Readonly<Record<string, string>> = {
   ...{ GreaterThanThreshold: '>', GreaterThanOrEqualToThreshold: '≥', LessThanThreshold: '<' },
 }
 
-/** An alarm as a row of the table in docs/operate.md; the alarms of feeds share rows. */
+const tableName = RegExp(`^(${Object.values(TABLES).join('|')})(?=-throttles$)`)
+
+/** An alarm as a row of the table in docs/operate.md; the alarms of feeds share rows, and those of new versions. */
 const rowOf = (alarm: Properties): string => {
   const shared = (name: string) =>
     STORES.reduce(
-      (text, store) => text.replace(RegExp(`^feed-${labelOf(store)}(?=-age|-dead|\\.fifo)`), 'feed-*store*'),
-      name.replace(`${STACK}-`, ''),
+      (text, store) =>
+        text.replace(RegExp(`^feed-${labelOf(store)}(?=-age|-dead|-undeleted|\\.fifo)`), 'feed-*store*'),
+      name
+        .replace(`${STACK}-`, '')
+        .replace(/^\w+(?=-new-version$)/, '*function*')
+        .replace(tableName, '*table*'),
     )
   const dimensions = alarm.Dimensions.filter(({ Name }) => Name !== 'service' && Name !== 'ApiId')
   const of = dimensions
@@ -73,7 +96,13 @@ const rowOf = (alarm: Properties): string => {
     .replaceAll(/(?<=.) of /g, ' of ')
   const value = `${alarm.Statistic || alarm.ExtendedStatistic} ${SIGNS[alarm.ComparisonOperator]} ${alarm.Threshold}`
   const page = /docs\/runbook\/(.+)\.md$/.exec(alarm.AlarmDescription)?.[1]
-  return `${shared(alarm.AlarmName)}: ${alarm.MetricName}${of}, ${value} in ${alarm.Period / 60} min; ${page}`
+  const returned = alarm.Metrics.find(({ ReturnData }) => ReturnData)
+  const period = alarm.Metrics.find(({ MetricStat }) => MetricStat)?.MetricStat?.Period ?? alarm.Period
+  const measured =
+    returned === undefined
+      ? `${alarm.MetricName}${of}, ${value}`
+      : `${returned.Expression} ${SIGNS[alarm.ComparisonOperator]} ${alarm.Threshold}`
+  return `${shared(alarm.AlarmName)}: ${measured} in ${period / 60} min; ${page}`
 }
 
 const DOCUMENTED = [
@@ -101,9 +130,12 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
       return { at: 'Dashboard', namespace, name, dimensions: Object.fromEntries(dimensions) }
     }),
   )
-  const watched = alarms.map(({ id, Properties: { Namespace, MetricName, Dimensions } }): Metric => {
-    const dimensions = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value]))
-    return { at: id, namespace: Namespace, name: MetricName, dimensions }
+  const watched = alarms.flatMap(({ id, Properties: { Metrics, ...single } }): Metric[] => {
+    const stats = Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric]))
+    return (Metrics.length > 0 ? stats : [single]).map(({ Namespace, MetricName, Dimensions }) => {
+      const dimensions = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value]))
+      return { at: id, namespace: Namespace, name: MetricName, dimensions }
+    })
   })
   for (const metric of [...watched, ...shown]) {
     const problem = problemOf(template, counted, metric)

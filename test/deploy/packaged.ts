@@ -33,6 +33,8 @@ export const DOMAIN = { DOMAIN: 'relay.example', ZONE: 'zone' }
 
 /** Likewise, with all optional settings. */
 const OPTIONS = {
+  callerAddresses: 'logged',
+  monthlyBudget: 40,
   shift: 'Linear10PercentEvery2Minutes',
   domain: DOMAIN.DOMAIN,
   certificateArn: 'certificate',

@@ -8,6 +8,7 @@ import {
   type PolicyDocument,
   type Resolved,
   STACK,
+  STAGE,
 } from './resolve.ts'
 import type { AwsCall } from './use.ts'
 
@@ -22,6 +23,9 @@ function* textsIn(value: unknown, path: string): Generator<[path: string, text: 
 const ARN_OR_URL = new RegExp(`(?:arn:aws:[\\w-]*:[\\w-]*:(?:${ACCOUNT})?:|https://sqs\\.)[^\\s"',]+`, 'g')
 const NAME = new RegExp(`${STACK}(?:-[\\w.*-]*[\\w*])?`, 'g')
 const OF_STACK = new RegExp(`${STACK}|:execute-api:`)
+/** The condition that limits a statement to resources with the tag of this stage. */
+const OWN_TAG = `"aws:ResourceTag/stage":"${STAGE}"`
+
 /** Paths whose names and URLs must be defined by the template even without the stack's prefix. */
 const NAMED =
   /(_TABLE|TableName|LogGroupName(s\.\d+)?|\.Alarms\.\d+\.Name|_QUEUE_URL|QueueUrl|KmsMasterKeyId)$/
@@ -65,11 +69,14 @@ export function* referenceViolations(
   )
   const called = calls.map(({ action, resource }) => [action, resource] as const)
   const allowed = Object.entries(policies).flatMap(([name, { Statement }]) =>
-    Statement.flatMap(({ Resource }) => Resource.map(pattern => [`the ${name}`, pattern] as const)),
+    Statement.flatMap(({ Resource, Condition }) =>
+      Resource.map(pattern => [`the ${name}`, pattern, JSON.stringify(Condition ?? {})] as const),
+    ),
   )
-  for (const [where, pattern] of allowed)
+  for (const [where, pattern, condition] of allowed)
     for (const other of inOtherStage(defined))
-      if (pattern !== '*' && covers(pattern, other)) yield `${where}: has rights on ${other} of another stage`
+      if (pattern !== '*' && !condition.includes(OWN_TAG) && covers(pattern, other))
+        yield `${where}: has rights on ${other} of another stage`
   for (const [where, name] of [...named, ...called, ...allowed])
     if (!isDefined(name)) yield `${where}: nothing in the template is ${name}`
 }

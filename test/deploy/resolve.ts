@@ -80,6 +80,23 @@ const properties = v.looseObject({
   },
   ...{ Threshold: v.optional(v.number(), 0), Period: v.optional(v.number(), 0), TreatMissingData: text },
   AlarmConfiguration: v.optional(v.looseObject({ Alarms: v.array(v.object({ Name: v.string() })) })),
+  Metrics: v.optional(
+    v.array(
+      v.object({
+        ...{ Id: v.string(), Expression: text, ReturnData: v.boolean() },
+        MetricStat: v.optional(
+          v.object({
+            ...{ Period: v.number(), Stat: v.string() },
+            Metric: v.object({
+              ...{ Namespace: v.string(), MetricName: v.string() },
+              Dimensions: v.array(v.object({ Name: v.string(), Value: v.string() })),
+            }),
+          }),
+        ),
+      }),
+    ),
+    [],
+  ),
   ...{ AlarmActions: texts, OKActions: texts },
   Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
   KeySchema: keys,
@@ -115,6 +132,7 @@ const ARNS: Readonly<Record<string, (name: string, properties: Properties) => st
   'AWS::ApiGatewayV2::Integration': (name, { ApiId }) => `${API}/apis/${ApiId}/integrations/${name}`,
   'AWS::ApiGatewayV2::Route': (name, { ApiId }) => `${API}/apis/${ApiId}/routes/${name}`,
   'AWS::ApiGatewayV2::Stage': (name, { ApiId }) => `${API}/apis/${ApiId}/stages/${name}`,
+  'AWS::Budgets::Budget': () => `arn:aws:budgets::${ACCOUNT}:budget/${STACK}`,
   'AWS::CloudFormation::Stack': name => arn('cloudformation', `stack/${name}/1`),
   'AWS::CloudWatch::Alarm': name => arn('cloudwatch', `alarm:${name}`),
   'AWS::CloudWatch::Dashboard': name => `arn:aws:cloudwatch::${ACCOUNT}:dashboard/${name}`,

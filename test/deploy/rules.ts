@@ -41,10 +41,12 @@ export function* typeViolations({ resources }: Resolved) {
     if (type === 'AWS::SNS::Topic' && Properties.KmsMasterKeyId === '') yield `${id}: is not encrypted`
     if (type !== 'AWS::DynamoDB::Table') continue
     const { DeletionProtectionEnabled = false, PointInTimeRecoverySpecification: recovery } = Properties
+    const expires = Properties.TimeToLiveSpecification !== undefined
     const isRetained = /^Retain/.test(DeletionPolicy) && UpdateReplacePolicy === 'Retain'
     const isRestorable = isDeepStrictEqual(recovery, { PointInTimeRecoveryEnabled: true })
-    if (isRetained !== DeletionProtectionEnabled || isRetained !== isRestorable)
-      yield `${id}: is retained, protected or restorable, but not all of it`
+    if (isRetained !== DeletionProtectionEnabled) yield `${id}: is retained or protected, but not both`
+    if (isRestorable === expires)
+      yield `${id}: ${expires ? 'expires, but' : 'does not expire, nor'} is restorable`
   }
 }
 

@@ -23,6 +23,9 @@ const settings = {
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: 3,
   checksPerSecond: 10,
+  callerAddresses: 'hidden',
+  monthlyBudget: 0,
+  alarmEmail: '',
   shift: 'none',
   ordersTable: 'orders',
   domain: '',
@@ -73,6 +76,8 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ waitSeconds: 11 }, 'waitSeconds is "11"; set a number from 0 to 10'],
   [{ checksPerSecond: 0 }, 'checksPerSecond is "0"; set a number above 0'],
   [{ shift: 'Canary20Percent' }, `shift is "Canary20Percent"; set one of none, ${OF_CODEDEPLOY}`],
+  [{ monthlyBudget: 40 }, 'monthlyBudget is "40"; set 0, or a number of US dollars together with'],
+  [{ callerAddresses: 'yes' }, 'callerAddresses is "yes"; set "hidden" or "logged"'],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
   [{ permissionsBoundary: 'boundary' }, 'permissionsBoundary is "boundary"; set the ARN of a managed policy'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
@@ -126,7 +131,14 @@ test('deploys a single function when traffic shifting is off, and uploads no unu
 
 /** The parts of a template, with only the requested optional ones. */
 const partsOf = (stage: string, asked: Record<string, string | number> = {}) => {
-  const left = { alarmEmail: '', ordersTable: 'orders', shift: 'none', domain: '', hostedZoneId: '' }
+  const left = {
+    alarmEmail: '',
+    monthlyBudget: 0,
+    ordersTable: 'orders',
+    shift: 'none',
+    domain: '',
+    hostedZoneId: '',
+  }
   const settings: Record<string, string | number> = { ...left, prefix: `order-relay-${stage}-`, ...asked }
   const resolve = (name: string) => (name === 'sls:stage' ? stage : settings[name.replace('param:', '')])
   return resources({ resolveVariable: async name => resolve(name) ?? 0 })

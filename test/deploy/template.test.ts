@@ -62,13 +62,15 @@ test.each([
   ['DeliveriesTable', '"expires_at"', '"expires"', 'nothing writes its key or expiry "expires"'],
   ['WebhookLambdaPermissionHttpApi', '"live"', '"other"', 'API Gateway may not invoke'],
   ['HttpApiStage', '"ANY /api/v1/{proxy+}"', '"ANY /api/{proxy+}"', 'has no limit'],
-  ['WorkerGroup', 'order-relay-crash-worker-errors', 'worker-errors', 'is worker-errors'],
+  ['WorkerGroup', 'order-relay-crash-worker-new', 'worker-new', 'is worker-new-version'],
+  ['WorkerNewVersionAlarm', 'EventRetried', 'EventsRetried', 'never count it by version'],
+  ['WorkerNewVersionAlarm', 'worker:live', 'worker:alive', 'there is no alias'],
   ['Feed73686f70Policy', 'feed-shop.fifo', 'feed-shop-dead.fifo', 'Feed73686f70: has 0 policies'],
   ['Feed617070Source', 'feed-app', 'feed-shop', 'Feed617070: is not read by feeder'],
   ['OrderStuckAlarm', '"Value":"order-relay-crash"', '"Value":"order-relay"', 'its service is order-relay'],
   [
     'ShiftRole',
-    'alarm:order-relay-crash-api-errors',
+    'alarm:order-relay-crash-worker-new-version',
     'alarm:*',
     'nothing in the template is arn:aws:cloudwatch',
   ],
@@ -76,7 +78,6 @@ test.each([
   ['deployer', '"aws:RequestTag/stage"', '"aws:ResourceTag/stage"', 'may not kms:CreateKey'],
   ['operator', 'order-relay-crash-worker*', 'order-relay-crash-*', 'of another stage'],
   ['boundary', '"sqs:SendMessage"', '"sqs:Send"', 'the boundary denies sqs:SendMessage'],
-  ['FeederGroup', 'feeder-errors', 'worker-errors', 'docs/deploy.md names feeder-errors'],
   ['Feed73686f70Policy', '"sqs:ReceiveMessage"', '"sqs:SendMessage"', 'what only the worker does'],
   ['AlarmKey', '{"StringEquals"', '{"Null"', 'AlarmKey: admits others'],
 ])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
@@ -89,6 +90,19 @@ test.each([
       ? { ...checked, template: { ...packaged.template, Resources: { ...Resources, [part]: changed } } }
       : { ...checked, policies: { ...checked.policies, [part]: changed } }
   expect(await found(altered)).toContainEqual(expect.stringContaining(expected))
+})
+
+test('the stack policy protects every queue of the relay itself and every table from deletion', () => {
+  const { provider } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'error' })
+  const [, { Resource }] = provider.stackPolicy
+  const { Resources } = packaged.template
+  const holding = Object.keys(Resources).filter(
+    id =>
+      (/::(Queue|Table)$/.test(Resources[id]?.Type ?? '') && !id.startsWith('Feed')) ||
+      id === 'FeedsDeadQueue',
+  )
+  const expected = holding.filter(id => id !== 'OrdersTable').map(id => `LogicalResourceId/${id}`)
+  expect(Resource.toSorted()).toEqual(expected.toSorted())
 })
 
 test('detects a bundle that Lambda would not load as a module', async () => {

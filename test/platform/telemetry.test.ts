@@ -43,6 +43,20 @@ test('writes each log entry as a single line for any reader, and preserves its f
   expect(written.map(line => JSON.parse(line).external_id)).toEqual([external_id, external_id])
 })
 
+test('a function with versions counts its failures with and without its version, in one line', () => {
+  process.env.AWS_LAMBDA_FUNCTION_VERSION = '7'
+  const [retried, received] = lines(({ count }) => {
+    count('EventRetried')
+    count('Deliveries', { outcome: 'queued' })
+  })
+  delete process.env.AWS_LAMBDA_FUNCTION_VERSION
+  expect(retried).toMatchObject({
+    ...{ version: '7', EventRetried: 1 },
+    _aws: { CloudWatchMetrics: [{ Dimensions: [['service'], ['service', 'version']] }] },
+  })
+  expect(received).not.toHaveProperty('version')
+})
+
 test('metrics have the stack’s name in the dimension "service", so that stages do not share alarms', () => {
   const service = 'order-relay-production'
   process.env.POWERTOOLS_SERVICE_NAME = service

@@ -28,6 +28,7 @@ const RESOURCES: Readonly<Record<string, (name: string) => string>> = {
   TableName: name => `table/${inStack(name)}`,
   RequestItems: tables => `table/order-relay-STAGE-${Object.keys(tables)[0]}`,
   ...{ Name: name => `parameter${name}`, Path: name => `parameter${name}` },
+  AlarmName: name => `alarm:${name}`,
   FunctionName: name => `function:${name}`,
   StackName: name => `stack/${name}/id`,
   logGroupName: name => `log-group:${name}`,

@@ -27,6 +27,7 @@ import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
+import { drill } from './drill.ts'
 import { type DoctorCode, messagesOf, say } from './messages.ts'
 import { windowFindings } from './windows.ts'
 
@@ -278,14 +279,15 @@ export async function* diagnose(context: Context, given?: string): AsyncGenerato
   }
 }
 
-const doctor = async (context: Context, options: { url?: string | undefined }) => {
+const doctor = async (context: Context, options: { url?: string | undefined; drill?: true }) => {
+  const drilled = options.drill ? await drill(context) : []
   using shown = progress(context.terminal, 'Checking', Object.keys(CHECKS).length)
   const findings: Finding[] = []
   for await (const found of diagnose(context, options.url)) {
     findings.push(...found)
     shown.advance()
   }
-  return findingsReport(findings, context.title)
+  return findingsReport([...findings, ...drilled], context.title)
 }
 
 /** `relay doctor`: finds problems and explains how to fix them. */
@@ -296,5 +298,9 @@ export const doctorCommand = ({ program, run }: Cli): void => {
       'Check settings, secrets, the accounting service, queues and stores, and explain how to fix each problem. The exit code is 1 if there is a problem.',
     )
     .addOption(URL_OPTION)
+    .option(
+      '--drill',
+      'also raise each alarm for a moment, which sends its recipients two messages, and show whether the topic was notified; stops a gradual deployment in progress',
+    )
     .action(run(doctor))
 }

@@ -95,6 +95,10 @@ export const MESSAGES = {
   confirm: 'open the link in the e-mail from AWS',
   'not-subscribed': '{topic} has no subscription',
   subscribe: 'deploy with ALARM_EMAIL, or subscribe to the topic',
+  drill: 'the alarm {alarm} notifies its topic',
+  'drill-silent': 'no action within {count} seconds',
+  'drill-raised': 'not tried, since it is raised now',
+  'check-topic': "check the topic's policy and its key",
   concurrency: "the account's Lambda concurrency suffices",
   'concurrency-quota':
     'quota {quota}, {unreserved} of them unreserved; queues use up to {reading}, {reserved} are reserved for the endpoints',

@@ -1,5 +1,7 @@
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor } from '@order-relay/deploy/alarms.ts'
+import { tableAlarms, undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
 import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
+import { shiftAlarms } from '@order-relay/deploy/shift.ts'
 import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -18,6 +20,14 @@ const tableOf = ({ service, nameOf, stores }: Context): Alarm[] => [
   ...Object.values(alarmsFor(service)),
   ...Object.values(feedAlarmsFor({ prefix: nameOf(''), stores: stores() })),
 ]
+
+/** The alarms over several metrics. */
+const mathAlarmsOf = async ({ nameOf, stores, stack }: Context): Promise<Omit<Alarm, 'condition'>[]> => {
+  const prefix = nameOf('')
+  const ordersTable = (await stack()).ordersTable.slice(prefix.length)
+  const all = { ...tableAlarms({ prefix, ordersTable }), ...undeletedAlarms({ prefix, stores: stores() }) }
+  return [...shiftAlarms, ...Object.values(all).map(({ condition: _, ...alarm }) => alarm)]
+}
 
 const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM: 'alarm' }
 
@@ -73,7 +83,13 @@ export const alarmsOf = async (context: Context, queues: Queues, read: ReadSerie
       ? await localState({ condition, ...alarm }, queues, read)
       : (known.get(alarmName(service, alarm)) ?? ({ state: 'unknown' } as const))),
   }))
-  return Promise.all(alarms)
+  // Over metrics that only AWS records; only stages with gradual deployments have those of new versions.
+  const math = known === undefined ? [] : await mathAlarmsOf(context)
+  const onAws = math.flatMap(alarm => {
+    const state = known?.get(alarmName(service, alarm))
+    return state === undefined ? [] : [{ ...alarm, ...state }]
+  })
+  return [...(await Promise.all(alarms)), ...onAws]
 }
 
 const ORDER = { alarm: 0, unknown: 1, ok: 2 }

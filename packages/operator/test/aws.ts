@@ -47,6 +47,7 @@ const NEW = {
 }
 let account = NEW
 let [unread, processed, deleted, written]: [Letter[], string[], string[], string[]] = [[], [], [], []]
+let states: string[] = []
 
 /** The only queue with messages. */
 const LETTERS = 'orders-dead.fifo'
@@ -58,6 +59,8 @@ type Input = Partial<
   Record<'QueueName' | 'QueueUrl' | 'ReceiptHandle' | 'logGroupName' | 'nextToken', string>
 > & {
   Item?: { operation: { S: string } }
+  AlarmName?: string
+  StateValue?: string
   Payload?: string
   MetricDataQueries?: {
     Id: string
@@ -73,6 +76,7 @@ const messageOf = ({ id, event, source = 'api', external_id }: Letter) => ({
 
 const alarm = (name: string, StateValue: string, StateTransitionedTimestamp?: Date) => ({
   ...{ AlarmName: `order-relay-production-${name}`, StateValue, StateTransitionedTimestamp },
+  AlarmActions: [name.startsWith('two-') ? '' : OUTPUTS.AlarmTopicArn],
 })
 
 const METRICS: Readonly<Record<string, number>> = {
@@ -131,6 +135,12 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
       alarm('two-queue-age', 'ALARM'),
     ],
   }),
+  SetAlarmState: ({ AlarmName, StateValue }) => ({ set: states.push(`${AlarmName} ${StateValue}`) }),
+  DescribeAlarmHistory: () => ({
+    AlarmHistoryItems: [
+      { HistorySummary: `${account.pending ? 'Failed to execute' : 'Successfully executed'} action` },
+    ],
+  }),
   GetMetricData: ({ MetricDataQueries = [], EndTime }) => ({
     MetricDataResults: MetricDataQueries.map(({ Id, MetricStat: { Metric } }) => {
       const name = [Metric.MetricName, ...Metric.Dimensions.map(({ Value }) => Value)].join(' ')
@@ -168,6 +178,25 @@ export const awsTests = () => {
     prepare(state)
     expect((await relay(['doctor'])).out).toMatch(expected)
   })
+
+  test.each([
+    [0, /ok {2}the alarm order-relay-production-queue-age notifies its topic: Successfully executed action/],
+    [
+      1,
+      /!! {4}the alarm order-relay-production-queue-age notifies its topic: Failed to execute action\n +→ /,
+    ],
+  ])(
+    'the drill raises every alarm of the stack that is not raised, and returns it (%d)',
+    async (pending, expected) => {
+      prepare({ pending })
+      states = []
+      const { out } = await relay(['doctor', '--drill'])
+      expect(out).toMatch(expected)
+      expect(out).toMatch(/note {2}the alarm order-relay-production-dead-letters .* not tried/)
+      const name = 'order-relay-production-queue-age'
+      expect(states).toEqual([`${name} ALARM`, `${name} OK`])
+    },
+  )
 
   test('status shows CloudWatch alarms, queue depths and metric sums', async () => {
     prepare({ letters: THREE, hidden: 1 })

@@ -1,0 +1,77 @@
+import { setTimeout } from 'node:timers/promises'
+import type { CloudWatch } from '@aws-sdk/client-cloudwatch'
+import type { Context } from '../core/context.ts'
+import { usageError } from '../core/errors.ts'
+import { type Finding as FindingOf, note, ok, problem } from '../core/output.ts'
+import { progress } from '../core/terminal.ts'
+import { type DoctorCode, say } from './messages.ts'
+
+type Finding = FindingOf<DoctorCode>
+
+/** How often the history of an alarm is read, one second apart. */
+const READS = 30
+
+/** The result of the action of a raised alarm; undefined if there is none. */
+const actionOf = async (cloudWatch: CloudWatch, AlarmName: string, StartDate: Date) => {
+  for (let reads = 1; reads <= READS; reads++) {
+    const { AlarmHistoryItems = [] } = await cloudWatch.describeAlarmHistory({
+      ...{ AlarmName, HistoryItemType: 'Action', StartDate, ScanBy: 'TimestampDescending' },
+    })
+    const [summary] = AlarmHistoryItems.flatMap(({ HistorySummary }) => HistorySummary ?? [])
+    if (summary !== undefined) return summary
+    if (reads < READS) await setTimeout(1000)
+  }
+  return undefined
+}
+
+/** Raises an alarm, reads whether its action was executed, and returns it to its state. */
+const tryAlarm = async (
+  cloudWatch: CloudWatch,
+  { name, state }: { name: string; state: 'OK' | 'INSUFFICIENT_DATA' },
+): Promise<Finding> => {
+  const check = say('drill', { alarm: name })
+  const change = (StateValue: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA') =>
+    cloudWatch.setAlarmState({ AlarmName: name, StateValue, StateReason: 'relay doctor --drill' })
+  const began = new Date()
+  try {
+    await change('ALARM')
+    const result = await actionOf(cloudWatch, name, began)
+    if (result === undefined)
+      return problem(check, say('drill-silent', { count: READS }), say('deploy-again'))
+    return result.startsWith('Success') ? ok(check, result) : problem(check, result, say('check-topic'))
+  } finally {
+    await change(state)
+  }
+}
+
+/**
+ * Raises each alarm of the stack for a moment and shows whether CloudWatch notified the topic.
+ *
+ * @throws Failure for the local stack, which has no CloudWatch
+ */
+export const drill = async (context: Context): Promise<Finding[]> => {
+  const { aws } = await context.stack()
+  if (aws === undefined)
+    throw usageError('use --drill with --local', 'the local stack has no CloudWatch', 'omit one')
+  const cloudWatch = await context.aws.cloudWatch()
+  const found: { name: string; state: string }[] = []
+  // Another stage can have the same prefix, but not the same topic.
+  for await (const { MetricAlarms = [] } of cloudWatch.paginateDescribeAlarms({
+    AlarmNamePrefix: `${context.service}-`,
+  }))
+    for (const { AlarmName: name = '', StateValue: state = '', AlarmActions = [] } of MetricAlarms)
+      if (AlarmActions.includes(aws.alarmTopic)) found.push({ name, state })
+
+  using shown = progress(context.terminal, 'Raising alarms', found.length)
+  const findings: Finding[] = []
+  for (const { name, state } of found) {
+    const isTried = state === 'OK' || state === 'INSUFFICIENT_DATA'
+    findings.push(
+      isTried
+        ? await tryAlarm(cloudWatch, { name, state })
+        : note(say('drill', { alarm: name }), say('drill-raised')),
+    )
+    shown.advance()
+  }
+  return findings
+}
