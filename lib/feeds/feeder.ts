@@ -19,10 +19,6 @@ export const attributesOf = ({ messageAttributes }: SQSRecord): Record<string, s
     Object.entries(messageAttributes).map(([name, { stringValue = '' }]) => [name, stringValue]),
   )
 
-/** The headers `Relay-Version` and `Relay-Cause` of a message to an exact store. */
-const headersOf = (record: SQSRecord): Record<string, string> =>
-  Object.fromEntries(Object.entries(attributesOf(record)).map(([name, value]) => [`relay-${name}`, value]))
-
 /** The subject of a feed message, for the log. */
 export const aboutRecord = (record: SQSRecord) => aboutMessage(record.body, attributesOf(record).cause)
 
@@ -83,7 +79,7 @@ export const feeder = (
     try {
       await deliver({
         ...{ url: endpoint.url, secrets: await endpoint.secrets(), event, delivery, body },
-        ...(store.exact && { exact: headersOf(record) }),
+        ...(store.exact && { exact: attributesOf(record) }),
       })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
