@@ -10,7 +10,7 @@ export type Bug = {
 }
 
 const SAVE = 'await orders.save({ order: next, outbox, bulk, entry_at }, revision++, time)'
-const PUBLISH = 'await publishAll(messages)'
+const PUBLISH = 'await publishSaved(next, outbox)'
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 const ENQUEUE_CHECK = 'await enqueue(order, { id, json: JSON.stringify(event) })'
 
