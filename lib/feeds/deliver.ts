@@ -33,8 +33,11 @@ type FeedDelivery = {
   delivery: string
   /** The message exactly as queued; these bytes are signed and sent. */
   body: string
-  /** Headers of a message to an exact store, which is otherwise sent exactly as the service sends a webhook. */
-  exact?: Record<string, string> | undefined
+  /**
+   * The message attributes of a message to an exact store, which are the headers `Relay-Version` and `Relay-Cause`;
+   * otherwise it is sent exactly as the service sends a webhook.
+   */
+  exact?: Readonly<Record<string, string>> | undefined
 }
 
 /**
@@ -62,6 +65,10 @@ export const standardHeaders = ({
   }
 }
 
+/** The headers of a message to an exact store, from its message attributes. */
+export const relayHeaders = (attributes: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`relay-${name}`, value]))
+
 /** Resolves when the store has accepted the message with any 2xx. */
 export type Deliver = (delivery: FeedDelivery) => Promise<void>
 
@@ -87,7 +94,7 @@ export const httpDelivery =
         path: pathname + search,
         headers: {
           ...deliveryHeaders({ event, delivery, secret: signing, t, body }),
-          ...(exact ?? standardHeaders({ secrets: signing, delivery, body, t })),
+          ...(exact ? relayHeaders(exact) : standardHeaders({ secrets: signing, delivery, body, t })),
         },
         body,
         timeout: SENDER_TIMEOUT_SECONDS * 1000,

@@ -13,11 +13,14 @@ const DEAD_LETTER_AFTER_MS = 13 * 24 * 60 * 60 * 1000
 
 const head = v.looseObject({ event: v.string(), delivery: v.string() })
 
-/** The headers `Relay-Version` and `Relay-Cause` of a message to an exact store. */
-const headersOf = (attributes: SQSRecord['messageAttributes']): Record<string, string> =>
+/** The message attributes of a record: `version` and `cause` of a message to an exact store. */
+export const attributesOf = ({ messageAttributes }: SQSRecord): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(attributes).map(([name, { stringValue = '' }]) => [`relay-${name}`, stringValue]),
+    Object.entries(messageAttributes).map(([name, { stringValue = '' }]) => [name, stringValue]),
   )
+
+/** The subject of a feed message, for the log. */
+export const aboutRecord = (record: SQSRecord) => aboutMessage(record.body, attributesOf(record).cause)
 
 export type FeederDependencies = {
   deliver: Deliver
@@ -60,7 +63,8 @@ export const feeder = (
     health.disabledUntil = now() + MAX_RETRY_SECONDS * 1000
   }
 
-  const send = async ({ body, attributes, messageAttributes }: SQSRecord) => {
+  const send = async (record: SQSRecord) => {
+    const { body, attributes } = record
     const reading = readJson(body, parseJsonLoosely)
     const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
     if (!parsed.success) throw new FeedError('Cannot deliver a message that is not a feed message')
@@ -75,7 +79,7 @@ export const feeder = (
     try {
       await deliver({
         ...{ url: endpoint.url, secrets: await endpoint.secrets(), event, delivery, body },
-        ...(store.exact && { exact: headersOf(messageAttributes) }),
+        ...(store.exact && { exact: attributesOf(record) }),
       })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
@@ -84,14 +88,14 @@ export const feeder = (
       if (isOld && health.acceptedAt <= limit) disable(health)
       // A failed probe counts regardless of the age of its message: the alarm lasts as long as the feed is disabled.
       if (isOld || health.disabledUntil !== 0) {
-        telemetry.warn('feed disabled', { ...aboutMessage(body), source })
+        telemetry.warn('feed disabled', { ...aboutRecord(record), source })
         telemetry.count('FeedDisabled')
       }
       throw error
     }
     health.acceptedAt = now()
     health.disabledUntil = 0
-    telemetry.info('feed message delivered', { ...aboutMessage(body), source, event })
+    telemetry.info('feed message delivered', { ...aboutRecord(record), source, event })
   }
 
   return async (record: SQSRecord): Promise<void> => {
@@ -101,7 +105,7 @@ export const feeder = (
       if (now() - Number(record.attributes.SentTimestamp) < DEAD_LETTER_AFTER_MS) throw error
       await deadLetter(record)
       telemetry.error('feed message dead-lettered', error, {
-        ...aboutMessage(record.body),
+        ...aboutRecord(record),
         source,
         messageId: record.messageId,
       })

@@ -1,11 +1,11 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
-import { aboutMessage } from '../platform/about.ts'
 import { allowedAddresses, assertAllowed } from '../platform/addresses.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
+import { attributesForSqs } from '../platform/fifo.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { httpStores } from '../platform/http-stores.ts'
 import { feedQueueName, siblingQueueUrl } from '../platform/names.ts'
@@ -15,7 +15,7 @@ import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { FeedError, httpDelivery } from './deliver.ts'
 import { endpoints, NotRegistered, registrationDelay, SLOW_RETRY_SECONDS } from './endpoints.ts'
-import { feeder } from './feeder.ts'
+import { aboutRecord, attributesOf, feeder } from './feeder.ts'
 import { feedSecrets } from './secrets.ts'
 
 /**
@@ -46,7 +46,7 @@ const delayFeedMessage =
     { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,
   ) =>
   async ({ error, record, behind }: FailedRecord): Promise<void> => {
-    const about = { ...aboutMessage(record.body), source, messageId: record.messageId }
+    const about = { ...aboutRecord(record), source, messageId: record.messageId }
     const age = (now() - Number(record.attributes.SentTimestamp)) / 1000
     // Not a failure of an endpoint: the alarm of the feed's age tells that messages wait.
     if (error instanceof NotRegistered) {
@@ -73,13 +73,15 @@ const delayFeedMessage =
 /** Moves a message to the dead-letter queue of the feeds, in the message group of its order. */
 const feedsDeadQueue =
   (sqs: Sqs, queueUrl: string) =>
-  async ({ body, messageId, attributes }: SQSRecord): Promise<void> => {
+  async (record: SQSRecord): Promise<void> => {
+    const { body, messageId, attributes } = record
     await sqs.send(
       new SendMessageCommand({
         QueueUrl: queueUrl,
         MessageBody: body,
         MessageGroupId: attributes.MessageGroupId ?? messageId,
         MessageDeduplicationId: messageId,
+        ...attributesForSqs(attributesOf(record)),
       }),
     )
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type OrderEvent, SENT_KINDS } from './events.ts'
-import { type FeedMessage, feedMessages, type Outbox } from './feed.ts'
+import { exactText, type FeedMessage, feedMessages, type Outbox } from './feed.ts'
 import { type Order, requestViews } from './order.ts'
 import type { Notice } from './requests.ts'
 
@@ -33,8 +33,7 @@ export const exactMessages = (order: Order, outbox: Outbox, accepted: readonly s
     notices: [{ event: 'order.updated', ...(isWebhook && { isWebhook }) }],
   })
   if (message === undefined) return []
-  const { event, data, delivery } = message
-  return [{ ...message, exact: webhook || JSON.stringify({ event, data, delivery }) }]
+  return [{ ...message, exact: webhook || exactText(message) }]
 }
 
 /**
@@ -43,5 +42,5 @@ export const exactMessages = (order: Order, outbox: Outbox, accepted: readonly s
  */
 export const webhookOf = ({ event, delivery, data }: OrderEvent, text: string, { result }: Order) => {
   if (event !== 'order.updated' || !isDeepStrictEqual(data, result)) return {}
-  return { webhook: text === JSON.stringify({ event, data, delivery }) ? '' : text }
+  return { webhook: text === exactText({ event, data, delivery }) ? '' : text }
 }

@@ -82,26 +82,28 @@ export const feedMessages = (order: Order, { cause, notices }: Outbox): FeedMess
   })
 }
 
-/** What an exact store's message has beside its body. */
-const besideOf = ({ version, cause }: FeedMessage) => ({
-  version: String(version),
-  cause: `${cause.event} ${cause.delivery}`,
-})
+/** The text of a message to an exact store: what the service would send (spec: Events). */
+export const exactText = ({ event, data, delivery }: { event: string; data: OrderKey; delivery: string }) =>
+  JSON.stringify({ event, data, delivery })
+
+/** A message as it is queued: `version` and `cause` of one to an exact store are message attributes. */
+export const queuedForm = (
+  message: Pick<FeedMessage, 'version' | 'cause' | 'exact'>,
+): { json: string; attributes?: Readonly<Record<string, string>> } => {
+  const { exact, version, cause } = message
+  if (exact === undefined) return { json: JSON.stringify(message) }
+  return { json: exact, attributes: { version: String(version), cause: `${cause.event} ${cause.delivery}` } }
+}
 
 /** Publishes a message to a store's feed; resolves once SQS has stored it. */
 export type Publish = (message: FeedMessage) => Promise<void>
 
-/**
- * Publishes to the store's FIFO queue, in the message group of the order. `version` and `cause` of a message to an exact
- * store are message attributes.
- */
+/** Publishes to the store's FIFO queue, in the message group of the order. */
 export const feedPublisher = (sqs: Sqs, ordersQueueUrl: string, stores: readonly Store[]): Publish => {
   const queueOf = feedQueues(stores)
   return message =>
     sendInOrder(sqs, siblingQueueUrl(ordersQueueUrl, queueOf(message.data.source)), message.data, {
       id: message.delivery,
-      ...(message.exact === undefined
-        ? { json: JSON.stringify(message) }
-        : { json: message.exact, attributes: besideOf(message) }),
+      ...queuedForm(message),
     })
 }

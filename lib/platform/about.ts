@@ -15,21 +15,27 @@ const id = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/))
 const optional = <const Schema extends v.GenericSchema>(schema: Schema) =>
   v.fallback(v.optional(schema), undefined)
 
+const caused = v.object({ delivery: id })
+
 const message = v.object({
   delivery: optional(id),
-  cause: optional(v.object({ delivery: id })),
+  cause: optional(caused),
   data: optional(v.object({ source: optional(source), external_id: optional(externalId) })),
 })
 
 /**
  * The subject of a message of the order queue or of a feed, as far as it can be read; never throws. A feed message has
  * its own id and a `cause`: the delivery or request that led to it.
+ *
+ * @param attribute the cause of a message to an exact store, its message attribute: the event and the delivery
  */
-export const aboutMessage = (body: Body): About => {
+export const aboutMessage = (body: Body, attribute?: string): About => {
   const reading = readJson(body, parseJsonLoosely)
   const parsed = v.safeParse(message, 'unreadable' in reading ? undefined : reading.json)
   if (!parsed.success) return {}
-  const { delivery, cause, data } = parsed.output
+  const { delivery, data } = parsed.output
+  const beside = { delivery: attribute?.split(' ').at(-1) }
+  const cause = parsed.output.cause ?? (v.is(caused, beside) ? beside : undefined)
   return {
     delivery: cause?.delivery ?? delivery,
     ...data,

@@ -13,6 +13,14 @@ export const messageGroupOf = (order: OrderKey): string => hash('sha256', orderN
 const escapeForSqs = (json: string): string =>
   json.replace(/[\uFFFE\uFFFF]/g, unit => `\\u${unit.charCodeAt(0).toString(16)}`)
 
+/** Message attributes as SQS takes them; it refuses an empty list. */
+export const attributesForSqs = (attributes: Readonly<Record<string, string>>) => {
+  const named = Object.entries(attributes)
+  if (named.length === 0) return {}
+  const MessageAttributes = named.map(([name, StringValue]) => [name, { DataType: 'String', StringValue }])
+  return { MessageAttributes: Object.fromEntries(MessageAttributes) }
+}
+
 /**
  * Sends a message to a FIFO queue in the message group of an order, behind the order's earlier messages.
  *
@@ -26,18 +34,13 @@ export const sendInOrder = async (
   order: OrderKey,
   { id, json, attributes = {} }: { id: string; json: string; attributes?: Readonly<Record<string, string>> },
 ): Promise<void> => {
-  const named = Object.entries(attributes)
   await sqs.send(
     new SendMessageCommand({
       QueueUrl: queueUrl,
       MessageBody: escapeForSqs(json),
       MessageGroupId: messageGroupOf(order),
       MessageDeduplicationId: id,
-      ...(named.length > 0 && {
-        MessageAttributes: Object.fromEntries(
-          named.map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
-        ),
-      }),
+      ...attributesForSqs(attributes),
     }),
   )
 }

@@ -2,8 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { SQS } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import { startEventSource } from '@order-relay/local/event-source.ts'
-import { messageMaker } from '@order-relay/operator/conformance/conformance.ts'
-import { type Sent, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
+import { messageMaker, type Sent, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
 import type { SQSEvent } from 'aws-lambda'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
@@ -16,7 +15,7 @@ import { shortenDelays } from '../chaos/relay.ts'
 import type { Change, Example, Examples } from './examples.ts'
 
 const ORDERS = ['a', 'b', 'c']
-const message = messageMaker('shop', 'kills')
+const message = messageMaker({ source: 'shop' }, 'kills')
 
 /** Three versions of each order, each sent twice, with an older one in between. */
 const published = ORDERS.flatMap(order => {

@@ -33,6 +33,16 @@ const run = async (source: string, baseUrl: string, key: string) => {
   return JSON.parse(out)
 }
 
+test('the commands say that a store is exact and show what it receives', async () => {
+  expect((await local.relay(['stores', 'list'])).out).toMatch(/^literal +http \(not registered\), exact /m)
+  const { data } = await local.json(['stores', 'show', 'literal'])
+  expect(data).toMatchObject({ exact: true, snippets: { headers: { 'relay-version': '1' } } })
+  expect(Object.keys(data.snippets.message)).toEqual(['event', 'data', 'delivery'])
+  expect(data.snippets).not.toHaveProperty('code')
+  const { code, err } = await local.relay(['stores', 'test', 'literal'])
+  expect([code, err]).toEqual([1, expect.stringContaining('relay.test is not an event of the service')])
+})
+
 ;(hasPython ? test : test.skip)(
   'a store written from the interface document has the same record behind the relay as at the service',
   async () => {

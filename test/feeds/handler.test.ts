@@ -227,6 +227,22 @@ describe('an endpoint that fails', () => {
     expect(recorded.counted().filter(name => name === 'FeedDisabled')).toHaveLength(1)
   })
 
+  test('dead-letters the messages of an exact store with their attributes, and logs their cause', async () => {
+    answer = () => 500
+    now = START + 13 * DAY
+    const stores = [...STORES.filter(({ source }) => source !== 'web'), { ...WEB, exact: true }]
+    handler = createFeeder({ ...dependencies, stores })
+    const { version: _, cause: __, ...exact } = JSON.parse(bodyOf('exact'))
+    const messageAttributes = { version: attribute('3'), cause: attribute('order.create cause-of-exact') }
+    await run({ ...record('exact', { body: JSON.stringify(exact) }), messageAttributes })
+    const [dead] = await drain(stack.sqs, stack.settings.feedsDeadQueueUrl)
+    expect(dead?.MessageAttributes).toMatchObject({
+      version: { StringValue: '3' },
+      cause: { StringValue: 'order.create cause-of-exact' },
+    })
+    expect(linesOf('feed message dead-lettered')).toMatchObject([{ fields: about('exact') }])
+  })
+
   test('for only one message stays enabled for the others', async () => {
     answer = delivery => (delivery === 'poison' ? 500 : 200)
     now = START + 2 * DAY

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { feedQueueName } from '@order-relay/lib/platform/names.ts'
-import { orderUpdated } from 'order-relay-store/testing'
 import { interruptible, type Patience, within } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -12,11 +11,20 @@ import { count, type Finding, findingsReport, note, ok, problem } from '../core/
 import { depthOf } from '../core/queue.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
 import { endpointOf } from '../stores/endpoints.ts'
-import { type Check, feedChecks, httpChecks, killChecks, type Outcome, type Play } from './checks.ts'
+import {
+  type Check,
+  feedChecks,
+  httpChecks,
+  killChecks,
+  NOT_EXACT,
+  type Outcome,
+  type Play,
+} from './checks.ts'
 import {
   type Feed,
   type HttpSend,
   httpFeed,
+  messageMaker,
   type Sent,
   type StoreProcess,
   sqsFeed,
@@ -28,6 +36,8 @@ const PREFIX = 'relay-conformance-'
 
 type Playing = Patience & {
   source: string
+  /** Whether the store is exact. @default false */
+  exact?: boolean | undefined
   feed: Feed
   /** The secret of an HTTP feed. */
   http?: { send: HttpSend; secret: string }
@@ -47,6 +57,7 @@ const SETTLE_MS = 150
 
 const FIRST = 'delivery'
 const NEEDS_HANDLED = 'pass --handled, or the command that starts the store'
+const EXACT_MESSAGES = 'the store is exact: its messages have no version and are order.updated'
 const NEEDS_STORE = 'pass the command that starts the store after "--"'
 
 const placesIn = (text: string, { delivery }: Sent) =>
@@ -78,29 +89,20 @@ const lastWords = async (store: StoreProcess | undefined) => {
   return words ? `; it printed last: ${words}` : ''
 }
 
-/** Creates messages about orders whose ids begin with a prefix. */
-export const messageMaker =
-  (source: string, prefix: string): Play['message'] =>
-  (order, version, event = 'order.updated') => {
-    const message = { ...orderUpdated({ source, external_id: `${prefix}-${order}` }, version), event }
-    const { delivery, data } = message
-    return { order: data, version, event, delivery, json: JSON.stringify(message) }
-  }
-
 /**
  * Runs every check that can be judged for a store, with one finding each.
  *
  * @throws the signal's reason when aborted; the store is then not restarted
  */
 export const play = async (options: Playing): Promise<readonly Finding[]> => {
-  const { source, feed, http, store, handled, only, signal, terminal, onFinding } = options
+  const { source, exact = false, feed, http, store, handled, only, signal, terminal, onFinding } = options
   const start = () => {
     signal?.throwIfAborted()
     return feed.resume(async () => store?.start())
   }
   const stage: Play = {
-    feed,
-    message: messageMaker(source, `${PREFIX}${randomUUID().slice(0, 8)}`),
+    ...{ exact, feed },
+    message: messageMaker({ source, exact }, `${PREFIX}${randomUUID().slice(0, 8)}`),
     timesHandled: async message => placesIn((await handled?.()) ?? '', message).length,
     untilHandled: async (which, messages) =>
       handled &&
@@ -138,11 +140,14 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const { failures, ...always } = feedChecks(stage)
   // A message can be removed from a queue only while its consumer is down.
   const [ofFeed, ofStore] = http ? [{ failures }, kills] : [{}, { failures, ...kills }]
-  const checks: Record<string, Check> = {
+  const all: Record<string, Check> = {
     ...{ ...always, ...ofFeed },
     ...(http && httpChecks(stage, http)),
     ...(store && handled && ofStore),
   }
+  const isApplicable = (name: string) => !exact || !NOT_EXACT.has(name)
+  const checks = Object.fromEntries(Object.entries(all).filter(([name]) => isApplicable(name)))
+  const inapplicable = Object.keys(all).filter(name => !isApplicable(name))
   const chosen = Object.entries(checks).filter(([name]) => name === FIRST || only?.includes(name) !== false)
   const findings: Finding[] = []
   const add = (finding: Finding) => {
@@ -162,7 +167,8 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     shown.advance()
   }
   for (const name of only ?? [])
-    if (!(name in checks)) add(note(name, 'not judged', 'it is no check of this feed, or needs the store'))
+    if (!(name in all)) add(note(name, 'not judged', 'it is no check of this feed, or needs the store'))
+  if (inapplicable.length > 0) add(note(inapplicable.join(', '), 'not applicable', EXACT_MESSAGES))
   if (store === undefined) add(note(Object.keys(ofStore).join(', '), 'not judged', NEEDS_STORE))
   return findings
 }
@@ -226,7 +232,7 @@ export const testStore = async (
   const kill = async () => store?.kill()
   signal?.addEventListener('abort', kill)
   return play({
-    ...{ source, ...feed, ...patience, terminal, onFinding },
+    ...{ source, exact: storeNamed(context, source).exact, ...feed, ...patience, terminal, onFinding },
     ...(store && { store }),
     ...(handled && { handled }),
     ...(only !== undefined && { only: only.split(',') }),

@@ -4,16 +4,31 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SQS } from '@aws-sdk/client-sqs'
 import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { exactText, queuedForm } from '@order-relay/lib/orders/feed.ts'
 import { sendInOrder } from '@order-relay/lib/platform/fifo.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
+import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { orderUpdated } from 'order-relay-store/testing'
 import { type Patience, POLL_MS, within } from '../core/async.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { count } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 
 /** A message as the checks publish it. */
-export type Sent = { order: OrderKey; version: number; event: string; delivery: string; json: string }
+export type Sent = { order: OrderKey; version: number; event: string; delivery: string } & ReturnType<
+  typeof queuedForm
+>
+
+/** Creates messages of a store about orders whose ids begin with a prefix. */
+export const messageMaker =
+  ({ source, exact = false }: Pick<Store, 'source' | 'exact'>, prefix: string) =>
+  (order: string, version: number, event = 'order.updated'): Sent => {
+    const message = { ...orderUpdated({ source, external_id: `${prefix}-${order}` }, version), event }
+    const { delivery, data } = message
+    const form = queuedForm({ ...message, ...(exact && { exact: exactText(message) }) })
+    return { order: data, version, event, delivery, ...form }
+  }
 
 /** Delivers the messages of the checks to a store, as the relay does. */
 export type Feed = {
@@ -44,9 +59,10 @@ const orderOf = ({ order }: Sent) => order.external_id
 
 export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: string } & Patience) => {
   const http = httpClient()
-  const send: HttpSend = async ({ event, delivery, json }, { secrets = [secret], now = Date.now } = {}) => {
+  const send: HttpSend = async (message, { secrets = [secret], now = Date.now } = {}) => {
     patience.signal?.throwIfAborted()
-    return httpDelivery({ http, now })({ url, secrets, event, delivery, body: json }).then(
+    const { event, delivery, json, attributes } = message
+    return httpDelivery({ http, now })({ url, secrets, event, delivery, body: json, exact: attributes }).then(
       () => undefined,
       error => messageOf(error).replace(/^Cannot .*?: /, ''),
     )
@@ -108,8 +124,8 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
   const feed: Feed = {
     async publish(messages) {
       // With its own deduplication id: SQS drops repetitions within five minutes.
-      for (const { order, json } of messages)
-        await sendInOrder(sqs, queueUrl, order, { id: randomUUID(), json })
+      for (const { order, json, attributes = {} } of messages)
+        await sendInOrder(sqs, queueUrl, order, { id: randomUUID(), json, attributes })
     },
     async settle() {
       const emptied = await within(patience, async () => (await depth()) === 0 || undefined)

@@ -14,16 +14,27 @@ export type QueueMessage = {
   id: string
   body: string
   receiptHandle: string
+  /** Message attributes. */
+  attributes: Readonly<Record<string, string>>
   /** Message group, in a FIFO queue. */
   group: string | undefined
   sent: Date
   receives: number
 }
 
-const messageOf = ({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage => ({
+const messageOf = ({
+  MessageId,
+  Body,
+  ReceiptHandle,
+  Attributes = {},
+  MessageAttributes = {},
+}: Message): QueueMessage => ({
   id: MessageId ?? '',
   body: Body ?? '',
   receiptHandle: ReceiptHandle ?? '',
+  attributes: Object.fromEntries(
+    Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
+  ),
   group: Attributes.MessageGroupId,
   sent: new Date(Number(Attributes.SentTimestamp ?? 0)),
   receives: Number(Attributes.ApproximateReceiveCount ?? 0),
@@ -101,6 +112,7 @@ export const browse = async (
       // Short polling queries only some of the SQS servers and may miss messages.
       WaitTimeSeconds: local ? 0 : 1,
       MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
     })
     return Messages.map(messageOf)
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { orderQueue, readOrderEvent } from '@order-relay/lib/orders/events.ts'
+import { attributesForSqs } from '@order-relay/lib/platform/fifo.ts'
 import { feedQueues, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { quarantineEntry } from '@order-relay/lib/platform/quarantine.ts'
 import { queueNames } from '@order-relay/lib/platform/stores.ts'
@@ -63,7 +64,8 @@ export const DEAD_LETTERS: Kind = {
     at: raw.sent,
     body: Buffer.from(raw.body),
     reading: readOrderEvent(raw.body),
-    details: {},
+    // `version` and `cause` of a message to an exact store.
+    details: raw.attributes,
     content: { receives: raw.receives, body: raw.body },
   }),
 
@@ -99,6 +101,7 @@ export const DEAD_LETTERS: Kind = {
             MessageGroupId: raw.group ?? raw.id,
             // With its old deduplication id, SQS might drop the message as a duplicate.
             MessageDeduplicationId: randomUUID(),
+            ...attributesForSqs(raw.attributes),
           })
           return true
         }

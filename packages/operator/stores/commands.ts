@@ -46,7 +46,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run(setSecret))
   ofStore(
     'test',
-    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response. The exit code is 1 unless it is 2xx.`,
+    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response. The exit code is 1 unless it is 2xx. Not for exact stores, which know no such event.`,
   ).action(run(testFeed))
   ofStore(
     'resend',

@@ -3,17 +3,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allow, policy } from '@order-relay/deploy/cloudformation.ts'
 import { CONSUME } from '@order-relay/deploy/queues.ts'
-import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { FEED_TEST, httpDelivery, relayHeaders } from '@order-relay/lib/feeds/deliver.ts'
 import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { CREDENTIALS } from '@order-relay/local/settings.ts'
 import * as v from 'valibot'
+import { messageMaker } from '../conformance/feeds.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { logOf } from '../core/log.ts'
-import { facts, lines, table } from '../core/output.ts'
+import { facts, lines, shellWord, table } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
@@ -49,7 +50,7 @@ const feedOf = async (context: Context, { source, feed }: Store, hasSecret: bool
   return { kind: 'self' as const, ...(await registrationOf(context, source)) }
 }
 
-const feedText = (feed: Awaited<ReturnType<typeof feedOf>>) => {
+const feedText = (feed: Awaited<ReturnType<typeof feedOf>>): string => {
   if (feed.kind === 'sqs') return 'sqs'
   if (feed.kind === 'http') return `${feed.url}${feed.secret ? '' : ' (no secret)'}`
   return feed.url === undefined ? 'http (not registered)' : `${feed.url} (registered ${feed.since})`
@@ -61,11 +62,11 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
   const secrets = await storesWithSecret(context)
   const stores = []
   for (const store of context.stores()) {
-    const { source, queue: given } = store
+    const { source, queue: given, exact = false } = store
     const name = storeName(source)
     const queue = feedQueueName(source, given)
     stores.push({
-      source,
+      ...{ source, exact },
       feed: await feedOf(context, store, secrets.has(name)),
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
@@ -73,9 +74,9 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
       error: errors?.get(source),
     })
   }
-  const rows = stores.map(({ source, feed, queue, waiting, keys: ids, error }) => [
+  const rows = stores.map(({ source, exact, feed, queue, waiting, keys: ids, error }) => [
     source,
-    feedText(feed),
+    `${feedText(feed)}${exact ? ', exact' : ''}`,
     queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
     ids.map(({ id }) => id).join(', '),
@@ -91,13 +92,27 @@ const example = (file: string): string => {
   return text.slice(text.indexOf('import ')).trimEnd()
 }
 
+/** What an exact store gets: a message and what is sent with it. */
+const forExact = (store: Store) => {
+  const { json, attributes = {} } = messageMaker(store, 'order')('1', 1)
+  const message = JSON.parse(json)
+  return store.feed === 'sqs' ? { message, attributes } : { message, headers: relayHeaders(attributes) }
+}
+
+/** Code with the package for stores, which does not read the messages of exact stores. */
+const forPackage = (file: string, url: string) => ({
+  code: example(file).replace("process.argv[2] ?? ''", `'${url}'`),
+  // The code imports it.
+  'once.ts': example('once.ts'),
+})
+
 /** Information for the developer of a store with an SQS feed. */
 const forConsumer = ({ local, region }: Context, url: string, arn: string) => {
   // Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS.
   const aws = local ? `aws --endpoint-url ${new URL(url).origin} sqs` : 'aws sqs'
   return {
     role_policy: policy(allow(CONSUME, [arn])),
-    aws_cli: `${aws} receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --max-number-of-messages 10 --wait-time-seconds 20
+    aws_cli: `${aws} receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --message-attribute-names All --max-number-of-messages 10 --wait-time-seconds 20
 ${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
     environment: {
       AWS_REGION: region,
@@ -109,19 +124,15 @@ ${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
         AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
       }),
     },
-    code: example('sqs-consumer.ts').replace("process.argv[2] ?? ''", `'${url}'`),
   }
 }
 
-const forReceiver = () => ({
-  environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' },
-  code: example('http-receiver.ts'),
-})
+const forReceiver = () => ({ environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' } })
 
 /** `relay stores show`. */
 export const showStore = async (context: Context, source: string) => {
   const store = storeNamed(context, source)
-  const { feed, consumers, dead_letter_after } = store
+  const { feed, exact = false, consumers, dead_letter_after } = store
   const [name = '', deadName] = queueNames(store)
   const [url, { all: waiting, attributes }] = [await context.queueUrl(name), await depthOf(context, name)]
   const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
@@ -131,15 +142,17 @@ export const showStore = async (context: Context, source: string) => {
     ...(await feedOf(context, store, secret !== undefined)),
     ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }),
   }
-  const forStore = feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver()
-  // The code imports it.
-  const snippets = { ...forStore, 'once.ts': example('once.ts') }
+  const snippets = {
+    ...(feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver()),
+    ...(exact ? forExact(store) : forPackage(feed === 'sqs' ? 'sqs-consumer.ts' : 'http-receiver.ts', url)),
+  }
+  const messages = exact ? 'order.updated, as the service sends it' : undefined
   const queue = { url, arn, waiting, policy: jsonOf(Policy) }
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
   return {
-    data: { source, feed: kind, queue, snippets },
+    data: { source, exact, feed: kind, queue, snippets },
     text: lines(
-      facts({ source, ...kind, consumers: consumers?.join(', '), queue: url, arn, waiting }),
+      facts({ source, ...kind, messages, consumers: consumers?.join(', '), queue: url, arn, waiting }),
       ...sections.map(([title, content]) => [
         `\n${title}:\n`,
         typeof content === 'string' ? content : JSON.stringify(content, null, 2),
@@ -153,6 +166,14 @@ export const testFeed = async (context: Context, source: string) => {
   const { feed, ...store } = storeNamed(context, source)
   if (feed === 'sqs')
     throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
+  if (store.exact) {
+    const remedy = `test a store without customers with "relay conformance ${shellWord(source)}"`
+    throw cannot(
+      `test the feed of "${source}"`,
+      `the store is exact, and ${FEED_TEST} is not an event of the service`,
+      remedy,
+    )
+  }
   const { url, secret } = await endpointOf(context, { ...store, feed }, `test the feed of "${source}"`)
   const event = FEED_TEST
   const delivery = randomUUID()

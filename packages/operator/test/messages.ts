@@ -4,8 +4,10 @@ import { writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { feedQueueName } from '@order-relay/lib/platform/names.ts'
 import { logFile } from '@order-relay/local/log.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
+import { drain } from '@order-relay/test-support/parts.ts'
 import { local, startRelay } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 
@@ -96,6 +98,23 @@ export const messageTests = () => {
       const by = userInfo().username
       expect(last).toMatchObject({ by, name, reason: 'paid in cash', counts: { discarded: 2 } })
       expect(before).toMatchObject({ action: 'discard', name: delivery, messages: [id] })
+    })
+
+    test('a replayed message of an exact store keeps its version and cause', async () => {
+      const { sqs } = local.stack()
+      const MessageAttributes = {
+        version: { DataType: 'String', StringValue: '3' },
+        cause: { DataType: 'String', StringValue: 'order.create c' },
+      }
+      const body = { event: 'order.updated', data: { source: 'api', external_id: 'exact' }, delivery: 'd' }
+      const MessageBody = JSON.stringify(body)
+      const queue = { QueueUrl: local.queue('feeds-dead.fifo'), MessageGroupId: 'exact' }
+      await sqs.sendMessage({ ...queue, MessageDeduplicationId: 'exact', MessageBody, MessageAttributes })
+      expect(await data('dead', 'show', 'd')).toMatchObject({ version: '3', cause: 'order.create c' })
+      const feed = local.queue(feedQueueName('api'))
+      await drain(sqs, feed)
+      expect((await local.relay(['dead', 'replay', 'd'])).out).toBe('Replayed 1 message.\n')
+      expect(await drain(sqs, feed)).toMatchObject([{ Body: MessageBody, MessageAttributes }])
     })
 
     test('a replay makes the calls of each order in sequence', async () => {

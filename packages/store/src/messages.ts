@@ -105,7 +105,7 @@ export class MessageError extends Error {
 /**
  * Reads the JSON of a feed message.
  *
- * @throws MessageError if it is not a feed message
+ * @throws MessageError if it is not a feed message, or one to a store that is exact
  *
  * @example
  * ```ts
@@ -132,5 +132,10 @@ export const readMessage = (json: string): FeedMessage => {
     typeof data.source === 'string' &&
     typeof data.external_id === 'string'
   if (isMessage) return value as FeedMessage
+  if (event === 'order.updated' && typeof delivery === 'string' && version === undefined && isObject(data))
+    throw new MessageError(
+      'Cannot read a message without a version: the store is exact in stores.yml; remove "exact" from it, or do not ' +
+        'use this package',
+    )
   throw new MessageError('Cannot read a feed message: it must have event, delivery, version and data')
 }

@@ -188,6 +188,14 @@ describe('a receiver', () => {
     expect((await receiving(ignore).receive(headers, body)).status).toBe(400)
   })
 
+  test('names the setting of a store whose messages have no version', async () => {
+    const { version: _, cause: __, ...exact } = orderUpdated({ external_id: '1001' })
+    const body = JSON.stringify(exact)
+    const headers = { 'x-service-signature': await sign(body, SECRET) }
+    const answer = await receiving(ignore).receive(headers, body)
+    expect(answer).toMatchObject({ status: 400, error: expect.stringContaining('remove "exact"') })
+  })
+
   test('accepts the test message of the relay without handling it', async () => {
     const { send, errors } = receiving(() => expect('handled').toBe('not handled'))
     const message = { ...orderUpdated({ external_id: FEED_TEST }, 0), event: FEED_TEST }

@@ -293,6 +293,16 @@ learnMessages({
   kills: 'کشته‌شدن',
   'other checks': 'بررسی‌های دیگر',
   'not judged': 'داوری نشد',
+  'not applicable': 'موضوعیت ندارد',
+  'the store is exact: its messages have no version and are order.updated':
+    'فروشگاه عیناً مانند سرویس پیام می‌گیرد: پیام‌ها نسخه ندارند و همه order.updated هستند',
+  'the store is exact, and {=event} is not an event of the service':
+    'فروشگاه عیناً مانند سرویس پیام می‌گیرد و {event} رویداد سرویس نیست',
+  'test a store without customers with "{=command}"': 'فروشگاهی بی‌مشتری را با «{command}» بیازمایید',
+  'remember deliveries in the transaction that handles a message':
+    'تحویل‌ها را در همان تراکنشی نگه دارید که پیام را انجام می‌دهد',
+  'answer 401 to a message signed with another secret; the relay then signs it with the replaced one':
+    'به پیامی که با کلید دیگری امضا شده پاسخ 401 دهید؛ رله آن را سپس با کلید پیشین امضا می‌کند',
   'first fix "{check}"': 'نخست «{check}» را درست کنید',
   'pass --handled, or the command that starts the store':
     'بگویید پیام‌های انجام‌شده را کجا یادداشت می‌کند، یا با دستور relay conformance خودتان آغازش کنید',

@@ -29,13 +29,14 @@ type Key = Store['keys'][number]
 
 const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
 
-const FeedName = ({ feed }: Store) => (
+const FeedName = ({ feed, exact }: Store) => (
   <>
     {feed.kind === 'sqs' && t('SQS queue')}
     {feed.kind === 'http' && <Code>{feed.url}</Code>}
     {feed.kind === 'http' && !feed.secret && <> ({t('without a secret')})</>}
     {feed.kind === 'self' &&
       (feed.url === undefined ? t('HTTP, no URL registered by the store') : <Code>{feed.url}</Code>)}
+    {exact && <> ({t('exact')})</>}
   </>
 )
 
@@ -134,6 +135,9 @@ const SNIPPETS: Readonly<Record<string, string>> = {
   aws_cli: 'AWS CLI',
   environment: t('Environment variables'),
   code: t('Code of the store'),
+  message: t('Message'),
+  attributes: t('Message attributes'),
+  headers: t('Additional headers'),
 }
 
 /** Information for the store's developer. */
@@ -152,7 +156,7 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
 )
 
 const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
-  const { source, feed, queue, waiting, keys, error, resend } = store
+  const { source, exact, feed, queue, waiting, keys, error, resend } = store
   const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
   const create = () =>
@@ -181,7 +185,7 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
         title={t('Feed')}
         aside={
           <span class="row">
-            {feed.kind !== 'sqs' && (
+            {feed.kind !== 'sqs' && !exact && (
               <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
             )}
             {feed.kind === 'http' && <Button onClick={createSecret}>{t('New secret')}</Button>}
@@ -199,6 +203,7 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
           facts={{
             [t('Feed')]: <FeedName {...store} />,
             [t('Registered by the store')]: feed.kind === 'self' && feed.since && <Moment iso={feed.since} />,
+            [t('Messages')]: exact && t('Only order.updated, as the service sends it'),
             [t('Queue')]: <Code>{queue}</Code>,
             [t('Messages waiting')]: decimal(waiting),
             [t('Consumers')]: shop.feed.consumers?.join(', '),
