@@ -28,7 +28,7 @@ const trade = async ({ store }: Parties, sandbox: string) => {
   await fetchJson(`${sandbox}/panel/orders/A-4/pay?source=${SOURCE}`, { method: 'POST', body })
 }
 
-type Shot = { name: string; url: string; wait: string } & BrowserContextOptions
+type Shot = { name: string; url: () => string; wait: string } & BrowserContextOptions
 
 const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) => {
   const context = await browser.newContext({
@@ -36,7 +36,7 @@ const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) =>
     ...options,
   })
   const page = await context.newPage()
-  await page.goto(url)
+  await page.goto(url())
   await page.getByText(wait).first().waitFor()
   // Wait until live data is shown.
   await page.waitForTimeout(1500)
@@ -57,15 +57,16 @@ try {
   await parties.accountant.stock('KETTLE', 'Kettle', 60)
   await trade(parties, stack.urls.sandbox)
   parties.close()
-  const { consoleUrl = '', urls } = stack
+  const { consoleUrl, urls } = stack
+  const inConsole = (hash: string) => () => `${consoleUrl()}${hash}`
   const browser = await startBrowser()
   try {
     for (const shot of [
-      { name: 'console-overview', url: consoleUrl, wait: 'Order queue' },
-      { name: 'console-order', url: `${consoleUrl}#/orders/${SOURCE}/A-5`, wait: 'Why it waits' },
-      { name: 'console-orders-persian', url: `${consoleUrl}#/orders`, wait: 'آخرین تغییر', locale: 'fa-IR' },
-      { name: 'panel-orders', url: `${urls.sandbox}/#/orders`, wait: 'A-25' },
-      { name: 'panel-invoice', url: `${urls.sandbox}/#/orders/A-1?source=${SOURCE}`, wait: 'Receipt' },
+      { name: 'console-overview', url: inConsole(''), wait: 'Order queue' },
+      { name: 'console-order', url: inConsole(`#/orders/${SOURCE}/A-5`), wait: 'Why it waits' },
+      { name: 'console-orders-persian', url: inConsole('#/orders'), wait: 'آخرین تغییر', locale: 'fa-IR' },
+      { name: 'panel-orders', url: () => `${urls.sandbox}/#/orders`, wait: 'A-25' },
+      { name: 'panel-invoice', url: () => `${urls.sandbox}/#/orders/A-1?source=${SOURCE}`, wait: 'Receipt' },
     ])
       await shoot(browser, shot)
   } finally {

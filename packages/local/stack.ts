@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { readStores } from '@order-relay/deploy/stores.ts'
@@ -34,14 +33,16 @@ export type StackOptions = Settings & {
   speed?: number
   /** Whether to start the operators' console as well. @default false */
   withConsole?: boolean
+  /** Called with the console's next address when one was used: each opens one session. @default no call */
+  onNextConsoleUrl?: (url: string) => void
 }
 
 export type Stack = {
   urls: Readonly<Record<PortName, string>>
   /** The secret with which the sandbox signs its webhooks to the relay. */
   webhookSecret: string
-  /** The address that opens a session of the console, if it was started. */
-  consoleUrl: string | undefined
+  /** The address that opens the next session of the console, if it was started. */
+  consoleUrl: () => string | undefined
   /** Resolves when a component has exited unexpectedly, with its name and the reason. */
   broken: Promise<string>
   stop: () => Promise<void>
@@ -51,9 +52,9 @@ const startParts = (
   options: StackOptions,
   log: (line: string) => void,
   isLoading: () => boolean,
-  consoleToken: string | undefined,
+  onConsoleUrl: (url: string) => void,
 ) => {
-  const { ports, dataDir, print, verbose = false, speed = 1 } = options
+  const { ports, dataDir, print, verbose = false, speed = 1, withConsole = false } = options
   const environment = {
     // Caching compiled code between starts saves a quarter of the start time.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
@@ -61,11 +62,13 @@ const startParts = (
     ...environmentOf(options),
     ...(!verbose && { SLS_LOG_LEVEL: 'warning' }),
   }
-  const start = (name: string, args: readonly string[], readyLine?: RegExp, secrets = {}) =>
+  const start = (name: string, args: readonly string[], readyLine?: RegExp) =>
     startChild({
-      ...{ name, args, cwd: PROJECT, environment: { ...environment, ...secrets }, readyLine },
+      ...{ name, args, cwd: PROJECT, environment, readyLine },
       onLine: line => {
-        if (consoleToken !== undefined && line.includes(consoleToken)) return
+        // The log must not open a session.
+        const [url] = (name === 'console' && /http:\S+\?token=\S+/.exec(line)) || []
+        if (url !== undefined) return onConsoleUrl(url)
         log(line)
         const text = verbose ? line : readable(line, isLoading())
         if (text !== undefined) print?.(visible(`${name.padEnd(7)} | ${text}`))
@@ -79,9 +82,7 @@ const startParts = (
   return {
     sandbox: start('sandbox', sandbox, /^sandbox ready at /),
     relay: start('relay', [serverless, 'offline']),
-    ...(consoleToken !== undefined && {
-      console: start('console', operators, /^Console of /, { CONSOLE_TOKEN: consoleToken }),
-    }),
+    ...(withConsole && { console: start('console', operators, /^Console of /) }),
   }
 }
 
@@ -91,7 +92,7 @@ const startParts = (
  * @throws Error when stores.yml cannot be read, a port is taken, a component does not start, or `signal` is aborted; nothing is left running
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
-  const { ports, dataDir, signal, withConsole = false } = options
+  const { ports, dataDir, signal, withConsole = false, onNextConsoleUrl } = options
   readStores(join(PROJECT, 'stores.yml'))
   await assertFree(
     ports,
@@ -102,8 +103,12 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   const urls = eachPort(name => urlOf(ports[name]))
   const log = openLog(dataDir)
   let loading = true
-  const token = withConsole ? randomBytes(24).toString('base64url') : undefined
-  const started = startParts(options, log.write, () => loading, token)
+  let consoleUrl: string | undefined
+  const onConsoleUrl = (url: string) => {
+    if (consoleUrl !== undefined) onNextConsoleUrl?.(url)
+    consoleUrl = url
+  }
+  const started = startParts(options, log.write, () => loading, onConsoleUrl)
   const { sandbox, relay } = started
   const parts = Object.entries(started)
   const stop = async () => {
@@ -124,8 +129,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     loading = false
     const broken = Promise.race(parts.map(async ([name, { ended }]) => `the ${name} ${await ended}`))
     signal?.throwIfAborted()
-    const consoleUrl = token && `${urls.console}/?token=${token}`
-    return { urls, webhookSecret, consoleUrl, broken, stop }
+    return { urls, webhookSecret, consoleUrl: () => consoleUrl, broken, stop }
   } catch (error) {
     await stop()
     throw error

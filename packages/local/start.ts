@@ -37,10 +37,11 @@ const main = async () => {
     const settings = settingsFrom(process.env)
     const stack = await startStack({
       ...{ ...settings, verbose: values.verbose, print: say, signal, withConsole: true },
+      onNextConsoleUrl: url => say(`console | for another session: ${url}`),
     })
     const { relay, sandbox } = stack.urls
     const feeds = queueUrl(settings.ports.sqs, 'feed-<source>.fifo')
-    say(`ready: relay ${relay}, console ${stack.consoleUrl}, sandbox panel ${sandbox}/, feeds ${feeds}`)
+    say(`ready: relay ${relay}, console ${stack.consoleUrl()}, sandbox panel ${sandbox}/, feeds ${feeds}`)
     const broken = await Promise.race([stack.broken, asked])
     await stack.stop()
     if (broken !== undefined) fail(`Stopped: ${broken}`)

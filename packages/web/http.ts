@@ -17,21 +17,54 @@ export class Refusal extends Error {
 export const messageOf = (error: unknown) =>
   translateMessage(error instanceof Error ? error.message : String(error))
 
+let session: () => string | null = () => null
+
+/** Sends a session with all requests, in a header: the browser would send a cookie to every port of the host. */
+export const authorizeWith = (read: typeof session) => {
+  session = read
+}
+
+/** @throws Refusal when the service cannot be reached */
+export const send = async (path: string, { headers, ...init }: RequestInit = {}): Promise<Response> => {
+  const token = session()
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
+  return fetch(path, { ...init, headers: { ...authorization, ...headers } }).catch(error => {
+    if (init.signal?.aborted) throw error
+    throw new Refusal(t('Cannot reach the service: is it still running?'))
+  })
+}
+
+/** The lines of a response as they arrive; the last one may lack its line break. */
+export async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  if (body === null) return
+  // Safari cannot iterate over a stream.
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  try {
+    let rest = ''
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const lines = (rest + part.value).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+    yield rest
+  } finally {
+    await reader.cancel()
+  }
+}
+
 /** @throws Refusal when the service refuses or cannot be reached */
 export const request = async <Data>(
   method: 'GET' | 'PUT' | 'POST' | 'DELETE',
   path: string,
   body?: unknown,
 ): Promise<Data> => {
-  const response = await fetch(path, {
+  const response = await send(path, {
     method,
     headers: {
       accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new Refusal(t('Cannot reach the service: is it still running?'))
   })
   const { status } = response
   const answer = await response.json().catch(() => undefined)

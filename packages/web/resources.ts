@@ -1,6 +1,6 @@
 import { batch, type Signal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { request } from './http.ts'
+import { linesOf, request, send } from './http.ts'
 
 /** Data of the service, read again whenever something of these kinds changes. */
 export type Resource<Data> = { path: string; kinds: readonly string[]; answer?: Data }
@@ -93,26 +93,30 @@ export const connection = signal<'connecting' | 'live' | 'broken'>('connecting')
 
 const RECONNECT_MS = 2000
 
-/** Listens to the service's changes, and reconnects whenever the connection breaks. */
-export const listen = (path: string) => {
-  const events = new EventSource(path)
-  events.addEventListener('open', () => {
-    // Changes may have been missed while disconnected.
-    if (connection.value === 'broken') refresh()
-    connection.value = 'live'
-  })
-  events.addEventListener('change', ({ data }) => {
-    const { kind } = JSON.parse(data)
+/** Reads the stream until it breaks. */
+const follow = async (path: string) => {
+  const response = await send(path)
+  if (!response.ok) return
+  // Changes may have been missed while disconnected.
+  if (connection.value === 'broken') refresh()
+  connection.value = 'live'
+  for await (const line of linesOf(response)) {
+    if (!line.startsWith('data: ')) continue
+    const { kind } = JSON.parse(line.slice('data: '.length))
     for (const entry of shown()) if (entry.kinds.includes(kind)) readSoon(entry)
-  })
-  events.addEventListener('error', () => {
-    connection.value = 'broken'
-    // The browser reconnects automatically, but gives up after a response that is not a stream.
-    if (events.readyState !== EventSource.CLOSED) return
+  }
+}
+
+/** Listens to the service's changes, and reconnects whenever the connection breaks. */
+export const listen = async (path: string) => {
+  for (;;) {
+    // EventSource cannot send the header of a session.
+    await follow(path).catch(() => undefined)
     // The responses to the page's own requests show why.
-    refresh()
-    setTimeout(() => listen(path), RECONNECT_MS)
-  })
+    if (connection.value !== 'broken') refresh()
+    connection.value = 'broken'
+    await new Promise(resolve => setTimeout(resolve, RECONNECT_MS))
+  }
 }
 
 /**

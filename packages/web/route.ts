@@ -44,6 +44,8 @@ let arrival: Arrival | undefined = { scroll: history.state?.scroll }
 /** Follows the address. */
 export const followAddress = () => {
   history.scrollRestoration = 'manual'
+  // It may have changed since the script was loaded.
+  route.value = parse(location.hash)
   // Until the page has followed the address, the entry of the history is already that of the next one.
   const keepScroll = () =>
     location.hash === route.value.hash && history.replaceState({ scroll: window.scrollY }, '')

@@ -46,6 +46,7 @@ try {
   const ports = await freePorts()
   const stack = await startStack({
     ...{ ports, dataDir, watch: false, signal: stopping.signal, withConsole: stays },
+    onNextConsoleUrl: url => say(`For another session of the console: ${url}`),
     ...(verbose && { verbose, print: say }),
   })
   try {
@@ -53,7 +54,7 @@ try {
     say(failed === undefined ? `\nAll ${story.length} steps were observed.` : `\nNot observed: ${failed}`)
     process.exitCode = failed === undefined ? 0 : 1
     if (stays && !stopping.signal.aborted) {
-      say(`The order in the console: ${stack.consoleUrl}#/orders/${SOURCE}/A-1\nCtrl-C stops everything.`)
+      say(`The order in the console: ${stack.consoleUrl()}#/orders/${SOURCE}/A-1\nCtrl-C stops everything.`)
       const stopped = new Promise(resolve => stopping.signal.addEventListener('abort', resolve))
       await Promise.race([stopped, stack.broken])
     }

@@ -29,7 +29,7 @@ const start = async (awaited: RegExp, ...npm: string[]) => {
 }
 
 /** The line with the console's address and its token. */
-const READY = /^ready.*?(http:\S+\?token=([\w-]{32}))/m
+const READY = /^ready.*?(http:\S+\?token=([\w-]{43}))/m
 
 const npmStart = (awaited: RegExp) => start(awaited, 'start', '--silent')
 
@@ -59,7 +59,16 @@ describe('npm start', () => {
     expect(first.lines().filter(line => line.includes(token))).toEqual([
       `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
     ])
-    expect((await fetch(address, { redirect: 'manual' })).status).toBe(303)
+    const session = await fetch(`${urlOf(ports.console)}/api/session`, {
+      method: 'POST',
+      headers: { origin: urlOf(ports.console), 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    })
+    expect(session.status).toBe(200)
+    const [, next = ''] = (await first.printed(/^console \| for another session: (http:\S+)$/m)) ?? []
+    expect(next).not.toBe(address)
+    expect(next).toMatch(new RegExp(`^${urlOf(ports.console)}/\\?token=[\\w-]{43}$`))
+    expect(await readFile(join(dataDir(), 'relay.log'), 'utf8')).not.toContain('?token=')
     expect((await fetch(`${urlOf(ports.relay)}/webhook`, { method: 'POST', body: '{}' })).status).toBe(401)
     expect((await fetch(`${urlOf(ports.sandbox)}/`)).status).toBe(200)
     const { code, out } = await local.relay(['doctor'])

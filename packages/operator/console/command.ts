@@ -8,20 +8,21 @@ export const consoleCommand = ({ program, run }: Cli): void => {
   program
     .command('console')
     .description(
-      'Serve a web console on this machine that shows and controls the relay, like the other commands. Prints the address, whose token opens a session; stop it with Ctrl-C.',
+      'Serve a web console on this machine that shows and controls the relay, like the other commands. Prints an address that opens one session, and another whenever one was used; stop it with Ctrl-C.',
     )
     .addOption(portOption('console'))
     .action(
       run(async (context, { port = context.consolePort }) => {
         // Slow to load and only needed here.
         const { startConsole } = await import('./server.ts')
-        const { environment, stdout } = context.terminal
-        const { url, close } = await startConsole(context, { port, token: environment.CONSOLE_TOKEN }).catch(
-          error => {
-            throw cannot('start the console', error.message, undefined, error)
-          },
-        )
-        stdout.write(`Console of ${context.title}: ${url}\n`)
+        const { stdout } = context.terminal
+        const onNextUrl = (url: string) => {
+          stdout.write(`For another session: ${url}\n`)
+        }
+        const { nextUrl, close } = await startConsole(context, { port, onNextUrl }).catch(error => {
+          throw cannot('start the console', error.message, undefined, error)
+        })
+        stdout.write(`Console of ${context.title}: ${nextUrl()}\n`)
         await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
         await close()
         return undefined

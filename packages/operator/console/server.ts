@@ -1,4 +1,3 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
@@ -6,7 +5,6 @@ import { foreignHeader, HOST } from '@order-relay/web/foreign.ts'
 import { pageFiles } from '@order-relay/web/page.ts'
 import { changeStream, listen, POLICY, stop } from '@order-relay/web/serve.ts'
 import { Hono, type Context as HonoContext } from 'hono'
-import { getCookie, setCookie } from 'hono/cookie'
 import { stream } from 'hono/streaming'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
@@ -14,19 +12,22 @@ import { cannot, explain, Failure } from '../core/errors.ts'
 import { createLive } from './live.ts'
 import type { Route } from './route.ts'
 import { routesOf } from './routes.ts'
+import { createSessions } from './sessions.ts'
 
-type Environment = { Bindings: HttpBindings }
+type Environment = {
+  Bindings: HttpBindings
+  /** `ending` aborts when the session or the console ends. */
+  Variables: { ending: AbortSignal }
+}
 
 const refuse = (c: HonoContext, status: 400 | 401 | 403 | 404 | 409 | 415 | 500, message: string) =>
   c.json({ error: { message } }, status)
 
-const hash = (text: string) => createHash('sha256').update(text).digest()
-const isSame = (given: string | undefined, secret: string) => timingSafeEqual(hash(given ?? ''), hash(secret))
-
 const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
   typeof result === 'object' && result !== null && Symbol.asyncIterator in result
 
-const SIGN_IN = 'open the address that npm start or relay console printed'
+const NO_SESSION =
+  'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once'
 
 /** Maximum body size: the file of a plan for about ten thousand messages. */
 const BODY_MAX = 16 * 1024 * 1024
@@ -34,19 +35,17 @@ const BODY_MAX = 16 * 1024 * 1024
 /**
  * Starts the operators' console: a page for one relay, served to this machine only.
  *
- * @param token opens a session when present in the address. @default a random one
+ * @param onNextUrl called with the next address when one was used
  * @throws Error when the port is taken
  */
 export const startConsole = async (
   context: Context,
-  { port, token = randomBytes(24).toString('base64url') }: { port: number; token?: string | undefined },
+  { port, onNextUrl = () => undefined }: { port: number; onNextUrl?: (url: string) => void },
 ) => {
-  const session = randomBytes(32).toString('base64url')
+  const sessions = createSessions()
   const stopping = new AbortController()
   const live = createLive(context, stopping.signal)
   const failureOf = (error: unknown) => explain(error, context).message
-  // Cookies are shared by all ports of a host.
-  const cookieName = (c: HonoContext<Environment>) => `console-${c.env.incoming.socket.localPort}`
 
   const serve = async (c: HonoContext<Environment>, { method, input, handle }: Route) => {
     const given = method === 'get' ? c.req.query() : await c.req.json().catch(() => undefined)
@@ -57,7 +56,7 @@ export const startConsole = async (
     }
     // The schema of the route is that of its handler: `get` and `post` take both together.
     const gone = new AbortController()
-    const result = handle(valid.output as never, AbortSignal.any([gone.signal, stopping.signal]))
+    const result = handle(valid.output as never, AbortSignal.any([gone.signal, c.get('ending')]))
     if (!isIterable(result)) return c.json((await result) ?? {})
     c.header('content-type', 'application/x-ndjson')
     return stream(c, async output => {
@@ -93,13 +92,21 @@ export const startConsole = async (
     if (!(Number(headers['content-length']) <= BODY_MAX)) return refuse(c, 400, 'The body is too large')
     return next()
   })
-  app.use('/api/*', async (c, next) =>
-    isSame(getCookie(c, cookieName(c)), session)
-      ? next()
-      : refuse(c, 401, `The session has ended: ${SIGN_IN}`),
-  )
-  // These files are public and need no session: a browser that follows a link from another page does not send the
-  // cookie yet.
+  app.post('/api/session', async c => {
+    const given = v.safeParse(v.object({ token: v.string() }), await c.req.json().catch(() => undefined))
+    const session = given.success ? sessions.open(given.output.token) : undefined
+    if (session === undefined) return refuse(c, 401, NO_SESSION)
+    onNextUrl(nextUrl())
+    return c.json({ session })
+  })
+  app.use('/api/*', async (c, next) => {
+    const session = sessions.of(c.req.header('authorization'))
+    if (session === undefined) return refuse(c, 401, NO_SESSION)
+    session.keep()
+    c.set('ending', AbortSignal.any([session.ending, stopping.signal]))
+    return next()
+  })
+  // These files are public: the browser requests them without a session.
   const pageFile = pageFiles(join(import.meta.dirname, 'pages'), {
     ...{ name: 'console', title: 'order-relay', base: '/' },
     noscript: 'The console needs JavaScript. The command relay does the same: npx relay --help.',
@@ -108,16 +115,9 @@ export const startConsole = async (
     const [type = '', content = ''] = (await pageFile(name)) ?? []
     return c.body(content, 200, { 'content-type': type })
   }
-  app.get('/', (c, next) => {
-    const given = c.req.query('token')
-    if (given === undefined) return next()
-    if (!isSame(given, token)) return c.text(`The token is not valid: ${SIGN_IN}`, 401)
-    setCookie(c, cookieName(c), session, { httpOnly: true, sameSite: 'Strict', path: '/' })
-    return c.redirect('/', 303)
-  })
   app.get('/', file('index.html'))
   for (const name of ['icon.svg', 'console.js', 'console.css']) app.get(`/${name}`, file(name))
-  app.get('/api/events', c => changeStream(c, stopping.signal, live.listen))
+  app.get('/api/events', c => changeStream(c, c.get('ending'), live.listen))
   for (const route of routesOf(context, live)) {
     app.on(route.method, `/api/${route.path}`, c => serve(c, route))
   }
@@ -129,9 +129,10 @@ export const startConsole = async (
 
   const server = createServer(getRequestListener(app.fetch, { hostname: HOST }))
   const bound = await listen(server, port, 'CONSOLE_PORT')
+  const nextUrl = () => `http://${HOST}:${bound}/?token=${sessions.token()}`
   return {
-    /** The address that opens a session. */
-    url: `http://${HOST}:${bound}/?token=${token}`,
+    /** The address that opens the next session. */
+    nextUrl,
     close: async () => {
       stopping.abort(cannot('finish', 'the console was stopped'))
       await stop(server)

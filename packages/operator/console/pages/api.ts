@@ -1,4 +1,4 @@
-import { queryOf, Refusal, request } from '@order-relay/web/http.ts'
+import { linesOf, queryOf, Refusal, request, send } from '@order-relay/web/http.ts'
 import { refresh, resource } from '@order-relay/web/resources.ts'
 import type { Routes } from '../routes.ts'
 
@@ -48,18 +48,11 @@ export async function* streams<Path extends Extract<Routes, { method: 'get' }>['
   query: Record<string, string | number>,
   signal: AbortSignal | null = null,
 ): AsyncGenerator<RouteData<Path>> {
-  const response = await fetch(`/api/${path}${queryOf(query)}`, { signal })
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of response.body ?? []) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      const { item, error } = JSON.parse(line)
-      if (error !== undefined) throw new Refusal(error.message, { status: 500 })
-      yield item
-    }
+  const response = await send(`/api/${path}${queryOf(query)}`, { signal })
+  for await (const line of linesOf(response)) {
+    if (line === '') continue
+    const { item, error } = JSON.parse(line)
+    if (error !== undefined) throw new Refusal(error.message, { status: response.ok ? 500 : response.status })
+    yield item
   }
-  // A refusal is one document without a line break.
-  if (!response.ok) throw new Refusal(JSON.parse(rest).error.message, { status: response.status })
 }

@@ -10,6 +10,7 @@ import { Orders } from './orders.tsx'
 import { isActive, Overview } from './overview.tsx'
 import { t } from './persian.ts'
 import { Runbook } from './runbook.tsx'
+import { openSession } from './session.ts'
 import { Setup } from './setup.tsx'
 import { Tests } from './setup-tests.tsx'
 import { Store, Stores } from './stores.tsx'
@@ -70,4 +71,5 @@ const Console = () => {
   return <Shell title="order-relay" waiting={active} pages={PAGES} {...{ brand, badges }} />
 }
 
+await openSession()
 start(<Console />, '/api/events')

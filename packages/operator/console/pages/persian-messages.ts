@@ -269,8 +269,8 @@ learnMessages({
   'sign in (AWS_PROFILE, aws sso login), or use --local':
     'وارد شوید (AWS_PROFILE، aws sso login) یا --local را به کار ببرید',
   'request this permission': 'این مجوز را درخواست کنید',
-  'The session has ended: open the address that npm start or relay console printed':
-    'نشست پایان یافت: نشانی‌ای را که npm start یا relay console نوشت بگشایید',
+  'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once':
+    'نشستی باز نیست یا پایان یافته است: آخرین نشانی‌ای را که npm start یا relay console نوشت بگشایید؛ هر نشانی یک بار کار می‌کند',
   'no secret is stored for {=url}': 'برای {url} کلید امضایی نیست',
   'set a key with the scope orders.write: {=command}': 'کلیدی با دامنهٔ orders.write بگذارید: {command}',
   quarantine: 'قرنطینه',

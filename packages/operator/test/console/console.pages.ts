@@ -1,9 +1,10 @@
-import { request } from 'node:http'
+import { type IncomingHttpHeaders, request } from 'node:http'
 import { Readable, Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
+import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { createLive } from '../../console/live.ts'
 import { startConsole } from '../../console/server.ts'
@@ -12,62 +13,73 @@ import { pageTests } from './pages.ts'
 
 type Headers = Record<string, string>
 
-const TOKEN = 'the token of this test'
-
 useLocalStack({})
 
 let url: string
+let nextUrl: () => string
 let close: () => Promise<void>
-let cookie: string
+let authorization: string
 let context: Context
 beforeAll(async () => {
   const nothing = new Writable({ write: (_chunk, _encoding, done) => done() })
   const { environment } = local.stack()
   const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
   context = createContext({ local: true }, terminal)
-  const started = await startConsole(context, { port: 0, token: TOKEN })
-  url = new URL(started.url).origin
+  const started = await startConsole(context, { port: 0 })
+  nextUrl = started.nextUrl
+  url = new URL(nextUrl()).origin
   close = async () => {
     await started.close()
     context.close()
   }
-  const opened = await fetch(started.url, { redirect: 'manual' })
-  cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+  authorization = `Bearer ${JSON.parse((await exchange(nextUrl())).text).session}`
 })
 afterAll(() => close())
 
 const call = async (path: string, init: RequestInit = {}) => {
-  const response = await fetch(url + path, { redirect: 'manual', ...init })
+  const response = await fetch(url + path, init)
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 const post = (path: string, body: object, headers: Headers = {}) =>
   call(`/api/${path}`, {
     method: 'POST',
-    headers: { cookie, origin: url, 'content-type': 'application/json', ...headers },
+    headers: { authorization, origin: url, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 
+/** Exchanges the token of an address for a session. */
+const exchange = (address: string) =>
+  post('session', { token: new URL(address).searchParams.get('token') }, { authorization: '' })
+
 const storeOf = async (source: string) => {
-  const { text } = await call('/api/stores', { headers: { cookie } })
+  const { text } = await call('/api/stores', { headers: { authorization } })
   return JSON.parse(text).stores.find((each: { source: string }) => each.source === source)
 }
 
-test('only the token in the address opens a session', async () => {
-  const opened = await call(`/?token=${encodeURIComponent(TOKEN)}`)
-  expect([opened.status, opened.headers.get('location')]).toEqual([303, '/'])
-  expect(opened.headers.get('set-cookie')).toMatch(
-    /^console-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
-  )
-  expect((await call('/api/overview', { headers: { cookie } })).status).toBe(200)
-  for (const given of ['', `${cookie}x`, cookie.replace(/-\d+=/, '-1='), `console=${TOKEN}`]) {
-    for (const path of ['/api/overview', '/api/events'])
-      expect((await call(path, { headers: { cookie: given } })).status).toBe(401)
-  }
-  const wrong = await call('/?token=another')
-  expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
+test('the token of an address opens one session, which a header carries', async () => {
+  const address = nextUrl()
   const page = await call('/')
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /)
   expect(page.text).not.toMatch(/<script>|style=/)
+  const opened = await exchange(address)
+  expect([opened.status, opened.headers.get('set-cookie')]).toEqual([200, null])
+  expect(await exchange(address)).toMatchObject({ status: 401, text: expect.stringContaining('works once') })
+  expect((await exchange(`${url}/?token=another`)).status).toBe(401)
+  expect((await exchange(url)).status).toBe(401)
+  expect(nextUrl()).not.toBe(address)
+
+  const { session } = JSON.parse(opened.text)
+  const own = { authorization: `Bearer ${session}` }
+  expect((await call('/api/overview', { headers: own })).status).toBe(200)
+  const others = [`Bearer ${session}x`, `Basic ${session}`, session, `Bearer ${address.split('=')[1]}`]
+  for (const headers of [
+    {},
+    { cookie: `session=${session}` },
+    ...others.map(authorization => ({ authorization })),
+  ]) {
+    for (const path of ['/api/overview', '/api/events'])
+      expect((await call(path, { headers })).status).toBe(401)
+  }
 })
 
 test.each<[string, Headers]>([
@@ -78,7 +90,7 @@ test.each<[string, Headers]>([
 ])('refuses a request from another page by its %s', async (name, headers) => {
   // fetch sets these itself.
   const answer = await new Promise<string>(resolve => {
-    const sent = request(`${url}/api/overview`, { headers: { cookie, ...headers } }, async response =>
+    const sent = request(`${url}/api/overview`, { headers: { authorization, ...headers } }, async response =>
       resolve(`${response.statusCode} ${await textOf(response)}`),
     )
     sent.end()
@@ -92,12 +104,12 @@ test("a change requires a session, the console's Origin and JSON", async () => {
   const key = { source: 'demo-shop', readOnly: false }
   const withoutOrigin = {
     method: 'POST',
-    headers: { cookie, 'content-type': 'application/json' },
+    headers: { authorization, 'content-type': 'application/json' },
     body: '{}',
   }
   expect((await call('/api/stores/key', withoutOrigin)).text).toContain('Origin is missing')
   expect((await post('stores/key', key, { 'content-type': 'text/plain' })).status).toBe(415)
-  expect((await post('stores/key', key, { cookie: '' })).status).toBe(401)
+  expect((await post('stores/key', key, { authorization: '' })).status).toBe(401)
   expect((await post('stores/key', { ...key, source: 7 })).status).toBe(400)
   expect((await post('stores/key', { ...key, source: 'x'.repeat(17e6) })).text).toContain('too large')
   expect(await post('stores/key', { ...key, source: 'nobody' })).toMatchObject({
@@ -154,7 +166,48 @@ test('reports a change as soon as the first page has connected', async () => {
 
 describe('in a browser', () => {
   const openAt = withBrowser()
-  pageTests(options =>
-    openAt(`${url}/?token=${encodeURIComponent(TOKEN)}`, { reducedMotion: 'reduce', ...options }),
-  )
+  pageTests(options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options }))
+
+  test('all tabs of a browser share the session, which another port does not receive', async () => {
+    const address = nextUrl()
+    const { page, errors } = await openAt(`${address}#/stores`)
+    await page.getByText('All stores in').waitFor()
+    expect(page.url()).toBe(`${url}/#/stores`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByText('All stores in').waitFor()
+    const tab = await page.context().newPage()
+    await tab.goto(`${url}/#/orders`)
+    await tab.getByText('Last change').first().waitFor()
+    // The used address leads to the session of this browser.
+    await tab.goto(`${address}#/setup`)
+    await tab.getByText('Webhook URL').first().waitFor()
+
+    const received: IncomingHttpHeaders[] = []
+    const other = await startServer(async ({ headers }) => {
+      received.push(headers)
+      return { status: 200 }
+    })
+    try {
+      await tab.goto(other.url)
+      expect(await tab.evaluate('localStorage.length')).toBe(0)
+      expect(received).not.toEqual([])
+      for (const headers of received) {
+        expect(headers).not.toHaveProperty('cookie')
+        expect(headers).not.toHaveProperty('authorization')
+      }
+    } finally {
+      await other.close()
+    }
+    expect(errors).toEqual([])
+  })
+
+  test('says what to do without a session, and continues once another tab has opened one', async () => {
+    const used = nextUrl()
+    await exchange(used)
+    const { page } = await openAt(`${used}#/stores`)
+    await page.getByText('open the last address that npm start or relay console printed').waitFor()
+    await (await page.context().newPage()).goto(nextUrl())
+    await page.getByText('All stores in').waitFor()
+  })
 })

@@ -1,0 +1,49 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** How long a session lasts, in milliseconds: without a request, and in all. */
+const IDLE_MS = 8 * 3_600_000
+const LIFETIME_MS = 24 * 3_600_000
+
+const hash = (text: string) => createHash('sha256').update(text).digest()
+const random = () => randomBytes(32).toString('base64url')
+
+type Session = {
+  /** Aborts when the session ends. */
+  ending: AbortSignal
+  /** Postpones the end. */
+  keep: () => void
+}
+
+/** Sessions of the console. Each is opened with a token that works once. */
+export const createSessions = () => {
+  let token = random()
+  // Looking up a hash takes a time that says nothing about the session.
+  const sessions = new Map<string, Session>()
+  return {
+    /** The token that opens the next session. */
+    token: () => token,
+    /** Opens a session and replaces the token, or returns undefined for any other token. */
+    open: (given: string): string | undefined => {
+      if (!timingSafeEqual(hash(given), hash(token))) return undefined
+      token = random()
+      const session = random()
+      const key = hash(session).toString('hex')
+      const ended = new AbortController()
+      const end = () => {
+        clearTimeout(idle)
+        clearTimeout(lifetime)
+        sessions.delete(key)
+        ended.abort()
+      }
+      const idle = setTimeout(end, IDLE_MS).unref()
+      const lifetime = setTimeout(end, LIFETIME_MS).unref()
+      sessions.set(key, { ending: ended.signal, keep: () => idle.refresh() })
+      return session
+    },
+    /** The session in a header `Authorization: Bearer …`. */
+    of: (authorization = ''): Session | undefined => {
+      const [, given = ''] = /^Bearer (\S+)$/.exec(authorization) ?? []
+      return sessions.get(hash(given).toString('hex'))
+    },
+  }
+}
