@@ -2,9 +2,9 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { expect, test } from '@jest/globals'
 import { keyUseItem, storeKeyParameter } from '../../lib/api/keys.ts'
 import { HOUR } from '../../lib/platform/environment.ts'
-import { apiForTests, ORDERS } from './api.ts'
+import { answering, apiForTests, ORDERS } from './api.ts'
 
-const { stack, recorded, world, dependencies, start, ask } = await apiForTests()
+const { stack, recorded, world, start, ask } = await apiForTests()
 const { secretsPath, deliveriesTable } = stack.settings
 const ORDER = { source: 'shop', external_id: '1001', items: [{ sku: 'A', quantity: 1, unit_price: 1 }] }
 const HEADERS = { prefer: 'respond-async' }
@@ -29,8 +29,7 @@ test('a create-only key creates orders', async () => {
   const created = await ask('POST', ORDERS, ORDER, { key: 'create-only', headers: HEADERS })
   expect(created.status).toBe(202)
   const refused = await ask('GET', `${ORDERS}1001/?source=shop`, '', { key: 'create-only' })
-  const message =
-    'The API key is create-only: use one that `relay stores key` created without --create-only'
+  const message = 'The API key is create-only: use one that `relay stores key` created without --create-only'
   expect(refused).toMatchObject({ status: 403, body: { error: { code: 'forbidden', message } } })
 })
 
@@ -38,6 +37,7 @@ test('an expired key is answered like an unknown one, and the log names it', asy
   const expires = Math.floor(world.now / 1000) + 60
   const id = await stored('expiring', { kind: 'read-only', expires })
   start()
+  world.service = () => answering(404, { error: { code: 'not_found', message: 'unknown' } })
   expect((await read('expiring')).status).toBe(404)
   world.now = expires * 1000
   recorded.clear()
@@ -64,16 +64,13 @@ test('the hour of the last use is written once an hour in each environment', asy
 })
 
 test('a request is answered although the use of its key cannot be recorded', async () => {
-  const { dynamodb, settings } = dependencies
   await stored('unrecorded', {})
-  dependencies.settings = { ...settings, deliveriesTable: 'none' }
   start()
-  dependencies.settings = settings
+  stack.faults.set('UpdateItem', 'before')
   for (const _ of [1, 2]) {
     const answer = await ask('POST', ORDERS, ORDER, { key: 'unrecorded', headers: HEADERS })
     expect(answer.status).toBe(202)
   }
-  expect(dynamodb).toBe(stack.dynamodb)
   const failures = recorded.lines.filter(({ message }) => message === 'key use not recorded')
   expect(failures).toHaveLength(1)
 })

@@ -53,8 +53,12 @@ const moment =
 /** Parses `--since`: a duration back from now, or a date. */
 export const since = moment(-1)
 
-/** Parses `--expires`: a duration from now, or a date. */
-export const expiry = moment(1)
+/** Parses `--expires`: a duration from now, or a date, in whole seconds. */
+export const expiry = (text: string): Date => {
+  const at = moment(1)(text)
+  at.setUTCMilliseconds(0)
+  return at
+}
 
 /** `--since` with a default. */
 export const periodOption = (period: string) =>

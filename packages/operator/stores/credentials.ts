@@ -75,7 +75,7 @@ export const createKey = async (
   if (expires !== undefined && expires.getTime() <= Date.now())
     throw cannot(action, `its expiry, ${expires.toISOString()}, is past`)
   const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
-  if (keys.some(key => name === key.name || name === key.id))
+  if (name !== undefined && keys.some(key => name === key.name || name === key.id))
     throw cannot(action, `it has a key "${name}"`, 'choose another name, or revoke that key first')
   const key = randomBytes(32).toString('base64url')
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, {

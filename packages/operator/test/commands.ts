@@ -310,6 +310,37 @@ export const keyTests = () => {
     expect(twice.code).toBe(1)
   })
 
+  test('a key has a name, a kind and an expiry, and shows the hour of its last use', async () => {
+    const args = ['--name', 'صندوق', '--expires', '90d', '--create-only']
+    const { data: made } = await local.json(['stores', 'key', 'demo-shop', ...args])
+    const again = await local.relay(['stores', 'key', 'demo-shop', '--name', 'صندوق'])
+    expect(again.err).toContain('Cannot create a key for "demo-shop": it has a key "صندوق"')
+    const past = await local.relay(['stores', 'key', 'demo-shop', '--expires', '2026-01-01'])
+    expect(past.err).toContain('its expiry, 2026-01-01T00:00:00.000Z, is past')
+    const both = await local.relay(['stores', 'key', 'demo-shop', '--create-only', '--read-only'])
+    expect(both.code).toBe(2)
+
+    const shown = async () => (await local.json(['stores', 'show', 'demo-shop'])).data.keys
+    const found = async () => (await shown()).find(({ id }: { id: string }) => id === made.id)
+    const { expires, kind, name } = made
+    expect(await found()).toMatchObject({ name, kind, expires, expired: false })
+    expect([name, kind]).toEqual(['صندوق', 'create-only'])
+    expect(Date.parse(expires)).toBeGreaterThan(Date.now() + 89 * 24 * 60 * 60 * 1000)
+    expect((await found()).used).toBeUndefined()
+
+    const read = await fetch(`${made.api}/api/v1/orders/none/?source=demo-shop`, {
+      headers: { authorization: `Bearer ${made.key}` },
+    })
+    expect(read.status).toBe(403)
+    expect(Date.parse((await found()).used)).toBeGreaterThan(Date.now() - 2 * 60 * 60 * 1000)
+    expect((await local.relay(['stores', 'show', 'demo-shop'])).out).toMatch(/صندوق +\S+ +create-only /)
+    expect((await local.relay(['stores', 'list'])).out).toContain('صندوق')
+
+    const revoked = await local.json(['stores', 'revoke', 'demo-shop', 'صندوق'])
+    expect(revoked.data).toMatchObject({ revoked: made.id })
+    expect(await found()).toBeUndefined()
+  })
+
   test('remembers the URL passed to register until it is unregistered', async () => {
     const own = `${local.stack().urls.relay}/webhook`
     const url = own.replace('127.0.0.1', 'localhost')
