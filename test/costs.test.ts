@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { alarmsFor, feedAlarmsFor } from '../deploy/alarms.ts'
@@ -6,9 +6,10 @@ import { tableAlarms, undeletedAlarms } from '../deploy/math-alarms.ts'
 import { shiftResources } from '../deploy/shift.ts'
 import { readStores } from '../deploy/stores.ts'
 import { tablesOf } from '../deploy/tables.ts'
+import { storeKeyParameter } from '../lib/api/keys.ts'
 import { waiting } from '../lib/api/waiting.ts'
 import { type Item, itemBytes } from '../lib/platform/dynamodb.ts'
-import { QUEUES, storeName } from '../lib/platform/names.ts'
+import { PARAMETERS, QUEUES } from '../lib/platform/names.ts'
 import { indexTexts } from '../lib/platform/parameters.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import { sign } from '../lib/protocol/signature.ts'
@@ -287,12 +288,13 @@ test('a month without traffic', async () => {
   states(`CloudWatch alarms: ${Object.keys(alarmsFor('a')).length}, and one for each store`)
 })
 
-/** One key for each store, with the names of parameters as `relay stores key` gives them. */
+/** One key for each store, of the longest kind, with a name and an expiry, as `relay stores key` stores them. */
 const keysOf = (count: number, sourceOf: (each: number) => string) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, each) => {
-      const key = hash('sha256', `key ${each}`)
-      return [`${storeName(sourceOf(each))}/${key.slice(0, 12)}`, key]
+      const options = { kind: 'create-only', expires: 1_900_000_000, name: 'فروش اینترنتی' } as const
+      const { Name, Value } = storeKeyParameter('', sourceOf(each), `key ${each}`, options)
+      return [Name.slice(`/${PARAMETERS.storeKeys}/`.length), Value]
     }),
   )
 const NAMES = {
@@ -319,4 +321,17 @@ test('store keys: sizes of the index, and what advanced parameters cost', () => 
   ])
   states(`${(values * PRICES.advancedParameter).toFixed(2)} a month for ten advanced parameters`)
   states(`${reads.toFixed(2)} a month for each environment of \`api\` in constant use that reads all ten`)
+})
+
+test('the last use of a key', async () => {
+  const key = 'key-of-api'
+  const read = () => ask('GET', `${ORDERS}1/?source=web`, '', { key })
+  const first = await counted(read)
+  const units = stack.calls.filter(({ command }) => command === 'UpdateItem').length
+  expect([units, Object.keys(await counted(read))]).toEqual([1, []])
+  expect(Object.keys(first)).toContain('UpdateItem deliveries')
+  const month = (MINUTES_A_MONTH / 60) * PRICES.writeUnit
+  states(
+    `one write unit for each key and hour in each environment of \`api\`: ${month.toFixed(5)} a month at most`,
+  )
 })

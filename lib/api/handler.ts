@@ -13,7 +13,7 @@ import { exactStores, PARAMETERS } from '../platform/names.ts'
 import { indexedParameters, parameterCache } from '../platform/parameters.ts'
 import { registrationRepository } from '../platform/registrations.ts'
 import type { Store } from '../platform/stores.ts'
-import { storeKeys } from './keys.ts'
+import { keyUses, storeKeys } from './keys.ts'
 import { notStored } from './refusals.ts'
 import { type ServeDependencies, serve } from './serve.ts'
 import { queueDepth, waiting } from './waiting.ts'
@@ -53,7 +53,10 @@ export const createApi = (dependencies: ApiDependencies) => {
   let dateFormat: Intl.DateTimeFormat | undefined
   const service = serviceClient(dependencies, READ_TIMEOUT_MS)
   const serving: ServeDependencies = {
-    accessOf: storeKeys(parameterCache(keys, { now, random }), stores),
+    accessOf: storeKeys(parameterCache(keys, { now, random }), stores, now),
+    recordUse: keyUses(dynamodb, settings.deliveriesTable, {
+      ...{ now, onError: error => onError('key use not recorded', error) },
+    }),
     orders: orderRepository(dynamodb, ordersTable, { random }),
     announcements: announcementRepository(dynamodb, settings.deliveriesTable),
     registrations: registrationRepository(dynamodb, settings.registrationsTable),

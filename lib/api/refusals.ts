@@ -1,6 +1,7 @@
 import { errorResponse, type HttpResponse, unavailable } from '../platform/http.ts'
 import { invalid as invalidBody } from '../protocol/errors.ts'
 import { ORDERS_PATH } from '../protocol/order.ts'
+import type { KeyKind } from './keys.ts'
 import type { Warning } from './warnings.ts'
 
 export const unauthorized = errorResponse(
@@ -60,11 +61,12 @@ export const registrationReplaced = errorResponse(
   'A later request of the store has registered a URL: use its secret',
 )
 
-export const readOnly = errorResponse(
-  403,
-  'forbidden',
-  'The API key is read-only: use one that `relay stores key` created without --read-only',
-)
+export const restricted = (kind: KeyKind) =>
+  errorResponse(
+    403,
+    'forbidden',
+    `The API key is ${kind}: use one that \`relay stores key\` created without --${kind}`,
+  )
 
 export const unaddressable = (external_id: string) =>
   invalidField(

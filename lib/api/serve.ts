@@ -16,9 +16,9 @@ import { type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import * as refusals from './refusals.ts'
 import { answerRegistration, type RegistrationDependencies } from './registration.ts'
-import { type HttpHeaders, type OrderAction, readRequest, route } from './request.ts'
+import { type HttpHeaders, type OrderAction, type RegistrationAction, readRequest, route } from './request.ts'
 import type { Wait } from './waiting.ts'
-import type { Warning } from './warnings.ts'
+import { withWarnings } from './warnings.ts'
 
 export type HttpRequest = {
   method: string
@@ -35,6 +35,8 @@ export type HttpRequest = {
 
 export type ServeDependencies = RegistrationDependencies & {
   accessOf: AccessOfKey
+  /** Records the use of a key by its id. */
+  recordUse: (id: string) => Promise<void>
   orders: Pick<Orders, 'get'>
   announcements: Announcements
   enqueue: Enqueue
@@ -56,7 +58,9 @@ export type ServeDependencies = RegistrationDependencies & {
 /** The response, and the parts of the request that may be logged. */
 export type Served = {
   response: HttpResponse
-  about?: { action: string; source: string; external_id?: string; delivery?: string; state?: string }
+  about?: { action: string; source: string; expired_key?: string } & Partial<
+    Record<'external_id' | 'delivery' | 'state', string>
+  >
 }
 
 /** How long a store may wait at most, in seconds. */
@@ -206,18 +210,6 @@ const change = async (
   return { id, state, response: { ...response, headers } }
 }
 
-/** Warnings are in a 202, which is the relay's own; the body of the service's answer stays as it is. */
-const withWarnings = (response: HttpResponse, warnings: readonly Warning[]): HttpResponse => {
-  if (warnings.length === 0) return response
-  const { status, body, headers } = response
-  const names = warnings.map(({ field }) => encodeURIComponent(field.toWellFormed())).join(', ')
-  return {
-    status,
-    body: status === 202 && typeof body === 'object' ? { ...body, warnings } : body,
-    headers: { ...headers, 'relay-warnings': names },
-  }
-}
-
 /**
  * The stores' API (spec: Endpoints; promises P11, P13): routes, authenticates, validates and checks the source;
  * then a change is added to the order queue and answered as the service answers the worker, or with 202 when
@@ -231,7 +223,7 @@ const withWarnings = (response: HttpResponse, warnings: readonly Warning[]): Htt
  * Rejects when SQS, DynamoDB or Parameter Store fail before anything is promised.
  */
 export const serve = async (request: HttpRequest, dependencies: ServeDependencies): Promise<Served> => {
-  const { accessOf, orders, today } = dependencies
+  const { accessOf, recordUse } = dependencies
   // Before the key, so that a scan of unknown paths costs no look-up.
   const routed = route(request.method, request.path)
   if ('refused' in routed) return { response: routed.refused }
@@ -240,9 +232,26 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const key = bearerKey(request.headers.authorization)
   const access = key === undefined ? undefined : await accessOf(key)
   if (access === undefined) return { response: refusals.unauthorized }
-  const { source } = access
+  const { source, id, kind, only, expired } = access
+  const about = { action: action.to, source }
+  if (expired) return { response: refusals.unauthorized, about: { ...about, expired_key: id } }
+  const answering =
+    only !== undefined && only !== action.to
+      ? { response: refusals.restricted(kind), about }
+      : answer(request, action, source, dependencies)
+  // Before the response, since Lambda freezes the environment after it.
+  const [answered] = await Promise.all([answering, recordUse(id)])
+  return answered
+}
+
+const answer = async (
+  request: HttpRequest,
+  action: OrderAction | RegistrationAction,
+  source: string,
+  dependencies: ServeDependencies,
+): Promise<Served> => {
+  const { orders, today } = dependencies
   const refuse = (response: HttpResponse) => ({ response, about: { action: action.to, source } })
-  if (access.readOnly && action.to !== 'read') return refuse(refusals.readOnly)
 
   if (action.to === 'register' || action.to === 'unregister') {
     const registering = answerRegistration(action, source, request, dependencies)

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { HttpResponse } from '../platform/http.ts'
 import { scanJson } from '../protocol/scan-json.ts'
 
 /** A field of a request that has no effect. */
@@ -93,4 +94,16 @@ export const warningsOf = (schema: v.GenericSchema, json: unknown, text: string)
     warnings.push(unknown)
   }
   return warnings
+}
+
+/** Warnings are in a 202, which is the relay's own; the body of the service's answer stays as it is. */
+export const withWarnings = (response: HttpResponse, warnings: readonly Warning[]): HttpResponse => {
+  if (warnings.length === 0) return response
+  const { status, body, headers } = response
+  const names = warnings.map(({ field }) => encodeURIComponent(field.toWellFormed())).join(', ')
+  return {
+    status,
+    body: status === 202 && typeof body === 'object' ? { ...body, warnings } : body,
+    headers: { ...headers, 'relay-warnings': names },
+  }
 }

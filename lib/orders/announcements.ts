@@ -1,6 +1,6 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from '../platform/clients.ts'
-import { type Item, unlessConditionFails } from '../platform/dynamodb.ts'
+import { type Item, setIfLater } from '../platform/dynamodb.ts'
 import { DAY, unixSeconds } from '../platform/environment.ts'
 import { messageGroupOf } from '../platform/fifo.ts'
 import type { OrderKey } from '../protocol/order.ts'
@@ -31,22 +31,12 @@ const keyOf = (order: OrderKey): Item => ({ delivery: { S: `announced ${messageG
  */
 export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
   /** A later announcement replaces earlier ones of the same kind. */
-  const announce = async (order: OrderKey, name: string, { id, accepted_at }: Accepted): Promise<void> => {
-    await unlessConditionFails(
-      dynamodb.send(
-        new UpdateItemCommand({
-          ...{ TableName: table, Key: keyOf(order) },
-          UpdateExpression: 'SET #name = :value, expires_at = :expires',
-          // Unix milliseconds have thirteen digits and therefore sort as text.
-          ConditionExpression: 'attribute_not_exists(#name) OR #name < :value',
-          ExpressionAttributeNames: { '#name': name },
-          ExpressionAttributeValues: {
-            ':value': { S: `${accepted_at} ${id}` },
-            ':expires': { N: String(unixSeconds(accepted_at) + KEPT) },
-          },
-        }),
-      ),
-    )
+  const announce = (order: OrderKey, name: string, { id, accepted_at }: Accepted): Promise<void> => {
+    // Unix milliseconds have thirteen digits and therefore sort as text.
+    const value = `${accepted_at} ${id}`
+    return setIfLater(dynamodb, table, keyOf(order), {
+      ...{ name, value, expires: unixSeconds(accepted_at) + KEPT },
+    })
   }
   const acceptedOf = (item: Item, name: string): Accepted | undefined => {
     const [accepted_at, id] = item[name]?.S?.split(' ') ?? []

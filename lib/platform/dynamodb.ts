@@ -1,4 +1,5 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import type { DynamoDB } from './clients.ts'
 
 /** The attributes of an item of DynamoDB. */
 export type Item = Record<string, AttributeValue>
@@ -25,4 +26,24 @@ export const unlessConditionFails = async (written: Promise<unknown>): Promise<b
     if (!isConditionFailed(error)) throw error
     return false
   }
+}
+
+/** Sets an attribute of an item that expires, unless it has the same or a later value; values are compared as text. */
+export const setIfLater = async (
+  dynamodb: DynamoDB,
+  TableName: string,
+  Key: Item,
+  { name, value, expires }: { name: string; value: string; expires: number },
+): Promise<void> => {
+  await unlessConditionFails(
+    dynamodb.send(
+      new UpdateItemCommand({
+        ...{ TableName, Key },
+        UpdateExpression: 'SET #name = :value, expires_at = :expires',
+        ConditionExpression: 'attribute_not_exists(#name) OR #name < :value',
+        ExpressionAttributeNames: { '#name': name },
+        ExpressionAttributeValues: { ':value': { S: value }, ':expires': { N: String(expires) } },
+      }),
+    ),
+  )
 }

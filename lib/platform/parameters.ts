@@ -69,10 +69,15 @@ const shardOf = (name: string) =>
 /** The path of the index of the parameters below a path. */
 export const indexOf = (path: string): string => `${path}-index`
 
-/** The index of parameters: names and values in ten texts, sharded by a stable hash of the name. */
+/**
+ * The index of parameters: names and values in ten texts, sharded by a stable hash of the name. Of a value it has the
+ * first line: the others are for people.
+ */
 export const indexTexts = (parameters: Parameters): string[] =>
   Array.from({ length: SHARDS }, (_, shard) => {
-    const entries = Object.entries(parameters).filter(([name]) => shardOf(name) === shard)
+    const entries = Object.entries(parameters)
+      .filter(([name]) => shardOf(name) === shard)
+      .map(([name, value]) => [name, value.replace(/\n.*/s, '')])
     return JSON.stringify(Object.fromEntries(entries.sort()))
   })
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
+import { type KeyKind, storeKeyParameter } from '@order-relay/lib/api/keys.ts'
 import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
 import { PARAMETERS, storeName } from '@order-relay/lib/platform/names.ts'
 import { indexOf } from '@order-relay/lib/platform/parameters.ts'
@@ -43,13 +43,11 @@ const localKeys = (path: string, sources: readonly string[]) => {
     ...(/\s/.test(source) ? [] : [Buffer.from(source).toString('latin1')]),
     ...[encodeURIComponent(source), storeName(source)],
   ]
-  const keys = (end: string, readOnly: boolean) =>
-    sources.flatMap(source =>
-      formsOf(source).map(form => [`local-${form}${end}`, { source, readOnly }] as const),
-    )
+  const keys = (end: string, kind: KeyKind) =>
+    sources.flatMap(source => formsOf(source).map(form => [`local-${form}${end}`, { source, kind }] as const))
   // The key of a store "shop-read" is not the read-only key of "shop".
-  const owners = new Map([...keys('-read', true), ...keys('', false)])
-  return [...owners].map(([key, { source, readOnly }]) => storeKeyParameter(path, source, key, readOnly))
+  const owners = new Map([...keys('-read', 'read-only'), ...keys('', 'full')])
+  return [...owners].map(([key, { source, kind }]) => storeKeyParameter(path, source, key, { kind }))
 }
 
 /**

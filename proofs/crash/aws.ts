@@ -1,3 +1,4 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import {
   ChangeMessageVisibilityBatchCommand,
   GetQueueAttributesCommand,
@@ -85,10 +86,14 @@ const run = (cloud: Cloud, command: object): object => {
 const targetOf = ({ TableName, QueueUrl, Path, Name }: Record<string, unknown>): string =>
   String(TableName ?? QueueUrl ?? Path ?? Name)
 
+const isKeyUse = (command: object) =>
+  command instanceof UpdateItemCommand && command.input.Key?.delivery?.S?.startsWith('key ')
+
 const placeOfCommand = (name: FunctionName, command: { input: object }): string => {
   const target = targetOf(command.input as Record<string, unknown>)
   const short = target.startsWith(SECRETS_PATH) ? parameterOf(target) : nameOf(target)
-  return placeOf(name, command.constructor.name.slice(0, -'Command'.length), short)
+  const suffix = isKeyUse(command) ? ' key' : ''
+  return placeOf(name, command.constructor.name.slice(0, -'Command'.length), short + suffix)
 }
 
 /** The AWS clients of a function instance, whose commands run in the models. */

@@ -25,6 +25,7 @@ const CALLS = {
   'api: read the order': `GetItem ${TABLES.orders}`,
   'api: read the queue depth': `GetQueueAttributes ${QUEUES.orders}`,
   'api: announce': `UpdateItem ${TABLES.deliveries}`,
+  'api: record the use of a key': `UpdateItem ${TABLES.deliveries} key`,
   'api: read the announcements': `GetItem ${TABLES.deliveries}`,
   'api: read the accounting key': `GetParameter ${PARAMETERS.accountingKey}`,
   'api: call read': '',

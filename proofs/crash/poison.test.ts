@@ -74,7 +74,9 @@ const play = async (poison: Poison) => {
       },
       happens({ clock, cloud: { parameters }, functions, ...world }) {
         elapsed = world.elapsed
-        const { Name, Value } = storeKeyParameter(SECRETS_PATH, SHOP, READ_ONLY_KEY, true)
+        const { Name, Value } = storeKeyParameter(SECRETS_PATH, SHOP, READ_ONLY_KEY, {
+          kind: 'read-only',
+        })
         parameters.set(Name.slice(SECRETS_PATH.length + 1), Value)
         writeIndex(parameters, PARAMETERS.storeKeys)
         const read = (source: string, external_id: string, key: string) =>

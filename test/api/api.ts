@@ -27,7 +27,7 @@ const initially = () => ({
 
 /**
  * The stores' API for the tests of a file, on a stack that also has the store "api". Every test starts in an
- * environment of the function that has read the keys of the stores.
+ * environment of the function that has read the keys of the stores, and has recorded that those of "shop" are in use.
  */
 export const apiForTests = async () => {
   const { stack, recorded } = await stackForTests()
@@ -70,7 +70,8 @@ export const apiForTests = async () => {
   beforeEach(async () => {
     Object.assign(world, initially())
     start()
-    await ask('GET', `${ORDERS}1/?source=web`)
+    for (const key of ['key-of-shop', 'read-only', 'create-only'])
+      await ask('GET', `${ORDERS}1/?source=web`, '', { key })
     stack.clear()
     recorded.clear()
   })

@@ -155,6 +155,7 @@ describe('nothing is queued', () => {
   const paying = (source?: string) => ({ method: 'cash', ...(source !== undefined && { source }) })
   const PAYMENT = `${ORDERS}1/payment/`
   const READ_ONLY = { key: 'read-only' }
+  const CREATE_ONLY = { key: 'create-only' }
 
   test.each<[string, number, string, string, Body?, Options?]>([
     ['no key', 401, 'POST', ORDERS, order(), { key: '' }],
@@ -167,6 +168,9 @@ describe('nothing is queued', () => {
     ['a create with a read-only key', 403, 'POST', ORDERS, order(), READ_ONLY],
     ['a payment with a read-only key', 403, 'POST', `${PAYMENT}?source=shop`, paying(), READ_ONLY],
     ['a withdrawal with a read-only key', 403, 'DELETE', `${PAYMENT}?source=shop`, '', READ_ONLY],
+    ['a read with a create-only key', 403, 'GET', `${ORDERS}1/?source=shop`, '', CREATE_ONLY],
+    ['a payment with a create-only key', 403, 'POST', `${PAYMENT}?source=shop`, paying(), CREATE_ONLY],
+    ['a withdrawal with a create-only key', 403, 'DELETE', `${ORDERS}1/?source=shop`, '', CREATE_ONLY],
     ["another store's source in the query", 403, 'POST', `${PAYMENT}?source=web`, paying()],
     ["another store's source in the body", 403, 'POST', PAYMENT, paying('web')],
     ["another store's source in the body only", 400, 'POST', `${PAYMENT}?source=shop`, paying('web')],

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { type AccessOfKey, bearerKey, storeKeyParameter, storeKeys } from '../../lib/api/keys.ts'
+import { type AccessOfKey, bearerKey, storedKey, storeKeyParameter, storeKeys } from '../../lib/api/keys.ts'
 import { readPreferences } from '../../lib/api/prefer.ts'
 import { readRequest, route } from '../../lib/api/request.ts'
 import type { RequestKind } from '../../lib/orders/order.ts'
-import type { Parameters } from '../../lib/platform/parameters.ts'
+import { indexTexts, type Parameters } from '../../lib/platform/parameters.ts'
 import { parametersForTests } from '../support/parameters.ts'
 
 describe('the path', () => {
@@ -51,19 +51,24 @@ describe('the path', () => {
 
 describe('a key', () => {
   const PATH = '/order-relay/test'
-  const stored = (source: string, key: string): Parameters => {
-    const { Name, Value } = storeKeyParameter(PATH, source, key)
+  const NOW = 1_800_000_000_000
+  const stored = (source: string, ...key: [string, options?: object]): Parameters => {
+    const { Name, Value } = storeKeyParameter(PATH, source, ...key)
     return { [Name.slice(`${PATH}/store-keys/`.length)]: Value }
   }
+  const UNREADABLE = storedKey('shop/0', storeKeyParameter(PATH, 'shop', 'unreadable').Value)
   let accessOf: AccessOfKey
   // How long a key is kept, and how soon a new one is found, is in test/platform/parameters.test.ts.
   beforeEach(() => {
     const { cache } = parametersForTests({
       ...{ ...stored('shop', 'first'), ...stored('shop', 'second'), 'shop/1': 'no hash', 'shop/2': '' },
       ...{ ...stored('فروشگاه', 'key of another'), ...stored('removed', 'key of a removed store') },
+      ...stored('shop', 'ended', { expires: NOW / 1000, name: 'موقت', kind: 'read-only' }),
+      ...stored('shop', 'ending', { expires: NOW / 1000 + 1, kind: 'create-only' }),
+      [`shop/${UNREADABLE.id}`]: `${UNREADABLE.hash} until tomorrow`,
     })
     const stores = ['shop', 'فروشگاه'].map(source => ({ source, feed: 'sqs' }) as const)
-    accessOf = storeKeys(cache, stores)
+    accessOf = storeKeys(cache, stores, () => NOW)
   })
 
   test.each<[string, string | undefined]>([
@@ -75,6 +80,29 @@ describe('a key', () => {
     ...['firs', 'First', '', 'no hash'].map((key): [string, undefined] => [key, undefined]),
   ])('%p is that of %p', async (key, source) => {
     expect((await accessOf(key))?.source).toBe(source)
+  })
+
+  test.each([
+    ['first', { kind: 'full', only: undefined, expired: false }],
+    ['ended', { kind: 'read-only', only: 'read', expired: true }],
+    ['ending', { kind: 'create-only', only: 'create', expired: false }],
+    ['unreadable', { kind: 'full', expired: true }],
+  ])('%p has its kind and its expiry', async (key, expected) => {
+    expect(await accessOf(key)).toMatchObject({ source: 'shop', ...expected })
+  })
+
+  test('keeps its kind, expiry and name in Parameter Store, and no name in the index', () => {
+    const name = 'صندوق تهران'
+    const [[parameter = '', text = ''] = []] = Object.entries(
+      stored('shop', 'named', { name, expires: 1_900_000_000, kind: 'read-only' }),
+    )
+    const key = { store: 'shop', kind: 'read-only', expires: 1_900_000_000 }
+    expect(storedKey(parameter, text)).toMatchObject({ ...key, name })
+    const indexed = indexTexts({ [parameter]: text }).join('')
+    expect(indexed).not.toContain(name)
+    expect(storedKey(parameter, JSON.parse(indexed.replaceAll('{}', ''))[parameter])).toMatchObject({
+      ...{ ...key, name: undefined },
+    })
   })
 
   test('is stored as its hash, named by the first characters of the hash', () => {

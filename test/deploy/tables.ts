@@ -74,7 +74,7 @@ export const recordOperator = async (template: Template, use: TableUse) => {
     return action === 'Query' ? { Items: [use.observed(input, item)] } : {}
   })
   try {
-    return await recordingCalls(async () => {
+    return await recordingCalls([], async () => {
       await failingOrders(context, { limit: 1 })
       await findOrders(context, 'x')
       await importsReader(context)()

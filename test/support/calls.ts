@@ -5,13 +5,20 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import * as v from 'valibot'
 
-/** AWS calls of the commands as IAM evaluates them: `action resource`. */
-const recorded = new Set<string>()
-const inCommand = new AsyncLocalStorage<true>()
+/** AWS calls of the commands as IAM evaluates them: `action resource`, by the arguments of the command. */
+const recorded = new Map<string, Set<string>>()
+const inCommand = new AsyncLocalStorage<Set<string>>()
 
 /** Runs a command and records what it calls. */
-export const recordingCalls = <Result>(run: () => Promise<Result>): Promise<Result> =>
-  inCommand.run(true, run)
+export const recordingCalls = <Result>(
+  args: readonly string[],
+  run: () => Promise<Result>,
+): Promise<Result> => {
+  const command = args.join(' ')
+  const calls = recorded.get(command) ?? new Set()
+  recorded.set(command, calls)
+  return inCommand.run(calls, run)
+}
 
 /** Actions whose names differ from the command. */
 const ACTIONS: Readonly<Record<string, string>> = {
@@ -57,33 +64,77 @@ const base: { send: (command: { input: object }, ...more: unknown[]) => unknown 
 )
 const send = base.send
 base.send = function (this: { config: { serviceId: string } }, command, ...more) {
-  if (inCommand.getStore()) {
+  const calls = inCommand.getStore()
+  if (calls) {
     const service = this.config.serviceId.toLowerCase().replace('cloudwatch logs', 'logs')
     const action = command.constructor.name.replace(/Command$/, '')
-    recorded.add(`${service}:${ACTIONS[action] ?? action} ${resourceOf(service, command.input)}`)
+    calls.add(`${service}:${ACTIONS[action] ?? action} ${resourceOf(service, command.input)}`)
     if (answer !== undefined) return Promise.resolve(answer(action, command.input))
   }
   return send.call(this, command, ...more)
 }
 
 const list = v.array(v.string())
-const policy = v.object({ Statement: v.array(v.looseObject({ Action: list, Resource: list })) })
+const policy = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ Statement: v.array(v.looseObject({ Sid: v.string(), Action: list, Resource: list })) }),
+)
+
+const document = (file: string) => readFile(join(import.meta.dirname, '../../docs', file), 'utf8')
+
+/** What docs/iam/operator.json allows: `action resource`, by statement. */
+const grantedBySid = async () => {
+  const { Statement } = v.parse(policy, await document('iam/operator.json'))
+  return new Map(
+    Statement.map(({ Sid, Action, Resource }) => [
+      Sid,
+      Action.flatMap(action => Resource.map(resource => `${action} ${resource}`)),
+    ]),
+  )
+}
 
 const matches = (pattern: string, text: string) =>
   new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`).test(text)
 
+const quoted = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
+
+/** The statements that each command needs, from the table of docs/deploy.md. */
+const statementsByCommand = async () => {
+  const [, section = ''] = (await document('deploy.md')).split('\n### Operators with different rights\n')
+  const rows = section.split('\n## ')[0]?.match(/^\|.*\|$/gm) ?? []
+  return new Map(
+    rows.slice(2).flatMap(row => {
+      const [, , commands, statements] = row.split('|')
+      return quoted(commands).map(command => [command, quoted(statements)] as const)
+    }),
+  )
+}
+
 /** Tests that the operators' policy allows exactly the calls of the commands so far. */
 export const policyTests = () => {
   test('docs/iam/operator.json allows exactly the actions that the commands use', async () => {
-    const file = await readFile(join(import.meta.dirname, '../../docs/iam/operator.json'), 'utf8')
-    const { Statement } = v.parse(v.pipe(v.string(), v.parseJson(), policy), file)
-    const granted = Statement.flatMap(({ Action, Resource }) =>
-      Action.flatMap(action => Resource.map(resource => `${action} ${resource}`)),
-    )
+    const granted = [...(await grantedBySid()).values()].flat()
+    const made = [...recorded.values()].flatMap(calls => [...calls])
     // After a restore, the orders are in another table.
-    const restored = [...recorded].map(call => call.replace('table/order-relay-STAGE-orders', '$&-2'))
-    const calls = [...recorded, ...restored]
+    const restored = made.map(call => call.replace('table/order-relay-STAGE-orders', '$&-2'))
+    const calls = [...made, ...restored]
     expect(calls.filter(call => !granted.some(each => matches(each, call)))).toEqual([])
     expect(granted.filter(each => !calls.some(call => matches(each, call)))).toEqual([])
+  })
+
+  test('docs/deploy.md names the statements that each command needs', async () => {
+    const [granted, needed] = [await grantedBySid(), await statementsByCommand()]
+    expect(new Set(['Stack', ...[...needed.values()].flat()])).toEqual(new Set(granted.keys()))
+    const refused = [...recorded].flatMap(([args, calls]) => {
+      const words = args.split(' ')
+      const commands = [...needed.keys()].filter(each => each.split(' ').every(word => words.includes(word)))
+      const command = commands.toSorted((a, b) => b.length - a.length)[0] ?? ''
+      const allowed = ['Stack', ...(needed.get(command) ?? [])].flatMap(sid => granted.get(sid) ?? [])
+      return [...calls]
+        .filter(call => !allowed.some(each => matches(each, call)))
+        .map(call => `${args}: ${call}`)
+    })
+    expect(refused).toEqual([])
   })
 }

@@ -24,7 +24,9 @@ let program: Pick<typeof import('@order-relay/operator/program.ts'), 'runRelay'>
 export const relay = async (args: readonly string[], { input = '', environment = {} }: RunOptions = {}) => {
   const [stdin, stdout, stderr] = [Readable.from([input]), new PassThrough(), new PassThrough()]
   const printed = Promise.all([text(stdout), text(stderr)])
-  const code = await recordingCalls(() => program.runRelay(args, { stdin, stdout, stderr, environment }))
+  const code = await recordingCalls(args, () =>
+    program.runRelay(args, { stdin, stdout, stderr, environment }),
+  )
   stdout.end()
   stderr.end()
   const [out, err] = await printed

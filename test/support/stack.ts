@@ -41,7 +41,9 @@ export const startStack = async () => {
   for (const source of ['shop', 'web', 'self', 'api', 'closed']) {
     await ssm.putParameter(storeKeyParameter(secretsPath, source, `key-of-${source}`))
   }
-  await ssm.putParameter(storeKeyParameter(secretsPath, 'shop', 'read-only', true))
+  for (const kind of ['read-only', 'create-only'] as const) {
+    await ssm.putParameter(storeKeyParameter(secretsPath, 'shop', kind, { kind }))
+  }
 
   return {
     ...parts,

@@ -31,7 +31,7 @@ const error = (description: string, headers: object = {}) => ({ description, hea
 const FAILURES = {
   400: error('The `external_id` or `source` is invalid.'),
   401: error('The key is missing or unknown.'),
-  403: error('The key belongs to another source, or can only read.'),
+  403: error('The key belongs to another source, or does not allow this request.'),
   429: { description: 'Too many requests a second; answered by API Gateway.' },
   500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
   503: error('Nothing was stored. Send the request again.', retryAfter),

@@ -164,7 +164,8 @@ test.each([
   const accessOf = storeKeys(
     parameterCache(indexedParameters(ssm, '/relay/store-keys'), { now: Date.now, random: () => 0.5 }),
     stores.map(each => ({ source: each, feed: 'sqs' })),
+    Date.now,
   )
-  expect(await accessOf(key)).toEqual({ source, readOnly: false })
-  expect(await accessOf(readOnlyKey)).toEqual({ source, readOnly: true })
+  expect(await accessOf(key)).toMatchObject({ source, kind: 'full' })
+  expect(await accessOf(readOnlyKey)).toMatchObject({ source, kind: 'read-only' })
 })

@@ -1,3 +1,4 @@
+import { KEY_KINDS } from '@order-relay/lib/api/keys.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
@@ -8,6 +9,12 @@ import type { Live } from './live.ts'
 import { get, post } from './route.ts'
 
 const source = v.string()
+const newKey = {
+  source,
+  kind: v.picklist(KEY_KINDS),
+  name: v.optional(v.string()),
+  expires: v.optional(v.pipe(v.string(), v.isoDate())),
+}
 
 /** Stores, their keys and their feeds, as in `relay stores`. */
 export const storesRoutes = (context: Context, live: Live) => {
@@ -29,8 +36,9 @@ export const storesRoutes = (context: Context, live: Live) => {
     post('stores/resend-stop', { source }, async ({ source }) => resends.stop(source)),
     get('store', { source }, async ({ source }) => (await showStore(context, source)).data),
     post('stores/index', {}, async () => (await writeIndexes(context)).data),
-    post('stores/key', { source, readOnly: v.boolean() }, async ({ source, readOnly }) => {
-      return (await createKey(context, source, { readOnly })).data
+    post('stores/key', newKey, async ({ source, expires, ...key }) => {
+      const at = expires === undefined ? undefined : new Date(expires)
+      return (await createKey(context, source, { ...key, expires: at })).data
     }),
     post('stores/secret', { source }, async ({ source }) => (await setSecret(context, source, {})).data),
     post('stores/revoke', { source, id: v.string() }, async ({ source, id }) => {

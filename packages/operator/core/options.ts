@@ -35,17 +35,29 @@ export const durationOption = <const Flags extends string>(
   more = '',
 ) => new Option(flags, description).argParser(duration).default(duration(period), period + more)
 
-/** Parses `--since`: a duration back from now, or a date with or without a time. */
-export const since = (text: string): Date => {
-  const seconds = secondsOf(text)
-  if (seconds !== undefined) return new Date(Date.now() - seconds * 1000)
-  const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
-  if (date === undefined || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError(
-      'Expected a duration such as 2h or 7d, or a date such as 2026-03-21 or 2026-03-21T09:30:00Z.',
-    )
+/** Parses a duration from now, in one direction, or a date with or without a time. */
+const moment =
+  (direction: 1 | -1) =>
+  (text: string): Date => {
+    const seconds = secondsOf(text)
+    if (seconds !== undefined) return new Date(Date.now() + direction * seconds * 1000)
+    const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
+    if (date === undefined || Number.isNaN(date.getTime())) {
+      throw new InvalidArgumentError(
+        'Expected a duration such as 2h or 7d, or a date such as 2026-03-21 or 2026-03-21T09:30:00Z.',
+      )
+    }
+    return date
   }
-  return date
+
+/** Parses `--since`: a duration back from now, or a date. */
+export const since = moment(-1)
+
+/** Parses `--expires`: a duration from now, or a date, in whole seconds. */
+export const expiry = (text: string): Date => {
+  const at = moment(1)(text)
+  at.setUTCMilliseconds(0)
+  return at
 }
 
 /** `--since` with a default. */

@@ -204,7 +204,8 @@ const feed = async (context: Context, store: Store, hasSecret: boolean): Promise
 
 const stores: Check = async context => {
   const secrets = await storesWithSecret(context)
-  const withKeys = new Set((await storeKeysOf(context)).map(({ store }) => store))
+  const keys = (await storeKeysOf(context)).filter(({ expired }) => !expired)
+  const withKeys = new Set(keys.map(({ store }) => store))
   const known = context.stores()
   const findings: Finding[] = []
   for (const store of known) {

@@ -1,6 +1,7 @@
+import { Option } from '@commander-js/extra-typings'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import type { Cli } from '../core/command.ts'
-import { ORDER, positive, since } from '../core/options.ts'
+import { expiry, ORDER, positive, since } from '../core/options.ts'
 import { RESEND_RATE, resendOrders } from '../orders/resend.ts'
 import { createKey, revokeKey, setSecret, writeIndexes } from './credentials.ts'
 import { ERROR_HOURS, listStores, showStore, testFeed } from './stores.ts'
@@ -24,13 +25,25 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run(listStores))
   ofStore(
     'show',
-    "Show a store's feed: its queue with policy, consumers and number of waiting messages; and for its developer: the code of a consumer or receiver, and the policy of the consumer's role.",
+    "Show a store's keys, with the hour in which each was last used, and its feed: its queue with policy, consumers and number of waiting messages; and for its developer: the code of a consumer or receiver, and the policy of the consumer's role.",
   ).action(run(showStore))
   ofStore('key', "Create a key for the stores' API. It is shown once; only its hash is stored.")
+    .option('--name <text>', 'name of the key, by which it can be revoked')
+    .option('--expires <when>', 'when the key stops working: 90d, or a date', expiry)
     .option('--read-only', 'create a key that can read orders, but not create, pay, refund or withdraw them')
-    .action(run(createKey))
+    .addOption(
+      new Option('--create-only', 'create a key that can create orders, and nothing else').conflicts(
+        'readOnly',
+      ),
+    )
+    .action(
+      run((context, source, { readOnly, createOnly, ...options }) => {
+        const kind = readOnly ? 'read-only' : createOnly ? 'create-only' : 'full'
+        return createKey(context, source, { ...options, kind })
+      }),
+    )
   ofStore('revoke', 'Revoke a key.')
-    .argument('<id>', 'id of the key, as listed by relay stores list')
+    .argument('<key>', 'name or id of the key, as listed by relay stores show')
     .action(run(revokeKey))
   stores
     .command('index')

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
+import {
+  isExpired,
+  type KeyKind,
+  keyUseItem,
+  storedKey,
+  storeKeyParameter,
+} from '@order-relay/lib/api/keys.ts'
 import { feedSecretParameters } from '@order-relay/lib/feeds/secrets.ts'
-import { feedSecretName, PARAMETERS, storeName } from '@order-relay/lib/platform/names.ts'
+import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
+import { feedSecretName, PARAMETERS, storeName, TABLES } from '@order-relay/lib/platform/names.ts'
 import { newFeedSecret } from '@order-relay/lib/platform/registrations.ts'
 import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -12,10 +19,31 @@ import { nowSeconds } from '../core/webhook.ts'
 
 /** The stored keys of the stores' API, with the name of their store. */
 export const storeKeysOf = async ({ parameters }: Context) =>
-  (await parameters.below(PARAMETERS.storeKeys)).map(({ name, modified }) => {
-    const [store = '', id = ''] = name.split('/')
-    return { store, id, since: modified }
+  (await parameters.below(PARAMETERS.storeKeys)).map(({ name: parameter, value, modified }) => {
+    const { hash: _, expires, ...key } = storedKey(parameter, value)
+    const expired = isExpired(expires, nowSeconds())
+    return { ...key, since: modified, expires: expires && new Date(expires * 1000), expired }
   })
+
+export type StoredKey = Awaited<ReturnType<typeof storeKeysOf>>[number]
+
+/** A key as lists show it. */
+export const keyLabel = ({ id, name = id, expired }: StoredKey): string =>
+  expired ? `${name} (expired)` : name
+
+/** The keys of one store, and the hour in which each was last used. */
+export const keysWithUse = async (context: Context, source: string) => {
+  const { dynamodb, nameOf } = context
+  const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
+  return Promise.all(
+    keys.map(async key => {
+      const TableName = nameOf(TABLES.deliveries)
+      const { Item } = await dynamodb.getItem({ TableName, Key: keyUseItem(key.id) })
+      const hour = Item?.used_at?.S
+      return { ...key, used: hour === undefined ? undefined : new Date(`${hour}:00Z`) }
+    }),
+  )
+}
 
 /** The folders that the functions read from an index. */
 export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
@@ -24,38 +52,64 @@ export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
-type KeyOptions = { readOnly?: boolean }
+/** Fits on a line of a list. */
+const NAME_MAX = 50
 
-export const createKey = async (context: Context, source: string, { readOnly = false }: KeyOptions) => {
+type NewKey = { name?: string | undefined; expires?: Date | undefined; kind?: KeyKind | undefined }
+
+const ALLOWS = {
+  full: false,
+  'read-only': 'It allows reading orders only.',
+  'create-only': 'It allows creating orders only.',
+} as const
+
+export const createKey = async (
+  context: Context,
+  source: string,
+  { name, expires, kind = 'full' }: NewKey,
+) => {
   storeNamed(context, source)
+  const action = `create a key for "${source}"`
+  if (name !== undefined && (name === '' || [...name].length > NAME_MAX || /\p{Cc}/u.test(name)))
+    throw cannot(action, `its name is "${name}"`, `use 1 to ${NAME_MAX} characters on one line`)
+  if (expires !== undefined && expires.getTime() <= Date.now())
+    throw cannot(action, `its expiry, ${expires.toISOString()}, is past`)
+  const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
+  if (name !== undefined && keys.some(key => name === key.name || name === key.id))
+    throw cannot(action, `it has a key "${name}"`, 'choose another name, or revoke that key first')
   const key = randomBytes(32).toString('base64url')
-  const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, readOnly)
-  const name = Name.slice(context.secretsPath.length + 1)
-  await context.parameters.put(name, Value)
+  const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, {
+    ...{ kind, name, expires: expires && unixSeconds(expires.getTime()) },
+  })
+  const parameter = Name.slice(context.secretsPath.length + 1)
+  await context.parameters.put(parameter, Value)
   await context.parameters.writeIndex(PARAMETERS.storeKeys)
-  const id = name.split('/').at(-1)
+  const id = parameter.split('/').at(-1)
   const { apiUrl } = await context.stack()
   return {
-    data: { source, id, key, readOnly, api: apiUrl },
+    data: { source, id, key, name, kind, expires, api: apiUrl },
     text: lines(
       key,
       `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
       `${apiUrl}${ORDERS_PATH} as "Authorization: Bearer <key>".`,
-      readOnly && 'It allows reading orders only.',
+      ALLOWS[kind],
+      expires !== undefined && `It expires at ${expires.toISOString()}.`,
     ),
   }
 }
 
-export const revokeKey = async (context: Context, source: string, id: string) => {
+export const revokeKey = async (context: Context, source: string, given: string) => {
   const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
-  if (!keys.some(key => key.id === id)) {
-    const found = keys.length === 0 ? 'no keys' : keys.map(key => `"${key.id}"`).join(', ')
-    throw cannot(`revoke the key "${id}"`, `the store "${source}" has ${found}`)
+  const key = keys.find(({ id, name }) => id === given || name === given)
+  if (key === undefined) {
+    const found = keys.length === 0 ? 'no keys' : keys.map(({ id, name = id }) => `"${name}"`).join(', ')
+    throw cannot(`revoke the key "${given}"`, `the store "${source}" has ${found}`)
   }
-  await context.parameters.writeIndex(PARAMETERS.storeKeys, `${storeName(source)}/${id}`)
-  await context.parameters.remove(`${PARAMETERS.storeKeys}/${storeName(source)}/${id}`)
+  const parameter = `${storeName(source)}/${key.id}`
+  await context.parameters.writeIndex(PARAMETERS.storeKeys, parameter)
+  await context.parameters.remove(`${PARAMETERS.storeKeys}/${parameter}`)
   return {
-    data: { source, revoked: id, keys: keys.length - 1 },
+    data: { source, revoked: key.id, keys: keys.length - 1 },
     text: `Revoked; the key stops working within a minute. The store "${source}" has ${count(keys.length - 1, 'key')} left.`,
   }
 }

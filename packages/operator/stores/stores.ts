@@ -18,7 +18,7 @@ import { facts, lines, shellWord, table } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
-import { storeKeysOf, storesWithSecret } from './credentials.ts'
+import { keyLabel, keysWithUse, storeKeysOf, storesWithSecret } from './credentials.ts'
 import { endpointOf, registrationOf } from './endpoints.ts'
 
 /** How far back to search for endpoint errors. */
@@ -70,16 +70,16 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
       feed: await feedOf(context, store, secrets.has(name)),
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
-      keys: keys.filter(({ store }) => store === name).map(({ id, since }) => ({ id, since })),
+      keys: keys.filter(({ store }) => store === name),
       error: errors?.get(source),
     })
   }
-  const rows = stores.map(({ source, exact, feed, queue, waiting, keys: ids, error }) => [
+  const rows = stores.map(({ source, exact, feed, queue, waiting, keys: own, error }) => [
     source,
     `${feedText(feed)}${exact ? ', exact' : ''}`,
     queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
-    ids.map(({ id }) => id).join(', '),
+    own.map(keyLabel).join(', '),
     ...(errors ? [error && `${error.at.toISOString()} ${error.message}`] : []),
   ])
   const columns = ['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS', ...(errors ? ['LAST ERROR'] : [])]
@@ -138,6 +138,7 @@ export const showStore = async (context: Context, source: string) => {
   const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
   const { QueueArn: arn = '', Policy = '' } = attributes
   const secret = await context.parameters.get(feedSecretName(source))
+  const keys = await keysWithUse(context, source)
   const kind = {
     ...(await feedOf(context, store, secret !== undefined)),
     ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }),
@@ -149,10 +150,12 @@ export const showStore = async (context: Context, source: string) => {
   const messages = exact ? 'order.updated, as the service sends it' : undefined
   const queue = { url, arn, waiting, policy: jsonOf(Policy) }
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
+  const rows = keys.map(key => [keyLabel(key), key.id, key.kind, key.since, key.expires, key.used])
   return {
-    data: { source, exact, feed: kind, queue, snippets },
+    data: { source, exact, feed: kind, queue, keys, snippets },
     text: lines(
       facts({ source, ...kind, messages, consumers: consumers?.join(', '), queue: url, arn, waiting }),
+      keys.length > 0 && `\n${table(['KEY', 'ID', 'KIND', 'CREATED', 'EXPIRES', 'LAST USED'], rows)}`,
       ...sections.map(([title, content]) => [
         `\n${title}:\n`,
         typeof content === 'string' ? content : JSON.stringify(content, null, 2),

@@ -292,12 +292,15 @@ export const keyTests = () => {
     expect(data).toMatchObject({ kept: 'accounting-key', checked: false })
   })
 
-  test("shows a store's key once, and accepts it until it is revoked", async () => {
+  test("shows a store's key once, the hour of its last use, and accepts it until it is revoked", async () => {
     const made = await local.json(['stores', 'key', 'demo-shop'])
     const { key, id, api } = made.data
     const read = () =>
       fetch(`${api}/api/v1/orders/none/?source=demo-shop`, { headers: { authorization: `Bearer ${key}` } })
     expect((await read()).status).toBe(404)
+    const { keys } = (await local.json(['stores', 'show', 'demo-shop'])).data
+    const { used } = keys.find((each: { id: string }) => each.id === id)
+    expect(Date.parse(used)).toBeGreaterThan(Date.now() - 2 * 60 * 60 * 1000)
 
     const listed = await local.relay(['stores', 'list'])
     expect(listed.out).toContain(id)
@@ -308,6 +311,32 @@ export const keyTests = () => {
     const twice = await local.relay(['stores', 'revoke', 'demo-shop', id])
     expect(twice.err).toContain(`Cannot revoke the key "${id}": the store "demo-shop" has `)
     expect(twice.code).toBe(1)
+  })
+
+  test('a key has a name, a kind and an expiry, and is revoked by its name', async () => {
+    const args = ['--name', 'صندوق', '--expires', '90d', '--create-only']
+    const { data: made } = await local.json(['stores', 'key', 'demo-shop', ...args])
+    const again = await local.relay(['stores', 'key', 'demo-shop', '--name', 'صندوق'])
+    expect(again.err).toContain('Cannot create a key for "demo-shop": it has a key "صندوق"')
+    const past = await local.relay(['stores', 'key', 'demo-shop', '--expires', '2026-01-01'])
+    expect(past.err).toContain('its expiry, 2026-01-01T00:00:00.000Z, is past')
+    const both = await local.relay(['stores', 'key', 'demo-shop', '--create-only', '--read-only'])
+    expect(both.code).toBe(2)
+
+    const shown = async () => (await local.json(['stores', 'show', 'demo-shop'])).data.keys
+    const found = async () => (await shown()).find(({ id }: { id: string }) => id === made.id)
+    const { expires, kind, name } = made
+    expect(await found()).toMatchObject({ name, kind, expires, expired: false })
+    expect([name, kind]).toEqual(['صندوق', 'create-only'])
+    expect(Date.parse(expires)).toBeGreaterThan(Date.now() + 89 * 24 * 60 * 60 * 1000)
+    expect((await found()).used).toBeUndefined()
+
+    expect((await local.relay(['stores', 'show', 'demo-shop'])).out).toMatch(/صندوق +\S+ +create-only /)
+    expect((await local.relay(['stores', 'list'])).out).toContain('صندوق')
+
+    const revoked = await local.json(['stores', 'revoke', 'demo-shop', 'صندوق'])
+    expect(revoked.data).toMatchObject({ revoked: made.id })
+    expect(await found()).toBeUndefined()
   })
 
   test('remembers the URL passed to register until it is unregistered', async () => {

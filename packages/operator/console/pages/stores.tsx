@@ -12,6 +12,7 @@ import {
   Facts,
   LinkButton,
   Moment,
+  Name,
   Section,
   Table,
 } from '@order-relay/web/pieces.tsx'
@@ -25,7 +26,8 @@ import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
 
 type Store = RouteData<'stores'>['stores'][number]
-type Key = Store['keys'][number]
+type Shop = RouteData<'store'>
+type Key = Shop['keys'][number]
 
 const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
 
@@ -79,9 +81,9 @@ const sendTest = (source: string) =>
     toast(t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) }))
   })
 
-const revoke = (source: string, { id }: Key) =>
+const revoke = (source: string, { id, name = id }: Key) =>
   ask({
-    title: t('Revoke key {id}', { id }),
+    title: t('Revoke key {id}', { id: name }),
     text: t('It stops working within a minute, and cannot be restored.'),
     action: t('Revoke'),
     tone: 'bad',
@@ -91,10 +93,34 @@ const revoke = (source: string, { id }: Key) =>
     },
   })
 
+const KINDS = [
+  ['full', t('All requests')],
+  ['read-only', t('Can only read orders')],
+  ['create-only', t('Can only create orders')],
+] as const
+
+const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
+
 const keyColumns = (source: string): Column<Key>[] => [
   { label: t('Id'), cell: ({ id }) => <Code>{id}</Code> },
+  { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
+  { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
-  buttons<Key>([t('Revoke'), ({ id }) => t('Revoke key {id}', { id }), key => revoke(source, key)]),
+  {
+    label: t('Expires'),
+    cell: ({ expires, expired }) => (
+      <>
+        {expires && <Moment iso={expires} />}
+        {expired && <> ({t('expired')})</>}
+      </>
+    ),
+  },
+  { label: t('Last used'), cell: ({ used }) => used && <Moment iso={used} /> },
+  buttons<Key>([
+    t('Revoke'),
+    ({ id, name = id }) => t('Revoke key {id}', { id: name }),
+    key => revoke(source, key),
+  ]),
 ]
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -125,8 +151,6 @@ const Shown = ({ text, children }: { text: string; children: ComponentChildren }
   </div>
 )
 
-type Shop = RouteData<'store'>
-
 const SNIPPETS: Readonly<Record<string, string>> = {
   url: t('Queue'),
   arn: 'ARN',
@@ -156,17 +180,26 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
 )
 
 const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
-  const { source, exact, feed, queue, waiting, keys, error, resend } = store
+  const { source, exact, feed, queue, waiting, error, resend } = store
   const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
   const create = () =>
     ask({
       title: t('New key for {source}', { source }),
       text: t('It is shown once; only its hash is stored.'),
-      fields: [{ name: 'readOnly', label: t('Can only read orders'), kind: 'switch' }],
+      fields: [
+        { name: 'name', label: t('Name') },
+        { name: 'kind', label: t('Kind'), options: KINDS },
+        { name: 'expires', label: t('Expires'), kind: 'date', help: t('Without a date, it never expires.') },
+      ],
       action: t('Create key'),
-      submit: async ({ isOn }) => {
-        made.value = await act('stores/key', { source, readOnly: isOn('readOnly') })
+      submit: async ({ text, date }) => {
+        made.value = await act('stores/key', {
+          source,
+          kind: kindOf(text('kind'))[0],
+          name: text('name') || undefined,
+          expires: text('expires') === '' ? undefined : date('expires'),
+        })
       },
     })
   const createSecret = () =>
@@ -226,7 +259,7 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
             })}
           </Shown>
         )}
-        <Table columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>
+        <Table columns={keyColumns(source)} rows={shop.keys} keyOf={({ id }) => id}>
           <Empty title={t('No key: the store cannot use the API.')} />
         </Table>
       </Section>

@@ -101,7 +101,7 @@ test.each<[string, Headers]>([
 test("a change requires a session, the console's Origin and JSON", async () => {
   const keys = async () => (await storeOf('demo-shop')).keys.length
   const before = await keys()
-  const key = { source: 'demo-shop', readOnly: false }
+  const key = { source: 'demo-shop', kind: 'full' }
   const withoutOrigin = {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json' },
