@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Sandbox, startSandbox } from 'order-relay-sandbox/src/start.ts'
 import { testSandbox } from './support/openapi/servers.ts'
 
-const RUNS = { runs: 600, seed: Date.now() % 1_000_000 }
+const RUNS = { runs: 300, seed: Date.now() % 1_000_000 }
 
 let sandbox: Sandbox
 beforeAll(async () => {

@@ -282,10 +282,10 @@ test.each<[string, ...Parameters<typeof world>]>([
 const nothing = { waiting: [], announced: [], accepted: [], answers: [], messages: [] }
 
 test.each<[string, ...Parameters<typeof world>]>([
-  ['an order that needs review', short, { requests: paid, faults: 1 }],
-  ['a refund in review', inReview, { requests: ['refund'], faults: 2 }],
+  ['an order that needs review', short, { requests: paid }],
+  ['a refund in review', inReview, { requests: ['refund'], faults: 1 }],
   ['a payment in review, repeated', inReview, { requests: ['payment', 'payment'] }],
-  ['a payment that is refunded', invoiced, { requests: ['payment', 'refund'], faults: 1 }],
+  ['a payment that is refunded', invoiced, { requests: ['payment', 'refund'] }],
   ['an order that is rejected', { refuses: 'unknown_sku' }, { requests: ['create', 'create'], faults: 1 }],
   ['a service that forgets the payment it held', { ...inReview, forgetful: true }, { requests: ['payment'] }],
   [
