@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { type Sandbox, startSandbox } from 'order-relay-sandbox/src/start.ts'
 import { testSandbox } from './support/openapi/servers.ts'
 
 const RUNS = { runs: 300, seed: Date.now() % 1_000_000 }
 
 let sandbox: Sandbox
-beforeAll(async () => {
+// For each test, since a run may leave faults behind.
+beforeEach(async () => {
   sandbox = await startSandbox({ port: 0 })
 })
-afterAll(() => sandbox.close())
+afterEach(() => sandbox.close())
 
 // Longer with `npm run proof -- openapi`; the relay is in test/stack.test.ts.
 test('the sandbox answers as its OpenAPI document says', async () => {
