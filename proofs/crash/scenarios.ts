@@ -6,7 +6,8 @@ import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../../test/support/scenarios.ts'
 import { NAME, REASON } from './personal.ts'
 import { APP, APP_URL, SHOP, WEB } from './places.ts'
-import { AFTER_ROTATION, type Scenario, STRANGERS, type World } from './world.ts'
+import { every, type Scenario } from './scenario.ts'
+import { AFTER_ROTATION, STRANGERS, type World } from './world.ts'
 
 const UNREADABLE = `{"event":"order.updated","name":"${NAME}"`
 const DEAD_LETTER = JSON.stringify({
@@ -211,14 +212,14 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     warm: true,
   },
   'a store waits for as long as it prefers, although the default is not to wait': {
-    orders: { 1001: PAID },
+    orders: every(100, 3, '100', PAID),
     adjust: (_name, dependencies) => ({
       ...dependencies,
       settings: { ...dependencies.settings, waitSeconds: '0' },
     }),
     warm: true,
     happens({ clock, stores }) {
-      clock.after(500, () => stores.createAndWait({ source: SHOP, external_id: '1002' }))
+      clock.after(500, () => stores.createAndWait({ source: SHOP, external_id: '1003' }))
     },
   },
   'an order that the service rejects at first': { orders: { 1001: { ...PAID, unknownProduct: 'first' } } },
