@@ -44,7 +44,7 @@ export type Options = {
   patterns?: readonly string[]
   /** Number of faults per run. @default 1 */
   depth?: number
-  /** Injects only every n-th fault, for a quick sample. @default 1 */
+  /** Injects every n-th fault, and the first of each mode at each place, for a quick sample. @default 1 */
   every?: number
   /** Stops after the first run with a violation. @default false */
   untilFirst?: boolean
@@ -129,7 +129,8 @@ export const crashMatrix = async ({
     if (faults.length === depth) return
     for (const [at, place] of calls.entries())
       for (const mode of at > (faults.at(-1)?.at ?? -1) ? modesAt(place) : [])
-        if (count++ % every === 0 && !isOver()) await explore(scenario, pattern, [...faults, { at, mode }])
+        if ((count++ % every === 0 || !matrix.struck[hitOf({ place, mode })]) && !isOver())
+          await explore(scenario, pattern, [...faults, { at, mode }])
   }
   for (const pattern of PATTERNS.filter(({ name }) => patterns?.includes(name) ?? true))
     for (const scenario of scenarios.filter(({ name }) => name === (only ?? name)))
