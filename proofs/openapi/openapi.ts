@@ -1,5 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { SELF } from '../../test/e2e/registration.ts'
+import { projectWithPersianStore } from '../../test/e2e/relay.ts'
+import { useFolder } from '../../test/support/folder.ts'
 import { testRelay, testSandbox } from '../../test/support/openapi/servers.ts'
 import { local, useLocalStack } from '../../test/support/relay.ts'
 
@@ -11,9 +14,10 @@ const TIMEOUT_MS = 60_000 + 60 * runs
 /** With fewer requests, some operations only get requests that fail. */
 const isEnough = runs >= 3000
 
+const folder = useFolder()
 const sandbox = await startSandbox({ port: 0 })
 afterAll(() => sandbox.close())
-useLocalStack({})
+useLocalStack({ project: () => projectWithPersianStore(folder('project')) })
 
 test(
   'the sandbox answers as its document says',
@@ -29,7 +33,7 @@ test(
 test(
   'the relay answers as its document says',
   async () => {
-    const { mismatches, unsuccessful } = await testRelay(local.stack().urls.relay, { runs, seed })
+    const { mismatches, unsuccessful } = await testRelay(local.stack().urls.relay, SELF, { runs, seed })
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
     if (isEnough) expect({ seed, unsuccessful }).toEqual({ seed, unsuccessful: [] })
   },

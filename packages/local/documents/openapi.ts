@@ -176,7 +176,7 @@ const registration = {
         schema: { type: 'string' } as JsonSchema,
       },
     ],
-    ...body(false, { url: URL_EXAMPLE }, 'WebhookUrl'),
+    ...body(false, { url: URL_EXAMPLE }, 'WebhookRemoval'),
     responses: {
       204: { description: 'Removed, or not registered.' },
       409: error(CONFIGURED),

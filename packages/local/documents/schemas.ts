@@ -157,6 +157,11 @@ export const SCHEMAS = {
       v.metadata({ pattern: '^https?://[^/?#@]+([/?#]|$)', maxLength: URL_MAX }),
     ),
   }),
+  WebhookRemoval: v.object({
+    url: v.optional(
+      v.pipe(text('The URL to remove, unless the query has it.'), v.metadata({ maxLength: URL_MAX })),
+    ),
+  }),
   WebhookRegistration: v.object({
     url: text('The registered URL.'),
     secret: text('The secret that signs its messages, as text, with `whsec_`.'),

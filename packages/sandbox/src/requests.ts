@@ -105,7 +105,7 @@ const hasCredentials = (url: string) => {
   return parsed !== null && parsed.username + parsed.password !== ''
 }
 
-export const webhookUrl = v.pipe(
+const webhookUrl = v.pipe(
   text,
   v.url('must be a URL'),
   v.check(isWeb, 'must be an http or https URL'),
@@ -116,8 +116,11 @@ export const webhookUrl = v.pipe(
 /** The body of webhook registration (spec: Webhook registration). */
 export const webhookRequest = object({ url: webhookUrl }, BODY)
 
+/** Webhook removal (spec: Webhook registration). Any text will do: what was never registered needs no removal. */
+export const webhookRemoval = object({ url: text }, BODY)
+
 /** The body of webhook removal, whose URL may be in the query instead. */
-export const webhookRemoval = object({ url: v.nullish(webhookUrl) }, BODY)
+export const webhookRemovalBody = object({ url: v.nullish(text) }, BODY)
 
 export type Payment = v.InferOutput<typeof payment>
 export type OrderRequest = v.InferOutput<typeof orderRequest>

@@ -86,13 +86,18 @@ const RELAY_EXCEPTIONS: readonly Exception[] = [
     body.includes('cannot be addressed'),
 ]
 
-/** Tests a relay by its document; its service is a sandbox, whose document decides on what the relay passes on. */
+/**
+ * Tests a relay by its document; its service is a sandbox, whose document decides on what the relay passes on.
+ *
+ * @param source the store whose key is used; only one that registers its URL can have every request succeed
+ */
 export const testRelay = (
   url: string,
+  source: string,
   { runs, seed }: Runs,
   document = read('relay.openapi'),
 ): Promise<Found> =>
   testOpenApi({
-    ...{ document, url, key: 'local-api', known: KNOWN, runs, seed },
+    ...{ document, url, key: `local-${source}`, known: { ...KNOWN, source: [source] }, runs, seed },
     ...{ judges: [read('openapi')], exceptions: RELAY_EXCEPTIONS },
   })

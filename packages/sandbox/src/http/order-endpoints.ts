@@ -1,8 +1,15 @@
+import { text } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import { createOrder, readOrder, registerPayment, registerRefund } from '../actions/orders.ts'
 import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import { valid } from '../refusal.ts'
-import { paymentRequest, refundRequest, webhookRemoval, webhookRequest, webhookUrl } from '../requests.ts'
+import {
+  paymentRequest,
+  refundRequest,
+  webhookRemoval,
+  webhookRemovalBody,
+  webhookRequest,
+} from '../requests.ts'
 import {
   accepts,
   type Endpoint,
@@ -35,12 +42,12 @@ export const webhookEndpoints: readonly Endpoint[] = [
     ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
   }),
   remove('/api/v1/webhook/', 'removeWebhook', 'Remove a webhook URL', {
-    query: { url: v.optional(webhookUrl) },
+    query: { url: v.optional(text) },
     answers: { 204: { when: 'Removed, or never registered.' } },
-    refusals: { 400: 'The request has no valid URL.' },
+    refusals: { 400: 'The request has no URL.' },
     example: { query: 'url=http%3A%2F%2F127.0.0.1%3A3000%2Fwebhook' },
-    ...accepts(v.optional(webhookRemoval, {}), ['WebhookRemoval'], (body, { query, store, context }) => {
-      const { url } = valid(webhookRequest, { url: either('url', query, body.url) })
+    ...accepts(v.optional(webhookRemovalBody, {}), ['WebhookRemoval'], (body, { query, store, context }) => {
+      const { url } = valid(webhookRemoval, { url: either('url', query, body.url) })
       removeWebhook(url, store)
       return context.body(null, 204)
     }),

@@ -145,7 +145,7 @@ export const SCHEMAS = {
   NestedPaymentRequest: requests.nestedPayment,
   RefundRequest: requests.refundRequest,
   WebhookRequest: requests.webhookRequest,
-  WebhookRemoval: requests.webhookRemoval,
+  WebhookRemoval: requests.webhookRemovalBody,
   OrderResult: orderResult,
   CreateResult: v.strictObject({ ...result, duplicate: v.boolean() }),
   WebhookRegistration: v.strictObject({ url: text, secret: text }),
