@@ -24,7 +24,9 @@ const url = v.pipe(text, v.maxLength(URL_MAX, `must have at most ${URL_MAX} char
 
 /** The URL to remove may have been registered under other rules. */
 const removal = object({ url })
-const inBody = object({ url: v.nullish(url) })
+
+/** The body of a removal, whose URL may be in the query instead. */
+export const webhookRemoval = object({ url: v.nullish(url) })
 
 /**
  * Registers or removes the URL of a store's HTTP feed (spec: PUT and DELETE webhook), for stores that stores.yml gives
@@ -62,7 +64,7 @@ export const answerRegistration = async (
     return isLast ? { status: 200, body: registered } : refusals.registrationReplaced
   }
 
-  const given = v.safeParse(inBody, reading.json, { abortEarly: true })
+  const given = v.safeParse(webhookRemoval, reading.json, { abortEarly: true })
   if (!given.success) return refusals.invalid(given.issues)
   const urls = new Set([...query.getAll('url'), ...(given.output.url == null ? [] : [given.output.url])])
   if (urls.size > 1) return refusals.contradictory('url', [...urls])

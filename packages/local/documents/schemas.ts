@@ -1,4 +1,4 @@
-import { URL_MAX } from '@order-relay/lib/api/registration.ts'
+import { URL_MAX, webhookRemoval } from '@order-relay/lib/api/registration.ts'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import { REQUEST_KINDS, REQUEST_STATES } from '@order-relay/lib/orders/order.ts'
 import * as requests from '@order-relay/lib/protocol/requests.ts'
@@ -157,11 +157,7 @@ export const SCHEMAS = {
       v.metadata({ pattern: '^https?://[^/?#@]+([/?#]|$)', maxLength: URL_MAX }),
     ),
   }),
-  WebhookRemoval: v.object({
-    url: v.optional(
-      v.pipe(text('The URL to remove, unless the query has it.'), v.metadata({ maxLength: URL_MAX })),
-    ),
-  }),
+  WebhookRemoval: webhookRemoval,
   WebhookRegistration: v.object({
     url: text('The registered URL.'),
     secret: text('The secret that signs its messages, as text, with `whsec_`.'),

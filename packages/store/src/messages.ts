@@ -90,7 +90,6 @@ export type ErrorCode =
   | 'not_finalized'
   | 'unknown_sku'
   | 'no_customer'
-  | 'no_receiving_account'
   | 'outside_fiscal_years'
   | (string & {})
 
