@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll } from '@jest/globals'
+import { credentialsIn } from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { ACCOUNT_ID, environmentOf } from '@order-relay/local/settings.ts'
 import { runRelay } from '@order-relay/operator/program.ts'
@@ -61,7 +62,7 @@ const start = async (project: string, dataDir: string) => {
   const stack = await startStack({ ...settings, ...options })
   // Aborts only the start.
   starting.abort()
-  const { destroy, ...clients } = clientsAt(settings.ports)
+  const { destroy, ...clients } = clientsAt(settings.ports, { credentials: credentialsIn(dataDir) })
   return {
     ...stack,
     ...settings,

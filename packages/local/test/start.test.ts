@@ -57,7 +57,7 @@ describe('npm start', () => {
     const [, address = '', token = ''] = (await first.printed(READY)) ?? []
     expect(address).toBe(`${urlOf(ports.console)}/?token=${token}`)
     expect(first.lines().filter(line => line.includes(token))).toEqual([
-      `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
+      `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo with the credentials in ${dataDir('aws.env')}`,
     ])
     const session = await fetch(`${urlOf(ports.console)}/api/session`, {
       method: 'POST',

@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
-import { awsEnvironment } from '@order-relay/local/settings.ts'
+import { readEnvironment } from '@order-relay/local/credentials.ts'
 import { codeBlocks, curlCommands, undocumentedMessage } from '@order-relay/test-support/documents.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -112,11 +112,11 @@ export const storeTests = () => {
   })
 
   test('relay conformance tests the example, and refuses a deployed store', async () => {
-    const { ports, environment } = local.stack()
+    const { dataDir, environment } = local.stack()
     const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
     const options = ['--only', 'duplicates', '--wait', '20s']
     const { code, out } = await relay(['--local', 'conformance', SOURCE, ...options, '--', ...command], {
-      environment: { ...environment, ...awsEnvironment(ports), DATABASE: folder('store.sqlite') },
+      environment: { ...environment, ...(await readEnvironment(dataDir)), DATABASE: folder('store.sqlite') },
     })
     expect(out).toMatch(/ok {2}duplicates: .* once and in order\nNo problems .*"relay-conformance-…"/)
     expect(code).toBe(0)
