@@ -1,4 +1,4 @@
-import { appendFile, cp, readFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -6,8 +6,9 @@ import { endPrograms, type Program, runProgram, startProgram } from '@order-rela
 import { copyProject, ROOT } from '@order-relay/test-support/project.ts'
 import { relayOf } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
+import { keptCredentials, saveEnvironment } from '../credentials.ts'
 import { freePorts } from '../ports.ts'
-import { environmentOf, type Settings, urlOf } from '../settings.ts'
+import { environmentOf, queueEnvironment, type Settings, urlOf } from '../settings.ts'
 import { startStack } from '../stack.ts'
 import { alive, familyOf } from './processes.ts'
 
@@ -74,6 +75,23 @@ describe('npm start', () => {
     const { code, out } = await local.relay(['doctor'])
     expect(out).toContain('No problems found in the local stack.')
     expect(code).toBe(0)
+  })
+
+  test('the commands name the file of the credentials when they have those of another directory', async () => {
+    const other = dataDir('other')
+    await mkdir(other)
+    await saveEnvironment(other, queueEnvironment(settings.ports, await keptCredentials(other)))
+    for (const [folder, message] of [
+      [
+        other,
+        'Cannot use the local stack: The credentials are not those of this local stack: use those in aws.env',
+      ],
+      [dataDir('none'), 'Cannot reach the local stack: there are no credentials in'],
+    ] as const) {
+      const environment = { ORDER_RELAY_DATA: folder }
+      for (const command of [['orders', 'list'], ['stores', 'list'], ['audit']])
+        expect((await local.relay(command, { environment })).err).toContain(message)
+    }
   })
 
   test('can be set up again with the commands only', async () => {

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { parseEnv, promisify } from 'node:util'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import { readEnvironment } from '@order-relay/local/credentials.ts'
@@ -44,11 +46,12 @@ export const storeTests = () => {
       [200, 'refunded'],
       [200, 'refunded'],
     ])
-    // The variables with which any SDK reaches the queue of this stack.
-    const page = codeBlocks('docs/integrate.md', 'sh').join('\n')
-    const variables = page.replace('9324', new URL(local.queue('x')).port).matchAll(/(AWS_\w+)=(\S+)/g)
+    // The command with which any SDK reaches the queue of this stack.
+    const exported = codeBlocks('docs/integrate.md', 'sh').find(block => block.startsWith('export ')) ?? ''
+    const script = `${exported.replace('.order-relay', local.stack().dataDir)}env`
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH } })
     const before = process.env
-    process.env = { ...before, ...Object.fromEntries([...variables].map(([, ...pair]) => pair)) }
+    process.env = { ...before, ...parseEnv(stdout) }
     try {
       const receive = { QueueUrl: local.queue(`feed-${SOURCE}.fifo`), VisibilityTimeout: 0 }
       const { Messages = [] } = await new SQSClient().send(new ReceiveMessageCommand(receive))
