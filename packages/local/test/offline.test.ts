@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { cp, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -102,50 +102,6 @@ test('a function sees its tables and queues, but not the developer’s own AWS a
     'orders',
     'registrations',
   ])
-})
-
-test('only the owner of the data directory can read the variables for its queues', async () => {
-  const file = projectPath('data/aws.env')
-  expect((await stat(file)).mode & 0o777).toBe(0o600)
-  const { sqs } = settings.ports
-  expect(await readFile(file, 'utf8')).toMatch(
-    new RegExp(
-      `^AWS_ENDPOINT_URL_SQS=${urlOf(sqs)}\nAWS_REGION=.*\nAWS_DEFAULT_REGION=.*\nAWS_ACCESS_KEY_ID=[\\da-f]{64}\nAWS_SECRET_ACCESS_KEY=local\n$`,
-    ),
-  )
-})
-
-test.each([
-  ['dynamodb', '', 'DynamoDB_20120810.ListTables', {}],
-  ['sqs', '', 'AmazonSQS.ListQueues', {}],
-  ['ssm', '', 'AmazonSSM.GetParametersByPath', { Path: '/' }],
-  ['lambda', '2015-03-31/functions/throwaway-local-consumer/invocations', '', { Records: [] }],
-] as const)('the port of %s serves only requests with its credentials', async (name, path, target, body) => {
-  const { accessKeyId } = await credentialsIn(settings.dataDir)()
-  const send = async (authorization?: string) => {
-    const response = await fetch(`${urlOf(settings.ports[name])}/${path}`, {
-      method: 'POST',
-      headers: {
-        ...{ 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target },
-        'x-amz-date': '20260101T000000Z',
-        ...(authorization !== undefined && { authorization }),
-      },
-      body: JSON.stringify(body),
-    })
-    return { status: response.status, text: await response.text() }
-  }
-  const signed = (id: string) =>
-    `AWS4-HMAC-SHA256 Credential=${id}/20260101/eu-central-1/${name}/aws4_request, SignedHeaders=host;x-amz-date, Signature=00`
-  const wrong = [accessKeyId.slice(1), `${accessKeyId}0`, '0'.repeat(64), 'local']
-  for (const authorization of [undefined, '', accessKeyId, ...wrong.map(signed)]) {
-    const { status, text } = await send(authorization)
-    expect(status).toBe(403)
-    expect(JSON.parse(text)).toEqual({
-      __type: 'UnrecognizedClientException',
-      message: expect.stringContaining('use those in aws.env of its data directory'),
-    })
-  }
-  expect(await send(signed(accessKeyId))).toMatchObject({ status: 200 })
 })
 
 test.each([
