@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll } from '@jest/globals'
-import { credentialsIn } from '@order-relay/local/credentials.ts'
+import { credentialsIn, keptCredentials, saveEnvironment } from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
-import { ACCOUNT_ID, environmentOf } from '@order-relay/local/settings.ts'
+import { ACCOUNT_ID, environmentOf, type Ports, queueEnvironment } from '@order-relay/local/settings.ts'
 import { runRelay } from '@order-relay/operator/program.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { recordingCalls } from './calls.ts'
@@ -105,6 +105,10 @@ export const useLocalStack = ({
     }
   })
 }
+
+/** Writes credentials to a data directory, as a stack on these ports does. */
+export const writeCredentials = async (dataDir: string, ports: Ports) =>
+  saveEnvironment(dataDir, queueEnvironment(ports, await keptCredentials(dataDir)))
 
 /** Runs the command against the local stack with this environment. */
 export const relayOf = (environmentOf: () => Record<string, string>) => {

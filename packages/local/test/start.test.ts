@@ -4,11 +4,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms, type Program, runProgram, startProgram } from '@order-relay/test-support/program.ts'
 import { copyProject, ROOT } from '@order-relay/test-support/project.ts'
-import { relayOf } from '@order-relay/test-support/relay.ts'
+import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import { keptCredentials, saveEnvironment } from '../credentials.ts'
 import { freePorts } from '../ports.ts'
-import { environmentOf, queueEnvironment, type Settings, urlOf } from '../settings.ts'
+import { environmentOf, type Settings, urlOf } from '../settings.ts'
 import { startStack } from '../stack.ts'
 import { alive, familyOf } from './processes.ts'
 
@@ -80,7 +79,7 @@ describe('npm start', () => {
   test('the commands name the file of the credentials when they have those of another directory', async () => {
     const other = dataDir('other')
     await mkdir(other)
-    await saveEnvironment(other, queueEnvironment(settings.ports, await keptCredentials(other)))
+    await writeCredentials(other, settings.ports)
     for (const [folder, message] of [
       [
         other,

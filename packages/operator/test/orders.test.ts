@@ -6,10 +6,9 @@ import { entryItem, entryKeyItem, historyRecorder } from '@order-relay/lib/order
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
-import { keptCredentials, saveEnvironment } from '@order-relay/local/credentials.ts'
-import { environmentOf, queueEnvironment } from '@order-relay/local/settings.ts'
+import { environmentOf } from '@order-relay/local/settings.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
-import { relayOf } from '@order-relay/test-support/relay.ts'
+import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 
@@ -17,7 +16,7 @@ let stack: Awaited<ReturnType<typeof startStack>>
 const dataDir = useFolder(() => stack.close())
 beforeAll(async () => {
   stack = await startStack()
-  await saveEnvironment(dataDir(), queueEnvironment(stack.ports, await keptCredentials(dataDir())))
+  await writeCredentials(dataDir(), stack.ports)
   await seed()
 })
 

@@ -3,12 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { sign } from '@order-relay/lib/protocol/signature.ts'
-import { keptCredentials, saveEnvironment } from '@order-relay/local/credentials.ts'
-import { queueEnvironment, settingsFrom } from '@order-relay/local/settings.ts'
+import { settingsFrom } from '@order-relay/local/settings.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms } from '@order-relay/test-support/program.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
-import { relay, startRelay } from '@order-relay/test-support/relay.ts'
+import { relay, startRelay, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { cliDocument, DOCUMENT } from '../docs.ts'
 
 test('docs/cli.md matches the help texts; if not, run: npm run docs', () => {
@@ -88,7 +87,7 @@ test('reports with a remedy that the local stack is not running', async () => {
     code: 1,
     err: `Cannot reach the local stack: there are no credentials in ${file()}; ${remedy}\n`,
   })
-  await saveEnvironment(file(), queueEnvironment(settingsFrom({}).ports, await keptCredentials(file())))
+  await writeCredentials(file(), settingsFrom({}).ports)
   const { code, err } = await list()
   expect(err).toMatch(/^Cannot reach the local stack: no response .*; start it with: npm start$/m)
   expect(code).toBe(1)
