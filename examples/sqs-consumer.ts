@@ -1,8 +1,7 @@
 // Receives the messages of an SQS feed. With the local stack running:
 //
-//   AWS_ENDPOINT_URL_SQS=http://127.0.0.1:9324 AWS_REGION=eu-central-1 \
-//   AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local \
-//   node examples/sqs-consumer.ts http://127.0.0.1:9324/000000000000/feed-demo-shop.fifo
+//   node --env-file=.order-relay/aws.env \
+//   examples/sqs-consumer.ts http://127.0.0.1:9324/000000000000/feed-demo-shop.fifo
 
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { consumeFeed } from 'order-relay-store/sqs'

@@ -7,6 +7,7 @@ import { orderRepository } from '../lib/orders/repository.ts'
 import { type Settings, unixSeconds, VARIABLES } from '../lib/platform/environment.ts'
 import { sign } from '../lib/protocol/signature.ts'
 import { context, failedIds, httpEvent, scheduledEvent, sqsEvent, sqsRecord } from './support/lambda.ts'
+import { CREDENTIALS } from './support/parts.ts'
 import { startServer } from './support/server.ts'
 import { stackForTests } from './support/stack.ts'
 
@@ -22,7 +23,7 @@ const store = await startServer(async () => {
 
 beforeAll(() => {
   const silent = { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' }
-  process.env = { ...environment, ...awsEnvironment(stack.ports), ...silent }
+  process.env = { ...environment, ...awsEnvironment(stack.ports, CREDENTIALS), ...silent }
   for (const [name, variable] of Object.entries(VARIABLES))
     process.env[variable] = stack.settings[name as keyof Settings]
   // A deployment bundles it as a constant.

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { credentialsIn } from '@order-relay/local/credentials.ts'
 import { type Parties, partiesOf } from '@order-relay/local/demo/parties.ts'
 import { SOURCE, story } from '@order-relay/local/demo/story.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
@@ -49,7 +50,7 @@ const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) =>
 const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-pictures-'))
 const stack = await startStack({ ports: await freePorts(), dataDir, watch: false, withConsole: true })
 try {
-  const parties = partiesOf(stack.urls, SOURCE)
+  const parties = partiesOf(stack.urls, SOURCE, credentialsIn(dataDir))
   for (const [, what, act] of story) {
     console.log(what)
     await act(parties)

@@ -1,9 +1,10 @@
 import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ENVIRONMENT_FILE } from './credentials.ts'
 import { codeOf } from './ports.ts'
 
 /** The relay's files in the directory. The sandbox manages its own database. */
-const OWN = ['build', 'dynamodb', 'queues', 'parameters.json', 'relay.log', 'relay.log.old']
+const OWN = [ENVIRONMENT_FILE, 'build', 'dynamodb', 'queues', 'parameters.json', 'relay.log', 'relay.log.old']
 
 /** Removes other users' access to a file or directory and everything below it, if it exists. */
 const keepPrivate = async (path: string): Promise<void> => {

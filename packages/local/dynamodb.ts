@@ -14,8 +14,9 @@ import type { Table } from '@order-relay/deploy/tables.ts'
 import dynalite from 'dynalite'
 import { Level } from 'level'
 import * as v from 'valibot'
+import type { Credentials } from './credentials.ts'
 import { codeOf, listen } from './ports.ts'
-import { CREDENTIALS, REGION, START_OVER, urlOf } from './settings.ts'
+import { REGION, START_OVER, urlOf } from './settings.ts'
 
 /** dynalite stores a table under the key `table~<name>`, with its description as JSON. */
 const TABLES = { gte: 'table~', lt: 'table\u007f' }
@@ -89,11 +90,14 @@ export const createTables = async (
 }
 
 /** Creates the tables through a temporary port. */
-const createTablesIn = async (server: Server, tables: Parameters<typeof createTables>[1]) => {
+const createTablesIn = async (
+  server: Server,
+  { tables = [], credentials }: Pick<DynamodbOptions, 'tables' | 'credentials'>,
+) => {
   const entrance = createServer((request, response) => server.emit('request', request, response))
   await listen(entrance, 0)
   const { port } = entrance.address() as AddressInfo
-  const client = new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: urlOf(port) })
+  const client = new DynamoDBClient({ region: REGION, credentials, endpoint: urlOf(port) })
   try {
     await createTables(client, tables)
   } finally {
@@ -108,6 +112,8 @@ export type DynamodbOptions = {
   path: string
   /** Tables to create before the port opens, if they do not exist. */
   tables?: Parameters<typeof createTables>[1]
+  /** Those that this process requires on its ports, if any. */
+  credentials: Credentials
 }
 
 /**
@@ -115,10 +121,10 @@ export type DynamodbOptions = {
  *
  * @throws Error when the directory is in use or cannot be read, or a table exists with other keys
  */
-export const startDynamodb = async ({ port, path, tables = [] }: DynamodbOptions) => {
+export const startDynamodb = async ({ port, path, tables = [], credentials }: DynamodbOptions) => {
   await prepare(path)
   const server = dynalite({ path, createTableMs: 0 })
-  if (tables.length > 0) await createTablesIn(server, tables)
+  if (tables.length > 0) await createTablesIn(server, { tables, credentials })
   await listen(server, port)
   return {
     close: async () => {

@@ -2,24 +2,37 @@ import { subscribe } from 'node:diagnostics_channel'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { foreignHeader, KEEP_ALIVE_MS } from '@order-relay/web/foreign.ts'
 import * as v from 'valibot'
+import { type Credentials, ENVIRONMENT_FILE, isSignedAs } from './credentials.ts'
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 const listening = v.looseObject({ server: v.instance(Server) })
 
-const refuse = (response: ServerResponse, found: string) => {
-  response.writeHead(403, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ message: `${found}: this port takes no requests from other pages` }))
+/** The reason to refuse a request from a web page of another origin. */
+export const foreignRefusal = ({ headers }: IncomingMessage) => {
+  const found = foreignHeader(headers)
+  return found === undefined
+    ? undefined
+    : { message: `${found}: this port takes no requests from other pages` }
 }
 
+/** The reason to refuse a request with other credentials, in the form of an error of AWS. */
+export const credentialsRefusal = ({ headers }: IncomingMessage, credentials: Credentials) =>
+  isSignedAs(credentials, headers)
+    ? undefined
+    : {
+        __type: 'UnrecognizedClientException',
+        message: `The credentials are not those of this local stack: use those in ${ENVIRONMENT_FILE} of its data directory (.order-relay or ORDER_RELAY_DATA)`,
+      }
+
 /**
- * Refuses requests from web pages of another origin on every HTTP server that this process starts from now on, including
- * the Lambda port of serverless-offline, which offers no other hook. The servers also keep idle connections, which Node
- * would close after five seconds.
+ * Refuses requests with 403 on every HTTP server that this process starts from now on, including the Lambda port of
+ * serverless-offline, which offers no other hook. The servers also keep idle connections, which Node would close after
+ * five seconds.
  *
- * @param isPublic whether a request may come from anywhere
+ * @param refusalOf the body of the refusal, undefined for a request that is allowed
  */
-export const refuseForeignRequests = (isPublic: (request: IncomingMessage) => boolean): void =>
+export const guardServers = (refusalOf: (request: IncomingMessage) => object | undefined): void =>
   subscribe('tracing:net.server.listen:asyncStart', started => {
     if (!v.is(listening, started)) return
     const { server } = started
@@ -29,9 +42,12 @@ export const refuseForeignRequests = (isPublic: (request: IncomingMessage) => bo
       if (listeners.length === 0) continue
       server.removeAllListeners(event)
       server.on(event, (request: IncomingMessage, response: ServerResponse) => {
-        const found = isPublic(request) ? undefined : foreignHeader(request.headers)
-        if (found !== undefined) return refuse(response, found)
-        for (const listener of listeners) listener.call(server, request, response)
+        const refusal = refusalOf(request)
+        if (refusal === undefined) {
+          for (const listener of listeners) listener.call(server, request, response)
+          return
+        }
+        response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(refusal))
       })
     }
   })

@@ -5,14 +5,15 @@ import { readStores } from '@order-relay/deploy/stores.ts'
 import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import { type Build, buildFunctions } from './build.ts'
+import { ENVIRONMENT_FILE, keptCredentials, saveEnvironment } from './credentials.ts'
 import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
-import { refuseForeignRequests } from './guard.ts'
+import { credentialsRefusal, foreignRefusal, guardServers } from './guard.ts'
 import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
 import { readService } from './service.ts'
-import { awsEnvironment, settingsFrom, urlOf } from './settings.ts'
+import { awsEnvironment, queueEnvironment, settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 
@@ -70,16 +71,20 @@ export default class LocalPlugin {
     const start = async () => {
       const settings = settingsFrom(process.env)
       const { ports, dataDir, watch } = settings
-      // Webhooks are tested through tunnels, with another Host; the signature protects this route.
-      refuseForeignRequests(
-        ({ method, url, socket }) =>
-          method === 'POST' && url === WEBHOOK_PATH && socket.localPort === ports.relay,
-      )
       // start.ts ends this process through its IPC channel; npx has none.
       if (parent === undefined) await onNpmExit(() => process.kill(process.pid, 'SIGTERM'))
       process.umask(0o077)
       await openDataDir(dataDir)
       await assertFree(ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
+      const credentials = await keptCredentials(dataDir)
+      guardServers(request => {
+        // The relay's own routes have signatures and keys.
+        if (request.socket.localPort !== ports.relay)
+          return foreignRefusal(request) ?? credentialsRefusal(request, credentials)
+        // Webhooks are tested through tunnels, with another Host.
+        const isWebhook = request.method === 'POST' && request.url === WEBHOOK_PATH
+        return isWebhook ? undefined : foreignRefusal(request)
+      })
       const storesFile = join(serviceDir, 'stores.yml')
       const storesRead = readFileSync(storesFile, 'utf8')
       const read = readService(service, serviceDir, ports)
@@ -88,11 +93,13 @@ export default class LocalPlugin {
       const { startRelay } = await import('./relay.ts')
       relay = await startRelay({
         service: read,
-        settings,
+        ...{ settings, credentials },
         sources: readStores(storesFile).map(({ source }) => source),
         webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
         onError: error => log.error(messageOf(error)),
       })
+      // The data directory is locked: another start with other ports has not replaced the file.
+      await saveEnvironment(dataDir, queueEnvironment(ports, credentials))
       const options = service.custom['serverless-offline']
       // Next to the data, so that several stacks and a deployment can build concurrently.
       const outdir = join(dataDir, 'build')
@@ -109,7 +116,7 @@ export default class LocalPlugin {
         await relay.addWebhookSecret(v.parse(registered, message).webhookSecret)
       }
 
-      replaceAwsVariables(process.env, awsEnvironment(ports))
+      replaceAwsVariables(process.env, awsEnvironment(ports, credentials))
       // Stack traces refer to the source, as they do in `relay tail` for a deployment.
       service.provider.environment = { ...read.environment, NODE_OPTIONS: '--enable-source-maps' }
       for (const [key, lambda] of Object.entries(service.functions)) {
@@ -120,7 +127,7 @@ export default class LocalPlugin {
       await relay.serve(await offline.open())
       log.notice(
         `Relay ${urlOf(ports.relay)}, DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
-          `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}`,
+          `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}, credentials in its ${ENVIRONMENT_FILE}`,
       )
       // Queues, keys and event sources depend on it, not only the functions.
       watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size }) => {

@@ -10,22 +10,14 @@ import { indexOf } from '@order-relay/lib/platform/parameters.ts'
 import { sign } from '@order-relay/lib/protocol/signature.ts'
 import { HEADERS, PROBE } from '@order-relay/lib/protocol/webhook.ts'
 import PQueue from 'p-queue'
+import { type Credentials, signedAs } from './credentials.ts'
 import { serveDocuments } from './documents/serve.ts'
 import { startDynamodb } from './dynamodb.ts'
 import { type EventSource, startEventSource } from './event-source.ts'
 import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
 import { type ParameterStore, startParameterStore } from './parameter-store.ts'
 import type { Service } from './service.ts'
-import {
-  CREDENTIALS,
-  type Ports,
-  queueUrl,
-  REGION,
-  SANDBOX_KEY,
-  SANDBOX_SECRET_ID,
-  type Settings,
-  urlOf,
-} from './settings.ts'
+import { queueUrl, REGION, SANDBOX_KEY, SANDBOX_SECRET_ID, type Settings, urlOf } from './settings.ts'
 import { startSqs } from './sqs.ts'
 
 /** Maximum number of requests, and of batches of messages, that the functions process concurrently. */
@@ -72,19 +64,24 @@ export const seed = async (
 }
 
 /** Calls a function through serverless-offline's copy of Lambda's Invoke API. */
-const invoker = (port: number, functionName: string) => async (event: unknown) => {
-  const url = `${urlOf(port)}/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`
-  const response = await fetch(url, { method: 'POST', body: JSON.stringify(event) })
-  const body = await response.text()
-  const failed = !response.ok || response.headers.has('x-amz-function-error')
-  if (failed) throw new Error(`Cannot run ${functionName}: HTTP ${response.status} ${body.slice(0, 500)}`)
-  return body === '' ? undefined : JSON.parse(body)
-}
+const invokerAt =
+  (port: number, credentials: Credentials) => (functionName: string) => async (event: unknown) => {
+    const url = `${urlOf(port)}/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: signedAs(credentials),
+      body: JSON.stringify(event),
+    })
+    const body = await response.text()
+    const failed = !response.ok || response.headers.has('x-amz-function-error')
+    if (failed) throw new Error(`Cannot run ${functionName}: HTTP ${response.status} ${body.slice(0, 500)}`)
+    return body === '' ? undefined : JSON.parse(body)
+  }
 
 /** Loads every function once, so that the first order does not wait for that. */
 const load = async (
   { routes, eventSources, schedules }: Service,
-  { gateway, ports, secret }: { gateway: Gateway; ports: Ports; secret: string },
+  { gateway, invoker, secret }: { gateway: Gateway; invoker: ReturnType<typeof invokerAt>; secret: string },
 ) => {
   const payload = JSON.stringify({ event: PROBE, delivery: randomUUID(), data: {} })
   const headers = { [HEADERS.signature]: sign({ secret, t: unixSeconds(Date.now()), body: payload }) }
@@ -94,9 +91,9 @@ const load = async (
     if (statusCode >= 500) throw new Error(`Cannot load the function of "${method} ${path}": see above`)
   })
   const batches = [...new Set(eventSources.map(({ functionName }) => functionName))].map(functionName =>
-    invoker(ports.lambda, functionName)({ Records: [] }),
+    invoker(functionName)({ Records: [] }),
   )
-  const runs = schedules.map(({ functionName }) => invoker(ports.lambda, functionName)({}))
+  const runs = schedules.map(({ functionName }) => invoker(functionName)({}))
   await Promise.all([...requests, ...batches, ...runs])
 }
 
@@ -117,6 +114,8 @@ export const startSchedules = (
 export type RelayOptions = {
   service: Service
   settings: Settings
+  /** Those that this process requires on its ports, if any. */
+  credentials: Credentials
   sources: readonly string[]
   webhookSecrets: readonly string[]
   onError: (error: unknown) => void
@@ -129,9 +128,10 @@ export type RelayOptions = {
  * @throws Error when the data directory is in use or cannot be read
  */
 export const startRelay = async (options: RelayOptions) => {
-  const { service, settings, sources, webhookSecrets, onError } = options
+  const { service, settings, credentials, sources, webhookSecrets, onError } = options
   const { ports, dataDir } = settings
   const path = service.environment.SECRETS_PATH ?? ''
+  const invoker = invokerAt(ports.lambda, credentials)
   // A request spends most of its time waiting for the worker.
   const requests = new PQueue({ concurrency: 2 * CONCURRENCY })
   const batches = new PQueue({ concurrency: CONCURRENCY })
@@ -156,6 +156,7 @@ export const startRelay = async (options: RelayOptions) => {
     port: ports.dynamodb,
     path: join(dataDir, 'dynamodb'),
     tables: service.tables,
+    credentials,
   })
   const queues = startSqs({
     port: ports.sqs,
@@ -174,7 +175,7 @@ export const startRelay = async (options: RelayOptions) => {
   ready.catch(() => undefined)
   const sqs = new SQSClient({
     region: REGION,
-    credentials: CREDENTIALS,
+    credentials,
     endpoint: urlOf(ports.sqs),
     // Each event source occupies one while it waits for messages.
     requestHandler: { httpAgent: { maxSockets: Number.POSITIVE_INFINITY } },
@@ -192,14 +193,14 @@ export const startRelay = async (options: RelayOptions) => {
       gateway = http
       actAsHttpApi(http)
       serveDocuments(http)
-      await load(service, { gateway: http, ports, secret })
+      await load(service, { gateway: http, invoker, secret })
       eventSources = service.eventSources.map(({ functionName, queue, ...options }) =>
         startEventSource({
           ...{ ...options, sqs, onError, queueUrl: queueUrl(ports.sqs, queue) },
-          invoke: invoker(ports.lambda, functionName),
+          invoke: invoker(functionName),
         }),
       )
-      endSchedules = startSchedules(service.schedules, name => invoker(ports.lambda, name)({}), onError)
+      endSchedules = startSchedules(service.schedules, name => invoker(name)({}), onError)
       await http.start()
     },
     /** Delays new work until the functions have finished their current work. */

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ENVIRONMENT_FILE } from './credentials.ts'
 import { onNpmExit } from './parent.ts'
 import { queueUrl, settingsFrom } from './settings.ts'
 import { startStack } from './stack.ts'
@@ -41,7 +43,9 @@ const main = async () => {
     })
     const { relay, sandbox } = stack.urls
     const feeds = queueUrl(settings.ports.sqs, 'feed-<source>.fifo')
-    say(`ready: relay ${relay}, console ${stack.consoleUrl()}, sandbox panel ${sandbox}/, feeds ${feeds}`)
+    say(
+      `ready: relay ${relay}, console ${stack.consoleUrl()}, sandbox panel ${sandbox}/, feeds ${feeds} with the credentials in ${join(settings.dataDir, ENVIRONMENT_FILE)}`,
+    )
     const broken = await Promise.race([stack.broken, asked])
     await stack.stop()
     if (broken !== undefined) fail(`Stopped: ${broken}`)

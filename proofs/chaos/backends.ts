@@ -39,8 +39,8 @@ const queuesWith = (visibility?: number) =>
   )
 
 /** The harness's direct access to the backends, without faults. */
-export const backendClients = (ports: Ports) => {
-  const { dynamodb, sqs, ssm, destroy } = clientsAt(ports, { maxAttempts: 3 })
+export const backendClients = (ports: Ports, options: Parameters<typeof clientsAt>[1] = {}) => {
+  const { dynamodb, sqs, ssm, destroy } = clientsAt(ports, { maxAttempts: 3, ...options })
   const urlOfQueue = (name: string) => queueUrl(ports.sqs, name)
   return {
     ports,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { credentialsIn } from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { environmentOf, urlOf } from '@order-relay/local/settings.ts'
 import { storeProcess } from '@order-relay/operator/conformance/feeds.ts'
@@ -88,7 +89,9 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
   })()
   killing.catch(error => journal.violations.push(String(error)))
 
-  const { depth, stored, sqs, queueUrl, destroy } = backendClients(ports)
+  const { depth, stored, sqs, queueUrl, destroy } = backendClients(ports, {
+    credentials: credentialsIn(dataDir),
+  })
   closing.defer(destroy)
   for (const source of SOURCES)
     closing.defer(startQueueStore(sqs, queueUrl(feedQueueName(source)), inbox).stop)

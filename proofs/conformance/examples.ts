@@ -6,7 +6,7 @@ import { freePorts } from '@order-relay/local/ports.ts'
 import { awsEnvironment } from '@order-relay/local/settings.ts'
 import { storeProcess } from '@order-relay/operator/conformance/feeds.ts'
 import { useFolder } from '../../test/support/folder.ts'
-import { createQueue, type Parts, startParts } from '../../test/support/parts.ts'
+import { CREDENTIALS, createQueue, type Parts, startParts } from '../../test/support/parts.ts'
 import { linkModules, ROOT } from '../../test/support/project.ts'
 
 /** A text of an example or the package, and its replacement. */
@@ -50,7 +50,7 @@ export const useExamples = () => {
     // PHP's default, with which an exception returns 200.
     const options = example.endsWith('.php') ? ['-d', 'display_errors=1', '-S', `127.0.0.1:${port}`] : []
     const store = storeProcess([programOf(example), ...options, join(path, example), queueUrl], {
-      ...{ ...process.env, ...awsEnvironment(parts.ports) },
+      ...{ ...process.env, ...awsEnvironment(parts.ports, CREDENTIALS) },
       ...{ DATABASE: database, FEED_SECRET: secret, PORT: String(port) },
     })
     return { store, database, queueUrl, secret, url: `http://127.0.0.1:${port}/webhook` }

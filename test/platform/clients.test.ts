@@ -4,8 +4,9 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { GetParameterCommand } from '@aws-sdk/client-ssm'
 import { expect, test } from '@jest/globals'
-import { CREDENTIALS, REGION, urlOf } from '@order-relay/local/settings.ts'
+import { REGION, urlOf } from '@order-relay/local/settings.ts'
 import { dynamodbClient, sqsClient, ssmClient } from '../../lib/platform/clients.ts'
+import { CREDENTIALS } from '../support/parts.ts'
 import { startServer } from '../support/server.ts'
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')

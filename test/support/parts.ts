@@ -11,18 +11,28 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import { SSM } from '@aws-sdk/client-ssm'
+import type { Credentials, credentialsIn } from '@order-relay/local/credentials.ts'
 import { type DynamodbOptions, startDynamodb } from '@order-relay/local/dynamodb.ts'
 import { startParameterStore } from '@order-relay/local/parameter-store.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
-import { CREDENTIALS, type Ports, queueUrl, REGION, urlOf } from '@order-relay/local/settings.ts'
+import { type Ports, queueUrl, REGION, urlOf } from '@order-relay/local/settings.ts'
 import { type SqsOptions, startSqs } from '@order-relay/local/sqs.ts'
+
+/** The embedded services check none; only the process of the local stack does. */
+export const CREDENTIALS: Credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
+
+type ClientOptions = {
+  region?: string
+  maxAttempts?: number
+  credentials?: Credentials | ReturnType<typeof credentialsIn>
+}
 
 /** SDK clients of the embedded services on these ports. */
 export const clientsAt = (
   ports: Pick<Ports, 'dynamodb' | 'sqs' | 'ssm'>,
-  { region = REGION, maxAttempts = 1 } = {},
+  { region = REGION, maxAttempts = 1, credentials = CREDENTIALS }: ClientOptions = {},
 ) => {
-  const at = (port: number) => ({ region, credentials: CREDENTIALS, endpoint: urlOf(port), maxAttempts })
+  const at = (port: number) => ({ region, credentials, endpoint: urlOf(port), maxAttempts })
   const clients = {
     dynamodb: new DynamoDB(at(ports.dynamodb)),
     sqs: new SQS(at(ports.sqs)),
@@ -46,7 +56,7 @@ export const startParts = async ({
   const path = await mkdtemp(join(tmpdir(), 'order-relay-'))
   const ports = await freePorts()
   const servers = await Promise.all([
-    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb'), tables }),
+    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb'), tables, credentials: CREDENTIALS }),
     startSqs({ port: ports.sqs, queues }),
     startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json') }),
   ])

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll } from '@jest/globals'
+import { credentialsIn, keptCredentials, saveEnvironment } from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
-import { ACCOUNT_ID, environmentOf } from '@order-relay/local/settings.ts'
+import { ACCOUNT_ID, environmentOf, type Ports, queueEnvironment } from '@order-relay/local/settings.ts'
 import { runRelay } from '@order-relay/operator/program.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { recordingCalls } from './calls.ts'
@@ -61,7 +62,7 @@ const start = async (project: string, dataDir: string) => {
   const stack = await startStack({ ...settings, ...options })
   // Aborts only the start.
   starting.abort()
-  const { destroy, ...clients } = clientsAt(settings.ports)
+  const { destroy, ...clients } = clientsAt(settings.ports, { credentials: credentialsIn(dataDir) })
   return {
     ...stack,
     ...settings,
@@ -104,6 +105,10 @@ export const useLocalStack = ({
     }
   })
 }
+
+/** Writes credentials to a data directory, as a stack on these ports does. */
+export const writeCredentials = async (dataDir: string, ports: Ports) =>
+  saveEnvironment(dataDir, queueEnvironment(ports, await keptCredentials(dataDir)))
 
 /** Runs the command against the local stack with this environment. */
 export const relayOf = (environmentOf: () => Record<string, string>) => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual, styleText } from 'node:util'
+import { credentialsIn } from '../credentials.ts'
 import { freePorts } from '../ports.ts'
 import { type Stack, startStack } from '../stack.ts'
 import { partiesOf } from './parties.ts'
@@ -11,7 +12,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 
 /** Runs the story; returns the failed step, or undefined. */
 const play = async (stack: Stack): Promise<string | undefined> => {
-  const parties = partiesOf(stack.urls, SOURCE)
+  const parties = partiesOf(stack.urls, SOURCE, credentialsIn(dataDir))
   const began = performance.now()
   const show = (mark: string, where: string, what: string, observed: string) => {
     const time = ((performance.now() - began) / 1000).toFixed(2).padStart(6)

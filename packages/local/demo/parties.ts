@@ -3,7 +3,8 @@ import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk
 import { feedQueueName, storeName, WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import { ORDERS_PATH } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
-import { ACCOUNT_ID, CREDENTIALS, REGION, SANDBOX_KEY } from '../settings.ts'
+import type { credentialsIn } from '../credentials.ts'
+import { ACCOUNT_ID, REGION, SANDBOX_KEY } from '../settings.ts'
 
 const TIMEOUT_MS = 20_000
 
@@ -50,12 +51,16 @@ const send = async (method: string, url: string, body?: object, headers: Record<
 }
 
 /** The people and programs of the story, acting over real HTTP. */
-export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) => {
+export const partiesOf = (
+  { relay, sandbox, sqs }: Addresses,
+  source: string,
+  credentials: ReturnType<typeof credentialsIn>,
+) => {
   const path = (id: string, verb = '', of = source) =>
     `${ORDERS_PATH}${encodeURIComponent(id)}/${verb}?source=${encodeURIComponent(of)}`
   const asStore = { authorization: `Bearer local-${storeName(source)}` }
   const asCaller = { authorization: `Bearer ${SANDBOX_KEY}` }
-  const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials: CREDENTIALS })
+  const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials })
   const QueueUrl = `${sqs}/${ACCOUNT_ID}/${feedQueueName(source)}`
   /** The versions of the last messages. */
   const notified = new Map<string, number>()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '@order-relay/deploy/tables.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
+import { CREDENTIALS } from '@order-relay/test-support/parts.ts'
 import { clockIn } from 'order-relay-sandbox/src/clock.ts'
 import { openStore } from 'order-relay-sandbox/src/store/open.ts'
 import { startDynamodb } from '../dynamodb.ts'
@@ -20,7 +21,10 @@ beforeAll(async () => {
 
 const parts = {
   dynamodb: () =>
-    startDynamodb({ port: ports.dynamodb, path: folder('dynamodb'), tables: tablesOf({ prefix: '' }) }),
+    startDynamodb({
+      ...{ port: ports.dynamodb, path: folder('dynamodb') },
+      ...{ tables: tablesOf({ prefix: '' }), credentials: CREDENTIALS },
+    }),
   sqs: () => startSqs({ port: ports.sqs, path: folder('queues') }),
   ssm: () => {
     const path = folder('parameters.json')

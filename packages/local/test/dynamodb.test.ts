@@ -2,7 +2,7 @@ import type { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { beforeEach, expect, test } from '@jest/globals'
 import { tablesOf } from '@order-relay/deploy/tables.ts'
 import { eachWithFolder } from '@order-relay/test-support/folder.ts'
-import { clientsAt } from '@order-relay/test-support/parts.ts'
+import { CREDENTIALS, clientsAt } from '@order-relay/test-support/parts.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { Level } from 'level'
 import { createTables, type DynamodbOptions, startDynamodb } from '../dynamodb.ts'
@@ -21,7 +21,7 @@ const tableWith = (AttributeName: string) => {
 const orders = tableWith('id')
 
 const start = async (tables: NonNullable<DynamodbOptions['tables']>) => {
-  server = await startDynamodb({ port, path: folder(), tables })
+  server = await startDynamodb({ port, path: folder(), tables, credentials: CREDENTIALS })
 }
 
 const folder = eachWithFolder(async () => {

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { beforeAll, expect, test } from '@jest/globals'
 import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
+import { credentialsIn } from '../credentials.ts'
 import type { PortName, Ports } from '../settings.ts'
 
 /** Data of an earlier version, which was readable by all users. */
@@ -31,7 +32,7 @@ const order = (external_id: string, source: string) =>
   JSON.stringify({ external_id, source, items: [{ sku: 'SKU-1', quantity: 1, unit_price: 10 }] })
 const json = { 'content-type': 'application/json' }
 
-/** Requests that each port accepts from local programs. */
+/** Requests that each port accepts from local programs, with the header of {@link signedAs} if they have none. */
 const ATTACKS: readonly Attack[] = [
   {
     ...{ name: 'relay', path: '/api/v1/orders/', body: order('1', 'api') },
@@ -51,7 +52,6 @@ const ATTACKS: readonly Attack[] = [
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': 'DynamoDB_20120810.ListTables',
       'x-amz-date': 'now',
-      authorization: 'AWS4-HMAC-SHA256 Credential=a/b/c/d/e, Signature=f, SignedHeaders=g',
     },
   },
   {
@@ -64,12 +64,17 @@ const ATTACKS: readonly Attack[] = [
   },
 ]
 
+const signedAs = (accessKeyId: string) =>
+  `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/eu-central-1/any/aws4_request, SignedHeaders=host, Signature=00`
+
 export const machineTests = () => {
   let dataDir: string
   let ports: Ports
+  let accessKeyId: string
 
-  beforeAll(() => {
+  beforeAll(async () => {
     ;({ dataDir, ports } = local.stack())
+    ;({ accessKeyId } = await credentialsIn(dataDir)())
   })
 
   test('only the owner can read the data, including data written by an earlier version', async () => {
@@ -79,6 +84,7 @@ export const machineTests = () => {
       'queues/fauxqs.db-wal',
       'dynamodb/CURRENT',
       'parameters.json',
+      'aws.env',
       'relay.log',
     ])
       expect(found).toContain(`600 ${join(dataDir, part)}`)
@@ -88,11 +94,13 @@ export const machineTests = () => {
   /** fetch() does not allow its callers to set Host and Origin. */
   const send = async (
     { name, path, body, headers }: Attack,
-    more: Record<string, string> = {},
+    more: Record<string, string | undefined> = {},
     method = 'POST',
   ): Promise<{ status: number | undefined; cors: string[]; keepAlive: string; body: string }> => {
+    const all = Object.entries({ authorization: signedAs(accessKeyId), ...headers, ...more })
     const sent = request({
-      ...{ host: '127.0.0.1', port: ports[name], method, path, headers: { ...headers, ...more } },
+      ...{ host: '127.0.0.1', port: ports[name], method, path },
+      headers: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
     })
     sent.end(method === 'POST' ? body : undefined)
     const [response] = await once(sent, 'response')
@@ -128,6 +136,24 @@ export const machineTests = () => {
       expect((await send({ ...attack, path: '/webhook' }, { host: 'evil.test' })).status).toBe(
         attack.name === 'relay' ? 401 : 403,
       )
+    },
+  )
+
+  test.each(ATTACKS.filter(({ headers }) => headers.authorization === undefined))(
+    'the $name port refuses requests without the credentials in aws.env',
+    async attack => {
+      const wrong = ['local', accessKeyId.slice(1), `${accessKeyId}0`, '0'.repeat(accessKeyId.length)]
+      for (const authorization of [undefined, '', accessKeyId, ...wrong.map(signedAs)]) {
+        const { status, body } = await send(attack, { authorization })
+        expect([authorization, status, JSON.parse(body)]).toEqual([
+          authorization,
+          403,
+          {
+            __type: 'UnrecognizedClientException',
+            message: expect.stringContaining('use those in aws.env of its data directory'),
+          },
+        ])
+      }
     },
   )
 

@@ -9,6 +9,7 @@ import { clientsAt } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { type Child, startChild } from '../child.ts'
+import { credentialsIn, readEnvironment } from '../credentials.ts'
 import { freePorts } from '../ports.ts'
 import { environmentOf, queueUrl, type Settings, urlOf } from '../settings.ts'
 
@@ -53,7 +54,10 @@ beforeAll(async () => {
     await symlink(join(ROOT, name), join(project, name))
   }
   settings = { ports: await freePorts(), dataDir: join(project, 'data'), watch: true }
-  clients = clientsAt(settings.ports, { region: 'eu-west-1' })
+  clients = clientsAt(settings.ports, {
+    region: 'eu-west-1',
+    credentials: credentialsIn(settings.dataDir),
+  })
   offline = start()
 })
 
@@ -79,12 +83,13 @@ test('the HTTP port opens once keys and secrets are known and the functions are 
 
 test('a function sees its tables and queues, but not the developer’s own AWS account', async () => {
   const environment = (await (await endpoint('environment')).json()) as Record<string, string>
-  const { ports } = settings
+  const { ports, dataDir } = settings
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = await readEnvironment(dataDir)
   expect(environment).toMatchObject({
     ORDERS_TABLE: 'orders',
     ORDERS_QUEUE_URL: queueUrl(ports.sqs, 'orders.fifo'),
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY,
     AWS_ENDPOINT_URL_DYNAMODB: urlOf(ports.dynamodb),
     AWS_ENDPOINT_URL_SQS: urlOf(ports.sqs),
     AWS_ENDPOINT_URL_SSM: urlOf(ports.ssm),
@@ -211,10 +216,12 @@ test('a change of stores.yml asks for a restart', async () => {
 })
 
 test('a second start names the directory in use, and the first stops with exit code 0', async () => {
+  const environment = await readEnvironment(settings.dataDir)
   const second = start({ ports: await freePorts() })
   await expect(second.ready()).rejects.toThrow(
     /Cannot open .*dynamodb: another order-relay uses it; stop that one, or set ORDER_RELAY_DATA to another directory/,
   )
+  expect(await readEnvironment(settings.dataDir)).toEqual(environment)
   expect((await clients.dynamodb.listTables({})).TableNames).toHaveLength(4)
   await offline.stop()
   expect(await offline.ended).toBe('ended with exit code 0')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
 import { HEADERS } from '@order-relay/lib/protocol/webhook.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
-import { clientsAt } from '@order-relay/test-support/parts.ts'
+import { CREDENTIALS, clientsAt } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
@@ -98,6 +98,7 @@ beforeAll(async () => {
   await earlier.close()
   relay = await startRelay({
     ...{ service, settings: { ports, dataDir: folder(), watch: false }, sources: [], webhookSecrets: [] },
+    credentials: CREDENTIALS,
     onError: error => errors.push(error),
   })
   await relay.ready

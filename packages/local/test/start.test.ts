@@ -1,10 +1,10 @@
-import { appendFile, cp, readFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms, type Program, runProgram, startProgram } from '@order-relay/test-support/program.ts'
 import { copyProject, ROOT } from '@order-relay/test-support/project.ts'
-import { relayOf } from '@order-relay/test-support/relay.ts'
+import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { freePorts } from '../ports.ts'
 import { environmentOf, type Settings, urlOf } from '../settings.ts'
@@ -57,7 +57,7 @@ describe('npm start', () => {
     const [, address = '', token = ''] = (await first.printed(READY)) ?? []
     expect(address).toBe(`${urlOf(ports.console)}/?token=${token}`)
     expect(first.lines().filter(line => line.includes(token))).toEqual([
-      `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
+      `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo with the credentials in ${dataDir('aws.env')}`,
     ])
     const session = await fetch(`${urlOf(ports.console)}/api/session`, {
       method: 'POST',
@@ -74,6 +74,23 @@ describe('npm start', () => {
     const { code, out } = await local.relay(['doctor'])
     expect(out).toContain('No problems found in the local stack.')
     expect(code).toBe(0)
+  })
+
+  test('the commands name the file of the credentials when they have those of another directory', async () => {
+    const other = dataDir('other')
+    await mkdir(other)
+    await writeCredentials(other, settings.ports)
+    for (const [folder, message] of [
+      [
+        other,
+        'Cannot use the local stack: The credentials are not those of this local stack: use those in aws.env',
+      ],
+      [dataDir('none'), 'Cannot reach the local stack: there are no credentials in'],
+    ] as const) {
+      const environment = { ORDER_RELAY_DATA: folder }
+      for (const command of [['orders', 'list'], ['stores', 'list'], ['audit']])
+        expect((await local.relay(command, { environment })).err).toContain(message)
+    }
   })
 
   test('can be set up again with the commands only', async () => {

@@ -6,7 +6,8 @@ import { SSM } from '@aws-sdk/client-ssm'
 import { DEFAULT_REGION, DEFAULT_STAGE, secretsPath, stackName } from '@order-relay/deploy/cloudformation.ts'
 import { readStores } from '@order-relay/deploy/stores.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
-import { CREDENTIALS, settingsFrom, urlOf } from '@order-relay/local/settings.ts'
+import { credentialsIn } from '@order-relay/local/credentials.ts'
+import { settingsFrom, urlOf } from '@order-relay/local/settings.ts'
 import { cannot, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
@@ -39,9 +40,14 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
   const target = { stage: local ? 'local' : (stage ?? DEFAULT_STAGE), region }
   const service = stackName(target.stage)
   const prefix = local ? '' : `${service}-`
+  const credentials = () =>
+    credentialsIn(dataDir)().catch(error => {
+      const found = `there are no credentials in ${dataDir}`
+      throw cannot('reach the local stack', found, 'start it with: npm start', error)
+    })
   const clientOptions = (port: number) => ({
     region,
-    ...(local && { endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 1 }),
+    ...(local && { endpoint: urlOf(port), credentials, maxAttempts: 1 }),
   })
 
   const dynamodb = new DynamoDB(clientOptions(ports.dynamodb))

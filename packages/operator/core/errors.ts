@@ -64,8 +64,11 @@ export const explain = (
       ? cannot('reach the local stack', `no response (${message || code})`, 'start it with: npm start', error)
       : cannot('reach AWS', message || code, 'check the network and --region', error)
   }
-  if (SIGN_IN.test(name))
-    return cannot('use AWS', message, 'sign in (AWS_PROFILE, aws sso login), or use --local', error)
+  if (SIGN_IN.test(name)) {
+    return local
+      ? cannot('use the local stack', message, undefined, error)
+      : cannot('use AWS', message, 'sign in (AWS_PROFILE, aws sso login), or use --local', error)
+  }
   if (/AccessDenied/.test(name)) return cannot('use AWS', message, 'request this permission', error)
   if (MISSING.test(name)) {
     const remedy = local

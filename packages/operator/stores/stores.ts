@@ -8,7 +8,7 @@ import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
-import { CREDENTIALS } from '@order-relay/local/settings.ts'
+import { readEnvironment } from '@order-relay/local/credentials.ts'
 import * as v from 'valibot'
 import { messageMaker } from '../conformance/feeds.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -107,23 +107,14 @@ const forPackage = (file: string, url: string) => ({
 })
 
 /** Information for the developer of a store with an SQS feed. */
-const forConsumer = ({ local, region }: Context, url: string, arn: string) => {
+const forConsumer = async ({ local, region, dataDir }: Context, url: string, arn: string) => {
   // Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS.
   const aws = local ? `aws --endpoint-url ${new URL(url).origin} sqs` : 'aws sqs'
   return {
     role_policy: policy(allow(CONSUME, [arn])),
     aws_cli: `${aws} receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --message-attribute-names All --max-number-of-messages 10 --wait-time-seconds 20
 ${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
-    environment: {
-      AWS_REGION: region,
-      // For the AWS CLI before version 2, and Python.
-      AWS_DEFAULT_REGION: region,
-      ...(local && {
-        AWS_ENDPOINT_URL_SQS: new URL(url).origin,
-        AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-        AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-      }),
-    },
+    environment: local ? await readEnvironment(dataDir) : { AWS_REGION: region, AWS_DEFAULT_REGION: region },
   }
 }
 
@@ -144,7 +135,7 @@ export const showStore = async (context: Context, source: string) => {
     ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }),
   }
   const snippets = {
-    ...(feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver()),
+    ...(feed === 'sqs' ? await forConsumer(context, url, arn) : forReceiver()),
     ...(exact ? forExact(store) : forPackage(feed === 'sqs' ? 'sqs-consumer.ts' : 'http-receiver.ts', url)),
   }
   const messages = exact ? 'order.updated, as the service sends it' : undefined

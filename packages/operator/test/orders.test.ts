@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
@@ -7,20 +7,20 @@ import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { environmentOf } from '@order-relay/local/settings.ts'
-import { relayOf } from '@order-relay/test-support/relay.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
+const dataDir = useFolder(() => stack.close())
 beforeAll(async () => {
   stack = await startStack()
+  await writeCredentials(dataDir(), stack.ports)
   await seed()
 })
-afterAll(() => stack.close())
 
-const { relay, json } = relayOf(() =>
-  environmentOf({ ports: stack.ports, dataDir: '/nonexistent', watch: false }),
-)
+const { relay, json } = relayOf(() => environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false }))
 
 const BEGIN = Date.parse('2026-01-02T00:00:00Z')
 const MINUTE = 60_000

@@ -3,10 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { sign } from '@order-relay/lib/protocol/signature.ts'
+import { settingsFrom } from '@order-relay/local/settings.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms } from '@order-relay/test-support/program.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
-import { relay, startRelay } from '@order-relay/test-support/relay.ts'
+import { relay, startRelay, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { cliDocument, DOCUMENT } from '../docs.ts'
 
 test('docs/cli.md matches the help texts; if not, run: npm run docs', () => {
@@ -79,9 +80,16 @@ test('explain-signature names the cause of a mismatch, and never shows the secre
 })
 
 test('reports with a remedy that the local stack is not running', async () => {
-  const { code, err } = await startRelay(['orders', 'list', '--local'], { DYNAMODB_PORT: '1' }).ended
-  expect(err).toContain('Cannot reach the local stack: no response')
-  expect(err).toContain('npm start')
+  const list = () =>
+    startRelay(['orders', 'list', '--local'], { DYNAMODB_PORT: '1', ORDER_RELAY_DATA: file() }).ended
+  const remedy = 'start it with: npm start'
+  expect(await list()).toMatchObject({
+    code: 1,
+    err: `Cannot reach the local stack: there are no credentials in ${file()}; ${remedy}\n`,
+  })
+  await writeCredentials(file(), settingsFrom({}).ports)
+  const { code, err } = await list()
+  expect(err).toMatch(/^Cannot reach the local stack: no response .*; start it with: npm start$/m)
   expect(code).toBe(1)
 })
 

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
+import { parseEnv, promisify } from 'node:util'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
-import { awsEnvironment } from '@order-relay/local/settings.ts'
+import { readEnvironment } from '@order-relay/local/credentials.ts'
 import { codeBlocks, curlCommands, undocumentedMessage } from '@order-relay/test-support/documents.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -44,11 +46,12 @@ export const storeTests = () => {
       [200, 'refunded'],
       [200, 'refunded'],
     ])
-    // The variables with which any SDK reaches the queue of this stack.
-    const page = codeBlocks('docs/integrate.md', 'sh').join('\n')
-    const variables = page.replace('9324', new URL(local.queue('x')).port).matchAll(/(AWS_\w+)=(\S+)/g)
+    // The command with which any SDK reaches the queue of this stack.
+    const exported = codeBlocks('docs/integrate.md', 'sh').find(block => block.startsWith('export ')) ?? ''
+    const script = `${exported.replace('.order-relay', local.stack().dataDir)}env`
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH } })
     const before = process.env
-    process.env = { ...before, ...Object.fromEntries([...variables].map(([, ...pair]) => pair)) }
+    process.env = { ...before, ...parseEnv(stdout) }
     try {
       const receive = { QueueUrl: local.queue(`feed-${SOURCE}.fifo`), VisibilityTimeout: 0 }
       const { Messages = [] } = await new SQSClient().send(new ReceiveMessageCommand(receive))
@@ -112,11 +115,11 @@ export const storeTests = () => {
   })
 
   test('relay conformance tests the example, and refuses a deployed store', async () => {
-    const { ports, environment } = local.stack()
+    const { dataDir, environment } = local.stack()
     const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
     const options = ['--only', 'duplicates', '--wait', '20s']
     const { code, out } = await relay(['--local', 'conformance', SOURCE, ...options, '--', ...command], {
-      environment: { ...environment, ...awsEnvironment(ports), DATABASE: folder('store.sqlite') },
+      environment: { ...environment, ...(await readEnvironment(dataDir)), DATABASE: folder('store.sqlite') },
     })
     expect(out).toMatch(/ok {2}duplicates: .* once and in order\nNo problems .*"relay-conformance-…"/)
     expect(code).toBe(0)

@@ -212,6 +212,7 @@ learnMessages({
   'use the URL "{=url}"': 'به کار بردن نشانی «{url}»',
   'use the accounting service': 'کار با سرویس حسابداری',
   'reach the local stack': 'دسترسی به پشتهٔ محلی',
+  'use the local stack': 'کار با پشتهٔ محلی',
   'reach the store': 'دسترسی به فروشگاه',
   'deliver to the store': 'تحویل به فروشگاه',
   'it answered {status}': 'پاسخ {status} داد',
@@ -264,6 +265,7 @@ learnMessages({
   'its body names no order and status': 'متنش سفارش و وضعیتی ندارد',
   'the order is not "{status}" after {count} s': 'سفارش پس از {count} ثانیه «{status}» نیست',
   'no response ({=reason})': 'پاسخی نیست ({reason})',
+  'there are no credentials in {=folder}': 'در {folder} اعتبارنامه‌ای نیست',
   'start it with: npm start': 'با npm start آغازش کنید',
   'check the network and --region': 'شبکه و --region را بررسی کنید',
   'sign in (AWS_PROFILE, aws sso login), or use --local':

@@ -1,0 +1,31 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { expect, test } from '@jest/globals'
+import { eachWithFolder } from '@order-relay/test-support/folder.ts'
+import { credentialsIn, keptCredentials, readEnvironment, saveEnvironment } from '../credentials.ts'
+import { queueEnvironment, settingsFrom } from '../settings.ts'
+
+const { ports } = settingsFrom({})
+const folder = eachWithFolder()
+
+test('credentials are random, and kept with their data directory in a private file', async () => {
+  const credentials = await keptCredentials(folder())
+  expect(credentials.accessKeyId).toMatch(/^[\da-f]{64}$/)
+  expect(await keptCredentials(folder())).not.toEqual(credentials)
+  await expect(credentialsIn(folder())()).rejects.toThrow('ENOENT')
+
+  await writeFile(folder('aws.env'), 'AWS_ACCESS_KEY_ID=local\nAWS_SECRET_ACCESS_KEY=local\n', {
+    mode: 0o644,
+  })
+  expect((await keptCredentials(folder())).accessKeyId).toMatch(/^[\da-f]{64}$/)
+
+  const environment = queueEnvironment(ports, credentials)
+  await saveEnvironment(folder(), environment)
+  expect((await stat(folder('aws.env'))).mode & 0o777).toBe(0o600)
+  expect(await readEnvironment(folder())).toEqual(environment)
+  expect(await keptCredentials(folder())).toEqual(credentials)
+})
+
+test('a file that cannot be opened is not replaced', async () => {
+  await mkdir(folder('aws.env'))
+  await expect(keptCredentials(folder())).rejects.toThrow('EISDIR')
+})
