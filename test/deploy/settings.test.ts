@@ -129,6 +129,27 @@ test('deploys a single function when traffic shifting is off, and uploads no unu
   expect([functions.worker, compiledCloudFormationTemplate.Resources]).toEqual([{}, {}])
 })
 
+describe('a removal', () => {
+  const folder = useFolder()
+  test('needs a parameter that names the stage', async () => {
+    // Without credentials, in case nothing refuses.
+    const env = { PATH: process.env.PATH, HOME: folder(), AWS_EC2_METADATA_DISABLED: 'true' }
+    const ran = await serverless(process.cwd(), env, 'remove')
+    expect(ran.output).toContain(
+      'Cannot remove the stage "production": its messages, dead letters and history would be deleted; list them with ' +
+        'npx relay preview-remove --stage production, then add --param="remove=production"',
+    )
+    expect(ran.code).toBe(1)
+    const remove = async (...param: string[]) => {
+      const service = { provider: { stage: 'production' } }
+      const plugin = new PackagePlugin({ serviceDir: '', classes: { Error }, service } as never, { param })
+      await plugin.hooks['before:remove:remove']?.()
+    }
+    await expect(remove('remove=staging')).rejects.toThrow('Cannot remove')
+    await expect(remove('shift=none', 'remove=production')).resolves.toBeUndefined()
+  })
+})
+
 /** The parts of a template, with only the requested optional ones. */
 const partsOf = (stage: string, asked: Record<string, string | number> = {}) => {
   const left = {
