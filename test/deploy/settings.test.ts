@@ -18,6 +18,8 @@ const LOOPBACK: Store = {
 
 const settings = {
   stage: 'production',
+  region: 'eu-central-1',
+  backupRegion: '',
   accountingUrl: GOOD,
   feedAddresses: 'public',
   accountingTimeZone: 'Asia/Tehran',
@@ -79,6 +81,11 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ monthlyBudget: 40 }, 'monthlyBudget is "40"; set 0, or a number of US dollars together with'],
   [{ callerAddresses: 'yes' }, 'callerAddresses is "yes"; set "hidden" or "logged"'],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
+  [{ backupRegion: 'Ireland' }, 'backupRegion is "Ireland"; set a region other than that of the stack'],
+  [
+    { backupRegion: 'eu-central-1' },
+    'backupRegion is "eu-central-1"; set a region other than that of the stack',
+  ],
   [{ permissionsBoundary: 'boundary' }, 'permissionsBoundary is "boundary"; set the ARN of a managed policy'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
 ])('%j is refused, except in the stage "local": %s', ({ stores = [], ...wrong }, problem) => {
@@ -156,6 +163,7 @@ const partsOf = (stage: string, asked: Record<string, string | number> = {}) => 
     alarmEmail: '',
     monthlyBudget: 0,
     ordersTable: 'orders',
+    backupRegion: '',
     shift: 'none',
     domain: '',
     hostedZoneId: '',
@@ -173,14 +181,29 @@ describe('a resource that a stack does not need', () => {
   test('is not in the template', async () => {
     const domain = { domain: 'relay.example', certificateArn: 'certificate' }
     const parts = await partsOf('trial')
-    const all = { ...domain, hostedZoneId: 'zone', alarmEmail: 'operator@example.com', shift: 'AllAtOnce' }
+    const all = {
+      ...domain,
+      hostedZoneId: 'zone',
+      alarmEmail: 'operator@example.com',
+      backupRegion: 'eu-west-1',
+      shift: 'AllAtOnce',
+    }
     const others = await partsOf('trial', { ...all, endpointConcurrency: 1 })
     const added = (kind: keyof typeof parts) =>
       Object.keys(others[kind])
         .filter(name => !(name in parts[kind]))
         .sort()
     expect(['Resources', 'Outputs', 'extensions'].map(kind => added(kind as keyof typeof parts))).toEqual([
-      ['AlarmEmail', 'Domain', 'DomainMapping', 'DomainRecord', 'Shift'],
+      [
+        'AlarmEmail',
+        'BackupPlan',
+        'BackupRole',
+        'BackupSelection',
+        'Domain',
+        'DomainMapping',
+        'DomainRecord',
+        'Shift',
+      ],
       ['DomainTarget'],
       ['ApiLambdaFunction', 'HttpApi', 'WebhookLambdaFunction'],
     ])
@@ -239,6 +262,15 @@ describe('AWS quotas', () => {
       ZONE: 'Z0123456789ABCDEFGHIJ',
     })
     expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(10_240)
+  })
+
+  test.each(['deployer-backup', 'boundary'])('the policy %s fits into a managed policy', name => {
+    const filled = filledPolicy(name, {
+      REGION: 'ap-southeast-1',
+      ACCOUNT: '123456789012',
+      STAGE: 'production',
+    })
+    expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(6144)
   })
 
   const text = (length: number) => 'x'.repeat(length)
