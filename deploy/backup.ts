@@ -1,3 +1,4 @@
+import { TABLES } from '../lib/platform/names.ts'
 import {
   allow,
   arn,
@@ -52,7 +53,12 @@ export const backupResources = (stack: Stack, region: string): Resources => {
       Properties: {
         BackupPlanId: ref('BackupPlan'),
         BackupSelection: {
-          ...{ SelectionName: vault, IamRoleArn: arnOf('BackupRole'), Resources: tables },
+          // With another orders table, the selection is replaced, and the new one exists beside the old one at first.
+          ...{
+            SelectionName: stack.ordersTable ?? TABLES.orders,
+            IamRoleArn: arnOf('BackupRole'),
+            Resources: tables,
+          },
         },
       },
     },

@@ -210,6 +210,11 @@ describe('a resource that a stack does not need', () => {
     // CloudFormation cannot replace one table with another.
     const restored = await partsOf('trial', { ordersTable: 'orders-2' })
     expect(restored.Resources).not.toHaveProperty('OrdersTable')
+    // A plan cannot have two selections of one name while CloudFormation replaces one with the other.
+    const backups = await partsOf('trial', { backupRegion: 'eu-west-1', ordersTable: 'orders-2' })
+    const nameIn = ({ Resources }: typeof parts) =>
+      Object(Resources.BackupSelection?.Properties.BackupSelection).SelectionName
+    expect([nameIn(others), nameIn(backups)]).toEqual(['orders', 'orders-2'])
     // No store of stores.yml has one.
     expect(Object.keys(parts.Resources).filter(id => /^(HttpFeeds|FeedConsumers)$/.test(id))).toEqual([])
     expect(parts.Outputs.WebhookUrl?.Value).toEqual({ 'Fn::Sub': `\${HttpApi.ApiEndpoint}/webhook` })
