@@ -74,7 +74,8 @@ const templateUrl = v.object({ 'Fn::Sub': v.string() })
 export default class PackagePlugin {
   readonly hooks: Record<string, () => Promise<void>>
 
-  constructor(serverless: Serverless) {
+  /** @param options of the command; `param` has `name=value` for each `--param` */
+  constructor(serverless: Serverless, options: { param?: readonly string[] } = {}) {
     const { serviceDir, service, classes } = serverless
     const folder = join(serviceDir, '.serverless')
     const nestedStacks = () =>
@@ -133,6 +134,15 @@ export default class PackagePlugin {
           'Cannot deploy a single function: its alias would keep the version it has; run npx serverless deploy',
         )
     }
+    // Only on the command line: a parameter in serverless.yml would confirm every removal.
+    const confirmRemoval = async () => {
+      const { stage } = service.provider
+      if (options.param?.includes(`remove=${stage}`)) return
+      throw new classes.Error(
+        `Cannot remove the stage "${stage}": its messages, dead letters and history would be deleted; list them with ` +
+          `npx relay preview-remove --stage ${stage}, then add --param="remove=${stage}"`,
+      )
+    }
     this.hooks = {
       'before:package:cleanup': check,
       'before:package:createDeploymentArtifacts': pack,
@@ -153,6 +163,7 @@ export default class PackagePlugin {
       'before:aws:deploy:deploy:validateTemplate': uploadTemplates,
       'before:deploy:function:initialize': checkFunction,
       'before:deploy:function:packageFunction': pack,
+      'before:remove:remove': confirmRemoval,
     }
   }
 }

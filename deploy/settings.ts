@@ -6,6 +6,8 @@ import { SHIFTS } from './shift.ts'
 
 export type DeploymentSettings = {
   stage: string
+  region: string
+  backupRegion: string
   accountingUrl: string
   feedAddresses: string
   accountingTimeZone: string
@@ -77,6 +79,10 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
   ordersTable: [
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',
+  ],
+  backupRegion: [
+    (value, { region }) => value === '' || (/^[a-z]{2}(?:-[a-z]+)+-\d$/.test(value) && value !== region),
+    '; set a region other than that of the stack, such as "eu-west-1"',
   ],
   callerAddresses: [value => ['hidden', 'logged'].includes(value), '; set "hidden" or "logged"'],
   monthlyBudget: [

@@ -1,5 +1,6 @@
 import { WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { alarmResources } from './alarm-resources.ts'
+import { backupResources } from './backup.ts'
 import { budgetResources } from './budget.ts'
 import {
   arnOf,
@@ -24,7 +25,7 @@ type Context = { resolveVariable: (name: string) => Promise<string | number> }
 
 /** The parameters of serverless.yml that the resources depend on. */
 const PARAMETERS = [
-  ...(['prefix', 'ordersTable', 'alarmEmail', 'monthlyBudget', 'shift'] as const),
+  ...(['prefix', 'ordersTable', 'backupRegion', 'alarmEmail', 'monthlyBudget', 'shift'] as const),
   ...(['domain', 'certificateArn', 'hostedZoneId', 'defaultEndpoint'] as const),
   ...(['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'] as const),
 ]
@@ -184,6 +185,7 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...queues.httpFeedResources(stack, { feeder, concurrency: Number(parameters.feederConcurrency) }),
       ...roleResources(stack),
       ...alarmResources(stack, parameters.alarmEmail),
+      ...backupResources(stack, parameters.backupRegion),
       ...budgetResources(stack, parameters),
       ...dashboardResources(stack, isGradual(shift) ? shiftAlarms : []),
       ...queryResources(stack),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { alarmsFor, feedAlarmsFor } from '../deploy/alarms.ts'
+import { BACKUP_DAYS } from '../deploy/backup.ts'
 import { tableAlarms, undeletedAlarms } from '../deploy/math-alarms.ts'
 import { shiftResources } from '../deploy/shift.ts'
 import { readStores } from '../deploy/stores.ts'
@@ -39,6 +40,7 @@ const PRICES = {
   /** Each parameter that a call returns counts. */
   advancedRead: 0.05 / 10_000,
   advancedParameter: 0.05,
+  backupGb: 0.1,
 }
 
 const MILLION = 1e6
@@ -57,6 +59,8 @@ const ASSUMED = {
   feederMs: 100,
   feederLogKb: 0.5,
   pollsAMinute: 15,
+  /** Between most regions, in dollars. */
+  transferGb: 0.02,
 }
 
 const lambda = (gb: number, ms: number) => MILLION * gb * (ms / 1000) * PRICES.gbSecond
@@ -286,6 +290,17 @@ test('a month without traffic', async () => {
   const rows = documented('## A month without traffic', 2)
   expect(rows).toEqual(tableOf(month(readStores('stores.yml')), month([...sqs, ...http])))
   states(`CloudWatch alarms: ${Object.keys(alarmsFor('a')).length}, and one for each store`)
+})
+
+test('copies of the backups of a GB, all of which are full', () => {
+  const month = {
+    here: BACKUP_DAYS.here * PRICES.backupGb,
+    copies: BACKUP_DAYS.copy * PRICES.backupGb,
+    transfer: (MINUTES_A_MONTH / 60 / 24) * ASSUMED.transferGb,
+  }
+  expect(documented('## Copies of the backups')).toEqual(tableOf(month))
+  const region = readFileSync(new URL('../docs/region.md', import.meta.url), 'utf8')
+  expect(region).toContain(`costs ${totalOf(month).toFixed(2)} a month for each GB`)
 })
 
 /** One key for each store, of the longest kind, with a name and an expiry, as `relay stores key` stores them. */

@@ -17,6 +17,7 @@ import { keyCommands } from './key.ts'
 import { deadCommands, quarantineCommands } from './messages/kinds.ts'
 import { ordersCommands } from './orders/commands.ts'
 import { registerCommand, rotateCommand, unregisterCommand } from './registration.ts'
+import { previewRemoveCommand } from './removal.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { sendCommand } from './send.ts'
 import { statusCommand } from './status/status.ts'
@@ -37,7 +38,7 @@ const COMMANDS = {
   'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands],
   'Monitor:': [
     ...[consoleCommand, statusCommand, doctorCommand, ordersCommands],
-    ...[deliveriesCommands, importsCommand, tailCommand, auditCommand],
+    ...[deliveriesCommands, importsCommand, tailCommand, auditCommand, previewRemoveCommand],
   ],
   'Repair:': [deadCommands, quarantineCommands],
   'Test:': [sendCommand, explainSignatureCommand, conformanceCommand, sandboxCommand],

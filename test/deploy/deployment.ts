@@ -313,7 +313,7 @@ described('a deployment', () => {
   })
 
   test('keeps the tables of orders and registrations when it is removed', async () => {
-    await must('remove', serverless(it.project, it.deployer, 'remove', ...AT))
+    await must('remove', serverless(it.project, it.deployer, 'remove', `--param=remove=${STAGE}`, ...AT))
     await expect(outputsNow()).rejects.toThrow('does not exist')
     expect((await it.sqs.listQueues({ QueueNamePrefix: STACK })).QueueUrls ?? []).toEqual([])
     expect((await it.dynamodb.listTables({})).TableNames).toEqual([ORDERS, `${STACK}-registrations`])

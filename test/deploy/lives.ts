@@ -23,6 +23,8 @@ const UNUSED: Readonly<Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': 's3:*',
   'AWS::ApiGatewayV2::DomainName': 's3:*',
   'AWS::ApiGatewayV2::Integration': 'iam:PassRole',
+  // A plan with a role that scans backups.
+  'AWS::Backup::BackupPlan': 'iam:PassRole',
   'AWS::Budgets::Budget': 'billing:GetBillingViewData',
   'AWS::CloudFormation::Stack': 'iam:PassRole',
   'AWS::CodeDeploy::DeploymentGroup': 'codedeploy:RegisterOnPremisesInstance',
@@ -101,16 +103,26 @@ const tagged = (kind: 'Request' | 'Resource', tags: object = TAGS) =>
 const API = `arn:aws:apigateway:${REGION}::`
 const TAGGED_API = /^AWS::ApiGatewayV2::(Api|DomainName|Stage)$/
 /** Their tags decide, since AWS generates their names. */
-const NAMELESS = /::(Key|EventSourceMapping|Api|Stage|DomainName|Alarm)$/
+const NAMELESS = /::(Key|EventSourceMapping|Api|Stage|DomainName|Alarm|BackupPlan|BackupSelection)$/
+
+/** The service of the service-linked role that the first resource of a type needs. */
+const linkedTo = (type: string) =>
+  type === 'AWS::Backup::BackupSelection' ? 'backup.amazonaws.com' : 'ops.apigateway.amazonaws.com'
+
+/** The service to which a resource passes a role. */
+const passedTo = (type: string) =>
+  `${/Backup|CodeDeploy/.exec(type)?.[0].toLowerCase() ?? 'lambda'}.amazonaws.com`
 
 /** The resource of a request for a resource of the template in one part of its life. */
 const targetOf = (template: Resolved, part: string, action: string, self: Resource): string => {
   const of = (type: string) => template.resources.filter(each => each.type === type)
   if (covered(WITHOUT_RESOURCE, action)) return '*'
+  if (self.type === 'AWS::Backup::BackupSelection' && /^iam:(Pass|Get)Role$/.test(action))
+    return of('AWS::IAM::Role').find(({ id }) => id === 'BackupRole')?.arn ?? ''
   if (action === 'iam:PassRole')
     return self.Properties.Role || self.Properties.ServiceRoleArn || of('AWS::IAM::Role')[0]?.arn || ''
   if (action === 'iam:CreateServiceLinkedRole')
-    return arn('iam', 'role/aws-service-role/ops.apigateway.amazonaws.com/AWSServiceRoleForAPIGateway')
+    return arn('iam', `role/aws-service-role/${linkedTo(self.type)}/AWSServiceRole`)
   if (/^s3:.*Object/.test(action)) return `${of('AWS::S3::Bucket')[0]?.arn}/object`
   if (action === 'route53:GetChange') return 'arn:aws:route53:::change/C1'
   if (action === 'codedeploy:GetDeploymentConfig')
@@ -139,13 +151,13 @@ const contextOf = (part: string, action: string, { type, Properties }: Resource)
   ...(type === 'AWS::Lambda::EventSourceMapping' && { 'lambda:FunctionArn': Properties.FunctionName }),
   ...(type === 'AWS::IAM::Role' && { 'iam:PermissionsBoundary': Properties.PermissionsBoundary }),
   ...(type === 'AWS::Route53::RecordSet' && { [RECORD.names]: Properties.Name, [RECORD.types]: 'A' }),
-  ...(action === 'iam:PassRole' && {
-    'iam:PassedToService': `${type.includes('CodeDeploy') ? 'codedeploy' : 'lambda'}.amazonaws.com`,
-  }),
-  ...(action === 'iam:CreateServiceLinkedRole' && { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' }),
+  ...(action === 'iam:PassRole' && { 'iam:PassedToService': passedTo(type) }),
+  ...(action === 'iam:CreateServiceLinkedRole' && { 'iam:AWSServiceName': linkedTo(type) }),
   ...(REQUEST_TAGS.test(action) && tagged('Request')),
-  // A resource has no tags while it is created.
-  ...(NAMELESS.test(type) && !(part === 'create' && REQUEST_TAGS.test(action)) && tagged('Resource')),
+  // A resource has no tags while it is created. A selection has those of its plan.
+  ...(NAMELESS.test(type) &&
+    (action === 'backup:CreateBackupSelection' || !(part === 'create' && REQUEST_TAGS.test(action))) &&
+    tagged('Resource')),
 })
 
 /**

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { stringify } from 'yaml'
 import { ACCOUNTING_ORIGIN, STORES } from '../../proofs/crash/functions.ts'
 import { copyProject } from '../support/project.ts'
-import { BOUNDARY, FUNCTIONS, STAGE } from './resolve.ts'
+import { BACKUP_REGION, BOUNDARY, FUNCTIONS, STAGE } from './resolve.ts'
 import { must, serverless } from './serverless.ts'
 
 const resource = v.looseObject({ Type: v.string(), Properties: v.optional(v.looseObject({}), {}) })
@@ -35,6 +35,7 @@ export const DOMAIN = { DOMAIN: 'relay.example', ZONE: 'zone' }
 const OPTIONS = {
   callerAddresses: 'logged',
   monthlyBudget: 40,
+  backupRegion: BACKUP_REGION,
   shift: 'Linear10PercentEvery2Minutes',
   domain: DOMAIN.DOMAIN,
   certificateArn: 'certificate',

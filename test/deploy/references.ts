@@ -9,6 +9,7 @@ import {
   type Resolved,
   STACK,
   STAGE,
+  VAULTS,
 } from './resolve.ts'
 import type { AwsCall } from './use.ts'
 
@@ -34,6 +35,7 @@ const NAMED =
 const definedBy = (template: Resolved): string[] => [
   ...[STACK, BOUNDARY, `${STACK}-boundary`, arn('iam', 'root'), arn('cloudformation', `stack/${STACK}/1`)],
   arn('ssm', `parameter${template.outputs.SecretsPath}/`),
+  ...VAULTS,
   ...template.resources.flatMap(({ name, ref, arn }) => [name, ref, arn]),
   // After a restore.
   ...ofType(template, 'AWS::DynamoDB::Table').map(({ arn }) => `${arn}-2`),

@@ -25,6 +25,12 @@ export const inOtherStage = <Value>(value: Value): Value =>
       .replaceAll(/(hostedzone|domainnames)\/[^"/]+/g, '$1/other'),
   )
 
+/** The vaults of the backups and of their copies. */
+export const BACKUP_REGION = 'eu-west-1'
+export const VAULTS = [REGION, BACKUP_REGION].map(
+  region => `arn:aws:backup:${region}:${ACCOUNT}:backup-vault:${STACK}`,
+)
+
 /** The permissions boundary of docs/iam. */
 export const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/${STACK}-boundary`
 
@@ -53,6 +59,7 @@ const values = v.optional(v.record(v.string(), v.unknown()), {})
 const properties = v.looseObject({
   ...{ QueueName: text, TableName: text, FunctionName: text, AlarmName: text, DomainName: text, Name: text },
   ...{ ApiId: text, DeploymentGroupName: text, LogGroupName: text, LogGroupNames: texts, TopicArn: text },
+  BackupPlanId: text,
   ...{ FifoQueue: v.optional(v.boolean(), false), VisibilityTimeout: v.optional(v.number(), 30) },
   RedrivePolicy: v.optional(v.looseObject({ deadLetterTargetArn: v.string() })),
   RedriveAllowPolicy: v.optional(v.looseObject({ sourceQueueArns: texts })),
@@ -132,6 +139,8 @@ const ARNS: Readonly<Record<string, (name: string, properties: Properties) => st
   'AWS::ApiGatewayV2::Integration': (name, { ApiId }) => `${API}/apis/${ApiId}/integrations/${name}`,
   'AWS::ApiGatewayV2::Route': (name, { ApiId }) => `${API}/apis/${ApiId}/routes/${name}`,
   'AWS::ApiGatewayV2::Stage': (name, { ApiId }) => `${API}/apis/${ApiId}/stages/${name}`,
+  'AWS::Backup::BackupPlan': name => arn('backup', `backup-plan:${name}`),
+  'AWS::Backup::BackupSelection': (_, { BackupPlanId }) => arn('backup', `backup-plan:${BackupPlanId}`),
   'AWS::Budgets::Budget': () => `arn:aws:budgets::${ACCOUNT}:budget/${STACK}`,
   'AWS::CloudFormation::Stack': name => arn('cloudformation', `stack/${name}/1`),
   'AWS::CloudWatch::Alarm': name => arn('cloudwatch', `alarm:${name}`),

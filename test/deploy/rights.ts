@@ -12,6 +12,7 @@ import {
   ofType,
   type PolicyDocument,
   type Resolved,
+  VAULTS,
 } from './resolve.ts'
 import { applies } from './simulate.ts'
 import type { AwsCall, Uses } from './use.ts'
@@ -126,6 +127,21 @@ const callsOfCodeDeploy = (template: Resolved): AwsCall[] => [
   ),
 ]
 
+/** AWS Backup's requests: those of AWS's managed policy for tables and copies. */
+const callsOfBackup = (template: Resolved): AwsCall[] => [
+  ...ofType(template, 'AWS::DynamoDB::Table')
+    .filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain')
+    .flatMap(({ arn: resource }) =>
+      ['CreateBackup', 'DescribeTable', 'ListTagsOfResource', 'StartAwsBackupJob'].map(each => ({
+        ...{ action: `dynamodb:${each}`, resource },
+      })),
+    ),
+  ...VAULTS.flatMap(resource =>
+    ['CopyIntoBackupVault', 'DescribeBackupVault'].map(each => ({ action: `backup:${each}`, resource })),
+  ),
+  { action: 'backup:TagResource', resource: arn('backup', 'recovery-point:1') },
+]
+
 /** A cache: simulating all roles takes a quarter of a second, and an altered template differs in only one. */
 const decided = new Map<string, Promise<string[]>>()
 
@@ -142,11 +158,12 @@ function* boundaryViolations({ Statement }: PolicyDocument, calls: readonly AwsC
         yield `the boundary allows ${Action}, which no role needs`
 }
 
-/** Missing and unused rights of the roles of the functions and CodeDeploy. */
+/** Missing and unused rights of the roles of the functions, CodeDeploy and AWS Backup. */
 export async function* rightsViolations(template: Resolved, uses: Uses, boundary: PolicyDocument) {
   const users = [
     ...FUNCTIONS.map(name => [idOf(name), [...uses[name].calls, ...callsOfLambda(template, name)]] as const),
     ['Shift', callsOfCodeDeploy(template)] as const,
+    ['Backup', callsOfBackup(template)] as const,
   ]
   const everyCall = users.flatMap(([, calls]) => calls)
   const ofVersions = ofType(template, 'AWS::Lambda::Version').map(({ arn: resource }) => ({

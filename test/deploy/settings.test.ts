@@ -18,6 +18,8 @@ const LOOPBACK: Store = {
 
 const settings = {
   stage: 'production',
+  region: 'eu-central-1',
+  backupRegion: '',
   accountingUrl: GOOD,
   feedAddresses: 'public',
   accountingTimeZone: 'Asia/Tehran',
@@ -79,6 +81,11 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ monthlyBudget: 40 }, 'monthlyBudget is "40"; set 0, or a number of US dollars together with'],
   [{ callerAddresses: 'yes' }, 'callerAddresses is "yes"; set "hidden" or "logged"'],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
+  [{ backupRegion: 'Ireland' }, 'backupRegion is "Ireland"; set a region other than that of the stack'],
+  [
+    { backupRegion: 'eu-central-1' },
+    'backupRegion is "eu-central-1"; set a region other than that of the stack',
+  ],
   [{ permissionsBoundary: 'boundary' }, 'permissionsBoundary is "boundary"; set the ARN of a managed policy'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
 ])('%j is refused, except in the stage "local": %s', ({ stores = [], ...wrong }, problem) => {
@@ -129,12 +136,34 @@ test('deploys a single function when traffic shifting is off, and uploads no unu
   expect([functions.worker, compiledCloudFormationTemplate.Resources]).toEqual([{}, {}])
 })
 
+describe('a removal', () => {
+  const folder = useFolder()
+  test('needs a parameter that names the stage', async () => {
+    // Without credentials, in case nothing refuses.
+    const env = { PATH: process.env.PATH, HOME: folder(), AWS_EC2_METADATA_DISABLED: 'true' }
+    const ran = await serverless(process.cwd(), env, 'remove')
+    expect(ran.output).toContain(
+      'Cannot remove the stage "production": its messages, dead letters and history would be deleted; list them with ' +
+        'npx relay preview-remove --stage production, then add --param="remove=production"',
+    )
+    expect(ran.code).toBe(1)
+    const remove = async (...param: string[]) => {
+      const service = { provider: { stage: 'production' } }
+      const plugin = new PackagePlugin({ serviceDir: '', classes: { Error }, service } as never, { param })
+      await plugin.hooks['before:remove:remove']?.()
+    }
+    await expect(remove('remove=staging')).rejects.toThrow('Cannot remove')
+    await expect(remove('shift=none', 'remove=production')).resolves.toBeUndefined()
+  })
+})
+
 /** The parts of a template, with only the requested optional ones. */
 const partsOf = (stage: string, asked: Record<string, string | number> = {}) => {
   const left = {
     alarmEmail: '',
     monthlyBudget: 0,
     ordersTable: 'orders',
+    backupRegion: '',
     shift: 'none',
     domain: '',
     hostedZoneId: '',
@@ -152,20 +181,40 @@ describe('a resource that a stack does not need', () => {
   test('is not in the template', async () => {
     const domain = { domain: 'relay.example', certificateArn: 'certificate' }
     const parts = await partsOf('trial')
-    const all = { ...domain, hostedZoneId: 'zone', alarmEmail: 'operator@example.com', shift: 'AllAtOnce' }
+    const all = {
+      ...domain,
+      hostedZoneId: 'zone',
+      alarmEmail: 'operator@example.com',
+      backupRegion: 'eu-west-1',
+      shift: 'AllAtOnce',
+    }
     const others = await partsOf('trial', { ...all, endpointConcurrency: 1 })
     const added = (kind: keyof typeof parts) =>
       Object.keys(others[kind])
         .filter(name => !(name in parts[kind]))
         .sort()
     expect(['Resources', 'Outputs', 'extensions'].map(kind => added(kind as keyof typeof parts))).toEqual([
-      ['AlarmEmail', 'Domain', 'DomainMapping', 'DomainRecord', 'Shift'],
+      [
+        'AlarmEmail',
+        'BackupPlan',
+        'BackupRole',
+        'BackupSelection',
+        'Domain',
+        'DomainMapping',
+        'DomainRecord',
+        'Shift',
+      ],
       ['DomainTarget'],
       ['ApiLambdaFunction', 'HttpApi', 'WebhookLambdaFunction'],
     ])
     // CloudFormation cannot replace one table with another.
     const restored = await partsOf('trial', { ordersTable: 'orders-2' })
     expect(restored.Resources).not.toHaveProperty('OrdersTable')
+    // A plan cannot have two selections of one name while CloudFormation replaces one with the other.
+    const backups = await partsOf('trial', { backupRegion: 'eu-west-1', ordersTable: 'orders-2' })
+    const nameIn = ({ Resources }: typeof parts) =>
+      Object(Resources.BackupSelection?.Properties.BackupSelection).SelectionName
+    expect([nameIn(others), nameIn(backups)]).toEqual(['orders', 'orders-2'])
     // No store of stores.yml has one.
     expect(Object.keys(parts.Resources).filter(id => /^(HttpFeeds|FeedConsumers)$/.test(id))).toEqual([])
     expect(parts.Outputs.WebhookUrl?.Value).toEqual({ 'Fn::Sub': `\${HttpApi.ApiEndpoint}/webhook` })
@@ -218,6 +267,15 @@ describe('AWS quotas', () => {
       ZONE: 'Z0123456789ABCDEFGHIJ',
     })
     expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(10_240)
+  })
+
+  test.each(['deployer-backup', 'boundary'])('the policy %s fits into a managed policy', name => {
+    const filled = filledPolicy(name, {
+      REGION: 'ap-southeast-1',
+      ACCOUNT: '123456789012',
+      STAGE: 'production',
+    })
+    expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(6144)
   })
 
   const text = (length: number) => 'x'.repeat(length)

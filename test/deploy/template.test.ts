@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { useFolder } from '../support/folder.ts'
 import { type Package, packagedForCrash, SETTINGS } from './packaged.ts'
 import { readable } from './readable.ts'
-import { type Checked, policyFor, record, violations } from './violations.ts'
+import { type Checked, deployerPolicy, policyFor, record, violations } from './violations.ts'
 
 const folder = useFolder()
 let packaged: Package
@@ -14,7 +14,7 @@ let checked: Checked
 beforeAll(async () => {
   packaged = await packagedForCrash(folder())
   const policies = {
-    ...{ deployer: policyFor('deployer'), operator: policyFor('operator'), boundary: policyFor('boundary') },
+    ...{ deployer: deployerPolicy(), operator: policyFor('operator'), boundary: policyFor('boundary') },
   }
   checked = { ...packaged, recording: await record(packaged), policies }
 }, 120_000)
@@ -75,6 +75,15 @@ test.each([
     'nothing in the template is arn:aws:cloudwatch',
   ],
   ['deployer', 'hostedzone/zone', 'hostedzone/*', 'hostedzone/other of another stage'],
+  [
+    'deployer',
+    '"backup:CreateBackupSelection"',
+    '"backup:CreateBackup"',
+    'may not backup:CreateBackupSelection',
+  ],
+  ['deployer', '"backup.amazonaws.com"', '"ec2.amazonaws.com"', 'may not iam:PassRole'],
+  ['BackupRole', '"dynamodb:CreateBackup"', '"dynamodb:Create"', 'Backup may not dynamodb:CreateBackup'],
+  ['BackupRole', 'backup-vault:order-relay-crash', 'backup-vault:*', 'BackupRole.Policies'],
   ['deployer', '"aws:RequestTag/stage"', '"aws:ResourceTag/stage"', 'may not kms:CreateKey'],
   ['operator', 'order-relay-crash-worker*', 'order-relay-crash-*', 'of another stage'],
   ['boundary', '"sqs:SendMessage"', '"sqs:Send"', 'the boundary denies sqs:SendMessage'],

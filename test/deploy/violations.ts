@@ -22,8 +22,13 @@ import { recordOperator, tableViolations } from './tables.ts'
 import { recordUse } from './use.ts'
 
 /** A policy of docs/iam for the tests' stack. */
-export const policyFor = (name: keyof Checked['policies']): PolicyDocument =>
+export const policyFor = (name: keyof Checked['policies'] | 'deployer-backup'): PolicyDocument =>
   v.parse(policyDocument, JSON.parse(filledPolicy(name, { REGION, ACCOUNT, STAGE, ...DOMAIN })))
+
+/** The policies of a deployer with every setting. */
+export const deployerPolicy = (): PolicyDocument => ({
+  Statement: [...policyFor('deployer').Statement, ...policyFor('deployer-backup').Statement],
+})
 
 /** How the functions and the operator's commands use a packaged template. */
 export const record = async ({ template }: Package) => {

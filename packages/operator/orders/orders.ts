@@ -28,7 +28,7 @@ export const announcementsOf = ({ dynamodb, nameOf }: Context) =>
   announcementRepository(dynamodb, nameOf(TABLES.deliveries))
 
 /** Maximum number of keys in a DynamoDB request. */
-const BATCH = 100
+export const BATCH = 100
 
 /** The keys of orders, without duplicates. */
 export const orderKeys = (orders: readonly OrderKey[]): OrderKey[] => {
@@ -37,7 +37,7 @@ export const orderKeys = (orders: readonly OrderKey[]): OrderKey[] => {
 }
 
 /** Reads orders by their keys; by `orderName`. */
-const readOrders = async ({ dynamodb, stack }: Context, keys: readonly OrderKey[]) => {
+export const readOrders = async ({ dynamodb, stack }: Context, keys: readonly OrderKey[]) => {
   const { ordersTable } = await stack()
   let left = orderKeys(keys).map(keyItem)
   const found = new Map<string, StoredOrder>()

@@ -89,7 +89,7 @@ const METRICS: Readonly<Record<string, number>> = {
 const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
   DescribeStacks() {
     const Outputs = Object.entries(OUTPUTS).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
-    return { Stacks: [{ Outputs }] }
+    return { Stacks: [{ Outputs, EnableTerminationProtection: true }] }
   },
   GetTemplate: () => ({ TemplateBody: JSON.stringify({ Resources }) }),
   GetTopicAttributes: () => ({
@@ -212,6 +212,20 @@ export const awsTests = () => {
     expect(queues.ordersDead).toEqual({ waiting: 3, inFlight: 1 })
     expect(rates).toMatchObject({ refused: 5, retried: 7, processed: 0 })
     expect(code).toBe(1)
+  })
+
+  test('the preview of a removal counts dead letters and names the commands', async () => {
+    prepare({ letters: THREE })
+    const { code, out } = await relay(['preview-remove'])
+    expect(code).toBe(1)
+    expect(out).toMatch(/^dead letters of orders +3$/m)
+    expect(out).toMatch(/^order-relay-production-orders +retained$/m)
+    const [, commands] = out.split('To remove the stack nevertheless:\n')
+    expect(commands?.trim().split(/\n +/)).toEqual([
+      'npx relay unregister',
+      'aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name order-relay-production --region eu-central-1',
+      'npx serverless remove --stage production --region eu-central-1 --param="remove=production"',
+    ])
   })
 
   const tail = (...args: string[]) => relay(['tail', '--no-follow', '--since', '1h', ...args])
