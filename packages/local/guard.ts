@@ -3,6 +3,7 @@ import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { foreignHeader, KEEP_ALIVE_MS } from '@order-relay/web/foreign.ts'
 import * as v from 'valibot'
 import { type Credentials, ENVIRONMENT_FILE, isSignedAs } from './credentials.ts'
+import { isSameUser } from './same-user.ts'
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -16,9 +17,9 @@ export const foreignRefusal = ({ headers }: IncomingMessage) => {
     : { message: `${found}: this port takes no requests from other pages` }
 }
 
-/** The reason to refuse a request with other credentials, in the form of an error of AWS. */
-export const credentialsRefusal = ({ headers }: IncomingMessage, credentials: Credentials) =>
-  isSignedAs(credentials, headers)
+/** The reason to refuse a request of another user with other credentials, in the form of an error of AWS. */
+export const credentialsRefusal = ({ headers, socket }: IncomingMessage, credentials: Credentials) =>
+  isSignedAs(credentials, headers) || isSameUser(socket)
     ? undefined
     : {
         __type: 'UnrecognizedClientException',

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { beforeAll, expect, test } from '@jest/globals'
+import { afterEach, beforeAll, expect, test } from '@jest/globals'
 import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { credentialsIn } from '../credentials.ts'
@@ -67,6 +68,9 @@ const ATTACKS: readonly Attack[] = [
 const signedAs = (accessKeyId: string) =>
   `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/eu-central-1/any/aws4_request, SignedHeaders=host, Signature=00`
 
+const TELLS_USERS = existsSync('/proc/net/tcp')
+const IS_ROOT = process.getuid?.() === 0
+
 export const machineTests = () => {
   let dataDir: string
   let ports: Ports
@@ -98,7 +102,10 @@ export const machineTests = () => {
     method = 'POST',
   ): Promise<{ status: number | undefined; cors: string[]; keepAlive: string; body: string }> => {
     const all = Object.entries({ authorization: signedAs(accessKeyId), ...headers, ...more })
+    // A connection of its own, since its user is found once.
+    const agent = new Agent({ keepAlive: true })
     const sent = request({
+      agent,
       ...{ host: '127.0.0.1', port: ports[name], method, path },
       headers: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
     })
@@ -106,7 +113,9 @@ export const machineTests = () => {
     const [response] = await once(sent, 'response')
     const cors = Object.keys(response.headers).filter(header => header.startsWith('access-control-'))
     const keepAlive = String(response.headers['keep-alive'])
-    return { status: response.statusCode, cors, keepAlive, body: await text(response) }
+    const received = await text(response)
+    agent.destroy()
+    return { status: response.statusCode, cors, keepAlive, body: received }
   }
 
   test.each(ATTACKS)(
@@ -139,9 +148,13 @@ export const machineTests = () => {
     },
   )
 
-  test.each(ATTACKS.filter(({ headers }) => headers.authorization === undefined))(
-    'the $name port refuses requests without the credentials in aws.env',
+  const services = ATTACKS.filter(({ headers }) => headers.authorization === undefined)
+  // Only root can act as another user; where the system does not tell users, every program counts as one.
+  const testAsStranger = TELLS_USERS && !IS_ROOT ? test.skip : test
+  testAsStranger.each(services)(
+    'the $name port refuses other users without the credentials in aws.env',
     async attack => {
+      if (IS_ROOT) process.seteuid?.('nobody')
       const wrong = ['local', accessKeyId.slice(1), `${accessKeyId}0`, '0'.repeat(accessKeyId.length)]
       for (const authorization of [undefined, '', accessKeyId, ...wrong.map(signedAs)]) {
         const { status, body } = await send(attack, { authorization })
@@ -154,6 +167,16 @@ export const machineTests = () => {
           },
         ])
       }
+    },
+  )
+  afterEach(() => {
+    if (IS_ROOT) process.seteuid?.(0)
+  })
+  const testAsOwner = TELLS_USERS ? test : test.skip
+  testAsOwner.each(services)(
+    'the $name port serves programs of the same user with any credentials',
+    async attack => {
+      expect((await send(attack, { authorization: signedAs('local') })).status).not.toBe(403)
     },
   )
 
