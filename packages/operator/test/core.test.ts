@@ -9,6 +9,7 @@ import { visible } from '@order-relay/lib/platform/visible.ts'
 import { logFile } from '@order-relay/local/log.ts'
 import { textOf } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
+import { explain } from '../core/errors.ts'
 import { type LogLine, logOf, newestOf } from '../core/log.ts'
 import { since } from '../core/options.ts'
 import { count, facts, shellWord, table } from '../core/output.ts'
@@ -75,6 +76,13 @@ test('a remedy quotes the store for the shell and repeats the options of the rel
   const context = { parameters: { get: async () => undefined }, flags: ' --local' } as unknown as Context
   const remedy = "create it: relay stores secret 'web shop' --local"
   await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
+})
+
+test('an error of the local stack about its credentials is shown as it is, one of AWS with a remedy', () => {
+  const error = Object.assign(new Error('use those in aws.env'), { name: 'UnrecognizedClientException' })
+  const shown = (local: boolean) => explain(error, { local, title: 'order-relay-prod', flags: '' }).message
+  expect(shown(true)).toBe('Cannot use the local stack: use those in aws.env')
+  expect(shown(false)).toMatch(/^Cannot use AWS: use those in aws.env; sign in/)
 })
 
 test('maps the stack trace of a deployed bundle to the sources of this checkout', async () => {
