@@ -1,6 +1,7 @@
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, THROTTLED } from './alarms.ts'
 import {
   denyWithoutTls,
+  FUNCTION_IDS,
   nestedStack,
   policy,
   type Resource,
@@ -10,6 +11,7 @@ import {
   stackName,
 } from './cloudformation.ts'
 import { type MathAlarm, tableAlarms, undeletedAlarms } from './math-alarms.ts'
+import { QUEUE_IDS } from './queues.ts'
 
 const ACCOUNT = ref('AWS::AccountId')
 const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
@@ -94,6 +96,13 @@ const alarmResource = (service: string, alarm: Alarm): Resource => {
   return alarmWith(service, alarm, { ...statistic, ...condition })
 }
 
+/** What the alarms of the stack itself measure, by the names with which their conditions refer to it. */
+const MEASURED = {
+  HttpApi: ref('HttpApi'),
+  ...Object.fromEntries(FUNCTION_IDS.map(id => `${id}LambdaFunction`).map(id => [id, ref(id)])),
+  ...Object.fromEntries(Object.values(QUEUE_IDS).map(id => [id, { 'Fn::GetAtt': [id, 'QueueName'] }])),
+}
+
 /** @param email the recipient of the alarms, if any */
 export const alarmResources = (stack: Stack, email: string): Resources => {
   const service = stackName(stack.stage)
@@ -103,13 +112,16 @@ export const alarmResources = (stack: Stack, email: string): Resources => {
     Object.entries(alarms).map(
       ([id, { condition, ...alarm }]) => [`${id}Alarm`, alarmWith(service, alarm, condition)] as const,
     )
+  const AlarmTopic = ref('AlarmTopic')
   return {
     ...topic(service, email),
     ThrottledRequests: throttledRequests(service),
-    ...Object.fromEntries(resources(alarmsFor(service))),
-    ...Object.fromEntries(math(tableAlarms(stack))),
-    // Together with the other alarms of feeds, they would exceed the resources of one stack.
-    ...nestedStack('UndeletedAlarms', { AlarmTopic: ref('AlarmTopic') }, math(undeletedAlarms(stack))),
-    ...nestedStack('FeedAlarms', { AlarmTopic: ref('AlarmTopic') }, resources(feedAlarmsFor(stack))),
+    // One stack holds 500 resources, and the main one has the stores' queues.
+    ...nestedStack('Alarms', { AlarmTopic, ...MEASURED }, [
+      ...resources(alarmsFor(service)),
+      ...math(tableAlarms(stack)),
+    ]),
+    ...nestedStack('UndeletedAlarms', { AlarmTopic }, math(undeletedAlarms(stack))),
+    ...nestedStack('FeedAlarms', { AlarmTopic }, resources(feedAlarmsFor(stack))),
   }
 }

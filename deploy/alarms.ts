@@ -43,7 +43,6 @@ const metric = (Namespace: string, MetricName: string, dimensions: Record<string
   MetricName,
   Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
 })
-const queueName = (id: string) => ({ 'Fn::GetAtt': [id, 'QueueName'] })
 const queueMetric = (QueueName: unknown, name: string) => metric('AWS/SQS', name, { QueueName })
 const functionMetric = (functionId: string, name: string) =>
   metric('AWS/Lambda', name, { FunctionName: ref(`${functionId}LambdaFunction`) })
@@ -94,11 +93,11 @@ const definitions = (service: string) => {
   return {
     'dead-letters': [
       'An order event failed for days and waits in the dead-letter queue',
-      notEmpty(queueName(QUEUE_IDS.ordersDead)),
+      notEmpty(ref(QUEUE_IDS.ordersDead)),
     ],
     quarantine: [
       'Authentic input is unreadable or contradictory and waits in the quarantine queue',
-      notEmpty(queueName(QUEUE_IDS.quarantine)),
+      notEmpty(ref(QUEUE_IDS.quarantine)),
     ],
     // The metrics of a queue that was idle are up to fifteen minutes late. These counters raise the alarm
     // immediately, and the queue's metric keeps it raised until the queue is empty.
@@ -112,11 +111,11 @@ const definitions = (service: string) => {
     ],
     'queue-age': [
       'The oldest message of the order queue is over 15 minutes old',
-      olderThan(queueName(QUEUE_IDS.orders), 5 * MINUTE, 15 * MINUTE),
+      olderThan(ref(QUEUE_IDS.orders), 5 * MINUTE, 15 * MINUTE),
     ],
     'bulk-queue-age': [
       'The oldest message of the bulk queue is over 12 hours old',
-      olderThan(queueName(QUEUE_IDS.bulk), 5 * MINUTE, 12 * HOUR),
+      olderThan(ref(QUEUE_IDS.bulk), 5 * MINUTE, 12 * HOUR),
     ],
     // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age at
     // every failure. Failures recur at least every 15 minutes.
@@ -206,7 +205,7 @@ const definitions = (service: string) => {
     ],
     'feed-dead-letters': [
       'A feed message failed for days and waits in the dead-letter queue',
-      notEmpty(queueName(QUEUE_IDS.feedsDead)),
+      notEmpty(ref(QUEUE_IDS.feedsDead)),
     ],
     'feed-dead-lettered': [
       'A feed message failed for days and was moved to the dead-letter queue',
@@ -226,7 +225,7 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
   return Object.fromEntries(
     codes.map(code => {
       const [summary, condition] = alarms[code]
-      return [pascal(code), { code, name: code, page: PAGES[code] ?? code, summary, condition }]
+      return [pascal(code), { code, name: `relay-${code}`, page: PAGES[code] ?? code, summary, condition }]
     }),
   )
 }

@@ -36,6 +36,9 @@ export const secretsPath = (stage: string): string => `/order-relay/${stage}`
 export const parameterPath = (stage: string, name: keyof typeof PARAMETERS): string =>
   `${secretsPath(stage)}/${PARAMETERS[name]}`
 
+/** The logical ids of the functions, without the suffixes of osls. */
+export const FUNCTION_IDS = ['Webhook', 'Api', 'Worker', 'Feeder', 'Reconcile'] as const
+
 export const ref = (id: string) => ({ Ref: id })
 export const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
 export const sub = (text: string) => ({ 'Fn::Sub': text })

@@ -1,6 +1,4 @@
-import { pascal, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
-
-const FUNCTIONS = ['Webhook', 'Api', 'Worker', 'Feeder', 'Reconcile']
+import { FUNCTION_IDS, pascal, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
 
 const ABOUT = 'source, external_id, delivery'
 
@@ -34,7 +32,7 @@ export const queryResources = ({ stage }: Pick<Stack, 'stage'>): Resources =>
         Type: 'AWS::Logs::QueryDefinition',
         Properties: {
           Name: `${stackName(stage)}/${name}`,
-          LogGroupNames: FUNCTIONS.map(id => ref(`${id}LogGroup`)),
+          LogGroupNames: FUNCTION_IDS.map(id => ref(`${id}LogGroup`)),
           QueryString,
         },
       },

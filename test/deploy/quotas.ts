@@ -17,9 +17,7 @@ const size = (value: unknown): number =>
 
 type Quota = readonly [name: string, allowed: number, measure: (value: unknown) => number]
 
-/**
- * Fixed quotas that many stores may reach and that cfn-lint does not check, by the property that they limit.
- */
+/** Fixed quotas that many stores may reach, by the property that they limit. */
 const QUOTAS: Readonly<Record<string, Quota>> = {
   Policies: ['characters of the policies of a role', 10_240, length],
   PolicyDocument: ['bytes of the policy of a queue', 8192, length],
@@ -49,6 +47,7 @@ export const exceeded = (text: string): string[] => {
   }
   const template = JSON.stringify(JSON.parse(text, visit))
   limit('metrics of a dashboard', 2500, metrics)
+  limit('resources of a template', 500, Object.keys(JSON.parse(text).Resources ?? {}).length)
   // CloudFormation deploys other characters, but returns them as question marks in GetTemplate.
   limit('characters beyond ASCII in a template', 0, template.replace(/[\0-\x7F]/g, '').length)
   return found

@@ -298,6 +298,11 @@ describe('AWS quotas', () => {
         dashboard([...items(5).map(() => ({ metrics: items(490) })), { metrics: items(count - 2450) }]),
       2500,
     ],
+    [
+      'resources of a template',
+      count => ({ Resources: Object.fromEntries(items(count).map((_, index) => [`R${index}`, {}])) }),
+      500,
+    ],
     ['alarms of a widget', count => dashboard([{ alarms: items(count) }]), 100],
     ['characters beyond ASCII in a template', count => ({ Description: 'ف'.repeat(count) }), 0],
   ])('reports a template that exceeds the allowed %s by one', (name, templateOf, allowed) => {

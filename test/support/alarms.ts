@@ -51,7 +51,7 @@ export const alarmMonitor = (now: () => number) => {
     },
     /** Records an SQS metric of a queue, by the queue's logical id. */
     measureQueue(queueId: string, metric: string, value: number) {
-      const dimensions = [['QueueName', { 'Fn::GetAtt': [queueId, 'QueueName'] }]] as const
+      const dimensions = [['QueueName', { Ref: queueId }]] as const
       add(nameOf('AWS/SQS', metric, dimensions), value)
     },
     /** When an alarm of a runbook page was first raised; undefined if never. */

@@ -130,7 +130,7 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
   PutItem: ({ Item }) => ({ written: written.push(Item?.operation.S ?? '') }),
   DescribeAlarms: () => ({
     MetricAlarms: [
-      ...[alarm('dead-letters', 'ALARM', new Date(1000)), alarm('queue-age', 'OK')],
+      ...[alarm('relay-dead-letters', 'ALARM', new Date(1000)), alarm('relay-queue-age', 'OK')],
       // An alarm of a stage with the same name prefix.
       alarm('two-queue-age', 'ALARM'),
     ],
@@ -180,10 +180,10 @@ export const awsTests = () => {
   })
 
   test.each([
-    [0, /ok {2}the alarm order-relay-production-queue-age notifies its topic: Successfully executed action/],
+    [0, /ok {2}the alarm order-relay-production-relay-queue-age notifies its topic: Successfully executed action/],
     [
       1,
-      /!! {4}the alarm order-relay-production-queue-age notifies its topic: Failed to execute action\n +→ /,
+      /!! {4}the alarm order-relay-production-relay-queue-age notifies its topic: Failed to execute action\n +→ /,
     ],
   ])(
     'the drill raises every alarm of the stack that is not raised, and returns it (%d)',
@@ -192,8 +192,8 @@ export const awsTests = () => {
       states = []
       const { out } = await relay(['doctor', '--drill'])
       expect(out).toMatch(expected)
-      expect(out).toMatch(/note {2}the alarm order-relay-production-dead-letters .* not tried/)
-      const name = 'order-relay-production-queue-age'
+      expect(out).toMatch(/note {2}the alarm order-relay-production-relay-dead-letters .* not tried/)
+      const name = 'order-relay-production-relay-queue-age'
       expect(states).toEqual([`${name} ALARM`, `${name} OK`])
     },
   )
@@ -206,8 +206,8 @@ export const awsTests = () => {
       state === 'unknown' ? [] : [[name, state, since]],
     )
     expect(states).toEqual([
-      ['dead-letters', 'alarm', '1970-01-01T00:00:01.000Z'],
-      ['queue-age', 'ok', undefined],
+      ['relay-dead-letters', 'alarm', '1970-01-01T00:00:01.000Z'],
+      ['relay-queue-age', 'ok', undefined],
     ])
     expect(queues.ordersDead).toEqual({ waiting: 3, inFlight: 1 })
     expect(rates).toMatchObject({ refused: 5, retried: 7, processed: 0 })
