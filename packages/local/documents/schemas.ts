@@ -154,7 +154,7 @@ export const SCHEMAS = {
   WebhookUrl: v.object({
     url: v.pipe(
       text('A public https address without user and password; on this machine, http for a loopback address.'),
-      v.metadata({ pattern: '^https?://[^/?#@]+([/?#]|$)', maxLength: URL_MAX }),
+      v.metadata({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+([/?#]|$)', maxLength: URL_MAX }),
     ),
   }),
   WebhookRemoval: webhookRemoval,
