@@ -180,7 +180,10 @@ export const awsTests = () => {
   })
 
   test.each([
-    [0, /ok {2}the alarm order-relay-production-relay-queue-age notifies its topic: Successfully executed action/],
+    [
+      0,
+      /ok {2}the alarm order-relay-production-relay-queue-age notifies its topic: Successfully executed action/,
+    ],
     [
       1,
       /!! {4}the alarm order-relay-production-relay-queue-age notifies its topic: Failed to execute action\n +→ /,

@@ -208,7 +208,13 @@ export const pageTests = (open: Open) => {
         })
       await openPlan({})
       await page.getByText('the file contains none').waitFor()
-      await openPlan((await local.json(['dead', 'replay', '--order', 'later', '--dry-run'])).data)
+      // The page may be reading the queue, which hides the message from the command.
+      const readAll = (...args: string[]) =>
+        until(async () => {
+          const { data } = await local.json(['dead', ...args, '--order', 'later'])
+          return (data.messages ?? data.letters).length > 0 && data
+        })
+      await openPlan(await readAll('replay', '--dry-run'))
       await page.getByRole('heading', { name: 'Replay: order=later 1' }).waitFor()
       await isAccessible()
       await page.goBack()
@@ -219,7 +225,7 @@ export const pageTests = (open: Open) => {
       await fill('Type', 'something else')
       await submit('Delete')
       await page.getByText('it was not confirmed by the name').waitFor()
-      const { letters } = (await local.json(['dead', 'list', '--order', 'later'])).data
+      const { letters } = await readAll('list')
       await fill('Type', letters[0].id)
       await submit('Delete')
       await page.getByText('Nothing here.').waitFor()
@@ -258,6 +264,7 @@ export const pageTests = (open: Open) => {
       await page.getByRole('progressbar', announcing).waitFor()
       await click('button', 'Stop')
       await page.getByText('interrupted').waitFor()
+      await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
 
