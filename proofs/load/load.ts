@@ -51,19 +51,19 @@ const LIMITS: readonly Limit[] = [
     what: '`checksPerSecond`',
     has: setting('checksPerSecond'),
     needs: rate => (rate * CHECKS) / CHECKING,
-    remedy: 'raise it; the alarm `checks-late`',
+    remedy: 'raise it; the alarm `relay-checks-late`',
   },
   {
     what: '`requestsPerSecond` of each route',
     has: setting('requestsPerSecond'),
     needs: rate => rate * Math.max(REQUESTS, WEBHOOKS),
-    remedy: 'raise it and `requestsAtOnce`; the alarm `requests-throttled`',
+    remedy: 'raise it and `requestsAtOnce`; the alarm `relay-requests-throttled`',
   },
   {
     what: '`workerConcurrency`',
     has: setting('workerConcurrency'),
     needs: workers,
-    remedy: 'raise it; the alarm `queue-age`',
+    remedy: 'raise it; the alarm `relay-queue-age`',
   },
   {
     what: 'calls to the accounting service at a time, ten for each worker',
@@ -93,7 +93,7 @@ const LIMITS: readonly Limit[] = [
     what: 'write units of the history of one store',
     has: PARTITION_UNITS * partitionsOf('').length,
     needs: rate => rate * SAVES,
-    remedy: 'orders continue without entries; the alarm `history-throttled`',
+    remedy: 'orders continue without entries; the alarm `relay-history-throttled`',
   },
   {
     what: 'requests of the HTTP API of the account',
