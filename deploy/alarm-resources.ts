@@ -65,8 +65,8 @@ const throttledRequests = (service: string): Resource => ({
   Type: 'AWS::Logs::MetricFilter',
   Properties: {
     LogGroupName: ref('HttpApiLogGroup'),
-    // Excludes the default route, which only scanners use and which has a low limit.
-    FilterPattern: '{ ($.status = "429") && ($.route != "$default") }',
+    // Excludes the default route, which only scanners use and which has a low limit, and the function's own 429.
+    FilterPattern: '{ ($.status = "429") && ($.route != "$default") && ($.integrationLatency = "-") }',
     // A metric filter takes dimensions only from the log, so the stack's name is the namespace.
     MetricTransformations: [
       { MetricNamespace: service, MetricName: THROTTLED, MetricValue: '1', Unit: 'Count' },

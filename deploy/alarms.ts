@@ -83,6 +83,7 @@ const PAGES: Readonly<Record<string, string>> = {
   ...{ 'api-errors': 'endpoint-errors', 'api-throttles': 'endpoint-errors' },
   'feed-dead-lettered': 'feed-dead-letters',
   'feeder-throttles': 'worker-throttles',
+  'store-throttled': 'requests-throttled',
 }
 
 /** The alarms of a stack by code. */
@@ -144,6 +145,10 @@ const definitions = (service: string) => {
     'requests-throttled': [
       'The API refuses webhooks or requests of stores with 429: they exceed the limit of their route',
       any(metric(service, THROTTLED, {})),
+    ],
+    'store-throttled': [
+      'The relay refuses requests of a store with 429: it sends too many, or has 16 open for an order',
+      any(own('Requests', { status: '429' })),
     ],
     'deliveries-failed': [
       'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry',

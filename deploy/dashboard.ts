@@ -26,7 +26,7 @@ export const EVENTS: Record<OrderEvent['event'], string> = {
   'order.check': 'check',
   'order.resend': 'resend',
 }
-export const STATUSES = ['200', '201', '202', '400', '401', '403', '404', '409', '413', '503']
+export const STATUSES = ['200', '201', '202', '400', '401', '403', '404', '409', '413', '429', '503']
 const COLUMNS = 24
 
 /** A metric in the syntax of a dashboard: namespace, name, dimension names and values, rendering options. */

@@ -13,6 +13,7 @@ export type DeploymentSettings = {
   accountingTimeZone: string
   waitSeconds: number
   checksPerSecond: number
+  storeRequestsPerSecond: number
   shift: string
   callerAddresses: string
   monthlyBudget: number
@@ -76,6 +77,7 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
     `; set a number from 0 to ${MAX_WAIT}`,
   ],
   checksPerSecond: [value => Number(value) > 0, '; set a number above 0'],
+  storeRequestsPerSecond: [value => Number(value) >= 0, '; set a number, or 0 for no limit'],
   ordersTable: [
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',

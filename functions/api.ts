@@ -23,6 +23,7 @@ export const handler = createApi({
     'accountingUrl',
     'accountingTimeZone',
     'waitSeconds',
+    'storeRequestsPerSecond',
     'feedAddresses',
   ),
   ...runtime,

@@ -8,6 +8,7 @@ import { shiftResources } from '../deploy/shift.ts'
 import { readStores } from '../deploy/stores.ts'
 import { tablesOf } from '../deploy/tables.ts'
 import { storeKeyParameter } from '../lib/api/keys.ts'
+import { SAMPLE } from '../lib/api/rate.ts'
 import { waiting } from '../lib/api/waiting.ts'
 import { type Item, itemBytes } from '../lib/platform/dynamodb.ts'
 import { PARAMETERS, QUEUES } from '../lib/platform/names.ts'
@@ -336,6 +337,10 @@ test('store keys: sizes of the index, and what advanced parameters cost', () => 
   ])
   states(`${(values * PRICES.advancedParameter).toFixed(2)} a month for ten advanced parameters`)
   states(`${reads.toFixed(2)} a month for each environment of \`api\` in constant use that reads all ten`)
+})
+
+test('the limit of each store', () => {
+  states(`one request in eight: ${((PRICES.writeUnit / SAMPLE) * MILLION).toFixed(2)} per million requests`)
 })
 
 test('the last use of a key', async () => {

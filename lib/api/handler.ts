@@ -14,6 +14,7 @@ import { indexedParameters, parameterCache } from '../platform/parameters.ts'
 import { registrationRepository } from '../platform/registrations.ts'
 import type { Store } from '../platform/stores.ts'
 import { keyUses, storeKeys } from './keys.ts'
+import { storeRate } from './rate.ts'
 import { notStored } from './refusals.ts'
 import { type ServeDependencies, serve } from './serve.ts'
 import { queueDepth, waiting } from './waiting.ts'
@@ -30,6 +31,7 @@ export type ApiDependencies = AccountingDependencies & {
     | 'ordersQueueUrl'
     | 'accountingTimeZone'
     | 'waitSeconds'
+    | 'storeRequestsPerSecond'
     | 'feedAddresses'
   >
   sleep: Sleep
@@ -56,6 +58,10 @@ export const createApi = (dependencies: ApiDependencies) => {
     accessOf: storeKeys(parameterCache(keys, { now, random }), stores, now),
     recordUse: keyUses(dynamodb, settings.deliveriesTable, {
       ...{ now, onError: error => onError('key use not recorded', error) },
+    }),
+    rate: storeRate(dynamodb, settings.deliveriesTable, {
+      ...{ limit: Number(settings.storeRequestsPerSecond), now, random },
+      onError: error => onError('request not counted', error),
     }),
     orders: orderRepository(dynamodb, ordersTable, { random }),
     announcements: announcementRepository(dynamodb, settings.deliveriesTable),

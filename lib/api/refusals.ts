@@ -99,6 +99,15 @@ export const serviceUnavailable = (retryAfter?: number) =>
     retryAfter,
   )
 
+/** @param retryAfter in seconds */
+export const tooFast = (retryAfter: number) =>
+  errorResponse(
+    429,
+    'rate_limited',
+    `The store sends more requests than the relay allows: send the request again after ${retryAfter} seconds`,
+    { headers: { 'retry-after': String(retryAfter) } },
+  )
+
 /** SQS, DynamoDB or Parameter Store failed. */
 export const notStored = unavailable('The request could not be stored; send it again')
 

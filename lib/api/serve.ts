@@ -14,6 +14,7 @@ import type { OrderKey } from '../protocol/order.ts'
 import { type Answered, accepted, announcedView, answerOf, orderView, refused, relayView } from './answers.ts'
 import { type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
+import type { StoreRate } from './rate.ts'
 import * as refusals from './refusals.ts'
 import { answerRegistration, type RegistrationDependencies } from './registration.ts'
 import { type HttpHeaders, type OrderAction, type RegistrationAction, readRequest, route } from './request.ts'
@@ -37,6 +38,8 @@ export type ServeDependencies = RegistrationDependencies & {
   accessOf: AccessOfKey
   /** Records the use of a key by its id. */
   recordUse: (id: string) => Promise<void>
+  /** The limit of each store's requests. */
+  rate: StoreRate
   orders: Pick<Orders, 'get'>
   announcements: Announcements
   enqueue: Enqueue
@@ -223,7 +226,7 @@ const change = async (
  * Rejects when SQS, DynamoDB or Parameter Store fail before anything is promised.
  */
 export const serve = async (request: HttpRequest, dependencies: ServeDependencies): Promise<Served> => {
-  const { accessOf, recordUse } = dependencies
+  const { accessOf, recordUse, rate } = dependencies
   // Before the key, so that a scan of unknown paths costs no look-up.
   const routed = route(request.method, request.path)
   if ('refused' in routed) return { response: routed.refused }
@@ -235,12 +238,14 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const { source, id, kind, only, expired } = access
   const about = { action: action.to, source }
   if (expired) return { response: refusals.unauthorized, about: { ...about, expired_key: id } }
+  const retryAfter = rate.retryAfter(source)
+  if (retryAfter !== undefined) return { response: refusals.tooFast(retryAfter), about }
   const answering =
     only !== undefined && only !== action.to
       ? { response: refusals.restricted(kind), about }
       : answer(request, action, source, dependencies)
   // Before the response, since Lambda freezes the environment after it.
-  const [answered] = await Promise.all([answering, recordUse(id)])
+  const [answered] = await Promise.all([answering, recordUse(id), rate.count(source)])
   return answered
 }
 

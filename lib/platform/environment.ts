@@ -19,6 +19,8 @@ export const VARIABLES = {
   accountingTimeZone: 'ACCOUNTING_TIME_ZONE',
   /** How long a store's request waits for the service's response, in seconds. */
   waitSeconds: 'WAIT_SECONDS',
+  /** The limit of each store's requests; 0 for none. */
+  storeRequestsPerSecond: 'STORE_REQUESTS_PER_SECOND',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
   /** The rate of checks for missed webhooks. */

@@ -56,6 +56,14 @@ const setValues = (expression: string, values: Item, names: Names): Item =>
     }),
   )
 
+/** The sums of an `ADD` clause. */
+const addValues = (expression: string, values: Item, item: Item): Item => {
+  const [, name = '', parameter = ''] = /ADD (\w+) (:\w+)/.exec(expression) ?? []
+  return name === ''
+    ? {}
+    : { [name]: { N: String(Number(item[name]?.N ?? 0) + Number(values[parameter]?.N)) } }
+}
+
 /** The limits of DynamoDB: keys must be neither empty nor too long, and text must have a UTF-8 form. */
 const assertStorable = (item: Item, keys: readonly string[]) => {
   for (const [name, { S }] of Object.entries(item))
@@ -157,8 +165,9 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
         const { ExpressionAttributeNames: names = {} } = command.input
         const item = find(TableName, Key) ?? {}
         check(item, ConditionExpression, values, names)
-        put(TableName, { ...Key, ...item, ...setValues(UpdateExpression, values, names) })
-        return {}
+        const added = addValues(UpdateExpression, values, item)
+        put(TableName, { ...Key, ...item, ...setValues(UpdateExpression, values, names), ...added })
+        return { Attributes: added }
       }
       if (command instanceof QueryCommand) {
         const { TableName, KeyConditionExpression = '', Limit } = command.input

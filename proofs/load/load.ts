@@ -54,6 +54,12 @@ const LIMITS: readonly Limit[] = [
     remedy: 'raise it; the alarm `relay-checks-late`',
   },
   {
+    what: '`storeRequestsPerSecond`, if one store sends all of them',
+    has: setting('storeRequestsPerSecond'),
+    needs: rate => rate * REQUESTS,
+    remedy: 'raise it; the alarm `relay-store-throttled`',
+  },
+  {
     what: '`requestsPerSecond` of each route',
     has: setting('requestsPerSecond'),
     needs: rate => rate * Math.max(REQUESTS, WEBHOOKS),

@@ -23,6 +23,7 @@ const initially = () => ({
   service: (_request: OutgoingRequest): IncomingResponse => answering(500, {}),
   meanwhile: async (): Promise<unknown> => undefined,
   pauses: [] as number[],
+  random: 0.5,
 })
 
 /**
@@ -35,7 +36,7 @@ export const apiForTests = async () => {
   const dependencies = {
     ...stack,
     ...{ stores: [...STORES, { source: 'api', feed: 'sqs' } as const], telemetry: recorded.telemetry },
-    ...{ now: () => world.now, random: () => 0.5, newId: randomUUID },
+    ...{ now: () => world.now, random: () => world.random, newId: randomUUID },
     http: async (request: OutgoingRequest) => world.service(request),
     async sleep(milliseconds: number) {
       world.pauses.push(milliseconds)
@@ -45,8 +46,9 @@ export const apiForTests = async () => {
   }
   let handler: ReturnType<typeof createApi>
   /** Starts an environment of the function. */
-  const start = (waitSeconds = '4') => {
-    handler = createApi({ ...dependencies, settings: { ...stack.settings, waitSeconds } })
+  const start = (waitSeconds = '4', storeRequestsPerSecond = '0') => {
+    const settings = { ...stack.settings, waitSeconds, storeRequestsPerSecond }
+    handler = createApi({ ...dependencies, settings })
   }
 
   /** Asks as API Gateway does, with the key of "shop" unless another one is given. */

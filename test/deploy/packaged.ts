@@ -22,6 +22,7 @@ export type Template = v.InferOutput<typeof template>
 export const SETTINGS = {
   requestsPerSecond: 70,
   requestsAtOnce: 130,
+  storeRequestsPerSecond: 0.5,
   workerConcurrency: 4,
   bulkConcurrency: 6,
   feederConcurrency: 3,

@@ -25,6 +25,7 @@ const settings = {
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: 3,
   checksPerSecond: 10,
+  storeRequestsPerSecond: 50,
   callerAddresses: 'hidden',
   monthlyBudget: 0,
   alarmEmail: '',

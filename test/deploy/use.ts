@@ -9,7 +9,7 @@ import { SCENARIOS } from '../../proofs/crash/scenarios.ts'
 import { violationsOf } from '../../proofs/crash/violations.ts'
 import { runScenario, type Scenario } from '../../proofs/crash/world.ts'
 import { powertoolsOutput } from '../support/powertools.ts'
-import { MINUTE } from '../support/scenarios.ts'
+import { MINUTE, SECOND } from '../support/scenarios.ts'
 import { fieldsOf, type Line } from './insights.ts'
 import { arn, functionOf, type Resolved, STACK } from './resolve.ts'
 import { tableUse } from './tables.ts'
@@ -73,6 +73,18 @@ const THROTTLED: Scenario = {
       : undefined,
 }
 
+/** Every request is counted, and the first one fills the window of its store. */
+const LIMITED: Scenario = {
+  name: 'a store exceeds its limit',
+  orders: {},
+  warm: true,
+  happens({ clock, stores }) {
+    const foreign = { source: WEB, external_id: '1' }
+    stores.stranger('of another source', 403, 'store-key-of-shop', foreign)
+    clock.after(SECOND, () => stores.stranger('above the limit', 429, 'store-key-of-shop', foreign))
+  },
+}
+
 /** All scenarios of the crash harness, and one that uses its second HTTP feed. */
 const scenarios = (): Scenario[] => {
   const ofWeb = SCENARIOS.filter(({ orders }) => Object.values(orders).some(({ source }) => source === WEB))
@@ -85,7 +97,7 @@ const scenarios = (): Scenario[] => {
       ]),
     ),
   }))
-  return [...SCENARIOS, ...ofApp, OUTAGE, THROTTLED]
+  return [...SCENARIOS, ...ofApp, OUTAGE, THROTTLED, LIMITED]
 }
 
 /** Names without the stack's prefix, as in the models of the crash harness. */
@@ -131,6 +143,7 @@ export const recordUse = async (template: Resolved) => {
       log(metric, {}, ({ seconds }) => seconds(metric, value))
     },
   }
+  let current: Scenario | undefined
   const adjust = (name: FunctionName, dependencies: Dependencies): Dependencies => {
     const { calls, variables } = recorded[name]
     const { Variables } = functionOf(template, name).Properties.Environment
@@ -159,9 +172,14 @@ export const recordUse = async (template: Resolved) => {
       return { send: record } as unknown as Client
     }
     const { dynamodb, sqs, ssm } = dependencies
-    return { ...dependencies, dynamodb: observed(dynamodb), sqs: observed(sqs), ssm: observed(ssm), settings }
+    const random = current === LIMITED ? () => 0 : dependencies.random
+    return {
+      ...{ ...dependencies, random, settings },
+      ...{ dynamodb: observed(dynamodb), sqs: observed(sqs), ssm: observed(ssm) },
+    }
   }
   for (const scenario of scenarios()) {
+    current = scenario
     // Repeated webhooks are counted as well.
     const pattern = scenario === OUTAGE ? REPEATED : ONCE
     const violations = violationsOf(await runScenario({ ...scenario, telemetry, adjust }, pattern))

@@ -18,6 +18,7 @@ export const settingsWith = (queueUrl: (name: string) => string, changes: Partia
   accountingUrl: 'https://accounting.example/base',
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: '3',
+  storeRequestsPerSecond: '0',
   refusedRetryDays: '7',
   feedVersionsFrom: '0',
   feedAddresses: 'public',

@@ -32,7 +32,10 @@ const FAILURES = {
   400: error('The `external_id` or `source` is invalid.'),
   401: error('The key is missing or unknown.'),
   403: error('The key belongs to another source, or does not allow this request.'),
-  429: { description: 'Too many requests a second; answered by API Gateway.' },
+  429: error(
+    'Too many requests a second: of the store (`rate_limited`), or of all stores, answered by API Gateway without this body.',
+    retryAfter,
+  ),
   500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
   503: error('Nothing was stored. Send the request again.', retryAfter),
 }
@@ -58,7 +61,7 @@ const BODY_FAILURES = {
   413: error('The body is too large.'),
   415: error('The body is not declared as JSON.'),
   429: error(
-    'The order has 16 open requests of this kind (`too_many_requests`); or too many requests a second, answered by API Gateway without this body.',
+    'The order has 16 open requests of this kind (`too_many_requests`); or too many requests a second, of the store (`rate_limited`) or of all stores, answered by API Gateway without this body.',
     { ...requestHeaders, ...retryAfter },
   ),
 }

@@ -17,6 +17,8 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'alarm/api-throttles': 'Lambda تابع API فروشگاه‌ها را محدود می‌کند',
   'alarm/endpoint-latency':
     'از هر صد درخواست یکی بیش از ۵ ثانیه می‌کشد؛ سرویس حسابداری و فروشگاه‌ها ده ثانیه صبر می‌کنند',
+  'alarm/store-throttled':
+    'رله درخواست‌های فروشگاهی را با ۴۲۹ رد می‌کند: بیش از حد می‌فرستد، یا برای سفارشی ۱۶ درخواست باز دارد',
   'alarm/requests-throttled':
     'API وب‌هوک‌ها یا درخواست‌های فروشگاه‌ها را با ۴۲۹ رد می‌کند: از سقف مسیرشان بیشترند',
   'alarm/deliveries-failed': 'وب‌هوکی در DynamoDB یا SQS ذخیره نشد؛ از سرویس حسابداری خواسته شد دوباره بفرستد',
