@@ -22,7 +22,9 @@ export type Announced = {
 /** Longer than a dead letter is retained for a replay. */
 const KEPT = 30 * DAY
 
-const keyOf = (order: OrderKey): Item => ({ delivery: { S: `announced ${messageGroupOf(order)}` } })
+export const announcementKey = (order: OrderKey): Item => ({
+  delivery: { S: `announced ${messageGroupOf(order)}` },
+})
 
 /**
  * Announcements of the stores' API, in a separate item of the deliveries table because only the worker writes the
@@ -34,7 +36,7 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
   const announce = (order: OrderKey, name: string, { id, accepted_at }: Accepted): Promise<void> => {
     // Unix milliseconds have thirteen digits and therefore sort as text.
     const value = `${accepted_at} ${id}`
-    return setIfLater(dynamodb, table, keyOf(order), {
+    return setIfLater(dynamodb, table, announcementKey(order), {
       ...{ name, value, expires: unixSeconds(accepted_at) + KEPT },
     })
   }
@@ -51,7 +53,7 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
     async announceAccepted(order: OrderKey, { id, accepted_at }: Accepted): Promise<void> {
       await dynamodb.send(
         new UpdateItemCommand({
-          ...{ TableName: table, Key: keyOf(order) },
+          ...{ TableName: table, Key: announcementKey(order) },
           UpdateExpression: 'ADD accepted :ids SET expires_at = :expires',
           ExpressionAttributeValues: {
             ':ids': { SS: [id] },
@@ -67,7 +69,7 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
     /** By default eventually consistent, at half the price: a withdrawal can arrive too late in any case. */
     async get(order: OrderKey, ConsistentRead = false): Promise<Announced> {
       const { Item = {} } = await dynamodb.send(
-        new GetItemCommand({ TableName: table, Key: keyOf(order), ConsistentRead }),
+        new GetItemCommand({ TableName: table, Key: announcementKey(order), ConsistentRead }),
       )
       const create = acceptedOf(Item, 'create')
       return {

@@ -17,7 +17,7 @@ import type { Step } from './requests.ts'
 const MAX_CALLS = 12
 
 /** SQS's deduplication interval, which is longer than the visibility timeout of the queues. */
-const UNACKNOWLEDGED_MS = 5 * 60_000
+export const UNACKNOWLEDGED_MS = 5 * 60_000
 
 const tooManyCalls = async (): Promise<never> => {
   throw new Error(`Cannot settle the order: ${MAX_CALLS} calls were not enough`)

@@ -45,6 +45,8 @@ export type StoredOrder = SavedOrder & {
   failing?: Failing
   /** The next check of an unsettled order, in unix seconds. */
   check_at?: number
+  /** When its data was erased on request, ISO 8601; undefined once the worker has saved it again. */
+  erased_at?: string
 }
 
 export const keyItem = ({ source, external_id }: OrderKey): Item => ({
@@ -99,6 +101,7 @@ export const orderOf = (item: Item): StoredOrder => ({
   outbox: item.outbox?.S === undefined ? undefined : (JSON.parse(item.outbox.S) as Outbox),
   ...(item.failing?.S !== undefined && { failing: JSON.parse(item.failing.S) as Failing }),
   ...(item.check_at?.N !== undefined && { check_at: Number(item.check_at.N) }),
+  ...(item.erased_at?.S !== undefined && { erased_at: item.erased_at.S }),
   order: {
     ...keyOf(item),
     version: Number(item.version?.N ?? 0),
@@ -108,3 +111,21 @@ export const orderOf = (item: Item): StoredOrder => ({
     ...requestsOf(item),
   },
 })
+
+/**
+ * What remains of an order whose data is erased. Its version continues, since its store ignores older versions
+ * (promise P9), and its next change starts a new history.
+ *
+ * @param now unix time in milliseconds
+ */
+export const erasedItem = ({ order, revision, updated_at }: StoredOrder, now: number): Item => {
+  const at = { S: new Date(Math.max(now, (Date.parse(updated_at) || 0) + 1)).toISOString() }
+  return {
+    ...keyItem(order),
+    version: { N: String(order.version) },
+    revision: { N: String(revision + 1) },
+    entry_at: { S: '' },
+    updated_at: at,
+    erased_at: at,
+  }
+}

@@ -78,6 +78,7 @@ const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
 
 /** Whether the stored order shows that an entry was processed, in case the log does not. */
 const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boolean => {
+  if (stored?.erased_at !== undefined) return true
   if (kind !== undefined) return stored !== undefined && isKnown(stored.order, id)
   const held = stored?.order.result?.status
   return held !== undefined && status !== undefined && (held === status || isForward(status, held))
@@ -111,7 +112,9 @@ const requestState = (
   outcome: Outcome,
   { orders }: Evidence,
 ): string => {
-  const order = orders.get(orderName(entry))?.stored?.order
+  const stored = orders.get(orderName(entry))?.stored
+  if (stored?.erased_at !== undefined) return 'erased'
+  const order = stored?.order
   const requests = order === undefined ? [] : requestViews(order)
   const request = requests.find(({ id }) => id === entry.id)
   if (request !== undefined) return request.state

@@ -6,6 +6,7 @@ import { SSM } from '@aws-sdk/client-ssm'
 import { DEFAULT_REGION, DEFAULT_STAGE, secretsPath, stackName } from '@order-relay/deploy/cloudformation.ts'
 import { readStores } from '@order-relay/deploy/stores.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { credentialsIn } from '@order-relay/local/credentials.ts'
 import { settingsFrom, urlOf } from '@order-relay/local/settings.ts'
 import { cannot, usageError } from './errors.ts'
@@ -127,4 +128,9 @@ export const storeNamed = ({ stores }: Pick<Context, 'stores'>, source: string):
   if (store !== undefined) return store
   const known = stores().map(each => `"${each.source}"`)
   throw cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, 'add it there and deploy')
+}
+
+export const unknownOrder = (action: string, { source, external_id }: OrderKey, { flags }: Context) => {
+  const found = `the relay has no order "${external_id}" of "${source}"`
+  return cannot(`${action} the order`, found, `see relay orders list${flags}`)
 }

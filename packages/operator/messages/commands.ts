@@ -15,6 +15,7 @@ import {
   isKept,
   type Kind,
   type Message,
+  type MessageAction,
   PACING,
   type Selection,
   summaryOf,
@@ -56,14 +57,19 @@ const show = async (context: Context, kind: Kind, selection: Selection): Promise
   }
 }
 
-const history = async (context: Context, { command }: Kind, limit: number): Promise<Report> => {
+/** The operators' actions of a command. */
+export const operationsReport = async (
+  context: Context,
+  command: Operation['command'],
+  limit: number,
+): Promise<Report> => {
   const operations = await operationsOf(context, command, limit)
   const rows = operations.map(({ at, by, action, name, counts, stopped, ended, reason }) => {
     const did = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`)
     const state = stopped ?? (ended === undefined ? 'running, or killed' : undefined)
     return [at, by, action, name, did.join(', '), state, reason]
   })
-  const headings = ['AT', 'BY', 'ACTION', 'MESSAGES', 'RESULT', 'STOPPED', 'REASON']
+  const headings = ['AT', 'BY', 'ACTION', 'NAME', 'RESULT', 'STOPPED', 'REASON']
   return {
     data: { operations },
     text: rows.length === 0 ? `No operations in ${context.title}.` : table(headings, rows),
@@ -95,7 +101,7 @@ type Options = Named & {
   yes?: string | undefined
 }
 
-const act = async (context: Context, kind: Kind, action: Operation['action'], options: Options) => {
+const act = async (context: Context, kind: Kind, action: MessageAction, options: Options) => {
   const { dryRun, plan: file, reason, yes, rate, stopAfter, ...named } = options
   const pacing = { rate: rate ?? Number.POSITIVE_INFINITY, stopAfter: stopAfter ?? PACING.stopAfter }
   requireSelection(action, named)
@@ -130,12 +136,12 @@ const act = async (context: Context, kind: Kind, action: Operation['action'], op
   return reportOf(context, kind, task, await carryOut(context, kind, task, pacing))
 }
 
-const DONE: Readonly<Record<Operation['action'], string>> = { replay: 'replayed', discard: 'discarded' }
+const DONE: Readonly<Record<MessageAction, string>> = { replay: 'replayed', discard: 'discarded' }
 
 const reportOf = (
   context: Context,
   kind: Kind,
-  { action, selection, plan }: { action: Operation['action']; selection: Selection; plan?: string },
+  { action, selection, plan }: { action: MessageAction; selection: Selection; plan?: string },
   { done, missing, hidden, stopped }: Awaited<ReturnType<typeof carryOut>>,
 ): Report => {
   const [gone] = missing
@@ -211,7 +217,7 @@ export const messageCommands = (
     .addOption(LIMIT)
     .action(run((context, id, { limit }) => show(context, kind, { ids: [id], limit })))
 
-  const action = (name: Operation['action'], description: string) =>
+  const action = (name: MessageAction, description: string) =>
     filtered(name, description)
       .argument('[ids...]', ID)
       .option('--all', 'every message')
@@ -234,5 +240,5 @@ export const messageCommands = (
     .command('history')
     .description('List past replays and deletions: when, by whom and why.')
     .addOption(limitOption().default(50))
-    .action(run((context, { limit }) => history(context, kind, limit)))
+    .action(run((context, { limit }) => operationsReport(context, kind.command, limit)))
 }

@@ -8,12 +8,12 @@ import { itemsOf } from '../core/table.ts'
 /** The partition of the history table with the operators' actions. */
 const PARTITION = 'operations'
 
-export const operation = v.object({
+const operation = v.object({
   by: v.string(),
   reason: v.optional(v.string()),
-  command: v.picklist(['dead', 'quarantine']),
-  action: v.picklist(['replay', 'discard']),
-  /** The selection, as the operator named it: an id, a group, filters, or all. */
+  command: v.picklist(['dead', 'quarantine', 'orders']),
+  action: v.picklist(['replay', 'discard', 'erase']),
+  /** The order, or the selection of messages as the operator named it: an id, a group, filters, or all. */
   name: v.string(),
   /** The plan that was carried out. */
   plan: v.optional(v.string()),
@@ -21,7 +21,7 @@ export const operation = v.object({
   ended: v.optional(v.string()),
   /** Why it ended early. */
   stopped: v.optional(v.string()),
-  /** Number of messages by outcome. */
+  /** Number of messages by outcome, or of erased items by table. */
   counts: v.record(v.string(), v.number()),
   /** The first messages that were removed from their queue. */
   messages: v.array(v.string()),
@@ -63,7 +63,7 @@ export const beginOperation = async (
   }
 }
 
-/** The operators' actions on messages of a kind, newest first. */
+/** The operators' actions of a command, newest first. */
 export const operationsOf = async (context: Context, command: Operation['command'], limit: number) => {
   const found: (Operation & { at: string })[] = []
   const history = { TableName: context.nameOf(TABLES.history), ScanIndexForward: false }

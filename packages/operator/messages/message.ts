@@ -53,9 +53,12 @@ export type Outcome = Step['outcome']
 export const isKept = (outcome: Outcome): boolean =>
   outcome !== 'replayed' && outcome !== 'duplicate' && outcome !== 'discarded'
 
+/** The commands for messages. */
+export const MESSAGE_COMMANDS = ['dead', 'quarantine'] as const
+
 /** The differences between dead letters and the quarantine. */
 export type Kind = {
-  command: 'dead' | 'quarantine'
+  command: (typeof MESSAGE_COMMANDS)[number]
   /** The key of the messages in JSON output. */
   key: 'letters' | 'entries'
   /** "No dead letters", "Nothing in quarantine". */
@@ -181,8 +184,12 @@ export const collect = async (context: Context, kind: Kind, selection: Selection
   return { messages, ...counts }
 }
 
+/** What an operator can do with messages. */
+export const MESSAGE_ACTIONS = ['replay', 'discard'] as const
+export type MessageAction = (typeof MESSAGE_ACTIONS)[number]
+
 /** An action and its messages. */
-export type Task = { action: Operation['action']; selection: Selection }
+export type Task = { action: MessageAction; selection: Selection }
 
 /**
  * Decides the action on each selected message. A replayed message never overtakes a kept one of its group.

@@ -18,8 +18,16 @@ import { cannot, Failure, serviceMessage } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { announcementsOf, ordersOf } from '../orders/orders.ts'
-import { operation } from './history.ts'
-import { eachStep, type Kind, type Outcome, type Selection, summaryOf, type Task } from './message.ts'
+import {
+  eachStep,
+  type Kind,
+  MESSAGE_ACTIONS,
+  MESSAGE_COMMANDS,
+  type Outcome,
+  type Selection,
+  summaryOf,
+  type Task,
+} from './message.ts'
 
 type CallKind = AccountingCall['to']
 
@@ -179,8 +187,8 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
 /** A plan from a file that may have been edited: an action and its messages. */
 const plan = v.object({
   plan: v.pipe(v.string(), v.uuid()),
-  command: operation.entries.command,
-  action: operation.entries.action,
+  command: v.picklist(MESSAGE_COMMANDS),
+  action: v.picklist(MESSAGE_ACTIONS),
   /** The relay it was made for. */
   relay: v.string(),
   name: v.string(),

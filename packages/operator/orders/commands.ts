@@ -8,6 +8,8 @@ import type { Context } from '../core/context.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
+import { operationsReport } from '../messages/commands.ts'
+import { erase } from './erase.ts'
 import {
   checkOrders,
   failingOrders,
@@ -40,7 +42,7 @@ const entryRow = (entry: HistoryEntry) => [
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
   const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
-  const { order, updated_at, failing } = stored
+  const { order, updated_at, failing, erased_at } = stored
   const { result, doubt, version } = order
   const requests = requestViews(order)
   const waiting = waitingInWords(whyWaiting(stored, Date.now(), announced))
@@ -53,11 +55,12 @@ const show = async (context: Context, source: string, external_id: string): Prom
     ),
     'feed version': version,
     'last change': updated_at,
+    erased: erased_at,
     doubt: doubt === 'now' ? 'the next event of this order reads it from the service' : undefined,
   })
   return {
     data: {
-      ...{ source, external_id, result, doubt, version, requests, updated_at, failing, waiting },
+      ...{ source, external_id, result, doubt, version, requests, updated_at, failing, erased_at, waiting },
       history: { entries, complete },
     },
     text: lines(
@@ -174,9 +177,14 @@ With --scan, reads the whole orders table instead, including orders without a hi
 this version of the relay, or the history was lost. A million orders of 1 KB then take a minute or two and cost
 about 0.03 dollars.`
 
+const ERASE = `
+Refused while the order has an open request, a failing event, or messages among the dead letters or in quarantine,
+and in the five minutes after its last change. Reads the whole history of the store and all deliveries: a million
+items of 1 KB take a minute or two and cost about 0.03 dollars. Repeat an interrupted erasure with the same command.`
+
 /** `relay orders`: the orders stored by the relay. */
 export const ordersCommands = ({ program, run }: Cli): void => {
-  const orders = program.command('orders').description('Look up orders.')
+  const orders = program.command('orders').description('Look up orders, and erase one on request.')
   const ofOrder = (name: string, description: string) =>
     orders
       .command(name)
@@ -185,6 +193,21 @@ export const ordersCommands = ({ program, run }: Cli): void => {
       .argument('<external_id>', "the order's number in the store")
   ofOrder('show', 'Show an order: its result, its requests, why it waits, and its history.').action(run(show))
   ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
+  ofOrder(
+    'erase',
+    'Erase the data of a settled order on request, after confirmation by typing its number, and print what remains where. Erase it at the accounting service first.',
+  )
+    .option('--dry-run', 'only show what would be erased, and what would remain')
+    .option('--force', 'also erase an order that is in review or in doubt')
+    .option('--reason <text>', 'reason, for the history; without personal data')
+    .option('--yes <name>', 'the number, for scripts')
+    .addHelpText('after', ERASE)
+    .action(run(erase))
+  orders
+    .command('erasures')
+    .description('List past erasures: when, of which order, by whom and why.')
+    .option('--limit <number>', 'maximum number of erasures to list', positive, LIMIT)
+    .action(run((context, { limit }) => operationsReport(context, 'orders', limit)))
   orders
     .command('find')
     .description('Find orders by order number, request or delivery id, or invoice number.')

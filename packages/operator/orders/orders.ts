@@ -15,8 +15,8 @@ import { keyItem, orderOf, type StoredOrder } from '@order-relay/lib/orders/stor
 import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { merged } from '../core/async.ts'
-import type { Context } from '../core/context.ts'
-import { cannot, usageError } from '../core/errors.ts'
+import { type Context, unknownOrder } from '../core/context.ts'
+import { usageError } from '../core/errors.ts'
 import { itemsOf } from '../core/table.ts'
 import { deliveryWith } from '../deliveries.ts'
 
@@ -251,10 +251,7 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
       ...{ order: newOrder(key), outbox: undefined, bulk: undefined, revision: 0 },
       updated_at: '',
     })
-  if (stored === undefined) {
-    const remedy = `see relay orders list${context.flags}`
-    throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`, remedy)
-  }
+  if (stored === undefined) throw unknownOrder('show', key, context)
   const entries: HistoryEntry[] = []
   let at = lastEntryOf(stored) || undefined
   while (at !== undefined && entries.length < TIMELINE_MOST) {

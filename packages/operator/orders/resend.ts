@@ -1,5 +1,5 @@
 import { interruptible, pace } from '../core/async.ts'
-import { type Context, storeNamed } from '../core/context.ts'
+import { type Context, storeNamed, unknownOrder } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { count, lines, shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
@@ -28,7 +28,7 @@ const select = async (context: Context, { external_id, ...filter }: Selection): 
     return ids
   }
   if ((await (await ordersOf(context)).get({ source, external_id })) !== undefined) return [external_id]
-  throw cannot('resend the order', `the relay has no order "${external_id}" of "${source}"`)
+  throw unknownOrder('resend', { source, external_id }, context)
 }
 
 type ResendOptions = Selection & {

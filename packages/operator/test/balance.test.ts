@@ -166,3 +166,14 @@ test('reports an order that differs from the service', () => {
     'away: order cannot be read from the service: no answer',
   ])
 })
+
+test('a request of an erased order is accounted for', () => {
+  const { stored, ...order } = compared('a', {})
+  const erased = { ...order, stored: stored && { ...stored, erased_at: NOON.toISOString() } }
+  const { requests, differences } = balanceOf([accepted('a', 'create'), processed('a')], {
+    orders: ordersOf(erased),
+  })
+  expect(requests.states).toEqual({ erased: 1 })
+  expect(differences).toEqual([])
+  expect(balanceOf([queued('a')], { orders: ordersOf(erased) }).differences).toEqual([])
+})

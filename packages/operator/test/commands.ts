@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { newOrder, type Order, type RequestView } from '@order-relay/lib/orders/order.ts'
 import { BULK_SHARDS, orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { keyItem } from '@order-relay/lib/orders/stored.ts'
 import { parametersBelow } from '@order-relay/lib/platform/parameters.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -72,6 +73,26 @@ export const storedSecret = async () => {
 
 export const monitorTests = () => {
   const folder = useFolder()
+
+  test('erases an order that has not changed for five minutes', async () => {
+    await local.create('erased', {}, 'relay')
+    const erase = ['orders', 'erase', 'api', 'erased', '--yes', 'erased']
+    expect((await local.relay(erase)).err).toContain('it changed less than five minutes ago')
+    await local.stack().dynamodb.updateItem({
+      ...{ TableName: 'orders', Key: keyItem({ source: 'api', external_id: 'erased' }) },
+      UpdateExpression: 'SET updated_at = :at',
+      ExpressionAttributeValues: { ':at': { S: '2026-01-01T00:00:00.000Z' } },
+    })
+    const { data } = await local.json([...erase, '--reason', 'request 17'])
+    expect(data).toMatchObject({ erased: true, erases: { orders: 1, history: 1 } })
+    const { out } = await local.relay(['orders', 'erasures'])
+    expect(out).toMatch(/ erase +api erased +1 orders, 1 history, 0 deliveries +- +request 17$/m)
+    // The service still has the order.
+    await local.relay(['orders', 'check', 'api', 'erased'])
+    const shown = async () => (await local.json(['orders', 'show', 'api', 'erased'])).data
+    await until(async () => (await shown()).erased_at === undefined)
+    expect(await shown()).toMatchObject({ version: 2, result: { status: 'invoiced' } })
+  })
 
   test('sends a webhook, traces it by its delivery, and shows it in the order', async () => {
     const { code, data } = await local.json(['send', '--external-id', 'w-1', '--status', 'needs_review'])

@@ -93,7 +93,7 @@ const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
 const HISTORY: Column<Operation>[] = [
   { label: t('When'), cell: ({ at }) => <Moment iso={at} /> },
   { label: t('By'), kind: 'breaks', cell: ({ by }) => <Code>{by}</Code> },
-  { label: t('Action'), cell: ({ action }) => ACTIONS[action] },
+  { label: t('Action'), cell: ({ action }) => action !== 'erase' && ACTIONS[action] },
   { label: t('Messages'), kind: 'breaks', cell: ({ name }) => <Code>{name}</Code> },
   { label: t('Result'), kind: 'breaks', cell: ({ counts }) => countsText(counts) },
   {
