@@ -55,7 +55,8 @@ describe.each([
       CERTIFICATE_ARN: 'arn:aws:acm:eu-central-1:123456789012:certificate/0123',
       HOSTED_ZONE_ID: 'Z0123456789ABCDEFGHIJ',
     }
-    templates = await packageProject(folder(), { ...(stores !== undefined && { stores }), env })
+    const options = ['--param=backupRegion=eu-west-1', '--param=monthlyBudget=40']
+    templates = await packageProject(folder(), { ...(stores !== undefined && { stores }), env, options })
   })
 
   linted.each([
