@@ -12,7 +12,7 @@ export const text = v.pipe(
   v.check(value => value.isWellFormed(), 'must be well-formed Unicode'),
 )
 
-const EXTERNAL_ID_MAX = 100
+export const EXTERNAL_ID_MAX = 100
 
 /** The limit counts characters, not UTF-16 units (spec: up to 100 characters). */
 export const externalId = v.pipe(

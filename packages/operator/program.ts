@@ -16,6 +16,7 @@ import { importsCommand } from './imports.ts'
 import { keyCommands } from './key.ts'
 import { deadCommands, quarantineCommands } from './messages/kinds.ts'
 import { ordersCommands } from './orders/commands.ts'
+import { findCommand } from './orders/find.ts'
 import { registerCommand, rotateCommand, unregisterCommand } from './registration.ts'
 import { previewRemoveCommand } from './removal.ts'
 import { sandboxCommand } from './sandbox.ts'
@@ -37,7 +38,7 @@ Secrets are read from standard input or prompted for, never passed as arguments.
 const COMMANDS = {
   'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands],
   'Monitor:': [
-    ...[consoleCommand, statusCommand, doctorCommand, ordersCommands],
+    ...[consoleCommand, statusCommand, doctorCommand, findCommand, ordersCommands],
     ...[deliveriesCommands, importsCommand, tailCommand, auditCommand, previewRemoveCommand],
   ],
   'Repair:': [deadCommands, quarantineCommands],

@@ -56,9 +56,11 @@ export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & {
 
 const TYPING_MS = 100
 
-/** Searches by the parameter `q` of the address, which is updated when typing pauses. */
-export const SearchBox = ({ label, placeholder }: { label: string; placeholder: string }) => {
-  const { value, onChoose } = parameter('q')
+type SearchProps = { label: string; placeholder: string; onChoose?: FilterProps['onChoose'] }
+
+/** Searches when typing pauses, by default by the parameter `q` of the address. */
+export const SearchBox = ({ label, placeholder, onChoose = parameter('q').onChoose }: SearchProps) => {
+  const { value } = parameter('q')
   const typed = useSignal<string | undefined>(undefined)
   useEffect(() => {
     if (typed.value === undefined) return undefined

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
-import { listDeliveries, OUTCOMES, showDelivery } from '../deliveries.ts'
+import { deliveryWith, listDeliveries, OUTCOMES, showDelivery } from '../deliveries.ts'
+import { findOrders } from '../orders/find.ts'
 import { get, PERIODS } from './route.ts'
 
 const LIMIT = 200
@@ -19,5 +20,15 @@ export const deliveriesRoutes = (context: Context) => [
       return (await listDeliveries(context, { ...filter, since: since(period), limit: LIMIT })).data
     },
   ),
-  get('delivery', { id: v.string() }, async ({ id }) => (await showDelivery(context, id)).data),
+  get('delivery', { id: v.string() }, async ({ id }) => {
+    if ((await deliveryWith(context, id)) === undefined) {
+      // The id of a request, or of another event of an order.
+      const [only, ...others] = (await findOrders(context, id)).found
+      if (only !== undefined && others.length === 0) {
+        const { source, external_id } = only.stored.order
+        return { order: { source, external_id } }
+      }
+    }
+    return { record: (await showDelivery(context, id)).data }
+  }),
 ]

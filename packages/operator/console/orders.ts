@@ -3,14 +3,8 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
-import {
-  checkOrders,
-  failingOrders,
-  findOrders,
-  listOrders,
-  type OrderPage,
-  timelineOf,
-} from '../orders/orders.ts'
+import { findOrders } from '../orders/find.ts'
+import { checkOrders, failingOrders, listOrders, type OrderPage, timelineOf } from '../orders/orders.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
 import { get, post } from './route.ts'
@@ -37,13 +31,10 @@ const summary = (stored: StoredOrder) => {
   }
 }
 
-type Filter = Partial<
-  Record<'q' | 'source' | 'cursor' | 'status' | 'show' | 'since' | 'until', string | undefined>
->
+type Filter = Partial<Record<'source' | 'cursor' | 'status' | 'show' | 'since' | 'until', string | undefined>>
 
-/** The orders found by a number or id, otherwise a page of the list. */
-const pageOf = async (context: Context, { q, show, since, until, ...filter }: Filter): Promise<OrderPage> => {
-  if (q !== undefined) return { orders: await findOrders(context, q) }
+/** A page of the list. */
+const pageOf = (context: Context, { show, since, until, ...filter }: Filter): Promise<OrderPage> => {
   if (show === 'failing') return failingOrders(context, { ...filter, limit: PAGE })
   return listOrders(context, {
     ...{ ...filter, unsettled: show === 'unsettled', limit: PAGE },
@@ -63,9 +54,13 @@ export const orderRoutes = (context: Context) => [
       status: v.optional(v.picklist(STATUSES)),
       show: v.optional(v.picklist(['unsettled', 'failing'])),
     },
-    async filter => {
+    async ({ q, ...filter }) => {
+      if (q !== undefined) {
+        const { found, searched } = await findOrders(context, q)
+        return { orders: found.map(({ stored, match }) => ({ ...summary(stored), match })), searched }
+      }
       const { orders, cursor, searched } = await pageOf(context, filter)
-      return { orders: orders.map(summary), cursor, searched }
+      return { orders: orders.map(stored => ({ ...summary(stored), match: undefined })), cursor, searched }
     },
   ),
   get('order', key, async ({ source, external_id }) => {

@@ -13,7 +13,6 @@ import { erase } from './erase.ts'
 import {
   checkOrders,
   failingOrders,
-  findOrders,
   listOrders,
   type OrderFilter,
   ordersWhere,
@@ -151,15 +150,6 @@ const list = async (context: Context, { failing, scan, ...options }: ListOptions
   }
 }
 
-const find = async (context: Context, text: string): Promise<Report> => {
-  const orders = (await findOrders(context, text)).map(summary)
-  return {
-    data: { orders },
-    ok: orders.length > 0,
-    text: orders.length === 0 ? `Nothing found in ${context.title}.` : ordersText(orders),
-  }
-}
-
 const check = async (context: Context, source: string, external_id: string): Promise<Report> => {
   await checkOrders(context, [{ source, external_id }])
   const order = `${shellWord(source)} ${shellWord(external_id)}${context.flags}`
@@ -208,11 +198,6 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .description('List past erasures: when, of which order, by whom and why.')
     .option('--limit <number>', 'maximum number of erasures to list', positive, LIMIT)
     .action(run((context, { limit }) => operationsReport(context, 'orders', limit)))
-  orders
-    .command('find')
-    .description('Find orders by order number, request or delivery id, or invoice number.')
-    .argument('<text>', 'the complete number or id')
-    .action(run(find))
   orders
     .command('list')
     .description('List orders, most recently changed first.')

@@ -3,7 +3,6 @@ import { type Announced, announcementRepository } from '@order-relay/lib/orders/
 import { orderQueue } from '@order-relay/lib/orders/events.ts'
 import {
   entryKeyItem,
-  entryKeyOf,
   entryOf,
   type HistoryEntry,
   partitionsOf,
@@ -12,13 +11,12 @@ import {
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import { orderRepository, SHARDS } from '@order-relay/lib/orders/repository.ts'
 import { keyItem, orderOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
+import { FAILING_INDEX, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { merged } from '../core/async.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { itemsOf } from '../core/table.ts'
-import { deliveryWith } from '../deliveries.ts'
 
 /** Reads single orders from the orders table. */
 export const ordersOf = async ({ dynamodb, stack }: Context) =>
@@ -113,6 +111,15 @@ async function* entriesOf(
   }
 }
 
+/** The entries of the history, newest first. */
+export const changesOf = (context: Context, filter: OrderFilter, after?: Position) => {
+  const sources = filter.source === undefined ? context.stores().map(({ source }) => source) : [filter.source]
+  return merged(
+    sources.flatMap(partitionsOf).map(partition => entriesOf(context, partition, filter, after)),
+    (a, b) => isBefore(placeOf(a), placeOf(b)),
+  )
+}
+
 /** The time of an order's latest entry; empty if it has none. */
 const lastEntryOf = ({ entry_at, updated_at }: StoredOrder) => entry_at ?? updated_at
 
@@ -135,12 +142,7 @@ export const listOrders = async (
   context: Context,
   { limit, cursor, ...filter }: OrderFilter & { limit: number; cursor?: string | undefined },
 ): Promise<OrderPage> => {
-  const after = cursor === undefined ? undefined : readCursor(cursor)
-  const sources = filter.source === undefined ? context.stores().map(({ source }) => source) : [filter.source]
-  const entries = merged(
-    sources.flatMap(partitionsOf).map(partition => entriesOf(context, partition, filter, after)),
-    (a, b) => isBefore(placeOf(a), placeOf(b)),
-  )
+  const entries = changesOf(context, filter, cursor === undefined ? undefined : readCursor(cursor))
   const orders: StoredOrder[] = []
   let matching: HistoryEntry[] = []
   let last: HistoryEntry | undefined
@@ -204,25 +206,6 @@ export const failingOrders = async (
     orders: keys.flatMap(key => stored.get(orderName(key)) ?? []),
     ...(last !== undefined && { cursor: cursorOf({ position: last.position, source: orderName(last) }) }),
   }
-}
-
-/** Finds orders by order number, request or delivery id, or invoice number. */
-export const findOrders = async (context: Context, text: string): Promise<StoredOrder[]> => {
-  const TableName = context.nameOf(TABLES.history)
-  const indexed = HISTORY_INDEXES.map(async IndexName => {
-    const keys: OrderKey[] = []
-    const index = { TableName, IndexName, Limit: BATCH }
-    for await (const item of itemsOf(context, index, { key: { [`${IndexName} =`]: text } }))
-      keys.push(entryKeyOf(item))
-    return keys
-  })
-  const delivery = await deliveryWith(context, text)
-  const keys = [
-    ...context.stores().map(({ source }) => ({ source, external_id: text })),
-    ...(await Promise.all(indexed)).flat(),
-    ...(delivery === undefined ? [] : [delivery]),
-  ]
-  return [...(await readOrders(context, keys)).values()]
 }
 
 type Timeline = {

@@ -110,7 +110,7 @@ export const monitorTests = () => {
     const { data: order } = await local.json(['orders', 'show', 'api', 'w-1'])
     const result = { status: 'needs_review', error: 'insufficient stock' }
     expect(order).toMatchObject({ version: 1, result })
-    const { data: found } = await local.json(['orders', 'find', data.delivery])
+    const { data: found } = await local.json(['find', data.delivery])
     expect(found.orders).toMatchObject([{ source: 'api', external_id: 'w-1' }])
 
     const { out } = await local.relay(['tail', '--no-follow', '--since', '1m', '--delivery', data.delivery])

@@ -3,6 +3,7 @@ import { announcementRepository } from '@order-relay/lib/orders/announcements.ts
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { entryItem, entryKeyItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
+import { newOrder } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
@@ -130,16 +131,45 @@ test('ends a page after two thousand changes without a match, and reports how fa
   expect(await listed('--status', 'needs_review', '--cursor', data.cursor)).toEqual(['9', '8', '7', '6', '5'])
 })
 
+const found = async (text: string) => {
+  const { data } = await json(['find', text])
+  return data.orders.map(({ external_id, found_by }: Record<string, string>) => `${external_id} ${found_by}`)
+}
+
 test('finds an order by its number, request, delivery or invoice', async () => {
-  const found = async (text: string) => idsOf((await json(['orders', 'find', text])).data)
-  expect(await found('4')).toEqual(['4'])
-  expect(await found('4711')).toEqual(['0'])
-  expect(await found(uuid(100))).toEqual(['1'])
+  expect(await found('4')).toEqual(['4 order'])
+  expect(await found('4711')).toEqual(['0 invoice'])
+  expect(await found(uuid(100))).toEqual(['1 request'])
   const delivery = { delivery: uuid(7), ...api('6'), status: 'needs_review' }
   await deliveryRepository(stack.dynamodb, 'deliveries').record(delivery, BEGIN / 1000)
-  expect(await found(uuid(7))).toEqual(['6'])
-  const nothing = { code: 1, out: 'Nothing found in the local stack.\n' }
-  expect(await relay(['orders', 'find', 'nothing'])).toMatchObject(nothing)
+  expect(await found(uuid(7).toUpperCase())).toEqual(['6 delivery'])
+  const nothing = await relay(['find', 'nothing'])
+  expect(nothing).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^Nothing found in the local stack\.\nSearched the latest 1000 changes/),
+  })
+})
+
+test('finds orders by the beginning of a number in any case and digits, exact matches first', async () => {
+  const date = '2026-01-01T00:00:00.000Z'
+  for (const external_id of ['AB-12', 'AB-123', 'Ab-12', 'B-12']) {
+    const order = { ...newOrder(api(external_id)), result: { ...api(external_id), status: 'paid' } }
+    await orders().save({ order, outbox: undefined, bulk: undefined }, 0, Date.parse(date))
+  }
+  expect((await found('ab-12')).toSorted()).toEqual(['AB-12 order', 'AB-123 order', 'Ab-12 order'])
+  expect((await found('ab-12')).at(-1)).toBe('AB-123 order')
+  expect(await found('ab-۱۲۳')).toEqual(['AB-123 order'])
+})
+
+test('finds a recent order by the beginning of an id, an invoice number or the reference of an open payment', async () => {
+  const body = JSON.stringify({ payment: { method: 'card', reference: 'TRX-Z-9' } })
+  const data = { ...api('referring'), body, accepted_at: BEGIN }
+  const event = { event: 'order.create', delivery: '4f3b0000-0000-4000-8000-000000000001', data } as const
+  await expect(happens(60, event)).rejects.toThrow('down')
+  expect(await found('trx-z')).toEqual(['referring reference'])
+  expect(await found('4F3B')).toEqual(['referring request'])
+  await happens(61, webhook(shop('invoiced'), 'paid', { invoice_number: 98765 }))
+  expect(await found('987')).toEqual(['invoiced invoice'])
 })
 
 test('shows the whole history of an order and why it waits', async () => {

@@ -10,9 +10,9 @@ import {
   Table,
   type Tone,
 } from '@order-relay/web/pieces.tsx'
-import { linkTo, type Route } from '@order-relay/web/route.ts'
+import { linkTo, type Route, replaceRoute } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
-import type { TargetedSubmitEvent } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, linkToOrder, Message, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
@@ -61,12 +61,6 @@ const filterOf = ({ query }: Route) => ({
   source: query.get('source'),
 })
 
-const find = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-  event.preventDefault()
-  const id = String(new FormData(event.currentTarget).get('id') ?? '').trim()
-  if (id !== '') location.hash = linkTo(['deliveries', id])
-}
-
 const Filters = () => (
   <div class="filters row" data-keeps-focus>
     <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
@@ -78,17 +72,6 @@ const Filters = () => (
       ]}
     />
     <StoreFilter />
-    <form onSubmit={find} class="find row">
-      <input
-        name="id"
-        aria-label={t('Find by delivery id')}
-        placeholder={t('Find by delivery id')}
-        dir="ltr"
-      />
-      <button type="submit" class="button">
-        {t('Find')}
-      </button>
-    </form>
   </div>
 )
 
@@ -118,19 +101,30 @@ export const Deliveries = page(
   ),
 )
 
+type Data = RouteData<'delivery'>
+
+/** Leads to the order whose request or event has this id. */
+const ToOrder = ({ source, external_id }: NonNullable<Data['order']>) => {
+  useEffect(() => replaceRoute(linkToOrder(source, external_id)), [source, external_id])
+  return <PageHead />
+}
+
 /** The record of a delivery. */
 export const Delivery = page(
   {
     title: ({ path: [, id = ''] }) => t('Delivery {id}', { id }),
-    reads: ({ path: [, id = ''] }) => ({ record: reads('delivery', { id }) }),
+    reads: ({ path: [, id = ''] }) => ({ found: reads('delivery', { id }) }),
   },
-  ({ record }) => (
-    <>
-      <PageHead>
-        <LinkButton href={linkToOrder(record.source, record.external_id)}>{t('Show the order')}</LinkButton>
-      </PageHead>
-      <Fields of={record} />
-      <p class="small muted note">{t('The record of a delivery is kept for thirty days.')}</p>
-    </>
-  ),
+  ({ found: { record, order } }) =>
+    order !== undefined ? (
+      <ToOrder {...order} />
+    ) : (
+      <>
+        <PageHead>
+          <LinkButton href={linkToOrder(record.source, record.external_id)}>{t('Show the order')}</LinkButton>
+        </PageHead>
+        <Fields of={record} />
+        <p class="small muted note">{t('The record of a delivery is kept for thirty days.')}</p>
+      </>
+    ),
 )

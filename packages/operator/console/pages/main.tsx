@@ -10,6 +10,7 @@ import { Orders } from './orders.tsx'
 import { isActive, Overview } from './overview.tsx'
 import { t } from './persian.ts'
 import { Runbook } from './runbook.tsx'
+import { Search } from './search.tsx'
 import { openSession } from './session.ts'
 import { Setup } from './setup.tsx'
 import { Tests } from './setup-tests.tsx'
@@ -68,7 +69,11 @@ const Console = () => {
       </span>
     </>
   )
-  return <Shell title="order-relay" waiting={active} pages={PAGES} {...{ brand, badges }} />
+  return (
+    <Shell title="order-relay" waiting={active} pages={PAGES} {...{ brand, badges }}>
+      <Search />
+    </Shell>
+  )
 }
 
 await openSession()

@@ -1,7 +1,7 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
-import { Choice, DayChoice, Pager, parameter, SearchBox } from '@order-relay/web/filters.tsx'
+import { Choice, DayChoice, Pager, parameter } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
-import { Ago, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
+import { Ago, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '@order-relay/web/status.tsx'
@@ -33,29 +33,40 @@ const DAYS = [
 
 const Filters = ({ route }: { route: Route }) => (
   <search class="filters row" data-keeps-focus>
-    <SearchBox
-      label={t('Find by complete order number, request id, delivery id or invoice number')}
-      placeholder={t('Order, request, delivery or invoice')}
-    />
-    {!isSearch(route) && (
+    <StoreFilter />
+    <Choice label={t('Orders to show')} options={SHOWN} {...parameter('show')} />
+    {route.query.get('show') !== 'failing' && (
       <>
-        <StoreFilter />
-        <Choice label={t('Orders to show')} options={SHOWN} {...parameter('show')} />
-        {route.query.get('show') !== 'failing' && (
-          <>
-            <Choice
-              {...{ label: t('Status'), ...parameter('status') }}
-              options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
-            />
-            {DAYS.map(([name, label]) => (
-              <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
-            ))}
-          </>
-        )}
+        <Choice
+          {...{ label: t('Status'), ...parameter('status') }}
+          options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
+        />
+        {DAYS.map(([name, label]) => (
+          <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
+        ))}
       </>
     )}
   </search>
 )
+
+const MATCHES: Readonly<Record<NonNullable<Row['match']>['by'], string>> = {
+  order: t('order number'),
+  request: t('request'),
+  delivery: t('delivery'),
+  invoice: t('invoice number'),
+  reference: t('payment reference'),
+}
+
+const MATCH: Column<Row> = {
+  label: t('Found by'),
+  kind: 'breaks',
+  cell: ({ match }) =>
+    match && (
+      <>
+        {MATCHES[match.by]} {match.by !== 'order' && <Code>{visible(match.text)}</Code>}
+      </>
+    ),
+}
 
 const COLUMNS: Column<Row>[] = [
   {
@@ -90,7 +101,7 @@ const COLUMNS: Column<Row>[] = [
 ]
 
 const titleOfNone = (route: Route, cursor: string | undefined) => {
-  if (isSearch(route)) return t('Nothing has this number or id')
+  if (isSearch(route)) return t('Nothing begins with this')
   if (route.query.size === 0) return t('There are no orders yet')
   return cursor === undefined ? t('No order matches') : t('No matching order so far')
 }
@@ -113,10 +124,10 @@ export const Orders = page(
   ({ list: { orders, cursor, searched }, route }) => (
     <>
       <PageHead />
-      <Filters route={route} />
+      {!isSearch(route) && <Filters route={route} />}
       <Table
         caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}
-        columns={COLUMNS}
+        columns={isSearch(route) ? [...COLUMNS, MATCH] : COLUMNS}
         rows={orders}
         kind="orders"
         keyOf={({ source, external_id }) => `${source}/${external_id}`}
@@ -129,6 +140,16 @@ export const Orders = page(
           )}
         </Empty>
       </Table>
+      {isSearch(route) && searched !== undefined && (
+        <p class="small muted note">
+          {t(
+            'Searched the latest changes, back to {time}. Complete ids and invoice numbers are found at any age.',
+            {
+              time: <Ago iso={searched} />,
+            },
+          )}
+        </p>
+      )}
       <Pager first={t('Last changed')} cursor={cursor}>
         {cursor !== undefined && searched !== undefined && (
           <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>

@@ -85,8 +85,6 @@ export const t = translator({
   duplicate: 'تکراری',
   ignored: 'نادیده‌گرفته',
   quarantined: 'در قرنطینه',
-  'Find by delivery id': 'جستجو با شناسهٔ تحویل',
-  Find: 'یافتن',
   'No delivery matches': 'تحویلی پیدا نشد',
   'Delivery {id}': 'تحویل {id}',
   'Show all of the last week': 'نمایش همهٔ هفتهٔ گذشته',
@@ -344,9 +342,17 @@ export const t = translator({
   'no response': 'بی‌پاسخ',
   'not served': 'انجام‌نشده',
   // The list.
-  'Find by complete order number, request id, delivery id or invoice number':
-    'جستجو با شمارهٔ کامل سفارش، درخواست، تحویل یا فاکتور',
-  'Order, request, delivery or invoice': 'سفارش، درخواست، تحویل یا فاکتور',
+  'Find an order by its number, a request, delivery or invoice, or a payment reference':
+    'جستجوی سفارش با شمارهٔ آن، شناسهٔ درخواست یا وب‌هوک، شمارهٔ فاکتور یا شمارهٔ پیگیری پرداخت',
+  'Search: order, request, delivery, invoice, reference': 'جستجو: سفارش، درخواست، وب‌هوک، فاکتور، پیگیری',
+  'Found by': 'یافته با',
+  'order number': 'شمارهٔ سفارش',
+  request: 'درخواست',
+  delivery: 'وب‌هوک',
+  'invoice number': 'شمارهٔ فاکتور',
+  'payment reference': 'شمارهٔ پیگیری پرداخت',
+  'Searched the latest changes, back to {time}. Complete ids and invoice numbers are found at any age.':
+    'آخرین تغییرات تا {time} جستجو شد. شناسه‌ها و شماره‌های فاکتور اگر کامل باشند، هر قدر هم قدیمی، پیدا می‌شوند.',
   'Orders to show': 'چه نشان داده شود',
   'All orders': 'همهٔ سفارش‌ها',
   'Not settled': 'تسویه‌نشده',
@@ -367,7 +373,7 @@ export const t = translator({
     'همین که فروشگاهی سفارشی بفرستد یا سرویس حسابداری وب‌هوکی، اینجا دیده می‌شوند.',
   'No order matches': 'هیچ سفارشی مطابقت ندارد',
   'No matching order so far': 'تا اینجا هیچ سفارشی مطابقت ندارد',
-  'Nothing has this number or id': 'چیزی با این شماره یا شناسه نیست',
+  'Nothing begins with this': 'چیزی با این آغاز پیدا نشد',
   '{count} {count|order|orders} changed': '{count} سفارش تغییر کرد',
   // Why it waits.
   'Why it waits': 'چرا منتظر است',

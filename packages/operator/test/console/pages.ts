@@ -129,7 +129,7 @@ export const pageTests = (open: Open) => {
     await local.enqueue('orders.fifo', 'order.updated', {
       ...{ external_id, status: 'needs_review', error: words, invoice_number: words },
     })
-    await until(async () => (await local.json(['orders', 'find', external_id])).data.orders.length > 0)
+    await until(async () => (await local.json(['find', external_id])).data.orders.length > 0)
     await visit({ hash: '' }, async ({ page }) => {
       const width = () => page.evaluate('document.documentElement.scrollWidth')
       for (const [hash, words] of VIEWS) {

@@ -1,0 +1,43 @@
+import { SearchBox } from '@order-relay/web/filters.tsx'
+import { queryOf, request } from '@order-relay/web/http.ts'
+import { attempt } from '@order-relay/web/notices.ts'
+import { linkTo, replaceRoute, route } from '@order-relay/web/route.ts'
+import type { TargetedSubmitEvent } from 'preact'
+import type { RouteData } from './api.ts'
+import { t } from './persian.ts'
+import { linkToOrder } from './pieces.tsx'
+
+const isShown = () => route.value.path.join('/') === 'orders'
+
+/** Shows the orders found: on the list of orders while typing, which is one step back from the page before. */
+const search = (q: string) => {
+  const found = linkTo(['orders'], { q: q.trim() })
+  if (isShown()) replaceRoute(found)
+  else if (q.trim() !== '') location.hash = found
+}
+
+/** Opens the order if there is only one. */
+const open = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+  event.preventDefault()
+  const q = String(new FormData(event.currentTarget).get('q')).trim()
+  if (q === '') return
+  attempt(async () => {
+    const { orders } = await request<RouteData<'orders'>>('GET', `/api/orders${queryOf({ q })}`)
+    const [first, ...others] = orders
+    if (first && others.length === 0) location.hash = linkToOrder(first.source, first.external_id)
+    else search(q)
+  })
+}
+
+/** Finds orders from any page, by anything that names them. */
+export const Search = () => (
+  <search class="search" data-keeps-focus>
+    <form onSubmit={open}>
+      <SearchBox
+        label={t('Find an order by its number, a request, delivery or invoice, or a payment reference')}
+        placeholder={t('Search: order, request, delivery, invoice, reference')}
+        onChoose={search}
+      />
+    </form>
+  </search>
+)

@@ -1,0 +1,202 @@
+import { entryKeyOf, type HistoryEntry } from '@order-relay/lib/orders/history.ts'
+import { openRequests } from '@order-relay/lib/orders/order.ts'
+import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { HISTORY_INDEXES, TABLES } from '@order-relay/lib/platform/names.ts'
+import { EXTERNAL_ID_MAX, type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
+import * as v from 'valibot'
+import { inParallel } from '../core/async.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { count, lines, type Report, table } from '../core/output.ts'
+import { itemsOf } from '../core/table.ts'
+import { jsonOf } from '../core/webhook.ts'
+import { deliveryWith } from '../deliveries.ts'
+import { changesOf, readOrders } from './orders.ts'
+
+/** What of an order begins with the searched text. */
+export type Match = { by: 'order' | 'request' | 'delivery' | 'invoice' | 'reference'; text: string }
+
+export type Found = { stored: StoredOrder; match: Match }
+
+/** Maximum number of orders found. */
+const MOST = 50
+
+/** Maximum number of queries at the same time: there is one for each store and spelling. */
+const WIDTH = 50
+
+/** The changes examined when no order number begins with the text. */
+const CHANGES = 1000
+
+const latinDigits = (text: string) =>
+  text.replace(/[۰-۹٠-٩]/g, digit => String((digit.charCodeAt(0) - 0x0660) % 0x90))
+
+/**
+ * The spellings that are looked up, since DynamoDB compares exactly: as typed, in lower and upper case, and with an
+ * initial capital; with Latin digits.
+ */
+const spellings = (text: string): string[] => {
+  const forms = [text, latinDigits(text)].flatMap(each => {
+    const lower = each.toLowerCase()
+    return [each, lower, each.toUpperCase(), lower.replace(/^./u, first => first.toUpperCase())]
+  })
+  return [...new Set(forms)]
+}
+
+type Candidate = OrderKey & Match
+
+/** Orders whose number begins with the text: one query for each store and spelling. */
+const byNumber = async (context: Context, forms: readonly string[]): Promise<Candidate[]> => {
+  const { ordersTable: TableName } = await context.stack()
+  const found: Candidate[] = []
+  const ranges = context.stores().flatMap(({ source }) => forms.map(form => ({ source, form })))
+  await inParallel(ranges, WIDTH, async ({ source, form }) => {
+    const key = { 'source =': source, 'external_id BETWEEN': [form, `${form}\u{10ffff}`] }
+    let left = MOST
+    for await (const { external_id } of itemsOf(context, { TableName, Limit: MOST }, { key })) {
+      found.push({ source, external_id: external_id?.S ?? '', by: 'order', text: external_id?.S ?? '' })
+      if (--left === 0) break
+    }
+  })
+  return found
+}
+
+/** Orders with exactly this request, invoice number or delivery. */
+const byIndex = async (context: Context, forms: readonly string[]): Promise<Candidate[]> => {
+  const TableName = context.nameOf(TABLES.history)
+  const lookups = forms.flatMap(text => [
+    ...HISTORY_INDEXES.map(async IndexName => {
+      const found: Candidate[] = []
+      const by = IndexName === 'request' ? 'request' : 'invoice'
+      const index = { TableName, IndexName, Limit: MOST }
+      for await (const item of itemsOf(context, index, { key: { [`${IndexName} =`]: text } })) {
+        const { source, external_id } = entryKeyOf(item)
+        if (found.push({ source, external_id, by, text }) === MOST) break
+      }
+      return found
+    }),
+    deliveryWith(context, text).then((found): Candidate[] =>
+      found === undefined
+        ? []
+        : [{ source: found.source, external_id: found.external_id, by: 'delivery', text }],
+    ),
+  ])
+  return (await Promise.all(lookups)).flat()
+}
+
+const textsOf = ({ delivery, request, invoice_number, requests, published }: HistoryEntry): Match[] => [
+  ...[request, ...requests.map(({ id }) => id)].flatMap(text =>
+    text === undefined ? [] : [{ by: 'request', text } as const],
+  ),
+  ...(invoice_number === undefined ? [] : [{ by: 'invoice', text: invoice_number } as const]),
+  ...[delivery, ...published.map(each => each.delivery)].map(text => ({ by: 'delivery', text }) as const),
+]
+
+const referring = v.looseObject({ reference: v.string() })
+const paying = v.looseObject({ payment: referring })
+
+/** The references of payments that are not registered yet: a body is only stored until its request ends. */
+const referencesOf = ({ order }: StoredOrder): string[] =>
+  openRequests(order).flatMap(({ body }) => {
+    const json = jsonOf(body)
+    if (v.is(paying, json)) return [json.payment.reference]
+    return v.is(referring, json) ? [json.reference] : []
+  })
+
+/** The latest changes, searched for the beginning of an id, an invoice number or the reference of an open payment. */
+const recent = async (context: Context, forms: readonly string[]) => {
+  const prefixes = forms.map(form => form.toLowerCase())
+  const begins = (text: string) => prefixes.some(prefix => text.toLowerCase().startsWith(prefix))
+  const candidates: Candidate[] = []
+  const open = new Map<string, OrderKey>()
+  let searched: string | undefined
+  let read = 0
+  for await (const entry of changesOf(context, {})) {
+    const { source, external_id } = entry
+    const match = textsOf(entry).find(({ text }) => begins(text))
+    if (match !== undefined) candidates.push({ source, external_id, ...match })
+    if (!entry.settled) open.set(orderName(entry), entry)
+    if (++read < CHANGES) continue
+    searched = entry.at
+    break
+  }
+  for (const stored of (await readOrders(context, [...open.values()])).values()) {
+    const { source, external_id } = stored.order
+    const text = referencesOf(stored).find(begins)
+    if (text !== undefined) candidates.push({ source, external_id, by: 'reference', text })
+  }
+  return { candidates, searched }
+}
+
+/**
+ * Finds orders by the beginning of their number, or by a complete request id, delivery id or invoice number. If there is
+ * none, searches the latest changes for the beginning of an id, an invoice number or the reference of an open payment.
+ *
+ * @returns the orders, exact matches first, then the most recently changed; `searched` is the time of the oldest change
+ *   examined, if there are older ones
+ */
+export const findOrders = async (
+  context: Context,
+  given: string,
+): Promise<{ found: Found[]; searched?: string | undefined }> => {
+  const text = given.trim()
+  if (text === '' || [...text].length > EXTERNAL_ID_MAX) return { found: [] }
+  const forms = spellings(text)
+  const [numbers, ids] = await Promise.all([byNumber(context, forms), byIndex(context, forms)])
+  const known = [...ids, ...numbers]
+  const { candidates, searched } = known.length > 0 ? { candidates: known } : await recent(context, forms)
+  // The first match of an order is kept.
+  const matches = new Map(candidates.toReversed().map(each => [orderName(each), each]))
+  const isExact = ({ match }: Found) => forms.includes(match.text)
+  const found = [...(await readOrders(context, [...matches.values()]))].flatMap(([name, stored]): Found[] => {
+    const match = matches.get(name)
+    return match === undefined ? [] : [{ stored, match: { by: match.by, text: match.text } }]
+  })
+  return {
+    found: found
+      .toSorted(
+        (a, b) =>
+          Number(isExact(b)) - Number(isExact(a)) || (a.stored.updated_at < b.stored.updated_at ? 1 : -1),
+      )
+      .slice(0, MOST),
+    searched,
+  }
+}
+
+const COST = `
+The beginning of an order number suffices, in lower or upper case; ids and invoice numbers are found at any age if
+they are complete. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
+invoice number, or of the reference of a payment that is not registered yet. Each store costs up to four reads.`
+
+const find = async (context: Context, text: string): Promise<Report> => {
+  const { found, searched } = await findOrders(context, text)
+  const orders = found.map(({ stored: { order, updated_at }, match }) => ({
+    ...{ source: order.source, external_id: order.external_id, status: order.result?.status },
+    ...{ updated_at, found_by: match.by, match: match.text },
+  }))
+  const rows = orders.map(({ source, external_id, status, updated_at, found_by, match }) => [
+    ...[source, external_id, status, updated_at || undefined, `${found_by} ${match}`],
+  ])
+  return {
+    data: { orders, searched },
+    ok: orders.length > 0,
+    text: lines(
+      orders.length === 0
+        ? `Nothing found in ${context.title}.`
+        : table(['SOURCE', 'ORDER', 'STATUS', 'LAST CHANGE', 'FOUND BY'], rows),
+      orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
+      searched !== undefined && `Searched the latest ${CHANGES} changes, back to ${searched}.`,
+    ),
+  }
+}
+
+/** `relay find`: orders by anything that names them. */
+export const findCommand = ({ program, run }: Cli): void => {
+  program
+    .command('find')
+    .description(
+      'Find orders by order number, request id, delivery id, invoice number, or the reference of an open payment.',
+    )
+    .argument('<text>', 'the number, id or reference, or its beginning')
+    .addHelpText('after', COST)
+    .action(run(find))
+}
