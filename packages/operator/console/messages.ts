@@ -11,6 +11,7 @@ import {
   carryOut,
   collect,
   deletedAt,
+  failureOf,
   groupOf,
   groupsOf,
   type Message,
@@ -21,7 +22,7 @@ import {
 import { makePlan, type Plan, readPlan, selectionOf } from '../messages/plan.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
-import { confirmName, get, PERIODS, post } from './route.ts'
+import { get, PERIODS, post } from './route.ts'
 
 const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
 
@@ -34,7 +35,8 @@ const text = v.optional(v.string())
 const command = { command: v.picklist(['dead', 'quarantine']) }
 const plan = { plan: v.string() }
 const selected = {
-  ...{ ...command, id: text, group: text, source: text, event: text, order: text },
+  ...{ ...command, ids: v.optional(v.array(v.string())) },
+  ...{ group: text, source: text, event: text, order: text },
   since: v.optional(v.picklist(PERIODS)),
 }
 
@@ -91,11 +93,18 @@ export const messageRoutes = (context: Context, live: Live) => {
     context: Context,
     signal: AbortSignal,
   ) => {
-    const { plan, command, action, name } = started.plan
+    const { plan, command, action, name, failure } = started.plan
     const onStep = (outcome: string) => {
       started.counts[outcome] = (started.counts[outcome] ?? 0) + 1
     }
-    const task = { action, name, plan, selection: selectionOf(started.plan), ...(reason && { reason }) }
+    const task = {
+      action,
+      name,
+      failure,
+      plan,
+      selection: selectionOf(started.plan),
+      ...(reason && { reason }),
+    }
     try {
       const { stopped, missing } = await turns[command].add(() =>
         carryOut(context, KINDS[command], task, { ...PACING, signal, onStep }),
@@ -115,7 +124,7 @@ export const messageRoutes = (context: Context, live: Live) => {
       const { at, messages, hidden } = await readingOf(command)
       const shownOf = (each: Message) => ({
         ...summaryOf(each),
-        group: groupOf(each),
+        ...{ group: groupOf(each), failure: failureOf(each) },
         deleted_at: deletedAt(each),
       })
       return { at, hidden, groups: groupsOf(messages), messages: messages.map(shownOf) }
@@ -134,10 +143,9 @@ export const messageRoutes = (context: Context, live: Live) => {
     post(
       'plans',
       { ...selected, action: v.picklist(['replay', 'discard']) },
-      async ({ command, action, id, since: period, ...filters }) => {
+      async ({ command, action, since: period, ...filters }) => {
         const selection = {
           ...filters,
-          ...(id !== undefined && { ids: [id] }),
           ...(period !== undefined && { since: since(period) }),
           limit: Number.POSITIVE_INFINITY,
         }
@@ -148,9 +156,12 @@ export const messageRoutes = (context: Context, live: Live) => {
       keep(readPlan(file, context, command)),
     ),
     get('plan', plan, async ({ plan }) => planOf(plan)),
-    post('carry-out', { ...plan, name: text, reason: text }, async ({ plan, name, reason }) => {
-      const found = planOf(plan)
-      if (found.action === 'discard') confirmName('delete the messages', found.name, name)
+    post('carry-out', { ...plan, count: v.optional(v.number()), reason: text }, async given => {
+      const { count, reason } = given
+      const found = planOf(given.plan)
+      const { length } = found.messages
+      if (found.action === 'discard' && count !== length)
+        throw cannot('delete the messages', 'their number was not confirmed', `type "${length}"`)
       const started = { plan: found, counts: {}, missing: 0 }
       jobs.start(OPERATION, 'carry out the plan', (context, signal) => run(started, reason, context, signal))
       operation = started

@@ -132,7 +132,11 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
     }
     if (selection.ids?.length !== 0) await confirmName(context.terminal, `${action} ${name}`, name, yes)
   }
-  const task = { action, selection, name, ...(plan && { plan: plan.plan }), ...(reason && { reason }) }
+  const task = {
+    ...{ action, selection, name },
+    ...(plan && { plan: plan.plan, failure: plan.failure }),
+    ...(reason && { reason }),
+  }
   return reportOf(context, kind, task, await carryOut(context, kind, task, pacing))
 }
 

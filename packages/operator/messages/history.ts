@@ -15,6 +15,8 @@ const operation = v.object({
   action: v.picklist(['replay', 'discard', 'erase']),
   /** The order, or the selection of messages as the operator named it: an id, a group, filters, or all. */
   name: v.string(),
+  /** The failure of the selected group, in words. */
+  failure: v.optional(v.string()),
   /** The plan that was carried out. */
   plan: v.optional(v.string()),
   /** Absent while it runs, or if its process was killed. */
@@ -46,7 +48,7 @@ const operatorOf = async ({ local, aws }: Context): Promise<string> => {
  */
 export const beginOperation = async (
   context: Context,
-  what: Pick<Operation, 'reason' | 'command' | 'action' | 'name' | 'plan'>,
+  what: Pick<Operation, 'reason' | 'command' | 'action' | 'name' | 'failure' | 'plan'>,
 ) => {
   const { dynamodb, nameOf } = context
   const began = { ...what, by: await operatorOf(context), counts: {}, messages: [] }

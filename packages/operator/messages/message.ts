@@ -108,7 +108,7 @@ export const textOf = ({ body }: Message): string => {
 export const deletedAt = ({ raw }: Message): Date => new Date(raw.sent.getTime() + RETENTION_SECONDS * 1000)
 
 /** The group of a failure: its error or, if unknown, its store and event. */
-const failureOf = ({ from, error, event, source }: Message): string =>
+export const failureOf = ({ from, error, event, source }: Message): string =>
   `${from}: ${error === undefined ? `${event ?? 'message'} of ${source ?? 'no store'}` : causeOf(error)}`
 
 export const groupOf = (message: Message): string => hash('sha256', failureOf(message)).slice(0, 8)
@@ -234,7 +234,7 @@ export const PACING = { rate: 20, stopAfter: 5 } as const
 export const carryOut = async (
   context: Context,
   kind: Kind,
-  task: Task & Pick<Operation, 'name' | 'plan' | 'reason'>,
+  task: Task & Pick<Operation, 'name' | 'failure' | 'plan' | 'reason'>,
   pacing: { rate: number; stopAfter: number; signal?: AbortSignal; onStep?: (outcome: Outcome) => void },
 ) => {
   const { selection, ...what } = task

@@ -3,9 +3,9 @@ import { AccountingError } from '@order-relay/lib/accounting/errors.ts'
 import type { Announcements } from '@order-relay/lib/orders/announcements.ts'
 import type { CallResult } from '@order-relay/lib/orders/apply.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
-import type { FeedMessage } from '@order-relay/lib/orders/feed.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import type { AccountingCall } from '@order-relay/lib/orders/next-call.ts'
+import { requestViews } from '@order-relay/lib/orders/order.ts'
 import type { Orders } from '@order-relay/lib/orders/repository.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
@@ -20,6 +20,7 @@ import { jsonOf } from '../core/webhook.ts'
 import { announcementsOf, ordersOf } from '../orders/orders.ts'
 import {
   eachStep,
+  failureOf,
   type Kind,
   MESSAGE_ACTIONS,
   MESSAGE_COMMANDS,
@@ -31,17 +32,30 @@ import {
 
 type CallKind = AccountingCall['to']
 
-/** A call to the accounting service that a replay causes, and its expected outcome. */
-type ExpectedCall = { to: CallKind; body?: string; outcome: string }
+const values = { before: v.optional(v.string()), after: v.optional(v.string()) }
 
 /** The effects of a replay, as far as they can be predicted. */
-type Prediction = {
-  calls: ExpectedCall[]
+const prediction = v.object({
+  /** Calls to the accounting service, and their expected outcomes. */
+  calls: v.array(v.object({ to: v.picklist(['create', 'payment', 'refund', 'read']), outcome: v.string() })),
+  /** What differs afterwards: fields of the order's result, and states of its requests by their kind. */
+  changes: v.array(
+    v.variant('of', [
+      v.object({ of: v.literal('result'), field: v.string(), ...values }),
+      v.object({ of: v.literal('request'), field: v.string(), ...values }),
+    ]),
+  ),
   /** Messages to the store's feed. */
-  publishes: { event: FeedMessage['event']; status?: string }[]
+  publishes: v.array(v.object({ event: v.string(), status: v.optional(v.string()) })),
   /** Why the rest cannot be predicted. */
-  unknown?: string
-}
+  unknown: v.optional(v.string()),
+})
+
+type Prediction = v.InferOutput<typeof prediction>
+type ExpectedCall = Prediction['calls'][number]
+type Change = Prediction['changes'][number]
+
+const NOTHING: Prediction = { calls: [], changes: [], publishes: [] }
 
 type Expected = { result: CallResult; after: ServiceOrder; outcome: string }
 
@@ -96,6 +110,34 @@ const predictCall = (
   }
 }
 
+const fieldsOf = (stored: StoredOrder | undefined) => {
+  const { source: _, external_id: __, ...fields } = stored?.order.result ?? {}
+  return new Map(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
+}
+
+const statesOf = (stored: StoredOrder | undefined) =>
+  new Map(stored && requestViews(stored.order).map(({ id, kind, state }) => [id, { kind, state }]))
+
+/** What differs between two states of an order. */
+const changesBetween = (before: StoredOrder | undefined, after: StoredOrder | undefined): Change[] => {
+  const [oldFields, newFields] = [fieldsOf(before), fieldsOf(after)]
+  const [oldStates, newStates] = [statesOf(before), statesOf(after)]
+  const all: Change[] = [
+    ...[...new Set([...oldFields.keys(), ...newFields.keys()])].map(field => ({
+      ...({ of: 'result', field, before: oldFields.get(field), after: newFields.get(field) } as const),
+    })),
+    ...[...newStates].map(([id, { kind, state }]) => ({
+      ...({ of: 'request', field: kind, before: oldStates.get(id)?.state, after: state } as const),
+    })),
+  ]
+  return all.filter(({ before: old, after: fresh }) => old !== fresh)
+}
+
 /**
  * Predicts the effects of replaying events: runs the worker's own `handleEvent` on the stored order, with calls answered
  * by the spec's rules. Reads the store and the service; changes nothing. Each event starts from the predicted result of
@@ -117,12 +159,15 @@ export const dryRun = ({
     const name = orderName(event.data)
     const calls: ExpectedCall[] = []
     const publishes: Prediction['publishes'] = []
+    let before: StoredOrder | undefined
+    const predicted = () => ({ calls, changes: changesBetween(before, stored.get(name)), publishes })
     try {
       await handleEvent(event, {
         orders: {
           get: async key => {
             if (!stored.has(name)) stored.set(name, await orders.get(key))
-            return stored.get(name)
+            before = stored.get(name)
+            return before
           },
           save: async (saved, revision) => {
             stored.set(name, { ...saved, revision: revision + 1, updated_at: '' })
@@ -133,7 +178,7 @@ export const dryRun = ({
           const now = services.get(name) ?? (await readService(order))
           const { result, after, outcome } = predictCall(call, order, now)
           services.set(name, after)
-          calls.push({ ...call, outcome })
+          calls.push({ to: call.to, outcome })
           return result
         },
         publish: async message => {
@@ -144,21 +189,23 @@ export const dryRun = ({
         retryRefused: Number.POSITIVE_INFINITY,
         redelivered: false,
       })
-      return { calls, publishes }
+      return predicted()
     } catch (error) {
-      if (error instanceof AccountingError) return { calls, publishes, unknown: serviceMessage(error) }
-      if (error instanceof Failure) return { calls, publishes, unknown: error.message }
+      if (error instanceof AccountingError) return { ...predicted(), unknown: serviceMessage(error) }
+      if (error instanceof Failure) return { ...predicted(), unknown: error.message }
       throw error
     }
   }
 }
 
-/** A prediction, one call or message per line. */
-const predictionText = ({ calls, publishes, unknown }: Prediction): string[] => [
-  ...calls.map(({ to, body, outcome }) =>
-    to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${body ?? ''}: ${outcome}`,
-  ),
+/** A prediction, one call, change or message per line. */
+const predictionText = ({ calls, changes, publishes, unknown }: Prediction): string[] => [
+  ...calls.map(({ to, outcome }) => `${to === 'read' ? 'GET order' : `POST ${to}`}: ${outcome}`),
   ...(calls.length === 0 && unknown === undefined ? ['no call'] : []),
+  ...changes.map(
+    ({ of, field, before = '-', after = '-' }) =>
+      `${of === 'result' ? field : `request ${field}`}: ${before} → ${after}`,
+  ),
   ...publishes.map(
     ({ event, status }) => `feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,
   ),
@@ -192,11 +239,13 @@ const plan = v.object({
   /** The relay it was made for. */
   relay: v.string(),
   name: v.string(),
+  /** The failure of the selected group, in words. */
+  failure: v.optional(v.string()),
   made_at: v.string(),
-  /** `does` describes the effects, one call or message per line. */
+  /** `does` describes the effects, one call, change or message per line; earlier versions wrote no others. */
   messages: v.array(
     v.looseObject({
-      ...{ id: v.string(), does: v.array(v.string()) },
+      ...{ id: v.string(), does: v.array(v.string()), predicted: v.optional(prediction) },
       ...{
         source: v.optional(v.string()),
         external_id: v.optional(v.string()),
@@ -234,17 +283,20 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
   })
   const predictions: Prediction[] = []
   const messages: Plan['messages'] = []
+  let failure: string | undefined
   const { hidden } = await eachStep(context, kind, task, async (message, step) => {
     const { event, note = OUTCOMES[step.outcome] } = step.outcome === 'replayed' ? step : {}
-    const prediction = event === undefined ? { calls: [], publishes: [] } : await predictEvent(event)
-    const does = event === undefined ? [note] : predictionText(prediction)
-    predictions.push(prediction)
-    messages.push({ ...summaryOf(message), ...prediction, does: does.map(visible) })
+    const predicted = event && (await predictEvent(event))
+    const does = predicted === undefined ? [note] : predictionText(predicted)
+    predictions.push(predicted ?? NOTHING)
+    messages.push({ ...summaryOf(message), ...(predicted && { predicted }), does: does.map(visible) })
+    failure ??= task.selection.group && failureOf(message)
     return undefined
   })
   return {
     ...{ plan: randomUUID(), command: kind.command, action: task.action, relay: context.title },
     ...{ name: nameOf(task.selection, messages.length), made_at: new Date().toISOString(), messages },
+    ...(failure !== undefined && { failure }),
     ...{ calls: callCounts(predictions.flatMap(({ calls }) => calls)), hidden },
   }
 }

@@ -78,6 +78,7 @@ test('predicts no call for a known or later status, and a read for an earlier on
   expect(await callsOf(dryRunOf(at('paid'), 'paid'), webhook('paid'))).toEqual([])
   expect(await dryRunOf(at('paid'), 'invoiced')(webhook('paid'))).toEqual({
     calls: [],
+    changes: [{ of: 'result', field: 'status', before: 'invoiced', after: 'paid' }],
     publishes: [{ event: 'order.updated', status: 'paid' }],
   })
   expect(await callsOf(dryRunOf(at('paid'), 'paid'), webhook('invoiced'))).toEqual(['read: "paid"'])
@@ -90,8 +91,17 @@ test('predicts nothing for a status that the spec does not define', async () => 
   })
 })
 
-test('applies each event to the predicted result of the previous one', async () => {
+test('applies each event to the predicted result of the previous one, and predicts only what differs', async () => {
   const run = dryRunOf(at('invoiced'), 'invoiced')
-  expect(await callsOf(run, request('payment'))).toEqual(['payment: expected status "paid"'])
-  expect(await callsOf(run, request('refund'))).toEqual(['refund: expected status "refunded"'])
+  const change = (kind: 'payment' | 'refund', before: string, after: string) => ({
+    calls: [{ to: kind, outcome: `expected status "${after}"` }],
+    changes: [
+      { of: 'result', field: 'status', before, after },
+      { of: 'request', field: kind, before: undefined, after: 'registered' },
+    ],
+    publishes: [{ event: 'order.updated', status: after }],
+  })
+  expect(await run(request('payment'))).toEqual(change('payment', 'invoiced', 'paid'))
+  expect(await run(request('refund'))).toEqual(change('refund', 'paid', 'refunded'))
+  expect((await run(webhook('refunded'))).changes).toEqual([])
 })

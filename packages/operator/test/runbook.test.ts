@@ -141,7 +141,8 @@ const PAGES: Readonly<
       'dead list': /order queue {2}api +refunded +order\.payment/,
       'tail --since 2d --errors --order <external_id>':
         /ERROR event retried .*The accounting service answered 503/,
-      'dead replay --all --plan <file>': /POST payment .*: expected status "paid"[\s\S]*1 payment call /,
+      'dead replay --all --plan <file>':
+        /POST payment: expected status "paid"\n.*status: \S+ → paid[\s\S]*1 payment call /,
       'dead replay --from <file>': REPLAYED,
       'dead discard <id>': discarded('orders-dead.fifo', 'order.check', 'api'),
       'dead history': /discard .* 1 discarded[\s\S]*replay .*all 1 .*1 replayed/,

@@ -1,11 +1,10 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter } from '@order-relay/web/filters.tsx'
-import { ask, type FieldProps } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
-import { attempt } from '@order-relay/web/notices.ts'
 import {
   Ago,
   Button,
+  buttons,
   Code,
   type Column,
   Empty,
@@ -17,112 +16,18 @@ import {
 } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
-import type { TargetedEvent } from 'preact'
-import { useRef } from 'preact/hooks'
+import { type Signal, useSignal } from '@preact/signals'
 import { act, type RouteData, reads } from './api.ts'
+import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
-
-type Plan = RouteData<'plan'>
-type Operation = RouteData<'operations'>['operations'][number]
-
-const commandOf = ({ path: [name] }: Route) => (name === 'quarantine' ? 'quarantine' : 'dead')
+import { Fields, linkToOrder, Message, PERIODS } from './pieces.tsx'
+import { commandOf, HISTORY, OpenPlan, type Plan, Planning, PlanPage, Progress, plan } from './plans.tsx'
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
 const EMPTY = {
   dead: t('Events that keep failing for days are moved here. Replay them once the cause is fixed.'),
   quarantine: t('Authentic webhooks that cannot be read are kept here. Replay them once they can be read.'),
 }
-const ACTIONS = { replay: t('Replay'), discard: t('Delete') }
-const TONES = { replay: undefined, discard: 'bad' } as const
-const OUTCOMES = {
-  replayed: t('replayed'),
-  discarded: t('deleted'),
-  duplicate: t('deleted as duplicates'),
-  unreadable: t('still unreadable'),
-  foreign: t('of an unknown store'),
-  behind: t('behind another kept message'),
-  failed: t('failed again'),
-}
-
-const countsText = (counts: Operation['counts']) =>
-  Object.entries(OUTCOMES)
-    .flatMap(([outcome, text]) => (counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : []))
-    .join(', ') || '–'
-
-/** Opens a plan once it exists. */
-const show = (command: Plan['command'], made: Promise<{ plan: string }>) =>
-  attempt(async () => {
-    location.hash = linkTo([command, 'plan', (await made).plan])
-  })
-
-/** Buttons that create a plan for the selection and open it. */
-const Planning = ({ route, selection }: { route: Route; selection: object }) => {
-  const command = commandOf(route)
-  const make = (action: keyof typeof ACTIONS) => () =>
-    show(command, act('plans', { command, action, ...selection }))
-  return (
-    <>
-      <Button onClick={make('replay')}>{t('Plan a replay')}</Button>
-      <Button onClick={make('discard')}>{t('Plan a deletion')}</Button>
-    </>
-  )
-}
-
-/** Opens a plan that was downloaded, or written by the command. */
-const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
-  const input = useRef<HTMLInputElement>(null)
-  const open = async ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
-    const [file] = currentTarget.files ?? []
-    if (file !== undefined)
-      await show(
-        command,
-        file.text().then(text => act('plans/open', { command, file: text })),
-      )
-    // Allows choosing the same file again.
-    currentTarget.value = ''
-  }
-  return (
-    <>
-      <input ref={input} type="file" accept=".json" aria-label={t('Open a plan…')} hidden onChange={open} />
-      <Button onClick={() => input.current?.click()}>{t('Open a plan…')}</Button>
-    </>
-  )
-}
-
-const HISTORY: Column<Operation>[] = [
-  { label: t('When'), cell: ({ at }) => <Moment iso={at} /> },
-  { label: t('By'), kind: 'breaks', cell: ({ by }) => <Code>{by}</Code> },
-  { label: t('Action'), cell: ({ action }) => action !== 'erase' && ACTIONS[action] },
-  { label: t('Messages'), kind: 'breaks', cell: ({ name }) => <Code>{name}</Code> },
-  { label: t('Result'), kind: 'breaks', cell: ({ counts }) => countsText(counts) },
-  {
-    label: t('Stopped'),
-    kind: 'breaks sentences',
-    cell: ({ stopped }) => stopped && <Message text={stopped} />,
-  },
-  { label: t('Reason'), kind: 'breaks sentences', cell: ({ reason }) => reason && <Name>{reason}</Name> },
-]
-
-/** The progress of the most recently started plan. */
-const Progress = ({ plan, counts, missing, end }: NonNullable<RouteData<'operation'>['operation']>) => {
-  const done = Object.values(counts).reduce((sum, each) => sum + each, 0)
-  return (
-    <section class="card progress" aria-label={t('Progress')}>
-      <a href={linkTo([plan.command, 'plan', plan.plan])}>
-        {ACTIONS[plan.action]}: <Code>{plan.name}</Code>
-      </a>
-      <progress max={plan.messages.length} value={done} aria-label={t('Progress')} />
-      <p role="status">
-        {countsText(counts)} {missing > 0 && t('{count} {count|was|were} already gone.', { count: missing })}{' '}
-        <Message text={end?.failure} />
-      </p>
-      {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Stop the plan')}</Button>}
-      {end?.failure && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
-    </section>
-  )
-}
-
 type Row = RouteData<'messages'>['messages'][number]
 
 /** The fields by which messages are selected, in addition to their age. */
@@ -149,27 +54,76 @@ const only = (name: keyof typeof FILTERS, text: string | undefined, value = text
     </a>
   )
 
-const GROUPS: Column<RouteData<'messages'>['groups'][number]>[] = [
+const groupsIn = (command: Plan['command']): Column<RouteData<'messages'>['groups'][number]>[] => [
   { label: t('Failure'), kind: 'breaks', cell: ({ group, failure }) => only('group', failure, group) },
   { label: t('Messages'), kind: 'number', cell: ({ count }) => decimal(count) },
   { label: t('First'), cell: ({ first }) => <Ago iso={first} /> },
   { label: t('Last'), cell: ({ last }) => <Ago iso={last} /> },
+  buttons(
+    [
+      t('Plan a replay'),
+      () => t('Plan a replay of the group'),
+      ({ group }) => plan(command, 'replay', { group }),
+    ],
+    [
+      t('Plan a deletion'),
+      () => t('Plan a deletion of the group'),
+      ({ group }) => plan(command, 'discard', { group }),
+    ],
+  ),
 ]
 
-const messagesIn = (command: Plan['command']): Column<Row>[] => [
+type Chosen = Signal<ReadonlySet<string>>
+
+const choose = (chosen: Chosen, ids: readonly string[], isChosen: boolean) => {
+  const others = [...chosen.value].filter(id => !ids.includes(id))
+  chosen.value = new Set(isChosen ? [...others, ...ids] : others)
+}
+
+const messagesIn = (command: Plan['command'], chosen: Chosen): Column<Row>[] => [
   {
-    label: t('Message'),
+    label: t('Order'),
     kind: 'breaks',
-    cell: ({ id, external_id }) => (
-      <a href={linkTo([command, 'message', id])} class="row-link">
-        <Code>{visible(external_id ?? id)}</Code>
-      </a>
+    cell: ({ id, source, external_id }) => (
+      <span class="row">
+        <input
+          type="checkbox"
+          aria-label={t('Choose {name}', { name: visible(external_id ?? id) })}
+          checked={chosen.value.has(id)}
+          onChange={event => choose(chosen, [id], event.currentTarget.checked)}
+        />
+        {source !== undefined && external_id !== undefined ? (
+          <a href={linkToOrder(source, external_id)}>
+            <Name>{visible(external_id)}</Name>
+          </a>
+        ) : (
+          <Code>{visible(external_id ?? id)}</Code>
+        )}
+      </span>
     ),
   },
   { label: t('Store'), kind: 'cell-store', cell: ({ source }) => only('source', source) },
-  { label: t('Event'), cell: ({ event }) => only('event', event) },
+  { label: t('Event'), cell: ({ event }) => event && only('event', nameIn(NAMES, event), event) },
+  {
+    label: t('Cause'),
+    kind: 'breaks sentences',
+    cell: ({ error }) =>
+      error === undefined ? <span class="muted">{t('not recorded')}</span> : <Message text={error} />,
+  },
   { label: t('Since'), cell: ({ at }) => <Ago iso={at} /> },
   { label: t('Deleted by SQS'), cell: ({ deleted_at }) => <Moment iso={deleted_at} /> },
+  {
+    label: t('Message'),
+    cell: ({ id, external_id }) => (
+      <a
+        href={linkTo([command, 'message', id])}
+        class="row-link"
+        aria-label={t('Show the message of {name}', { name: visible(external_id ?? id) })}
+      >
+        {t('Show')}
+      </a>
+    ),
+  },
 ]
 
 const List = page(
@@ -185,8 +139,14 @@ const List = page(
   },
   ({ found: { at, hidden, groups, messages }, progress: { operation }, done: { operations }, route }) => {
     const command = commandOf(route)
-    const selection = Object.fromEntries(route.query)
+    const chosen = useSignal<ReadonlySet<string>>(new Set())
+    const filters = Object.fromEntries(route.query)
     const rows = messages.filter(message => isSelected(route, message))
+    const ids = rows.map(({ id }) => id).filter(id => chosen.value.has(id))
+    const named = {
+      ...{ group: groups.find(({ group }) => group === filters.group)?.failure, source: filters.source },
+      ...{ event: filters.event && nameIn(NAMES, filters.event), order: filters.order },
+    }
     return (
       <>
         <PageHead>
@@ -210,7 +170,7 @@ const List = page(
         ) : (
           <>
             <Section id="groups" title={t('What failed')}>
-              <Table columns={GROUPS} rows={groups} keyOf={({ group }) => group} />
+              <Table columns={groupsIn(command)} rows={groups} keyOf={({ group }) => group} />
             </Section>
             <Section
               id="messages"
@@ -221,21 +181,36 @@ const List = page(
                     {...{ label: t('Period'), ...parameter('since') }}
                     options={[['', t('Any time')], ...PERIODS]}
                   />
-                  <Planning {...{ route, selection }} />
+                  <Button
+                    onClick={() =>
+                      choose(
+                        chosen,
+                        rows.map(({ id }) => id),
+                        ids.length === 0,
+                      )
+                    }
+                  >
+                    {ids.length === 0 ? t('Choose all') : t('Choose none')}
+                  </Button>
+                  <Planning
+                    route={route}
+                    selection={ids.length === 0 ? filters : { ids }}
+                    count={ids.length}
+                  />
                 </span>
               }
             >
               {route.query.size > 0 && (
                 <p class="row note">
-                  {Object.keys(FILTERS).map(
-                    name => selection[name] && <Code key={name}>{visible(selection[name])}</Code>,
+                  {Object.entries(named).map(
+                    ([name, text]) => text && <Message key={name} text={text} kind="strong" />,
                   )}
                   <a class="button small" href={linkTo([command])}>
                     {t('Show all')}
                   </a>
                 </p>
               )}
-              <Table columns={messagesIn(command)} rows={rows} keyOf={({ id }) => id}>
+              <Table columns={messagesIn(command, chosen)} rows={rows} keyOf={({ id }) => id}>
                 <Empty title={t('No message matches')}>
                   <LinkButton href={linkTo([command])}>{t('Show all')}</LinkButton>
                 </Empty>
@@ -265,76 +240,12 @@ const MessagePage = page(
           {about.source !== undefined && about.external_id !== undefined && (
             <LinkButton href={linkToOrder(about.source, about.external_id)}>{t('Show the order')}</LinkButton>
           )}
-          <Planning route={route} selection={{ id: about.id }} />
+          <Planning route={route} selection={{ ids: [about.id] }} />
         </span>
       </PageHead>
       <Fields of={{ ...about, body: text }} />
     </>
   ),
-)
-
-const confirm = ({ plan, command, action, name }: Plan) => {
-  const isDeletion = action === 'discard'
-  const naming: FieldProps[] = isDeletion ? [{ name: 'name', label: t('Type {name}', { name }) }] : []
-  ask({
-    title: isDeletion ? t('Delete permanently?') : t('Replay now?'),
-    fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],
-    action: ACTIONS[action],
-    tone: TONES[action],
-    submit: async ({ text }) => {
-      await act('carry-out', { plan, reason: text('reason'), name: text('name') })
-      location.hash = linkTo([command])
-    },
-  })
-}
-
-const save = (plan: Plan) => {
-  const href = URL.createObjectURL(new Blob([JSON.stringify(plan, null, 2)], { type: 'application/json' }))
-  Object.assign(document.createElement('a'), { href, download: `${plan.command}-${plan.plan}.json` }).click()
-  URL.revokeObjectURL(href)
-}
-
-const STEPS: Column<Plan['messages'][number]>[] = [
-  { label: t('Message'), kind: 'breaks', cell: ({ id }) => <Code>{id}</Code> },
-  ...OF_ORDER,
-  { label: t('Event'), cell: ({ event }) => event && <Code>{visible(event)}</Code> },
-  {
-    label: t('Effect'),
-    kind: 'breaks sentences',
-    cell: ({ does }) => does.map(line => <Message key={line} text={line} as="p" />),
-  },
-]
-
-/** Maximum number of messages of a plan shown; its file has all. */
-const SHOWN = 200
-
-const PlanPage = page(
-  { title: () => t('Plan'), reads: ({ path: [, , plan] }) => ({ plan: reads('plan', { plan }) }) },
-  ({ plan }) => {
-    const { create, payment, refund } = plan.calls
-    const more = plan.messages.length - SHOWN
-    return (
-      <>
-        <PageHead title={t('{action}: {name}', { action: ACTIONS[plan.action], name: visible(plan.name) })}>
-          <p class="row">
-            <Button onClick={() => save(plan)}>{t('Download the plan')}</Button>
-            <Button kind="primary" tone={TONES[plan.action]} onClick={() => confirm(plan)}>
-              {ACTIONS[plan.action]}
-            </Button>
-          </p>
-        </PageHead>
-        <p class="note">
-          {t('Calls to the service: create {create}, payment {payment}, refund {refund}', {
-            create,
-            payment,
-            refund,
-          })}
-        </p>
-        <Table columns={STEPS} rows={plan.messages.slice(0, SHOWN)} keyOf={({ id }) => id} />
-        {more > 0 && <p class="note">{t('and {count} more', { count: more })}</p>}
-      </>
-    )
-  },
 )
 
 /** Dead letters, or the quarantine: failures, messages, and plans to replay or delete them. */
