@@ -1,4 +1,4 @@
-import { isOpen, refusalOf, requestViews } from '@order-relay/lib/orders/order.ts'
+import { isOpen, REQUEST_KINDS, refusalOf, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
@@ -7,6 +7,7 @@ import { findOrders } from '../orders/find.ts'
 import { checkOrders, failingOrders, listOrders, type OrderPage, timelineOf } from '../orders/orders.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
+import { withdraw } from '../orders/withdraw.ts'
 import { get, post } from './route.ts'
 
 const PAGE = 50
@@ -80,5 +81,8 @@ export const orderRoutes = (context: Context) => [
     }
   }),
   post('orders/check', key, order => checkOrders(context, [order])),
+  post('orders/withdraw', { ...key, of: v.picklist(REQUEST_KINDS) }, ({ of, ...order }) =>
+    withdraw(context, order, of),
+  ),
   post('orders/resend', key, order => resend(context, { ...order, rate: RESEND_RATE })),
 ]

@@ -1,6 +1,6 @@
-import { Option } from '@commander-js/extra-typings'
+import { Argument, Option } from '@commander-js/extra-typings'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
-import { isSettled, type RequestView, requestViews } from '@order-relay/lib/orders/order.ts'
+import { isSettled, REQUEST_KINDS, type RequestView, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
@@ -19,6 +19,7 @@ import {
   timelineOf,
 } from './orders.ts'
 import { waitingInWords, whyWaiting } from './why-waiting.ts'
+import { withdrawRequest } from './withdraw.ts'
 
 const requestText = ({ id, kind, of, state, reason }: RequestView) =>
   `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
@@ -183,6 +184,13 @@ export const ordersCommands = ({ program, run }: Cli): void => {
       .argument('<external_id>', "the order's number in the store")
   ofOrder('show', 'Show an order: its result, its requests, why it waits, and its history.').action(run(show))
   ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
+  ofOrder(
+    'withdraw',
+    'Withdraw an open request in the name of its store, which is notified, after confirmation by typing the number of the order.',
+  )
+    .addArgument(new Argument('<request>', 'the request').choices(REQUEST_KINDS))
+    .option('--yes <name>', 'the number, for scripts')
+    .action(run(withdrawRequest))
   ofOrder(
     'erase',
     'Erase the data of a settled order on request, after confirmation by typing its number, and print what remains where. Erase it at the accounting service first.',

@@ -20,7 +20,8 @@ import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect } from '../messages/message.ts'
 import { ordersOf } from './orders.ts'
 
-const commandFor = (command: string, { source, external_id }: OrderKey, { flags }: Context) =>
+/** The command about an order, for messages. */
+export const commandFor = (command: string, { source, external_id }: OrderKey, { flags }: Context) =>
   `relay ${command} ${shellWord(source)} ${shellWord(external_id)}${flags}`
 
 /** @throws Failure if an event or message of the order may still be in a queue, or the order is about to change */

@@ -85,7 +85,7 @@ const messagesIn = (command: Plan['command'], chosen: Chosen): Column<Row>[] => 
     label: t('Order'),
     kind: 'breaks',
     cell: ({ id, source, external_id }) => (
-      <span class="row">
+      <span class="pick">
         <input
           type="checkbox"
           aria-label={t('Choose {name}', { name: visible(external_id ?? id) })}

@@ -1,5 +1,5 @@
 import { Ago, Chip, Code, Moment, Section, type Tone, Wait } from '@order-relay/web/pieces.tsx'
-import { linkTo } from '@order-relay/web/route.ts'
+import type { ComponentChildren } from 'preact'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
@@ -113,19 +113,13 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
   )
 }
 
-const ACTIONS = {
-  check: t('Check now'),
-  replay: t('Replay the dead letter'),
-  discard: t('Discard the dead letter'),
-  withdraw: t('Withdraw'),
-} as const
-
 /** Why the order waits: what blocks it, what is queued behind that, and what each action would do. */
 export const Waiting = ({
-  source,
-  external_id,
   why: { links, actions },
-}: Pick<RouteData<'order'>, 'source' | 'external_id' | 'why'>) => (
+  buttonOf,
+}: Pick<RouteData<'order'>, 'why'> & {
+  buttonOf: (action: RouteData<'order'>['why']['actions'][number]) => ComponentChildren
+}) => (
   <Section id="waiting" title={t('Why it waits')}>
     <ol class="timeline chain">
       {links.map((link, index) => (
@@ -133,17 +127,10 @@ export const Waiting = ({
       ))}
     </ol>
     <dl class="facts card made">
-      {actions.map(({ action, of, effect }) => (
-        <div key={`${action} ${of}`}>
-          <dt>
-            {action === 'replay' || action === 'discard' ? (
-              <a href={linkTo(['dead'], { source, order: external_id })}>{ACTIONS[action]}</a>
-            ) : (
-              ACTIONS[action]
-            )}{' '}
-            {of !== undefined && `(${nameIn(NAMES, of)})`}
-          </dt>
-          <Message text={effect} as="dd" />
+      {actions.map(action => (
+        <div key={`${action.action} ${action.of}`}>
+          <dt>{buttonOf(action)}</dt>
+          <Message text={action.effect} as="dd" />
         </div>
       ))}
     </dl>

@@ -1,14 +1,14 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { decimal, formatMilliseconds, serial } from '@order-relay/web/format.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
-import { attempt } from '@order-relay/web/notices.ts'
 import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { StatusChip } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
-import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { Lines } from './log.tsx'
+import { ActionButton, check, resend } from './order-actions.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
@@ -18,18 +18,6 @@ type Entry = Data['entries'][number]
 type Key = { source: string; external_id: string }
 
 const keyOf = ({ path: [, source = '', external_id = ''] }: Route): Key => ({ source, external_id })
-
-const check = (key: Key) =>
-  attempt(
-    () => act('orders/check', key),
-    t('The check is in the order queue: the worker reads the order from the service.'),
-  )
-
-const resend = (key: Key) =>
-  attempt(
-    () => act('orders/resend', key),
-    t('The worker publishes the current state of the order to its store, with the next version.'),
-  )
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   result: t('answered'),
@@ -207,7 +195,9 @@ export const Order = page(
           </Button>
         </span>
       </PageHead>
-      {order.why.links.length > 0 && <Waiting {...order} />}
+      {order.why.links.length > 0 && (
+        <Waiting why={order.why} buttonOf={action => <ActionButton {...action} order={order} />} />
+      )}
       {order.failing !== undefined && <Attempts failing={order.failing} />}
       <div class="columns">
         <Timeline {...order} />

@@ -49,8 +49,7 @@ const Filters = ({ route }: { route: Route }) => (
   </search>
 )
 
-const MATCHES: Readonly<Record<NonNullable<Row['match']>['by'], string>> = {
-  order: t('order number'),
+const MATCHES: Readonly<Record<Exclude<NonNullable<Row['match']>['by'], 'order'>, string>> = {
   request: t('request'),
   delivery: t('delivery'),
   invoice: t('invoice number'),
@@ -61,9 +60,10 @@ const MATCH: Column<Row> = {
   label: t('Found by'),
   kind: 'breaks',
   cell: ({ match }) =>
-    match && (
+    match &&
+    match.by !== 'order' && (
       <>
-        {MATCHES[match.by]} {match.by !== 'order' && <Code>{visible(match.text)}</Code>}
+        {MATCHES[match.by]} <Code>{visible(match.text)}</Code>
       </>
     ),
 }
@@ -127,7 +127,7 @@ export const Orders = page(
       {!isSearch(route) && <Filters route={route} />}
       <Table
         caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}
-        columns={isSearch(route) ? [...COLUMNS, MATCH] : COLUMNS}
+        columns={orders.some(({ match }) => match && match.by !== 'order') ? [...COLUMNS, MATCH] : COLUMNS}
         rows={orders}
         kind="orders"
         keyOf={({ source, external_id }) => `${source}/${external_id}`}

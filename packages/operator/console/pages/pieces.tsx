@@ -22,7 +22,8 @@ type Text = string | Coded<keyof typeof PERSIAN>
 
 type MessageProps = { text: Text | undefined; as?: 'span' | 'p' | 'dd'; kind?: string }
 
-const inWords = (text: Text) =>
+/** A message as text, in the reader's language. */
+export const inWords = (text: Text) =>
   typeof text === 'string' ? translateMessage(visible(text)) : translateCoded(text, PERSIAN, visible)
 
 /** A message of the relay or the service, in the reader's language. */

@@ -1,0 +1,58 @@
+import { ask } from '@order-relay/web/form.tsx'
+import { attempt, toast } from '@order-relay/web/notices.ts'
+import { Button } from '@order-relay/web/pieces.tsx'
+import { act, type RouteData } from './api.ts'
+import { NAMES, nameIn } from './order-pieces.tsx'
+import { t } from './persian.ts'
+import { inWords } from './pieces.tsx'
+import { plan } from './plans.tsx'
+
+type Key = { source: string; external_id: string }
+
+export const check = ({ source, external_id }: Key) =>
+  attempt(
+    () => act('orders/check', { source, external_id }),
+    t('The check is in the order queue: the worker reads the order from the service.'),
+  )
+
+export const resend = ({ source, external_id }: Key) =>
+  attempt(
+    () => act('orders/resend', { source, external_id }),
+    t('The worker publishes the current state of the order to its store, with the next version.'),
+  )
+
+type Action = RouteData<'order'>['why']['actions'][number]
+
+const LABELS = {
+  check: t('Check now'),
+  replay: t('Replay the dead letter…'),
+  discard: t('Discard the dead letter…'),
+  withdraw: t('Withdraw…'),
+} as const
+
+const askWithdraw = (order: Key, of: NonNullable<Action['of']>, effect: Action['effect']) =>
+  ask({
+    title: t('Withdraw: {request}', { request: nameIn(NAMES, of) }),
+    text: `${inWords(effect)} ${t('The store is notified of it.')}`,
+    action: t('Withdraw'),
+    tone: 'bad',
+    submit: async () => {
+      await act('orders/withdraw', { ...order, of })
+      toast(t('The withdrawal is in the order queue.'))
+    },
+  })
+
+/** A possible action: a check is made at once, a dead letter is planned first, and a withdrawal is confirmed. */
+export const ActionButton = ({ order, action, of, effect }: Action & { order: Key }) => {
+  const { source, external_id } = order
+  const carryOut = () => {
+    if (action === 'check') return check(order)
+    if (action === 'withdraw') return of && askWithdraw({ source, external_id }, of, effect)
+    return plan('dead', action, { source, order: external_id })
+  }
+  return (
+    <Button kind="small" onClick={carryOut}>
+      {LABELS[action]} {of !== undefined && `(${nameIn(NAMES, of)})`}
+    </Button>
+  )
+}
