@@ -89,7 +89,7 @@ describe('npm start', () => {
     expect((await local.relay(['unregister'])).code).toBe(0)
     const unregistered = await local.relay(['doctor'])
     expect(unregistered.code).toBe(1)
-    expect(unregistered.out).toMatch(/!! {4}the webhook is registered: no secret is stored/)
+    expect(unregistered.out).toMatch(/!! {4}the webhook is not registered: no secret is stored/)
     expect(unregistered.out).toContain(`→ relay register --url '${url}' --local`)
 
     const kept = await local.relay(['key', 'set'], { input: 'sandbox-key\n' })

@@ -74,10 +74,15 @@ export const overviewRoutes = (context: Context, live: Live) => {
         problems: [...problems],
       }
     }),
-    get('runbook', { page: v.pipe(v.string(), v.regex(/^[\w-]+$/)) }, async ({ page }) => {
-      const known = (await alarms()).some(alarm => alarm.page === page)
-      if (!known) throw cannot('show the runbook', `there is no page "${page}"`)
-      return { text: await readFile(join(ROOT, 'docs', 'runbook', `${page}.md`), 'utf8') }
-    }),
+    get(
+      'runbook',
+      { page: v.pipe(v.string(), v.regex(/^[\w-]+$/)), language: v.picklist(['en', 'fa']) },
+      async ({ page, language }) => {
+        const known = (await alarms()).some(alarm => alarm.page === page)
+        if (!known) throw cannot('show the runbook', `there is no page "${page}"`)
+        const folder = language === 'en' ? 'runbook' : `runbook-${language}`
+        return { text: await readFile(join(ROOT, 'docs', folder, `${page}.md`), 'utf8') }
+      },
+    ),
   ]
 }

@@ -4,6 +4,7 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
+import { shellWord } from '../core/output.ts'
 import { validSecret } from '../core/terminal.ts'
 import { CHECKS, diagnose } from '../doctor/doctor.ts'
 import { explainDelivery } from '../explain-signature.ts'
@@ -13,6 +14,12 @@ import { send, WEBHOOK_SECRET } from '../send.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { confirmName, get, post } from './route.ts'
+
+/** The command that deploys this relay again, or starts the local stack. */
+const deployCommand = ({ local, stage, region }: Context, accountingUrl: string) =>
+  local
+    ? 'npm start'
+    : `ACCOUNTING_URL=${shellWord(accountingUrl)} npx serverless deploy --stage ${stage} --region ${region}`
 
 /** The registration with the accounting service. */
 const serviceOf = async (context: Context) => {
@@ -25,6 +32,7 @@ const serviceOf = async (context: Context) => {
   const { ofUrl } = await registrationsOf(context, url)
   return {
     ...{ url, accountingUrl, hasKey: key !== undefined },
+    ...{ flags: context.flags, deploy: deployCommand(context, accountingUrl) },
     secrets: ofUrl.map(({ id, since }) => ({ id, since })),
     // The defaults of `relay rotate`.
     rotation: { lead: LEAD_SECONDS, overlap: TOLERANCE_SECONDS },

@@ -66,13 +66,13 @@ const finding =
   ): Finding<Code> => ({ check, level, found, ...(remedy !== undefined && { remedy }) })
 export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
 
-/** A check whose text is the same whether it holds or not, except for the remedy. */
+/** A finding that says what holds or, as a problem with a remedy, what does not. */
 export const judged = <Code extends string>(
-  check: Coded<Code>,
-  holds: boolean,
+  isOk: boolean,
+  [holds, fails]: readonly [Coded<Code>, Coded<Code>],
   found: Coded<Code>,
   remedy: Coded<Code>,
-): Finding<Code> => (holds ? ok(check, found) : problem(check, found, remedy))
+): Finding<Code> => (isOk ? ok(holds, found) : problem(fails, found, remedy))
 
 const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
 const COLOURS: Readonly<Record<string, Colour>> = {

@@ -64,48 +64,52 @@ const webhook: Check = async (context, url) => {
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
     const remedy = registerCommandFor(context, url)
-    return [problem(say('webhook-registered'), say('no-secret', { url }), remedy)]
+    return [problem(say('webhook-unregistered'), say('no-secret', { url }), remedy)]
   }
 
   const { id, secret, since } = newest
-  const accepted = say('secret-accepted')
   const response = await ping(url, secret)
   const findings: Finding[] = [
     ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })),
   ]
-  if (isAccepted(response)) findings.push(ok(accepted, say('accepts', { url, id })))
+  if (isAccepted(response)) findings.push(ok(say('secret-accepted'), say('accepts', { url, id })))
   else if (response.status === 401) {
-    findings.push(problem(accepted, say('refuses', { url, id }), say('wait-for-secret')))
+    findings.push(problem(say('secret-refused'), say('refuses', { url, id }), say('wait-for-secret')))
   } else {
     const found = say('answers-ping', { url, status: response.status })
-    findings.push(problem(accepted, found, say('see-log', { command: `relay tail${context.flags}` })))
+    findings.push(
+      problem(say('ping-failed'), found, say('see-log', { command: `relay tail${context.flags}` })),
+    )
   }
   if (ofUrl.length > 1) {
     const found = say('rotation-unfinished', { count: ofUrl.length })
-    findings.push(note(say('one-secret'), found, `relay rotate${context.flags}`))
+    findings.push(note(say('two-secrets'), found, `relay rotate${context.flags}`))
   }
   if (others.length > 0) {
     const found = say('other-secrets', { url, others: others.join(', ') })
     const command = `relay unregister --url <that URL>${context.flags}`
-    findings.push(note(say('no-other-secret'), found, say('unregister-others', { command })))
+    findings.push(note(say('other-secret'), found, say('unregister-others', { command })))
   }
   return findings
 }
 
 const access = async (context: Context): Promise<Finding> => {
-  const check = say('key-accepted')
   const { accountingUrl: url } = await context.stack()
   const remedy = say('set-key', { command: `relay key set${context.flags}` })
   try {
     const found = await accessOf(await accountingOf(context))
-    if (found === 'granted') return ok(check, url)
+    if (found === 'granted') return ok(say('key-accepted'), url)
     if ('refused' in found)
-      return problem(check, say('key-refused', { url, reason: { foreign: found.refused } }), remedy)
+      return problem(
+        say('key-not-accepted'),
+        say('key-refused', { url, reason: { foreign: found.refused } }),
+        remedy,
+      )
     const reason = { foreign: found.unavailable }
-    return problem(check, say('service-unavailable', { url, reason }), say('check-service'))
+    return problem(say('service-down'), say('service-unavailable', { url, reason }), say('check-service'))
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return problem(check, say('no-key'), remedy)
+    return problem(say('key-missing'), say('no-key'), remedy)
   }
 }
 
@@ -128,15 +132,19 @@ const clockOffset = async (url: string): Promise<number | undefined> => {
 const NOTABLE_SECONDS = 30
 
 const clocks = async (context: Context, webhookUrl: string): Promise<Finding> => {
-  const check = say('clocks-agree')
   const { accountingUrl } = await context.stack()
   const [service, relay] = await Promise.all([clockOffset(accountingUrl), clockOffset(webhookUrl)])
   if (service === undefined || relay === undefined)
-    return note(check, say('no-date', { url: service === undefined ? accountingUrl : webhookUrl }))
+    return note(
+      say('clocks-unknown'),
+      say('no-date', { url: service === undefined ? accountingUrl : webhookUrl }),
+    )
   const apart = Math.round(Math.abs(service - relay))
   const found = say('clock-difference', { count: apart, most: TOLERANCE_SECONDS })
-  if (apart >= TOLERANCE_SECONDS) return problem(check, found, say('correct-clock-refused'))
-  return apart > NOTABLE_SECONDS ? note(check, found, say('correct-clock')) : ok(check, found)
+  const differ = say('clocks-differ')
+  if (apart >= TOLERANCE_SECONDS) return problem(differ, found, say('correct-clock-refused'))
+  if (apart > NOTABLE_SECONDS) return note(differ, found, say('correct-clock'))
+  return ok(say('clocks-agree'), found)
 }
 
 const service: Check = (context, webhookUrl) => Promise.all([access(context), clocks(context, webhookUrl)])
@@ -154,7 +162,6 @@ const queues: Check = async context => {
   }
   const { all, inFlight } = await depthOf(context, QUEUES.orders)
   const { all: bulk } = await depthOf(context, QUEUES.bulk)
-  const [drained, imports] = [say('queue-processed'), say('no-imports')]
   const waiting = say('in-progress', { messages: messagesOf(all), count: inFlight })
   const why = say('why-they-wait', { command: `relay tail --since 30m --errors${flags}` })
   const commandsOf = (name: string) => ({
@@ -162,10 +169,10 @@ const queues: Check = async context => {
     replay: `relay ${name} replay --all${flags}`,
   })
   return [
-    all === 0 ? ok(drained, say('no-messages')) : note(drained, waiting, why),
+    all === 0 ? ok(say('queue-processed'), say('no-messages')) : note(say('queue-waits'), waiting, why),
     bulk === 0
-      ? ok(imports, say('bulk-empty'))
-      : note(imports, say('in-bulk', { messages: messagesOf(bulk) }), `relay imports${flags}`),
+      ? ok(say('no-imports'), say('bulk-empty'))
+      : note(say('imports'), say('in-bulk', { messages: messagesOf(bulk) }), `relay imports${flags}`),
     await isEmpty('dead-letters', [QUEUES.ordersDead, QUEUES.feedsDead], say('see-dead', commandsOf('dead'))),
     await isEmpty('quarantine', [QUEUES.quarantine], say('see-quarantine', commandsOf('quarantine'))),
   ]
@@ -230,21 +237,20 @@ const stores: Check = async context => {
 }
 
 const alarms = async ({ aws }: Context, TopicArn: string): Promise<Finding> => {
-  const check = say('alarms-reach')
   const { Attributes = {} } = await (await aws.sns()).getTopicAttributes({ TopicArn })
   const { SubscriptionsConfirmed, SubscriptionsPending } = Attributes
   const [confirmed, pending] = [Number(SubscriptionsConfirmed), Number(SubscriptionsPending)]
-  if (confirmed) return ok(check, say('subscribed', { count: confirmed, topic: TopicArn }))
+  if (confirmed) return ok(say('alarms-reach'), say('subscribed', { count: confirmed, topic: TopicArn }))
   return pending
-    ? note(check, say('unconfirmed'), say('confirm'))
-    : note(check, say('not-subscribed', { topic: TopicArn }), say('subscribe'))
+    ? note(say('alarms-unheard'), say('unconfirmed'), say('confirm'))
+    : note(say('alarms-unheard'), say('not-subscribed', { topic: TopicArn }), say('subscribe'))
 }
 
 /** Concurrency for the scheduled check, and for each endpoint without reserved concurrency. */
 const OTHER_EXECUTIONS = { scheduled: 1, endpoints: 2 }
 
 const executions = async ({ lambda, stack }: Context, reserved: number): Promise<Finding> => {
-  const check = say('concurrency')
+  const check = [say('concurrency'), say('no-concurrency')] as const
   const { functions } = await stack()
   let reading = 0
   for (const FunctionName of ['worker', 'feeder'].flatMap(key => functions[key]?.target ?? [])) {
@@ -256,7 +262,7 @@ const executions = async ({ lambda, stack }: Context, reserved: number): Promise
   const { ConcurrentExecutions: quota = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit
   const needed = reading + OTHER_EXECUTIONS.scheduled + (reserved > 0 ? 0 : OTHER_EXECUTIONS.endpoints)
   const found = say('concurrency-quota', { quota, unreserved, reading, reserved })
-  return judged(check, unreserved >= needed, found, say('raise-concurrency'))
+  return judged(unreserved >= needed, check, found, say('raise-concurrency'))
 }
 
 const account: Check = async context => {
@@ -275,7 +281,7 @@ export async function* diagnose(context: Context, given?: string): AsyncGenerato
   await context.queueUrl(QUEUES.orders)
   for (const [topic, check] of Object.entries(CHECKS)) {
     yield await check(context, url).catch(error => [
-      problem(say('check', { topic }), explain(error, context).message, say('fix-and-repeat')),
+      problem(say('not-checked', { topic }), explain(error, context).message, say('fix-and-repeat')),
     ])
   }
 }

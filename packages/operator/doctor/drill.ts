@@ -29,7 +29,7 @@ const tryAlarm = async (
   cloudWatch: CloudWatch,
   { name, state }: { name: string; state: 'OK' | 'INSUFFICIENT_DATA' },
 ): Promise<Finding> => {
-  const check = say('drill', { alarm: name })
+  const fails = say('drill-failed', { alarm: name })
   const change = (StateValue: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA') =>
     cloudWatch.setAlarmState({ AlarmName: name, StateValue, StateReason: 'relay doctor --drill' })
   const began = new Date()
@@ -37,8 +37,10 @@ const tryAlarm = async (
     await change('ALARM')
     const result = await actionOf(cloudWatch, name, began)
     if (result === undefined)
-      return problem(check, say('drill-silent', { count: READS }), say('deploy-again'))
-    return result.startsWith('Success') ? ok(check, result) : problem(check, result, say('check-topic'))
+      return problem(fails, say('drill-silent', { count: READS }), say('deploy-again'))
+    return result.startsWith('Success')
+      ? ok(say('drill', { alarm: name }), result)
+      : problem(fails, result, say('check-topic'))
   } finally {
     await change(state)
   }

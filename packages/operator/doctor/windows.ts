@@ -37,11 +37,12 @@ const longestRetry = (receives: number) => {
 }
 
 const deadLetterCheck = (maxReceives: number | undefined, retention: number): Finding => {
-  const check = say('dead-before-expiry')
-  if (maxReceives === undefined) return problem(check, say('no-dead-letter-queue'), say('deploy-again'))
+  const fails = say('expires-first')
+  if (maxReceives === undefined) return problem(fails, say('no-dead-letter-queue'), say('deploy-again'))
   const longest = longestRetry(maxReceives)
   const values = { count: maxReceives, time: shown(longest), kept: shown(retention) }
-  return judged(check, longest < retention, say('receive-window', values), say('lower-receives'))
+  const check = [say('dead-before-expiry'), fails] as const
+  return judged(longest < retention, check, say('receive-window', values), say('lower-receives'))
 }
 
 /** Checks that the settings are consistent. Pure. */
@@ -50,26 +51,26 @@ export const windowFindings = (windows: Windows): Finding[] => {
   const time = shown(deliveryTtl)
   return [
     judged(
-      say('remembers-retries'),
       deliveryTtl > SENDER_RETRIES,
+      [say('remembers-retries'), say('forgets-retries')],
       say('retry-window', { time, longest: shown(SENDER_RETRIES) }),
       say('raise-ttl'),
     ),
     judged(
-      say('remembers-replays'),
       deliveryTtl > deadRetention,
+      [say('remembers-replays'), say('forgets-replays')],
       say('replay-window', { time, kept: shown(deadRetention) }),
       say('raise-ttl-or-lower-retention'),
     ),
     judged(
-      say('stays-invisible'),
       queueVisibility >= 6 * workerTimeout,
+      [say('stays-invisible'), say('reappears')],
       say('visibility-window', { time: shown(queueVisibility), limit: shown(workerTimeout) }),
       say('raise-visibility'),
     ),
     judged(
-      say('receiver-responds'),
       webhookTimeout < SENDER_TIMEOUT_SECONDS,
+      [say('receiver-responds'), say('receiver-late')],
       say('receiver-window', { time: shown(webhookTimeout), limit: shown(SENDER_TIMEOUT_SECONDS) }),
       say('lower-webhook-timeout'),
     ),

@@ -169,11 +169,11 @@ export const awsTests = () => {
   beforeEach(() => prepare())
 
   test.each([
-    [{ confirmed: 0, pending: 0 }, /note {2}alarms have a recipient: .* has no subscription/],
-    [{ confirmed: 0, pending: 1 }, /note {2}alarms have a recipient: the subscription is not confirmed/],
+    [{ confirmed: 0, pending: 0 }, /note {2}alarms have no recipient: .* has no subscription/],
+    [{ confirmed: 0, pending: 1 }, /note {2}alarms have no recipient: the subscription is not confirmed/],
     [{ confirmed: 1 }, /ok {2}alarms have a recipient: confirmed subscriptions of .*: 1$/m],
     [{ unreserved: 13 }, /ok {2}the account's Lambda concurrency suffices/],
-    [{ unreserved: 12 }, /!! {4}the account's Lambda concurrency suffices: quota 20, 12 of them/],
+    [{ unreserved: 12 }, /!! {4}the account's Lambda concurrency does not suffice: quota 20, 12 of them/],
   ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
     prepare(state)
     expect((await relay(['doctor'])).out).toMatch(expected)
@@ -186,7 +186,7 @@ export const awsTests = () => {
     ],
     [
       1,
-      /!! {4}the alarm order-relay-production-relay-queue-age notifies its topic: Failed to execute action\n +→ /,
+      /!! {4}the alarm order-relay-production-relay-queue-age does not notify its topic: Failed to execute action\n +→ /,
     ],
   ])(
     'the drill raises every alarm of the stack that is not raised, and returns it (%d)',

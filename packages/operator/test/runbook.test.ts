@@ -111,7 +111,7 @@ const PAGES: Readonly<
       await logged('event retried', 'refunded')
     },
     commands: {
-      doctor: /!! {4}the accounting service accepts the API key: .*: 503 /,
+      doctor: /!! {4}the accounting service is unavailable: .*: 503 /,
       'orders list --failing': /api +refunded +\S+ +.*refund waiting .*The accounting service answered 503/,
       [ERRORS_30M]:
         /ERROR event retried .*source=api external_id=refunded .*The accounting service answered 503/,
@@ -151,7 +151,7 @@ const PAGES: Readonly<
   'service-unauthorized': {
     situation: () => local.relay(['key', 'set', '--no-check'], { input: 'revoked' }),
     commands: {
-      doctor: /!! {4}the accounting service accepts the API key: .*401/,
+      doctor: /!! {4}the accounting service refuses the API key: .*401/,
       'key set': { input: 'sandbox-key', prints: /accepts it, with the scope orders\.write/ },
     },
   },

@@ -3,6 +3,7 @@ import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '@order
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { ComponentChildren } from 'preact'
+import { nameOfAlarm } from './alarm-names.ts'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { type Bars, Chart, Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
@@ -27,9 +28,15 @@ const ALARMS: Column<Alarm>[] = [
   {
     label: t('Alarm'),
     cell: alarm => (
-      <a href={runbookOf(alarm)}>
-        <Name>{alarm.name}</Name>
-      </a>
+      <>
+        <a href={runbookOf(alarm)}>
+          <Name>{nameOfAlarm(alarm)}</Name>
+        </a>
+        <br />
+        <span class="small muted">
+          <Name>{alarm.name}</Name>
+        </span>
+      </>
     ),
   },
   { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
@@ -83,7 +90,7 @@ const Verdict = ({ alarms, problems }: Data) => {
         <li key={alarm.name} class="row spread">
           <p>
             <strong>
-              <Name>{alarm.name}</Name>
+              <Name>{nameOfAlarm(alarm)}</Name>
             </strong>{' '}
             {alarm.since && (
               <span class="small">
@@ -247,7 +254,7 @@ export const Overview = page(
     title: () => t('Overview'),
     reads: () => ({ overview: OVERVIEW }),
     announce: ({ overview: before }, { overview: after }) => {
-      const names = (data: Data) => data.alarms.filter(isActive).map(({ name }) => name)
+      const names = (data: Data) => data.alarms.filter(isActive).map(nameOfAlarm)
       const [old, fresh] = [names(before), names(after)]
       const raised = fresh.filter(name => !old.includes(name))
       if (raised.length > 0) return t('Alarm: {names}', { names: raised.join(', ') })

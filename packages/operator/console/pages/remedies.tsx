@@ -32,7 +32,7 @@ const seconds = (name: string, value: number, label: string): FieldProps => ({
   ...{ name, label, value, kind: 'number' },
 })
 
-const askKey = ({ accountingUrl }: Service) =>
+export const askKey = ({ accountingUrl }: Service) =>
   ask({
     title: t('Set the API key'),
     text: t(
@@ -51,7 +51,7 @@ const askKey = ({ accountingUrl }: Service) =>
     },
   })
 
-const askRegister = (service: Service) =>
+export const askRegister = (service: Service) =>
   ask({
     title: t('Register the webhook'),
     text: t(
@@ -67,7 +67,7 @@ const askRegister = (service: Service) =>
       act('webhook/register', { url: required('url'), again: isOn('again'), check: isOn('check') }),
   })
 
-const askRotate = (service: Service) =>
+export const askRotate = (service: Service) =>
   ask({
     title: t('Rotate the webhook secret'),
     text: t(
@@ -92,7 +92,7 @@ const askRotate = (service: Service) =>
       }),
   })
 
-const askUnregister = (service: Service) =>
+export const askUnregister = (service: Service) =>
   ask({
     title: t('Unregister the webhook'),
     text: t(
@@ -117,34 +117,12 @@ export const askIndex = () =>
     },
   })
 
-/** The button for a remedy, by the command in it: opens a dialog or a page. */
-const REMEDIES: readonly (readonly [
-  command: string,
-  label: string,
-  does: string | ((service: Service) => void),
-])[] = [
-  ['relay key set', t('Set the API key…'), askKey],
-  ['relay register', t('Register…'), askRegister],
-  ['relay rotate', t('Rotate the secret…'), askRotate],
-  ['relay unregister', t('Unregister…'), askUnregister],
-  ['relay stores index', t('Write the index'), askIndex],
-  ['relay stores', t('Stores'), '#/stores'],
-  ['relay dead', t('Dead letters'), '#/dead'],
-  ['relay quarantine', t('Quarantine'), '#/quarantine'],
-  ['relay imports', t('Overview'), '#/overview'],
-  ['relay tail', t('Log'), '#/log'],
-]
-
-export const Remedy = ({ remedy, service }: { remedy: string; service: Service }) => {
-  const [, label, does] = REMEDIES.find(([command]) => remedy.includes(command)) ?? []
-  if (label === undefined || does === undefined) return null
-  if (typeof does === 'string') return <a href={does}>{label}</a>
-  return (
-    <Button kind="small" onClick={() => does(service)}>
-      {label}
-    </Button>
-  )
-}
+const ACTIONS = [
+  [t('Set the API key…'), askKey],
+  [t('Register…'), askRegister],
+  [t('Rotate the secret…'), askRotate],
+  [t('Unregister…'), askUnregister],
+] as const
 
 /** The registration with the accounting service, and its actions. */
 export const Registration = (service: Service) => {
@@ -161,14 +139,11 @@ export const Registration = (service: Service) => {
       title={t('Accounting service')}
       aside={
         <span class="row">
-          {REMEDIES.slice(0, 4).map(
-            ([, label, does]) =>
-              typeof does === 'function' && (
-                <Button key={label} onClick={() => does(service)}>
-                  {label}
-                </Button>
-              ),
-          )}
+          {ACTIONS.map(([label, does]) => (
+            <Button key={label} onClick={() => does(service)}>
+              {label}
+            </Button>
+          ))}
         </span>
       }
     >

@@ -7,9 +7,10 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { textOf } from '../../core/coded.ts'
 import { type RouteData, streams } from './api.ts'
+import { ForShell, InConsole } from './commands.tsx'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
-import { changed, changes, Registration, Remedy, SERVICE } from './remedies.tsx'
+import { changed, changes, Registration, SERVICE } from './remedies.tsx'
 
 type Finding = RouteData<'setup'>['findings'][number]
 
@@ -24,31 +25,49 @@ export const problemsText = (findings: readonly Finding[]) => {
   return count === 0 ? t('No problems found.') : t('{count} {count|problem|problems}', { count })
 }
 
-type ItemProps = { finding: Finding; service: RouteData<'service'> | undefined }
+/** Remedies in `serverless.yml` or `stores.yml`, which take effect when the stack is deployed. */
+const DEPLOYED: readonly string[] = [
+  ...['raise-ttl', 'raise-ttl-or-lower-retention', 'raise-visibility', 'lower-webhook-timeout'],
+  ...['lower-receives', 'raise-concurrency', 'subscribe', 'deploy-again', 'deploy-stores'],
+]
 
-const FindingItem = ({ finding: { check, level, found, remedy }, service }: ItemProps) => (
+/** What the console does for a remedy, or the command for a shell. */
+const Remedy = ({ remedy }: { remedy: NonNullable<Finding['remedy']> }) => {
+  if (typeof remedy === 'string') return <InConsole command={remedy} />
+  if (DEPLOYED.includes(remedy.code)) return <ForShell command="npx serverless deploy" />
+  if (remedy.code === 'restart') return <ForShell command="npm start" />
+  return (
+    <p class="row">
+      {Object.values(remedy.values).map(
+        value =>
+          typeof value === 'string' &&
+          value.startsWith('relay ') && <InConsole key={value} command={value} />,
+      )}
+    </p>
+  )
+}
+
+const FindingItem = ({ finding: { check, level, found, remedy } }: { finding: Finding }) => (
   <li class="finding">
     <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
     <div>
       <Message text={check} as="p" kind="strong" />
       <Message text={found} as="p" kind="breaks" />
       {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
-      {remedy && service && <Remedy {...{ remedy: textOf(remedy), service }} />}
+      {remedy && <Remedy remedy={remedy} />}
     </div>
   </li>
 )
 
-type FindingsProps = { findings: readonly Finding[]; service?: ItemProps['service'] }
-
 /** Findings, problems first. */
-export const Findings = ({ findings, service }: FindingsProps) => {
+export const Findings = ({ findings }: { findings: readonly Finding[] }) => {
   const levels = Object.keys(LEVELS)
   const sorted = findings.toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))
   return (
     sorted.length > 0 && (
       <ul class="card list">
         {sorted.map(finding => (
-          <FindingItem key={`${textOf(finding.check)} ${textOf(finding.found)}`} {...{ finding, service }} />
+          <FindingItem key={`${textOf(finding.check)} ${textOf(finding.found)}`} finding={finding} />
         ))}
       </ul>
     )
@@ -94,7 +113,7 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
       <p class="error" role="alert">
         {error.value}
       </p>
-      <Findings findings={findings.value} service={data?.service} />
+      <Findings findings={findings.value} />
     </>
   )
 })

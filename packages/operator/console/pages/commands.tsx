@@ -1,0 +1,87 @@
+import { Button, Command } from '@order-relay/web/pieces.tsx'
+import { useResources } from '@order-relay/web/resources.ts'
+import { linkTo } from '@order-relay/web/route.ts'
+import type { RouteData } from './api.ts'
+import { t } from './persian.ts'
+import { plan } from './plans.tsx'
+import { askIndex, askKey, askRegister, askRotate, askUnregister, SERVICE } from './remedies.tsx'
+
+type Options = Readonly<Record<string, string | undefined>>
+
+/** The address of a page, or an action. */
+type Instead = string | ((service: RouteData<'service'>) => unknown)
+
+const HOURS: Readonly<Record<string, number>> = { m: 1 / 60, h: 1, d: 24 }
+
+/** The shortest period of the page that includes that of the command. */
+const periodOf = (since = '') => {
+  const hours = Number.parseInt(since, 10) * (HOURS[since.slice(-1)] ?? 1)
+  return hours <= 1 ? '1h' : hours <= 24 ? '24h' : '7d'
+}
+
+const replay =
+  (command: 'dead' | 'quarantine') =>
+  ({ all, source }: Options): Instead =>
+    all || source ? () => plan(command, 'replay', { source }) : linkTo([command])
+
+/** What the console does instead of a command of `relay`; the first that the command begins with. */
+const INSTEAD: readonly (readonly [command: string, label: string, (options: Options) => Instead])[] = [
+  ['key set', t('Set the API key…'), () => askKey],
+  ['register', t('Register…'), () => askRegister],
+  ['rotate', t('Rotate the secret…'), () => askRotate],
+  ['unregister', t('Unregister…'), () => askUnregister],
+  ['stores index', t('Write the index'), () => askIndex],
+  ['stores list', t('Stores'), () => linkTo(['stores'])],
+  ['stores', t('Stores'), ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store])],
+  ['dead replay', t('Plan a replay'), replay('dead')],
+  ['dead', t('Dead letters'), ({ source }) => linkTo(['dead'], { source })],
+  ['quarantine replay', t('Plan a replay'), replay('quarantine')],
+  ['quarantine', t('Quarantine'), () => linkTo(['quarantine'])],
+  ['imports', t('Overview'), () => linkTo(['overview'])],
+  ['status', t('Overview'), () => linkTo(['overview'])],
+  ['doctor', t('Setup'), () => linkTo(['setup'])],
+  ['orders', t('Orders'), ({ failing }) => linkTo(['orders'], { show: failing && 'failing' })],
+  [
+    'tail',
+    t('Log'),
+    ({ since, errors, source, order }) => linkTo(['log'], { since: periodOf(since), errors, source, order }),
+  ],
+]
+
+const WORD = /'([^']*)'|(\S+)/g
+
+/** The options of a command without those that are placeholders; `store` is what follows its subcommand. */
+const optionsOf = (words: readonly string[]): Options => {
+  const given = words.map((word, index) => {
+    const next = words[index + 1] ?? ''
+    return [word.replace(/^--/, ''), next === '' || next.startsWith('--') ? 'true' : next] as const
+  })
+  const options = given.filter(([, value], index) => words[index]?.startsWith('--') && !value.startsWith('<'))
+  const [, , store] = words
+  const isStore = store !== undefined && !/^(--|<)/.test(store)
+  return { ...Object.fromEntries(options), ...(isStore && { store }) }
+}
+
+/** A button or link for what the console does instead of a command such as `relay key set --local`. */
+export const InConsole = ({ command }: { command: string }) => {
+  const { data } = useResources({ service: SERVICE })
+  const words = [...command.replace(/^.*?relay\s+/, '').matchAll(WORD)].map(
+    ([, quoted, word]) => quoted ?? word ?? '',
+  )
+  const [, label, insteadOf] = INSTEAD.find(([start]) => `${words.join(' ')} `.startsWith(`${start} `)) ?? []
+  const does = insteadOf?.(optionsOf(words))
+  if (typeof does === 'string') return <a href={does}>{label}</a>
+  if (does === undefined || data === undefined) return null
+  return (
+    <Button kind="small" onClick={() => does(data.service)}>
+      {label}
+    </Button>
+  )
+}
+
+/** A command for a shell, with the options that select this relay. */
+export const ForShell = ({ command }: { command: string }) => {
+  const { data } = useResources({ service: SERVICE })
+  if (command !== 'npx serverless deploy') return <Command text={command} />
+  return data === undefined ? null : <Command text={data.service.deploy} />
+}
