@@ -33,6 +33,7 @@ const INSTEAD: readonly (readonly [command: string, label: string, (options: Opt
   ['stores index', t('Write the index'), () => askIndex],
   ['stores list', t('Stores'), () => linkTo(['stores'])],
   ['stores', t('Stores'), ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store])],
+  ['dead replay --from', t('Dead letters'), () => linkTo(['dead'])],
   ['dead replay', t('Plan a replay'), replay('dead')],
   ['dead', t('Dead letters'), ({ source }) => linkTo(['dead'], { source })],
   ['quarantine replay', t('Plan a replay'), replay('quarantine')],

@@ -60,13 +60,9 @@ const groupsIn = (command: Plan['command']): Column<RouteData<'messages'>['group
   { label: t('First'), cell: ({ first }) => <Ago iso={first} /> },
   { label: t('Last'), cell: ({ last }) => <Ago iso={last} /> },
   buttons(
+    [t('Replay…'), () => t('Plan a replay of the group'), ({ group }) => plan(command, 'replay', { group })],
     [
-      t('Plan a replay'),
-      () => t('Plan a replay of the group'),
-      ({ group }) => plan(command, 'replay', { group }),
-    ],
-    [
-      t('Plan a deletion'),
+      t('Delete…'),
       () => t('Plan a deletion of the group'),
       ({ group }) => plan(command, 'discard', { group }),
     ],

@@ -320,6 +320,8 @@ export const t = translator({
   'failed again': 'دوباره ناموفق',
   'Plan a replay of {count}': 'برنامهٔ پردازش دوبارهٔ {count} پیام',
   'Plan a deletion of {count}': 'برنامهٔ حذف {count} پیام',
+  'Replay…': 'پردازش دوباره…',
+  'Delete…': 'حذف…',
   'Plan a replay of the group': 'برنامهٔ پردازش دوبارهٔ این گروه',
   'Plan a deletion of the group': 'برنامهٔ حذف این گروه',
   'Replay of {count} {count|message|messages}': 'پردازش دوبارهٔ {count} پیام',

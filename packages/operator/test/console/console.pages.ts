@@ -1,55 +1,26 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
-import { Readable, Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { createLive } from '../../console/live.ts'
-import { startConsole } from '../../console/server.ts'
-import { type Context, createContext } from '../../core/context.ts'
 import { pageTests } from './pages.ts'
+import { useConsole } from './serve.ts'
 
 type Headers = Record<string, string>
 
 useLocalStack({})
 
+const { context, nextUrl, url: urlOf, authorization: authorizationOf, call, post, exchange } = useConsole()
+
 let url: string
-let nextUrl: () => string
-let close: () => Promise<void>
 let authorization: string
-let context: Context
-beforeAll(async () => {
-  const nothing = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const { environment } = local.stack()
-  const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
-  context = createContext({ local: true }, terminal)
-  const started = await startConsole(context, { port: 0 })
-  nextUrl = started.nextUrl
-  url = new URL(nextUrl()).origin
-  close = async () => {
-    await started.close()
-    context.close()
-  }
-  authorization = `Bearer ${JSON.parse((await exchange(nextUrl())).text).session}`
+beforeAll(() => {
+  url = urlOf()
+  authorization = authorizationOf()
 })
-afterAll(() => close())
-
-const call = async (path: string, init: RequestInit = {}) => {
-  const response = await fetch(url + path, init)
-  return { status: response.status, headers: response.headers, text: await response.text() }
-}
-const post = (path: string, body: object, headers: Headers = {}) =>
-  call(`/api/${path}`, {
-    method: 'POST',
-    headers: { authorization, origin: url, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
-
-/** Exchanges the token of an address for a session. */
-const exchange = (address: string) =>
-  post('session', { token: new URL(address).searchParams.get('token') }, { authorization: '' })
 
 const storeOf = async (source: string) => {
   const { text } = await call('/api/stores', { headers: { authorization } })
@@ -155,7 +126,7 @@ test('resends the orders of a store', async () => {
 })
 
 test('reports a change as soon as the first page has connected', async () => {
-  const live = createLive(context, new AbortController().signal)
+  const live = createLive(context(), new AbortController().signal)
   let value = 1
   live.poll('value', 50, async () => value)
   const heard: string[] = []
