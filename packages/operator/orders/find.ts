@@ -25,7 +25,7 @@ const MOST = 50
 const WIDTH = 50
 
 /** The changes examined when no order number begins with the text. */
-const CHANGES = 1000
+const CHANGES = 500
 
 const latinDigits = (text: string) =>
   text.replace(/[۰-۹٠-٩]/g, digit => String((digit.charCodeAt(0) - 0x0660) % 0x90))
@@ -110,7 +110,7 @@ const recent = async (context: Context, forms: readonly string[]) => {
   const open = new Map<string, OrderKey>()
   let searched: string | undefined
   let read = 0
-  for await (const entry of changesOf(context, {})) {
+  for await (const entry of changesOf(context, {}, CHANGES)) {
     const { source, external_id } = entry
     const match = textsOf(entry).find(({ text }) => begins(text))
     if (match !== undefined) candidates.push({ source, external_id, ...match })

@@ -89,7 +89,8 @@ async function* entriesOf(
   context: Context,
   partition: string,
   { since, until }: OrderFilter,
-  after?: Position,
+  after: Position | undefined,
+  Limit: number,
 ) {
   const from = since?.toISOString() ?? '0'
   // After every position of that instant.
@@ -101,7 +102,7 @@ async function* entriesOf(
       TableName: context.nameOf(TABLES.history),
       ScanIndexForward: false,
       ConsistentRead: true,
-      Limit: ENTRIES_PAGE,
+      Limit,
     },
     { key: { 'partition =': partition, 'at BETWEEN': [from, to] } },
   )
@@ -111,11 +112,17 @@ async function* entriesOf(
   }
 }
 
-/** The entries of the history, newest first. */
-export const changesOf = (context: Context, filter: OrderFilter, after?: Position) => {
+/**
+ * The entries of the history, newest first.
+ *
+ * @param expected number of entries that will be read, if there are as many
+ */
+export const changesOf = (context: Context, filter: OrderFilter, expected = 0, after?: Position) => {
   const sources = filter.source === undefined ? context.stores().map(({ source }) => source) : [filter.source]
+  const partitions = sources.flatMap(partitionsOf)
+  const page = Math.max(ENTRIES_PAGE, Math.ceil(expected / partitions.length))
   return merged(
-    sources.flatMap(partitionsOf).map(partition => entriesOf(context, partition, filter, after)),
+    partitions.map(partition => entriesOf(context, partition, filter, after, page)),
     (a, b) => isBefore(placeOf(a), placeOf(b)),
   )
 }
@@ -142,7 +149,7 @@ export const listOrders = async (
   context: Context,
   { limit, cursor, ...filter }: OrderFilter & { limit: number; cursor?: string | undefined },
 ): Promise<OrderPage> => {
-  const entries = changesOf(context, filter, cursor === undefined ? undefined : readCursor(cursor))
+  const entries = changesOf(context, filter, 0, cursor === undefined ? undefined : readCursor(cursor))
   const orders: StoredOrder[] = []
   let matching: HistoryEntry[] = []
   let last: HistoryEntry | undefined

@@ -146,7 +146,7 @@ test('finds an order by its number, request, delivery or invoice', async () => {
   const nothing = await relay(['find', 'nothing'])
   expect(nothing).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^Nothing found in the local stack\.\nSearched the latest 1000 changes/),
+    out: expect.stringMatching(/^Nothing found in the local stack\.\nSearched the latest 500 changes/),
   })
 })
 

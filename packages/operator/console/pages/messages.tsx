@@ -20,7 +20,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { act, type RouteData, reads } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, Message, PERIODS } from './pieces.tsx'
+import { Fields, inWords, linkToOrder, Message, PERIODS } from './pieces.tsx'
 import { commandOf, HISTORY, OpenPlan, type Plan, Planning, PlanPage, Progress, plan } from './plans.tsx'
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
@@ -54,18 +54,24 @@ const only = (name: keyof typeof FILTERS, text: string | undefined, value = text
     </a>
   )
 
-const groupsIn = (command: Plan['command']): Column<RouteData<'messages'>['groups'][number]>[] => [
+type Group = RouteData<'messages'>['groups'][number]
+
+const PLANNED = { replay: t('Replay…'), discard: t('Delete…') }
+
+const groupsIn = (command: Plan['command']): Column<Group>[] => [
   { label: t('Failure'), kind: 'breaks', cell: ({ group, failure }) => only('group', failure, group) },
   { label: t('Messages'), kind: 'number', cell: ({ count }) => decimal(count) },
   { label: t('First'), cell: ({ first }) => <Ago iso={first} /> },
   { label: t('Last'), cell: ({ last }) => <Ago iso={last} /> },
   buttons(
-    [t('Replay…'), () => t('Plan a replay of the group'), ({ group }) => plan(command, 'replay', { group })],
-    [
-      t('Delete…'),
-      () => t('Plan a deletion of the group'),
-      ({ group }) => plan(command, 'discard', { group }),
-    ],
+    ...(['replay', 'discard'] as const).map(
+      action =>
+        [
+          PLANNED[action],
+          ({ failure = '' }: Group) => `${PLANNED[action]} ${inWords(failure)}`,
+          ({ group }: Group) => plan(command, action, { group }),
+        ] as [string, (row: Group) => string, (row: Group) => void],
+    ),
   ),
 ]
 

@@ -322,8 +322,6 @@ export const t = translator({
   'Plan a deletion of {count}': 'برنامهٔ حذف {count} پیام',
   'Replay…': 'پردازش دوباره…',
   'Delete…': 'حذف…',
-  'Plan a replay of the group': 'برنامهٔ پردازش دوبارهٔ این گروه',
-  'Plan a deletion of the group': 'برنامهٔ حذف این گروه',
   'Replay of {count} {count|message|messages}': 'پردازش دوبارهٔ {count} پیام',
   'Deletion of {count} {count|message|messages}': 'حذف {count} پیام',
   all: 'همه',

@@ -29,9 +29,9 @@ const open = (event: TargetedSubmitEvent<HTMLFormElement>) => {
   })
 }
 
-/** Finds orders from any page, by anything that names them. */
+/** Finds orders from any page, by anything that names them. It keeps the focus while the list follows what is typed. */
 export const Search = () => (
-  <search class="search" data-keeps-focus>
+  <search class="search" data-keeps-focus={isShown() || undefined}>
     <form onSubmit={open}>
       <SearchBox
         label={t('Find an order by its number, a request, delivery or invoice, or a payment reference')}

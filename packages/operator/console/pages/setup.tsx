@@ -36,14 +36,17 @@ const Remedy = ({ remedy }: { remedy: NonNullable<Finding['remedy']> }) => {
   if (typeof remedy === 'string') return <InConsole command={remedy} />
   if (DEPLOYED.includes(remedy.code)) return <ForShell command="npx serverless deploy" />
   if (remedy.code === 'restart') return <ForShell command="npm start" />
+  const commands = Object.values(remedy.values).filter(
+    value => typeof value === 'string' && value.startsWith('relay '),
+  )
   return (
-    <p class="row">
-      {Object.values(remedy.values).map(
-        value =>
-          typeof value === 'string' &&
-          value.startsWith('relay ') && <InConsole key={value} command={value} />,
-      )}
-    </p>
+    commands.length > 0 && (
+      <p class="row">
+        {commands.map(command => (
+          <InConsole key={String(command)} command={String(command)} />
+        ))}
+      </p>
+    )
   )
 }
 
