@@ -27,7 +27,13 @@ const replay =
 /** What the console does instead of a command of `relay`; the first that the command begins with. */
 const INSTEAD: readonly (readonly [command: string, label: string, (options: Options) => Instead])[] = [
   ['key set', t('Set the API key…'), () => askKey],
-  ['register', t('Register…'), () => askRegister],
+  [
+    'register',
+    t('Register…'),
+    ({ again }) =>
+      service =>
+        askRegister(service, again !== undefined),
+  ],
   ['rotate', t('Rotate the secret…'), () => askRotate],
   ['unregister', t('Unregister…'), () => askUnregister],
   ['stores index', t('Write the index'), () => askIndex],

@@ -51,7 +51,7 @@ export const askKey = ({ accountingUrl }: Service) =>
     },
   })
 
-export const askRegister = (service: Service) =>
+export const askRegister = (service: Service, again = false) =>
   ask({
     title: t('Register the webhook'),
     text: t(
@@ -59,7 +59,7 @@ export const askRegister = (service: Service) =>
     ),
     fields: [
       urlField(service),
-      onOff('again', false, t('Register again'), t('For example after it was removed at the service.')),
+      onOff('again', again, t('Register again'), t('For example after it was removed at the service.')),
       onOff('check', true, t('Wait until the relay accepts the secret'), t('This takes up to a minute.')),
     ],
     action: t('Register'),

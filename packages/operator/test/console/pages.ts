@@ -129,11 +129,14 @@ export const pageTests = (open: Open) => {
     })
     const order = { hash: `#/orders/api/${encodeURIComponent(external_id)}`, locale: 'fa-IR' }
     await visit(order, async ({ page, click, submit }) => {
-      await page.getByText(/منتظر .*حسابدار/).first().waitFor()
-      await click('button', 'انصراف… (ثبت سفارش)')
+      await page
+        .getByText(/منتظر .*حسابدار/)
+        .first()
+        .waitFor()
+      await click('button', 'پس‌گرفتن… (ثبت سفارش)')
       expect(await violationsOf(page)).toEqual([])
-      await submit('انصراف')
-      await page.getByText('ثبت سفارش انصراف داده‌شده').first().waitFor()
+      await submit('پس‌گرفتن')
+      await page.getByText('ثبت سفارش پس‌گرفته').first().waitFor()
     })
   })
 
@@ -203,7 +206,7 @@ export const pageTests = (open: Open) => {
       await click('button', 'Plan a replay of 2')
       await page.getByRole('heading', { name: 'Replay of 2 messages' }).waitFor()
       await page.goBack()
-      await page.locator('#messages').getByRole('button', { name: 'Plan a replay', exact: true }).click()
+      await click('button', 'Plan a replay')
       await page.getByText('payment 40').waitFor()
       const first = page.locator('tbody tr').first()
       expect(await first.innerText()).toMatch(
