@@ -1,6 +1,7 @@
 import { ask, type FieldProps } from '@order-relay/web/form.tsx'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button, Code, Facts, Moment, Section } from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { act, type RouteData, reads } from './api.ts'
@@ -31,6 +32,12 @@ const onOff = (name: string, value: boolean, label: string, help: string): Field
 const seconds = (name: string, value: number, label: string): FieldProps => ({
   ...{ name, label, value, kind: 'number' },
 })
+
+/** Shows the progress of a change of the webhook, which may be started from a runbook. */
+const started = async (change: Promise<unknown>) => {
+  await change
+  location.hash = linkTo(['setup'])
+}
 
 export const askKey = ({ accountingUrl }: Service) =>
   ask({
@@ -64,7 +71,7 @@ export const askRegister = (service: Service, again = false) =>
     ],
     action: t('Register'),
     submit: ({ required, isOn }) =>
-      act('webhook/register', { url: required('url'), again: isOn('again'), check: isOn('check') }),
+      started(act('webhook/register', { url: required('url'), again: isOn('again'), check: isOn('check') })),
   })
 
 export const askRotate = (service: Service) =>
@@ -86,10 +93,12 @@ export const askRotate = (service: Service) =>
     ],
     action: t('Rotate'),
     submit: ({ required, count, isOn }) =>
-      act('webhook/rotate', {
-        ...{ url: required('url'), wait: isOn('wait') },
-        ...{ lead: count('lead'), overlap: count('overlap') },
-      }),
+      started(
+        act('webhook/rotate', {
+          ...{ url: required('url'), wait: isOn('wait') },
+          ...{ lead: count('lead'), overlap: count('overlap') },
+        }),
+      ),
   })
 
 export const askUnregister = (service: Service) =>
@@ -100,7 +109,8 @@ export const askUnregister = (service: Service) =>
     ),
     fields: [urlField(service), { name: 'name', label: t('Type the URL'), autofocus: true }],
     action: t('Unregister'),
-    submit: ({ required, text }) => act('webhook/unregister', { url: required('url'), name: text('name') }),
+    submit: ({ required, text }) =>
+      started(act('webhook/unregister', { url: required('url'), name: text('name') })),
   })
 
 export const askIndex = () =>
