@@ -111,12 +111,12 @@ const predictCall = (
 }
 
 const fieldsOf = (stored: StoredOrder | undefined) => {
-  const { source: _, external_id: __, ...fields } = stored?.order.result ?? {}
+  // The display name of the status repeats it.
+  const { source: _, external_id: __, status_display: ___, ...fields } = stored?.order.result ?? {}
   return new Map(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
+    Object.entries(fields).flatMap(([name, value]) =>
+      value == null ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
+    ),
   )
 }
 

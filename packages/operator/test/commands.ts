@@ -94,6 +94,18 @@ export const monitorTests = () => {
     expect(await shown()).toMatchObject({ version: 2, result: { status: 'invoiced' } })
   })
 
+  test('withdraws an open request in the name of its store', async () => {
+    const items = [{ sku: 'sold by nobody', quantity: 1, unit_price: 1 }]
+    await local.store('POST', '', { external_id: 'withdrawn', items })
+    const withdraw = (...args: string[]) => local.relay(['orders', 'withdraw', 'api', 'withdrawn', ...args])
+    expect((await withdraw('create', '--yes', 'another')).err).toContain('it was not confirmed by its name')
+    expect((await withdraw('payment', '--yes', 'withdrawn')).err).toContain('none is open')
+    expect((await withdraw('create', '--yes', 'withdrawn')).code).toBe(0)
+    const requests = async (): Promise<RequestView[]> =>
+      (await local.json(['orders', 'show', 'api', 'withdrawn'])).data.requests
+    await until(async () => (await requests()).some(({ state }) => state === 'withdrawn'))
+  })
+
   test('sends a webhook, traces it by its delivery, and shows it in the order', async () => {
     const { code, data } = await local.json(['send', '--external-id', 'w-1', '--status', 'needs_review'])
     expect(data).toMatchObject({ taken: true, status: 200, answer: { status: 'queued' } })

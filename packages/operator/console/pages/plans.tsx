@@ -74,8 +74,8 @@ export const Planning = ({
 /** The messages of a plan or past operation, in words. */
 const Named = ({ name, failure }: Pick<Operation, 'name' | 'failure'>) => {
   if (failure !== undefined) return <Message text={failure} />
-  if (/^all( \d+)?$/.test(name)) return t('all')
-  return /^ids( \d+)?$/.test(name) ? t('selected one by one') : <Code>{visible(name)}</Code>
+  if (/^all( \d+)?$/.test(name)) return t('All messages')
+  return /^ids( \d+)?$/.test(name) ? t('Chosen one by one') : <Code>{visible(name)}</Code>
 }
 
 /** Opens a plan that was downloaded, or written by the command. */
