@@ -111,11 +111,11 @@ const predictCall = (
 }
 
 const fieldsOf = (stored: StoredOrder | undefined) => {
-  // The display name of the status repeats it.
-  const { source: _, external_id: __, status_display: ___, ...fields } = stored?.order.result ?? {}
+  const { source: _, external_id: __, ...fields } = stored?.order.result ?? {}
   return new Map(
     Object.entries(fields).flatMap(([name, value]) =>
-      value == null ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
+      // The display name repeats the status.
+      value == null || name === 'status_display' ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
     ),
   )
 }

@@ -14,7 +14,7 @@ import { deliveryWith } from '../deliveries.ts'
 import { changesOf, readOrders } from './orders.ts'
 
 /** What of an order begins with the searched text. */
-export type Match = { by: 'order' | 'request' | 'delivery' | 'invoice' | 'reference'; text: string }
+type Match = { by: 'order' | 'request' | 'delivery' | 'invoice' | 'reference'; text: string }
 
 export type Found = { stored: StoredOrder; match: Match }
 
