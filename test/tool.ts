@@ -2,8 +2,7 @@
 //
 //   node test/tool.ts <folder> [<program> [arguments]]
 //
-// Without a program, only installs. Only maintainers need these packages, which are as large as the half of all other
-// dependencies.
+// Without a program, only installs. Only maintainers need these packages, so `npm ci` in the root leaves them out.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
