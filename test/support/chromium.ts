@@ -24,7 +24,7 @@ const executable = async () => {
   await mkdir(join(UNPACKED, '..'), { recursive: true })
   const fresh = await mkdtemp(`${UNPACKED}-`)
   await run(process.execPath, ['--input-type=module', '--eval', UNPACK], {
-    cwd: join(ROOT, 'test/check'),
+    cwd: join(ROOT, 'test/chromium'),
     env: { ...process.env, TMPDIR: fresh },
   })
   await rename(fresh, UNPACKED).catch(async error => {
