@@ -6,7 +6,11 @@ export const COMMON = {
   'The service answered {status}': 'پاسخ سرویس: {status}',
   'Fill in this field': 'این مورد را پر کنید',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
-  '"{typed}" is not a date': '«{typed}» تاریخ نیست',
+  '"{typed}" is not a date': '«{typed}» تاریخ درستی نیست',
+  'Choose a day': 'انتخاب از تقویم',
+  Days: 'روزها',
+  'Previous month': 'ماه قبل',
+  'Next month': 'ماه بعد',
   // Orders.
   Store: 'فروشگاه',
   'Any store': 'همهٔ فروشگاه‌ها',
