@@ -67,11 +67,16 @@ type MonthProps = { value: string | undefined; onChoose: (date: string) => void;
 /** A month to choose a day from. */
 const Month = ({ value, onChoose, onCancel }: MonthProps) => {
   const focused = useSignal(value ?? today())
-  const days = useRef<HTMLTableElement>(null)
+  const month = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const { left = 0, right = 0 } = month.current?.getBoundingClientRect() ?? {}
+    const isOutside = left < 0 || right > document.documentElement.clientWidth
+    if (isOutside && month.current) month.current.style.insetInline = 'auto 0'
+  }, [])
   useLayoutEffect(() => {
     // The buttons that turn the pages keep their focus.
     if (document.activeElement?.closest('.month > .row')) return
-    days.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
+    month.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
   }, [focused.value])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
@@ -97,7 +102,7 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
   )
   return (
     // biome-ignore lint/a11y/useSemanticElements: it is not modal, and may be inside a dialog.
-    <div class="month" role="group" aria-label={t('Days')} onKeyDown={onKeyDown}>
+    <div ref={month} class="month" role="group" aria-label={t('Days')} onKeyDown={onKeyDown}>
       <div class="row">
         {turn(t('Previous month'), '←', previousMonth)}
         <span class="strong" aria-live="polite">
@@ -105,7 +110,7 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
         </span>
         {turn(t('Next month'), '→', nextMonth)}
       </div>
-      <table ref={days}>
+      <table>
         <thead>
           <tr>
             {Array.from({ length: 7 }, (_, day) => {
@@ -180,7 +185,7 @@ export const DateInput = ({ value, ...attributes }: DateInputProps) => {
     <span class="date-input" onFocusOut={onFocusOut}>
       <input
         {...attributes}
-        {...{ type: 'text', autocomplete: 'off', placeholder: typedDate('2025-03-21'), ref: input }}
+        {...{ type: 'text', autocomplete: 'off', placeholder: t('YYYY-MM-DD'), ref: input }}
         value={typedDate(value)}
       />
       <button

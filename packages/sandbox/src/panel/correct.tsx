@@ -1,6 +1,7 @@
 import { ask, Field, type FieldProps, type Values, valuesOf } from '@order-relay/web/form.tsx'
 import { decimal, exactNumber } from '@order-relay/web/format.ts'
 import { messageOf, Refusal, request } from '@order-relay/web/http.ts'
+import { isolated } from '@order-relay/web/language.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal, useSignal } from '@preact/signals'
@@ -79,7 +80,9 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
       <legend class="small muted">{t('Row {number}', { number: position })}</legend>
       <Field
         {...{ name: of('sku'), label: t('Product'), value: line.sku }}
-        {...(isKnown && { options: products.map(({ sku, name }) => [sku, `${name} (${sku})`] as const) })}
+        {...(isKnown && {
+          options: products.map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const),
+        })}
       />
       <Field {...number(of('quantity'), t('Quantity'), line.quantity)} />
       <Field {...number(of('unit_price'), t('Unit price'), line.unit_price)} />

@@ -31,16 +31,14 @@ const Party = ({ title, name, details }: PartyProps) => (
 )
 
 const Seller = ({ name, economicCode, nationalId, address, postalCode, phone }: SchemaData<'Seller'>) => {
-  const codes = [
-    economicCode !== '' && t('Economic code: {code}', { code: economicCode }),
-    nationalId !== '' && t('National ID: {code}', { code: nationalId }),
+  const details = [
+    economicCode && t('Economic code: {code}', { code: economicCode }),
+    nationalId && t('National ID: {code}', { code: nationalId }),
+    address,
+    postalCode && t('Postal code: {code}', { code: postalCode }),
+    phone && t('Phone: {number}', { number: phone }),
   ]
-  const contact = [
-    postalCode !== '' && t('Postal code: {code}', { code: postalCode }),
-    phone !== '' && t('Phone: {number}', { number: phone }),
-  ]
-  const lines = [codes, [address], contact].map(parts => parts.filter(Boolean).join(' · '))
-  return [name, ...lines].some(Boolean) && <Party title={t('Seller')} {...{ name, details: lines }} />
+  return [name, ...details].some(Boolean) && <Party title={t('Seller')} {...{ name, details }} />
 }
 
 const Customer = ({ customer }: Pick<Order, 'customer'>) => {
@@ -125,7 +123,7 @@ const Totals = ({ order }: { order: Order }) => {
 
 const InWords = ({ total }: Pick<Order, 'total'>) => {
   const words = numberInWords(total, language)
-  return words !== undefined && <p class="words">{t('In words: {words} rials', { words })}</p>
+  return words !== undefined && <p class="in-words">{t('In words: {words} rials', { words })}</p>
 }
 
 /** The documents of an invoice: its receipts and its returns. */

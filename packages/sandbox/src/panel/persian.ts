@@ -121,7 +121,7 @@ export const t = translator({
   Received: 'دریافت‌شده',
   Returned: 'برگشت از فروش',
   Due: 'مانده قابل دریافت',
-  'Credit of the customer': 'مانده بستانکار مشتری',
+  'Credit of the customer': 'بستانکاری مشتری',
   'Stamp and signature of the seller': 'مهر و امضای فروشنده',
   'Signature of the customer': 'امضای خریدار',
   Reason: 'علت',
