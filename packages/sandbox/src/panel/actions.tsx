@@ -126,7 +126,7 @@ const ACTIONS: readonly Action[] = [
 ]
 
 /** Tells what an action led to. */
-export const done = ({ external_id: order, status, total }: Order) =>
+const done = ({ external_id: order, status, total }: Order) =>
   toast(
     t('Order {order}: {status}, {total} rials', {
       ...{ order, status: STATUS_NAMES[status], total: decimal(total) },

@@ -135,7 +135,7 @@ export type Seller = Record<
   string
 >
 
-export const NO_SELLER: Seller = {
+const NO_SELLER: Seller = {
   ...{ name: '', economicCode: '', nationalId: '', address: '', postalCode: '', phone: '' },
 }
 
