@@ -106,7 +106,6 @@ export const t = translator({
   'Re-read orders': 'خوانده شوند',
   '{count} {count|order is|orders are} being re-read. Run the audit again afterwards.':
     '{count} سفارش در حال خوانده شدن است؛ سپس دوباره حسابرسی کنید.',
-  'and {count} more': 'و {count} مورد دیگر',
   applied: 'اعمال‌شده',
   'changed nothing': 'بی‌تغییر',
   'dead letters': 'پیام‌های ناکام',
@@ -188,7 +187,6 @@ export const t = translator({
   'Age of the signature, seconds': 'سن امضا، ثانیه',
   'Wait for the order, seconds': 'صبر برای سفارش، ثانیه',
   Send: 'ارسال',
-  More: 'بیشتر',
   'Explain a signature': 'بررسی یک امضا',
   'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret is sent only to the console on this machine and is not stored.':
     'علت نادرستی امضا را می‌گوید: متن تغییریافته، شکل دیگری از کلید امضا، ساعت. کلید امضا فقط به کنسول روی همین دستگاه می‌رود و نگه داشته نمی‌شود.',

@@ -144,48 +144,6 @@ export const Figure = ({
   </div>
 )
 
-export type Bars = {
-  label: string
-  tone: 'good' | 'open' | 'wait' | 'bad' | 'undone'
-  values: readonly number[]
-}
-
-const HEIGHT = 48
-
-/** The amounts of several kinds in each interval, as stacked bars. */
-export const Chart = ({ label, bars }: { label: string; bars: readonly Bars[] }) => {
-  const count = bars[0]?.values.length ?? 0
-  const totals = Array.from({ length: count }, (_, index) =>
-    bars.reduce((sum, { values }) => sum + (values[index] ?? 0), 0),
-  )
-  const most = Math.max(1, ...totals)
-  let below = totals.map(() => 0)
-  return (
-    <svg
-      class="chart"
-      viewBox={`0 0 ${count * 4} ${HEIGHT}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={label}
-    >
-      {bars.map(({ label, tone, values }) => {
-        const base = below
-        below = base.map((each, index) => each + (values[index] ?? 0))
-        return (
-          <g key={label} data-tone={tone}>
-            {values.map((value, index) => {
-              const [height, top] = [(value / most) * HEIGHT, ((below[index] ?? 0) / most) * HEIGHT]
-              return (
-                value > 0 && <rect key={index} x={index * 4} y={HEIGHT - top} width={3} height={height} />
-              )
-            })}
-          </g>
-        )
-      })}
-    </svg>
-  )
-}
-
 export const PERIODS = [
   ['1h', t('Last hour')],
   ['24h', t('Last day')],
