@@ -20,7 +20,8 @@ const branchIn = (value: unknown): object | undefined => {
   if (typeof value === 'object' && value !== null && !JSON.isRawJSON(value)) return value
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return undefined
   try {
-    return JSON.parse(value, exact)
+    const parsed = JSON.parse(value, exact)
+    return typeof parsed === 'object' && parsed !== null ? parsed : undefined
   } catch {
     return undefined
   }

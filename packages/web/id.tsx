@@ -37,12 +37,14 @@ type IdProps = {
   /** A link to what it identifies; without one, a click on it copies it. */
   href?: string | undefined
   kind?: string
-  /** @default 18 characters */
+  /** How many characters are shown. @default 48 of an address, otherwise 18 */
   longest?: number
 }
 
+const ADDRESS = /^https?:\/\//
+
 /** An identifier on one line, shortened in the middle; a click copies all of it. */
-export const Id = ({ value, href, kind, longest = 18 }: IdProps) => {
+export const Id = ({ value, href, kind, longest = ADDRESS.test(value) ? 48 : 18 }: IdProps) => {
   const text = (
     <bdi dir="auto" class="code">
       {middle(value, longest)}

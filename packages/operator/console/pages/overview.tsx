@@ -1,6 +1,6 @@
 import { type Bars, Chart } from '@order-relay/web/chart.tsx'
 import { decimal, formatDuration, formatInterval } from '@order-relay/web/format.ts'
-import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { Ago, Chip, Code, type Column, LinkButton, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { ComponentChildren } from 'preact'
@@ -29,7 +29,7 @@ const ALARMS: Column<Alarm>[] = [
     label: t('Alarm'),
     cell: alarm => (
       <a href={runbookOf(alarm)}>
-        <Name>{alarm.name}</Name>
+        <Code>{alarm.name}</Code>
       </a>
     ),
   },
@@ -84,15 +84,12 @@ const Verdict = ({ alarms, problems }: Data) => {
         <li key={alarm.name} class="row spread">
           <p>
             <strong>
-              <Name>{alarm.name}</Name>
-            </strong>{' '}
-            {alarm.since && (
-              <span class="small">
-                <Ago iso={alarm.since} />
-              </span>
-            )}
+              <Message text={meaningOf(alarm)} />
+            </strong>
             <br />
-            <Message text={meaningOf(alarm)} />
+            <span class="small">
+              <Code>{alarm.name}</Code> {alarm.since && <Ago iso={alarm.since} />}
+            </span>
           </p>
           <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
         </li>

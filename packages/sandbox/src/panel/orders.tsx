@@ -3,6 +3,7 @@ import { DayChoice, Pager, parameter, SearchBox, StoreChoice } from '@order-rela
 import { Options } from '@order-relay/web/form.tsx'
 import { decimal, serial } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
@@ -124,9 +125,7 @@ const COLUMNS: Column<Summary>[] = [
     kind: 'cell-order',
     cell: order => (
       <>
-        <a href={linkToOrder(order)} class="row-link">
-          <Name>{order.external_id}</Name>
-        </a>{' '}
+        <Id value={order.external_id} href={linkToOrder(order)} kind="row-link" longest={24} />{' '}
         <StoreName source={order.source} />
       </>
     ),

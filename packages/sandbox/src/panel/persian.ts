@@ -230,6 +230,7 @@ export const t = translator({
   'Remove {url}': 'حذف {url}',
   'Headers, signature and payload': 'سرآیندها، امضا و محتوا',
   Signature: 'امضا',
+  Payload: 'محتوا',
   // Faults and examples.
   Testing: 'آزمایش',
   'The service fails on purpose': 'سرویس عمداً خطا می‌دهد',
