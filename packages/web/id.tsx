@@ -61,10 +61,15 @@ export const Id = ({ value, href, kind, longest = ADDRESS.test(value) ? 48 : 18 
         type="button"
         class="copy"
         title={value}
-        aria-label={t('Copy {text}', { text: value })}
+        aria-label={href === undefined ? undefined : t('Copy {text}', { text: value })}
         onClick={() => copy(value)}
       >
-        {href === undefined && text}
+        {href === undefined && (
+          <>
+            {text}
+            <span class="visually-hidden">, {t('Copy')}</span>
+          </>
+        )}
         <svg viewBox="0 0 24 24" aria-hidden="true">
           <path d={copied.value === value ? CHECK : SHEETS} />
         </svg>

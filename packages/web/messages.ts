@@ -1,5 +1,6 @@
 import { decimal, formatDate, formatMoment, serial } from './format.ts'
 import { isolated, language, shortened } from './language.ts'
+import { JOINT } from './service-messages.ts'
 
 type Place = { name: string; isLiteral: boolean }
 type Phrase = { pattern: RegExp; places: readonly Place[]; persian: string }
@@ -13,11 +14,12 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 /**
  * Registers Persian translations of the service's messages by English templates: `'"{=sku}" needs {needed}'`. Values
  * may be numbers, dates or messages themselves; those with `=` are taken literally. Lists of known messages, with
- * commas, semicolons or full stops between them, are known, too.
+ * commas, semicolons or full stops between them, are known, too. A template is a text of the programs, or several with
+ * `~` between them: a test fails when one of them is not in the programs, so that no rewording loses its translation.
  */
 export const learnMessages = (persian: Record<string, string>) => {
   for (const [english, text] of Object.entries(persian)) {
-    const parts = english.split(PLACE)
+    const parts = english.replaceAll(JOINT, '').split(PLACE)
     const pattern = parts.map((part, index) => (index % 2 === 0 ? escaped(part) : '(.+?)')).join('')
     const places = parts
       .filter((_, index) => index % 2 === 1)

@@ -115,7 +115,7 @@ const SendPage = page(
           <Field key={field.name} {...field} />
         ))}
         <details>
-          <summary>{t('More')}</summary>
+          <summary>{t('More fields')}</summary>
           <div class="pairs">
             {more.map(field => (
               <Field key={field.name} {...field} />

@@ -63,7 +63,7 @@ const Outcome = () => {
         <Facts
           facts={{
             [t('Address')]: <Id value={value.url} />,
-            [t('Secret')]: <Id value={value.secret} longest={40} />,
+            [t('Secret')]: <Id value={value.secret} longest={64} />,
           }}
         />
       ) : (
