@@ -66,15 +66,16 @@ const translated = (text: string): string | undefined =>
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
 /** A text in the reader's calendar and time. */
-const localized = (text: string) =>
-  shortened(text, LONGEST)
-    .replace(INSTANT, formatMoment)
-    // Browsers determine direction by the first letter, but a Persian sentence may begin with a Latin value.
-    .replace(/^\u2068(?=.*\u2069.*[\u0600-\u06ff])/s, '\u200f$&')
+const localized = (text: string) => shortened(text, LONGEST).replace(INSTANT, formatMoment)
+
+/** Browsers determine direction by the first letter, but a Persian sentence may begin with a Latin name or value. */
+const rightToLeft = (persian: string) => persian.replace(/^(?=[\u2068A-Za-z].*[\u0600-\u06ff])/s, '\u200f')
 
 /** A message of the service in the reader's language, calendar and time; unknown messages are returned unchanged. */
-export const translateMessage = (message: string) =>
-  localized(language === 'en' ? message : (translated(message) ?? message))
+export const translateMessage = (message: string) => {
+  const persian = language === 'fa' ? translated(message) : undefined
+  return localized(persian === undefined ? message : rightToLeft(persian))
+}
 
 type Value<Code extends string> = string | number | Coded<Code> | { foreign: string }
 
@@ -107,5 +108,5 @@ export const translateCoded = <Code extends string>(
       const value = values[name]
       return value === undefined ? whole : shown(value)
     })
-  return localized(language === 'en' ? visible(text) : filled({ code, text, values }))
+  return localized(language === 'en' ? visible(text) : rightToLeft(filled({ code, text, values })))
 }

@@ -367,6 +367,11 @@ export const t = translator({
   'already done': 'تکراری',
   'order unknown': 'سفارش ناشناس',
   'no response': 'بدون پاسخ',
+  'unknown product': 'کالای ناشناس',
+  'no customer': 'بدون مشتری',
+  'invalid request': 'درخواست نامعتبر',
+  'not possible in this state': 'در این وضعیت ممکن نیست',
+  'API key not accepted': 'کلید API پذیرفته نشد',
   'not served': 'انجام نشد',
   // The list.
   'Find by complete order number, request id, delivery id or invoice number':

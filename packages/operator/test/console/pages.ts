@@ -93,10 +93,12 @@ export const pageTests = (open: Open) => {
     const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
     expect((await local.store('POST', '', { external_id, items: [item] })).status).toBe(400)
     const { body } = await local.store('GET', encodeURIComponent(external_id))
-    await visit({ hash: '#/orders' }, async ({ page, click, isAccessible }) => {
+    const { id } = body.relay.requests[0]
+    const permissions = ['clipboard-read', 'clipboard-write']
+    await visit({ hash: '#/orders', permissions }, async ({ page, click, isAccessible }) => {
       await page.getByText('Last change').first().waitFor()
       await page.keyboard.press('/')
-      await page.keyboard.type(body.relay.requests[0].id)
+      await page.keyboard.type(id)
       const found = page.getByRole('table', { name: 'Orders found' })
       await found.waitFor()
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
@@ -107,6 +109,13 @@ export const pageTests = (open: Open) => {
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
       await page.getByText('Create waits for the accountant').waitFor()
+      await page
+        .locator('.id', { hasText: id.slice(0, 8) })
+        .first()
+        .getByRole('button')
+        .click()
+      await page.locator('#announcer', { hasText: 'Copied' }).waitFor()
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
       // The order number is not interpreted as markup, and bidirectional overrides are visible.
       expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
       await isAccessible()
@@ -153,6 +162,26 @@ export const pageTests = (open: Open) => {
     })
   })
 
+  test('on a phone, every page is reached with a tap or two, and the badges of hidden pages show', async () => {
+    await letter('badge')
+    await visit(
+      { hash: '#/orders', viewport: { width: 320, height: 640 } },
+      async ({ page, isAccessible }) => {
+        const pages = page.getByRole('navigation', { name: 'Pages' })
+        await pages.getByRole('button', { name: /^More [1-9]/ }).waitFor()
+        for (const name of await pages.locator('a > span:not(.badge)').allTextContents()) {
+          const link = pages.getByRole('link', { name })
+          if (!(await link.isVisible())) await pages.getByRole('button', { name: 'More' }).click()
+          await link.click()
+          await page.getByRole('heading', { level: 1, name }).waitFor()
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+        }
+        await isAccessible()
+      },
+    )
+    await local.empty('orders-dead.fifo')
+  })
+
   test('an audit shows differences, lists the items behind each count, and re-reads orders that differ', () =>
     visit({ hash: '#/audit' }, async ({ page, click, isAccessible }) => {
       await local.create('audited', {}, 'relay')
@@ -179,8 +208,10 @@ export const pageTests = (open: Open) => {
       await click('link', 'order queue: order.payment of api')
       await isAccessible()
       await click('link', 'page-7')
-      // Hostile text is displayed without effect.
-      await page.getByText('<b>\\u202er</b>').waitFor()
+      // The body of the request is JSON in a text of the event; hostile text is displayed without effect.
+      await page.getByText('"<b>\\u202er</b>"', { exact: true }).waitFor()
+      await page.getByText('"body": {').click()
+      await page.getByText('"body": { … }').waitFor()
       await isAccessible()
       await page.goBack()
       await click('button', 'Plan a replay')
@@ -308,6 +339,10 @@ export const pageTests = (open: Open) => {
     visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
       await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
+      const chart = page.getByRole('slider', { name: 'Events', exact: true }).first()
+      await chart.press('ArrowLeft')
+      await chart.getByText('processed').waitFor()
+      await isAccessible()
       const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
       const imported = ['1', '2', '3', '4'].map(id =>
         newOrder({ source: 'demo-shop', external_id: `import-${id}` }),

@@ -108,16 +108,18 @@ const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
 }
 
 /** Why an order currently waits; its stored reason is from the last attempt. */
-const Cause = ({ obstacles, error }: Summary) =>
-  error !== null && (
-    <p class="cause small muted">
-      <Name>
-        {obstacles.length > 0
-          ? translateMessage(obstacles.map(({ message }) => message).join('. '))
-          : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })}
-      </Name>
+const Cause = ({ obstacles, error }: Summary) => {
+  if (error === null) return null
+  const text =
+    obstacles.length > 0
+      ? translateMessage(obstacles.map(({ message }) => message).join('. '))
+      : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })
+  return (
+    <p class="cause small muted" title={text}>
+      <Name>{text}</Name>
     </p>
   )
+}
 
 const COLUMNS: Column<Summary>[] = [
   {
