@@ -7,7 +7,6 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { textOf } from '../../core/coded.ts'
 import { type RouteData, streams } from './api.ts'
-import { problemTitle } from './finding-titles.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 import { changed, changes, Registration, Remedy, SERVICE } from './remedies.tsx'
@@ -27,20 +26,17 @@ export const problemsText = (findings: readonly Finding[]) => {
 
 type ItemProps = { finding: Finding; service: RouteData<'service'> | undefined }
 
-const FindingItem = ({ finding: { check, level, found, remedy }, service }: ItemProps) => {
-  const title = level === 'ok' ? undefined : problemTitle(check, found)
-  return (
-    <li class="finding">
-      <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
-      <div>
-        {title === undefined ? <Message text={check} as="p" kind="strong" /> : <p class="strong">{title}</p>}
-        <Message text={found} as="p" kind="breaks" />
-        {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
-        {remedy && service && <Remedy {...{ remedy: textOf(remedy), service }} />}
-      </div>
-    </li>
-  )
-}
+const FindingItem = ({ finding: { check, level, found, remedy }, service }: ItemProps) => (
+  <li class="finding">
+    <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
+    <div>
+      <Message text={check} as="p" kind="strong" />
+      <Message text={found} as="p" kind="breaks" />
+      {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
+      {remedy && service && <Remedy {...{ remedy: textOf(remedy), service }} />}
+    </div>
+  </li>
+)
 
 type FindingsProps = { findings: readonly Finding[]; service?: ItemProps['service'] }
 

@@ -282,7 +282,7 @@ export const pageTests = (open: Open) => {
       await submit('Unregister')
       await page.getByText('1 secret deleted').waitFor()
 
-      const missing = page.locator('.finding', { hasText: 'The webhook is not registered' })
+      const missing = page.locator('.finding', { hasText: 'the webhook is registered' })
       await missing.getByRole('button', { name: 'Register…' }).click()
       await submit('Register')
       await page.getByText('The relay accepts webhooks signed with it.').waitFor(LOOKUP)
