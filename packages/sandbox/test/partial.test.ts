@@ -196,7 +196,7 @@ describe('partial returns', () => {
 
   test.each<[unknown[], string, string]>([
     [[], 'rows', 'must have at least one row'],
-    [[{ row: 1, quantity: 0 }], 'rows', 'must return at least one row'],
+    [[{ row: 1, quantity: 0 }], 'rows[0].quantity', 'must be greater than zero in at least one row'],
     [[{ row: 4, quantity: 1 }], 'rows[0].row', 'is 4: the invoice has 3 rows'],
     [[{ row: 1, quantity: 2.5 }], 'rows[0].quantity', 'is 2.5: must not exceed what is not returned, 2'],
     [

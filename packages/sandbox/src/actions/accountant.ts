@@ -109,7 +109,7 @@ const quantitiesOf = ({ rows: given }: Return, order: Order, store: Store) => {
   )
   if (quantities.size < given.length) throw refusedField('rows', 'has a row twice: must have each row once')
   if ([...quantities.values()].every(({ units }) => units === 0n)) {
-    throw refusedField('rows', 'has no quantity: must return at least one row')
+    throw refusedField('rows[0].quantity', 'is 0: must be greater than zero in at least one row')
   }
   return quantities
 }

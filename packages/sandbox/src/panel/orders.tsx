@@ -3,6 +3,7 @@ import { DayChoice, Pager, parameter, SearchBox, StoreChoice } from '@order-rela
 import { Options } from '@order-relay/web/form.tsx'
 import { decimal, serial } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { choices, language } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
@@ -118,16 +119,18 @@ const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
 }
 
 /** Why an order currently waits; its stored reason is from the last attempt. */
-const Cause = ({ obstacles, error }: Summary) =>
-  error !== null && (
-    <p class="cause small muted">
-      <Name>
-        {obstacles.length > 0
-          ? translateMessage(obstacles.map(({ message }) => message).join('. '))
-          : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })}
-      </Name>
+const Cause = ({ obstacles, error }: Summary) => {
+  if (error === null) return null
+  const text =
+    obstacles.length > 0
+      ? translateMessage(obstacles.map(({ message }) => message).join('. '))
+      : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })
+  return (
+    <p class="cause small muted" title={text}>
+      <Name>{text}</Name>
     </p>
   )
+}
 
 /** What was paid or returned of an order that is neither paid nor returned as a whole. */
 const Parts = ({ status, received, returned, total }: Summary) => {
@@ -137,7 +140,14 @@ const Parts = ({ status, received, returned, total }: Summary) => {
       t('Received {received} of {total}', { received: decimal(received), total: decimal(total) }),
     status !== 'refunded' && returned !== '0' && t('Returned {returned}', { returned: decimal(returned) }),
   ].filter(Boolean)
-  return parts.length > 0 && <p class="cause small muted">{parts.join(' · ')}</p>
+  const text = parts.join(' · ')
+  return (
+    text !== '' && (
+      <p class="cause small muted" title={text}>
+        {text}
+      </p>
+    )
+  )
 }
 
 const COLUMNS: Column<Summary>[] = [
@@ -146,9 +156,7 @@ const COLUMNS: Column<Summary>[] = [
     kind: 'cell-order',
     cell: order => (
       <>
-        <a href={linkToOrder(order)} class="row-link">
-          <Name>{order.external_id}</Name>
-        </a>{' '}
+        <Id value={order.external_id} href={linkToOrder(order)} kind="row-link" longest={24} />{' '}
         <StoreName source={order.source} />
       </>
     ),
