@@ -43,6 +43,8 @@ const KEPT = {
   },
 } as const
 
+const EXPIRES = { AttributeName: 'expires_at', Enabled: true } as const
+
 export const tablesOf = ({
   prefix,
   ordersTable = TABLES.orders,
@@ -57,10 +59,11 @@ export const tablesOf = ({
       KeySchema: keySchema('delivery'),
     },
     retained: false,
-    aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
+    aws: { TimeToLiveSpecification: EXPIRES },
   },
   {
-    // The history of the orders and of the operators' actions, for people. No decision depends on it.
+    // The history of the orders and of the operators' actions, for people. No decision depends on it. Attempts to
+    // deliver feed messages expire.
     id: HISTORY_ID,
     name: prefix + TABLES.history,
     schema: {
@@ -74,7 +77,10 @@ export const tablesOf = ({
       })),
     },
     retained: false,
-    aws: { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+    aws: {
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      TimeToLiveSpecification: EXPIRES,
+    },
   },
   {
     id: ordersId({ ordersTable }),
