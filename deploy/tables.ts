@@ -34,6 +34,9 @@ export const REGISTRATIONS_ID = 'RegistrationsTable'
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
 
+/** Items with this attribute are deleted after its time. */
+const EXPIRING = { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } }
+
 /** A table that nothing else can restore. */
 const KEPT = {
   retained: true,
@@ -42,8 +45,6 @@ const KEPT = {
     DeletionProtectionEnabled: true,
   },
 } as const
-
-const EXPIRES = { AttributeName: 'expires_at', Enabled: true } as const
 
 export const tablesOf = ({
   prefix,
@@ -59,7 +60,7 @@ export const tablesOf = ({
       KeySchema: keySchema('delivery'),
     },
     retained: false,
-    aws: { TimeToLiveSpecification: EXPIRES },
+    aws: EXPIRING,
   },
   {
     // The history of the orders and of the operators' actions, for people. No decision depends on it. Attempts to
@@ -77,10 +78,7 @@ export const tablesOf = ({
       })),
     },
     retained: false,
-    aws: {
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-      TimeToLiveSpecification: EXPIRES,
-    },
+    aws: { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true }, ...EXPIRING },
   },
   {
     id: ordersId({ ordersTable }),
