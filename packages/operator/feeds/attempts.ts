@@ -30,11 +30,13 @@ export const OUTCOMES = ATTEMPT_OUTCOMES
 
 export type AttemptOutcome = Attempt['outcome']
 
+const UNREGISTERED = 'feed message waits for a URL'
+
 /** The lines of the log with attempts, by outcome. */
 const LOGGED: Readonly<Record<AttemptOutcome, readonly string[]>> = {
   accepted: ['feed message delivered'],
   failed: ['feed message retried'],
-  unsent: ['feed message retried', 'feed message waits for a URL'],
+  unsent: ['feed message retried', UNREGISTERED],
   dead: ['feed message dead-lettered'],
 }
 
@@ -48,6 +50,7 @@ const line = v.object({
   feed_delivery: v.optional(v.string()),
   event: v.optional(v.string()),
   receives: v.optional(v.number()),
+  code: v.optional(v.string()),
   status: v.optional(v.number()),
   ms: v.optional(v.number()),
   seconds: v.optional(v.number()),
@@ -67,6 +70,7 @@ export const attemptIn = ({ at, message, fields }: LogLine) => {
   const { delivery, feed_delivery = delivery, seconds, error, ...about } = parsed.output
   return {
     ...{ at, outcome: outcomeOf(message, parsed.output), delivery: feed_delivery, ...about },
+    ...(message === UNREGISTERED && { code: 'unregistered' }),
     ...(error && { error: error.message }),
     ...(seconds !== undefined && { next_at: new Date(at.getTime() + seconds * 1000) }),
   }

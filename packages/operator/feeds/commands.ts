@@ -93,8 +93,7 @@ const retry = async (
 ): Promise<Report> => {
   if (external_id === undefined) {
     const done = await interruptible(signal => retryStore(context, source, rate, signal))
-    const text = `${count(done.retried, 'message')} of ${done.waiting} retried at once.`
-    return { data: { source, ...done }, text }
+    return { data: { source, ...done }, text: `${count(done.retried, 'message')} retried at once.` }
   }
   const delivery = await retryOrder(context, { source, external_id })
   return {

@@ -76,5 +76,5 @@ export const retryStore = async (context: Context, source: string, rate: number,
     if ((await retryOrder(context, { source, external_id })) !== undefined) retried++
     shown.advance()
   }
-  return { retried, waiting: orders.length }
+  return { retried }
 }

@@ -1,6 +1,6 @@
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { feedQueueName } from '@order-relay/lib/platform/names.ts'
 import { undocumentedMessage } from '@order-relay/test-support/documents.ts'
@@ -34,6 +34,13 @@ const received = async () =>
 export const feedTests = () => {
   const folder = useFolder()
   let began: string
+  /** The response of an HTTP feed's endpoint. */
+  let status: number
+  let endpoint: Awaited<ReturnType<typeof startServer>>
+  beforeAll(async () => {
+    endpoint = await startServer(async () => ({ status, headers: { 'retry-after': '3600' } }))
+  })
+  afterAll(() => endpoint.close())
 
   test('a message received too often becomes a dead letter of its feed and can be replayed', async () => {
     await received()
@@ -114,8 +121,7 @@ export const feedTests = () => {
   })
 
   test('shows what a store with an HTTP feed received, and retries what it refused at once', async () => {
-    let status = 503
-    const endpoint = await startServer(async () => ({ status, headers: { 'retry-after': '3600' } }))
+    status = 503
     const registration = (method: string) =>
       fetchJson(`${local.stack().urls.relay}/api/v1/webhook/`, {
         ...{ method, body: { url: endpoint.url }, key: `local-${SELF}` },
@@ -156,15 +162,17 @@ export const feedTests = () => {
     await create('Refused-2')
     await until(async () => (await states('Refused-2')) === 'failing')
     status = 200
-    expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({ retried: 1, waiting: 1 })
+    expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({ retried: 1 })
     await until(async () => (await states('Refused-2')) === 'accepted')
 
     await registration('DELETE')
     await create('Refused-3')
     await until(async () => (await states('Refused-3')) === 'unsent')
     expect((await messages('Refused-3'))[0].last).toMatchObject({ code: 'unregistered' })
-    expect((await local.json(['feeds', 'show', PERSIAN, 'shown'])).data).toMatchObject({ feed: 'sqs' })
+    await send('by queue')
+    expect((await local.json(['feeds', 'show', PERSIAN, 'by queue'])).data).toMatchObject({
+      ...{ feed: 'sqs', messages: [{ state: 'sent', version: 1 }] },
+    })
     expect((await local.relay(['feeds', 'retry', PERSIAN])).err).toContain('its feed is an SQS queue')
-    await endpoint.close()
   })
 }

@@ -1,10 +1,12 @@
 import { translator } from '@order-relay/web/language.ts'
 import { COMMON } from '@order-relay/web/persian.ts'
+import { FEEDS } from './persian-feeds.ts'
 import './persian-messages.ts'
 
 /** Persian translations of the console's texts. */
 export const t = translator({
   ...COMMON,
+  ...FEEDS,
   Overview: 'نمای کلی',
   '{count|alarm is|alarms are} active': 'هشدار فعال',
   Alarms: 'هشدارها',
