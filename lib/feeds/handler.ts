@@ -76,7 +76,7 @@ const delayFeedMessage =
       note(record, { ...failure, next_at, handle: record.receiptHandle }, extended)
       await Promise.all([extended, behind.length > 0 && extendVisibility(behind, 0)])
     }
-    // Not a failure of an endpoint: the alarm of the feed's age tells that messages wait.
+    // Not a failure of an endpoint: the alarm on the feed's age reports waiting messages.
     if (error instanceof NotRegistered) {
       const seconds = registrationDelay(age, random())
       telemetry.warn('feed message waits for a URL', { ...about, receives, seconds })

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
-import { count } from '../core/output.ts'
 import { listAttempts, OUTCOMES } from '../feeds/attempts.ts'
 import { messagesOf } from '../feeds/messages.ts'
-import { RETRY_RATE, retryOrder, retryStore } from '../feeds/retry.ts'
+import { RETRY_RATE, retriedText, retryOrder, retryStore } from '../feeds/retry.ts'
 import { timelineOf } from '../orders/orders.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
@@ -36,8 +35,7 @@ export const feedsRoutes = (context: Context, live: Live) => {
     get('feeds/retries', { source: v.string() }, async ({ source }) => ({ job: retries.of(source) })),
     post('feeds/retry-store', { source: v.string() }, async ({ source }) => {
       retries.start(source, 'retry the messages', async (context, signal) => {
-        const { retried } = await retryStore(context, source, RETRY_RATE, signal)
-        return { text: `${count(retried, 'message')} retried at once.` }
+        return { text: retriedText(await retryStore(context, source, RETRY_RATE, signal)) }
       })
     }),
     post('feeds/retry-stop', { source: v.string() }, async ({ source }) => retries.stop(source)),

@@ -4,11 +4,11 @@ import { interruptible } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive, SOURCE } from '../core/options.ts'
-import { count, lines, type Report, table } from '../core/output.ts'
+import { lines, type Report, table } from '../core/output.ts'
 import { timelineOf } from '../orders/orders.ts'
 import { type AttemptFilter, listAttempts, OUTCOMES } from './attempts.ts'
 import { type FeedMessageView, messagesOf } from './messages.ts'
-import { RETRY_RATE, retryOrder, retryStore } from './retry.ts'
+import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
 
 type Ended = Pick<Attempt, 'status' | 'error' | 'ms'> & { next_at?: string | Date | undefined }
 
@@ -93,7 +93,7 @@ const retry = async (
 ): Promise<Report> => {
   if (external_id === undefined) {
     const done = await interruptible(signal => retryStore(context, source, rate, signal))
-    return { data: { source, ...done }, text: `${count(done.retried, 'message')} retried at once.` }
+    return { data: { source, ...done }, text: retriedText(done) }
   }
   const delivery = await retryOrder(context, { source, external_id })
   return {

@@ -63,6 +63,8 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
   return [...waiting]
 }
 
+export const retriedText = ({ retried }: { retried: number }) => `Messages retried at once: ${retried}`
+
 /** Retries all waiting messages of a store, and returns how many there were. */
 export const retryStore = async (context: Context, source: string, rate: number, signal: AbortSignal) => {
   httpStore(context, source)

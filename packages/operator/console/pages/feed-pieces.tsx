@@ -1,6 +1,7 @@
 import { formatMilliseconds, serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { attempt } from '@order-relay/web/notices.ts'
-import { Button, Chip, Code, type Column, Moment, type Tone, Wait } from '@order-relay/web/pieces.tsx'
+import { Button, Chip, type Column, Moment, type Tone, Wait } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { act, type RouteData } from './api.ts'
 import { t } from './persian.ts'
@@ -80,7 +81,7 @@ export const FeedState = (message: FeedMessage) => {
         </span>
       )}
       {message.state === 'queued' && message.behind && (
-        <span class="small muted">{t('behind {message}', { message: <Code>{message.behind}</Code> })}</span>
+        <span class="small muted">{t('behind {message}', { message: <Id value={message.behind} /> })}</span>
       )}
     </>
   )

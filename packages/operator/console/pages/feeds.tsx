@@ -1,16 +1,8 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter, SearchBox } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
-import {
-  Code,
-  type Column,
-  Empty,
-  LinkButton,
-  Moment,
-  Name,
-  Section,
-  Table,
-} from '@order-relay/web/pieces.tsx'
+import { Id } from '@order-relay/web/id.tsx'
+import { type Column, Empty, LinkButton, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { type RouteData, reads } from './api.ts'
@@ -25,12 +17,9 @@ const COLUMNS: Column<Row>[] = [
   ...OF_ORDER,
   {
     label: t('Message'),
-    kind: 'breaks',
     cell: ({ source, external_id, delivery = '' }) =>
       external_id && (
-        <a href={linkToFeed({ source, external_id })} class="row-link">
-          <Code>{visible(delivery)}</Code>
-        </a>
+        <Id value={visible(delivery)} href={linkToFeed({ source, external_id })} kind="row-link" />
       ),
   },
   ...OF_ATTEMPT,
@@ -121,8 +110,8 @@ export const Feed = page(
           <p>
             <FeedState {...message} />
           </p>
-          <p class="small muted breaks">
-            <Code>{message.delivery}</Code>
+          <p class="small muted">
+            <Id value={message.delivery} />
           </p>
           {message.attempts.length > 0 && (
             <Table

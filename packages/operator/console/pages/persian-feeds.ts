@@ -2,9 +2,9 @@
 export const FEEDS = {
   accepted: 'پذیرفته شد',
   'not sent': 'ارسال نشد',
-  'dead letter': 'پیام ناکام',
+  'dead letter': 'پیام ناموفق',
   'sent to its queue': 'به صف فروشگاه رفت',
-  fails: 'ناموفق',
+  fails: 'ارسال ناموفق',
   queued: 'در صف',
   'queued or accepted': 'در صف یا پذیرفته‌شده',
   'not recorded': 'ثبت نشده',
