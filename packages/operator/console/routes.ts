@@ -2,6 +2,7 @@ import type { Context } from '../core/context.ts'
 import { auditRoutes } from './audit.ts'
 import { conformanceRoutes } from './conformance.ts'
 import { deliveriesRoutes } from './deliveries.ts'
+import { feedsRoutes } from './feeds.ts'
 import type { Live } from './live.ts'
 import { logRoutes } from './log.ts'
 import { messageRoutes } from './messages.ts'
@@ -24,6 +25,7 @@ export const routesOf = (context: Context, live: Live) =>
     ...setupRoutes(context, live),
     ...orderRoutes(context),
     ...deliveriesRoutes(context),
+    ...feedsRoutes(context, live),
     ...logRoutes(context),
     ...auditRoutes(context, live),
   ] satisfies Route[]

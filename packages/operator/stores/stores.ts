@@ -125,7 +125,8 @@ export const showStore = async (context: Context, source: string) => {
   const store = storeNamed(context, source)
   const { feed, exact = false, consumers, dead_letter_after } = store
   const [name = '', deadName] = queueNames(store)
-  const [url, { all: waiting, attributes }] = [await context.queueUrl(name), await depthOf(context, name)]
+  const url = await context.queueUrl(name)
+  const { all: waiting, inFlight: in_flight, attributes } = await depthOf(context, name)
   const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
   const { QueueArn: arn = '', Policy = '' } = attributes
   const secret = await context.parameters.get(feedSecretName(source))
@@ -139,13 +140,22 @@ export const showStore = async (context: Context, source: string) => {
     ...(exact ? forExact(store) : forPackage(feed === 'sqs' ? 'sqs-consumer.ts' : 'http-receiver.ts', url)),
   }
   const messages = exact ? 'order.updated, as the service sends it' : undefined
-  const queue = { url, arn, waiting, policy: jsonOf(Policy) }
+  const queue = { url, arn, waiting, in_flight, policy: jsonOf(Policy) }
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
   const rows = keys.map(key => [keyLabel(key), key.id, key.kind, key.since, key.expires, key.used])
   return {
     data: { source, exact, feed: kind, queue, keys, snippets },
     text: lines(
-      facts({ source, ...kind, messages, consumers: consumers?.join(', '), queue: url, arn, waiting }),
+      facts({
+        source,
+        ...kind,
+        messages,
+        consumers: consumers?.join(', '),
+        queue: url,
+        arn,
+        waiting,
+        'in flight': in_flight,
+      }),
       keys.length > 0 && `\n${table(['KEY', 'ID', 'KIND', 'CREATED', 'EXPIRES', 'LAST USED'], rows)}`,
       ...sections.map(([title, content]) => [
         `\n${title}:\n`,

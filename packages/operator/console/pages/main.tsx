@@ -3,6 +3,7 @@ import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
 import { OVERVIEW } from './api.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
+import { Feed, Feeds } from './feeds.tsx'
 import { Log } from './log.tsx'
 import { Messages } from './messages.tsx'
 import { Order } from './order.tsx'
@@ -29,6 +30,12 @@ const PAGES: Pages = {
     Detail: Delivery,
     label: t('Deliveries'),
     icon: 'M4 13v6h16v-6M12 3v11M8 10l4 4 4-4',
+  },
+  feeds: {
+    Page: Feeds,
+    Detail: Feed,
+    label: t('Messages'),
+    icon: 'M20 13V7H4v6M12 21V10M8 14l4-4 4 4',
   },
   stores: {
     Page: Stores,

@@ -2,6 +2,7 @@ import { translator } from '@order-relay/web/language.ts'
 import { learnMessages } from '@order-relay/web/messages.ts'
 import { COMMON } from '@order-relay/web/persian.ts'
 import { SERVICE_MESSAGES, SYSTEM_MESSAGES } from '@order-relay/web/service-messages.ts'
+import { FEEDS } from './persian-feeds.ts'
 import { MESSAGES } from './persian-messages.ts'
 
 for (const messages of [SERVICE_MESSAGES, SYSTEM_MESSAGES, MESSAGES]) learnMessages(messages)
@@ -9,6 +10,7 @@ for (const messages of [SERVICE_MESSAGES, SYSTEM_MESSAGES, MESSAGES]) learnMessa
 /** Persian translations of the console's texts. */
 export const t = translator({
   ...COMMON,
+  ...FEEDS,
   Overview: 'نمای کلی',
   '{count|alarm is|alarms are} active': 'هشدار فعال',
   Alarms: 'هشدارها',
