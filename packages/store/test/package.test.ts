@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
+import { codeBlocks } from '@order-relay/test-support/documents.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
-import { pack, ROOT } from '@order-relay/test-support/project.ts'
+import { ROOT } from '@order-relay/test-support/project.ts'
 
+const README = join(ROOT, 'packages/store/README.md')
 const run = promisify(execFile)
 const folder = useFolder()
 
@@ -22,14 +23,19 @@ const COMPILER_OPTIONS = {
   noEmit: true,
 }
 
-test('the package installs from its tarball; the snippets of its README compile and run on every available Node', async () => {
+test('the commands of its README install the package; its snippets compile and run on every available Node', async () => {
   const project = folder()
   // Left by a deleted source file.
   await mkdir(join(ROOT, 'packages/store/dist'), { recursive: true })
   await writeFile(join(ROOT, 'packages/store/dist/stale.js'), '')
-  const tarball = await pack('store', project)
   await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }))
-  await run('npm', ['install', '--offline', '--no-audit', tarball], { cwd: project })
+  const [, install = ''] = codeBlocks(README, 'sh')
+  const script = install
+    .replace('cd order-relay\nnpm ci\n', `cd '${ROOT}'\n`)
+    .replaceAll('../my-store', `'${project}'`)
+  await run('sh', ['-ec', script], {
+    env: { ...process.env, npm_config_offline: 'true', npm_config_audit: 'false' },
+  })
   for (const scope of ['@aws-sdk', '@types', '@smithy']) {
     await mkdir(join(project, 'node_modules'), { recursive: true })
     await symlink(join(ROOT, 'node_modules', scope), join(project, 'node_modules', scope))
@@ -37,8 +43,7 @@ test('the package installs from its tarball; the snippets of its README compile 
 
   expect(await readdir(join(project, 'node_modules/order-relay-store'))).not.toContain('stale.js')
 
-  const readme = readFileSync(join(ROOT, 'packages/store/README.md'), 'utf8')
-  const snippets = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  const snippets = codeBlocks(README, 'ts')
   expect(snippets.length).toBeGreaterThan(5)
   for (const [index, code] of snippets.entries()) await writeFile(join(project, `${index}.ts`), code)
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS }))
