@@ -1,15 +1,19 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
+import { freePorts } from '@order-relay/local/ports.ts'
 import { codeBlocks } from '@order-relay/test-support/documents.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
+import { endPrograms, startProgram } from '@order-relay/test-support/program.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
+import { orderUpdated, signedRequest } from '../src/testing.ts'
 
 const README = join(ROOT, 'packages/store/README.md')
 const run = promisify(execFile)
-const folder = useFolder()
+const folder = useFolder(endPrograms)
 
 const COMPILER_OPTIONS = {
   target: 'es2024',
@@ -62,8 +66,28 @@ test('the commands of its README install the package; its snippets compile and r
     const { valid } = await explainSignature({ headers, body: await copy.text(), secret: 's' })
     console.log(status, valid, handled.join())`
   await writeFile(join(project, 'main.mjs'), program)
+  // What `relay stores show` prints.
+  const example = readFileSync(join(ROOT, 'examples/http-receiver.ts'), 'utf8')
+  await writeFile(join(project, 'store.mjs'), example.replace('./once.ts', './once.mjs'))
+  await copyFile(join(ROOT, 'examples/once.mjs'), join(project, 'once.mjs'))
   // npm may run on a different Node than the tests.
   for (const node of new Set([process.execPath, process.env.npm_node_execpath ?? 'node'])) {
     expect((await run(node, ['main.mjs'], { cwd: project })).stdout).toBe('200 true 1\n')
+    const { relay: port } = await freePorts()
+    const env = {
+      ...process.env,
+      FEED_SECRET: 'secret',
+      PORT: String(port),
+      DATABASE: join(project, `${port}`),
+    }
+    const store = startProgram(['store.mjs'], { cwd: project, program: node, env })
+    await store.printed(/http:/)
+    const message = orderUpdated({ external_id: '1001' })
+    for (const _ of ['', 'again']) {
+      const request = await signedRequest(`http://127.0.0.1:${port}/`, message, 'secret')
+      expect((await fetch(request)).status).toBe(200)
+    }
+    store.child.kill('SIGINT')
+    expect((await store.ended).output.match(/applied: 1001/g)).toHaveLength(1)
   }
 })

@@ -225,7 +225,7 @@ export const t = translator({
   'Policy of the queue': 'سیاست صف',
   "Policy of the consumer's role": 'سیاست نقش مصرف‌کننده',
   'Environment variables': 'متغیرهای محیط',
-  'Code of the store': 'کد فروشگاه',
+  'Code of the store: {file}': 'کد فروشگاه: {file}',
   'Write the index': 'نوشتن نمایه',
   'Write the index of keys and secrets': 'نوشتن نمایهٔ کلیدها',
   'The functions read keys and secrets from an index. It needs to be written only if parameters were changed by hand; no key changes.':
