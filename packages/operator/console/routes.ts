@@ -11,6 +11,7 @@ import { overviewRoutes } from './overview.ts'
 import type { Route } from './route.ts'
 import { setupRoutes } from './setup.ts'
 import { storesRoutes } from './stores.ts'
+import { tourRoutes } from './tour.ts'
 
 /**
  * Everything that the pages call. To add a page: its routes in a module of this folder, listed here, and the page in
@@ -28,6 +29,7 @@ export const routesOf = (context: Context, live: Live) =>
     ...feedsRoutes(context, live),
     ...logRoutes(context),
     ...auditRoutes(context, live),
+    ...tourRoutes(context),
   ] satisfies Route[]
 
 export type Routes = ReturnType<typeof routesOf>[number]

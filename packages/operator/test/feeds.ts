@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -93,7 +94,9 @@ export const feedTests = () => {
     await received()
     await send('consumed')
     const { data } = await local.json(['stores', 'show', PERSIAN])
-    const { environment, code, 'once.ts': remembering, aws_cli } = data.snippets
+    const { environment, aws_cli, role_policy: _, ...rest } = data.snippets
+    const files: Record<string, string> = rest
+    expect(Object.keys(files)).toEqual(['store.mjs', 'once.mjs', 'store.py', 'once.py'])
     const url = local.queue(FEED)
     const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
     // Python and version 1 of the AWS CLI support no other variable, and the latter no endpoint variable.
@@ -105,19 +108,26 @@ export const feedTests = () => {
       snippets: { role_policy: { Statement: [{ Action: expect.any(Array), Resource: [arn] }] } },
     })
     const { out } = await local.relay(['stores', 'show', PERSIAN])
-    for (const part of [url, code, remembering, aws_cli]) expect(out).toContain(part)
+    for (const part of [url, aws_cli, ...Object.values(files)]) expect(out).toContain(part)
 
     // As in a project that has the package installed.
-    const write = (name: string, content: string) => writeFile(folder(name), content)
-    await write('consumer.ts', code)
-    await write('once.ts', remembering)
+    for (const [name, content] of Object.entries(files)) await writeFile(folder(name), content)
     await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
     const env = { ...process.env, ...environment }
-    const consumer = startProgram(['consumer.ts'], { cwd: folder(), env })
-    await consumer.printed(/\n/)
-    consumer.child.kill('SIGINT')
-    const { output } = await consumer.ended
-    expect(output).toMatch(/^applied: consumed v1 order.updated paid [\da-f-]{36}\n$/)
+    const consume = async (external_id: string, program: string, file: string) => {
+      const consumer = startProgram([file], { cwd: folder(), env, program })
+      await consumer.printed(/\n/)
+      consumer.child.kill('SIGINT')
+      const applied = `^applied: ${external_id} v1 order.updated paid [\\da-f-]{36}\n`
+      expect((await consumer.ended).output).toMatch(new RegExp(applied))
+    }
+    await consume('consumed', process.execPath, 'store.mjs')
+    if (spawnSync('python3', ['-c', 'import boto3']).status !== 0) {
+      process.stdout.write('skipped: the consumer in Python, since boto3 is not installed\n')
+      return
+    }
+    await send('python')
+    await consume('python', 'python3', 'store.py')
   })
 
   test('shows what a store with an HTTP feed received, and retries what it refused at once', async () => {

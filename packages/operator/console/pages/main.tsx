@@ -15,6 +15,7 @@ import { openSession } from './session.ts'
 import { Setup } from './setup.tsx'
 import { Tests } from './setup-tests.tsx'
 import { Store, Stores } from './stores.tsx'
+import { Tour } from './tour.tsx'
 import './console.css'
 
 const PAGES: Pages = {
@@ -58,6 +59,7 @@ const PAGES: Pages = {
   dead: { Page: Messages, label: t('Dead letters'), icon: 'M3 5h18v14H3zM3 6l9 7 9-7M9 16l6 0' },
   quarantine: { Page: Messages, label: t('Quarantine'), icon: 'M12 3l9 16H3zM12 9v5M12 16.5v.5' },
   runbook: { Page: Runbook },
+  tour: { Page: Tour },
 }
 
 const Console = () => {
