@@ -31,7 +31,7 @@ export type Attempt = {
   error?: string | undefined
   /** Until the response or the failure. */
   ms?: number | undefined
-  /** The time of the next attempt; ISO 8601. */
+  /** The planned time of the next attempt; ISO 8601. */
   next_at?: string | undefined
   /** The receipt handle, which makes the next attempt possible at once. Valid until the message is received again. */
   handle?: string | undefined

@@ -17,7 +17,7 @@ const answerOf = ({ status, error, ms }: Ended) => [
   ms === undefined ? undefined : `${ms} ms`,
 ]
 
-const ATTEMPT = ['ATTEMPT', 'OUTCOME', 'ANSWER', 'TIME', 'NEXT ATTEMPT']
+const ATTEMPT = ['ATTEMPT', 'OUTCOME', 'ANSWER', 'TIME', 'NEXT PLANNED']
 
 const attemptCells = ({
   receives,

@@ -100,7 +100,8 @@ export const OF_ATTEMPT: Column<Made>[] = [
   },
   { label: t('Duration'), kind: 'number', cell: ({ ms }) => ms !== undefined && formatMilliseconds(ms) },
   { label: t('Attempt'), kind: 'number', cell: ({ receives }) => receives && serial(receives) },
-  { label: t('Next attempt'), cell: ({ next_at }) => next_at && <Next at={next_at} /> },
+  // A retry may have come before it.
+  { label: t('Next attempt planned'), cell: ({ next_at }) => next_at && <Moment iso={next_at} /> },
 ]
 
 const retry = ({ source, external_id }: Key) =>

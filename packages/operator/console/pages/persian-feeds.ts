@@ -17,7 +17,7 @@ export const FEEDS = {
   Time: 'زمان',
   Attempt: 'تلاش',
   Attempts: 'تلاش‌ها',
-  'Next attempt': 'تلاش بعدی',
+  'Next attempt planned': 'برنامهٔ تلاش بعدی',
   'of the last day': 'روز گذشته',
   'No message of the order waits for its next attempt.': 'هیچ پیامی از این سفارش منتظر تلاش بعدی نیست.',
   'The message is sent to the store now.': 'پیام همین حالا برای فروشگاه ارسال می‌شود.',
