@@ -133,11 +133,9 @@ const Cause = ({ obstacles, error }: Summary) => {
 }
 
 /** What was paid or returned of an order that is neither paid nor returned as a whole. */
-const Parts = ({ status, received, returned, total }: Summary) => {
+const Parts = ({ status, received, returned }: Summary) => {
   const parts = [
-    status === 'invoiced' &&
-      received !== '0' &&
-      t('Received {received} of {total}', { received: decimal(received), total: decimal(total) }),
+    status === 'invoiced' && received !== '0' && t('Received {received}', { received: decimal(received) }),
     status !== 'refunded' && returned !== '0' && t('Returned {returned}', { returned: decimal(returned) }),
   ].filter(Boolean)
   const text = parts.join(' · ')

@@ -54,7 +54,7 @@ export const t = translator({
   Newest: 'جدیدترین',
   'Order {order}: {status}': 'سفارش {order}: {status}',
   '{count} orders changed': '{count} سفارش تغییر کرد',
-  'Received {received} of {total}': 'دریافت‌شده {received} از {total}',
+  'Received {received}': 'دریافت‌شده {received}',
   'Returned {returned}': 'برگشتی {returned}',
   // An order.
   'Print invoice': 'چاپ فاکتور',
