@@ -56,7 +56,7 @@ const VIEWS = [
   ['#/dead', 'Read again'],
   ['#/quarantine', 'Read again'],
   ['#/stores', 'All stores in'],
-  ['#/stores/api', 'Code of the store'],
+  ['#/stores/api', 'Code of the store: store.mjs'],
 ] as const
 
 const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
