@@ -116,12 +116,17 @@ type BodyProps = {
 /** A body: JSON as a tree that folds, also JSON in its texts; other text as it is. */
 export const Body = ({ label, text, visible = each => each }: BodyProps) => {
   const json = branchIn(text)
+  const isCopied = copied.value === text
   return (
     <div class="body">
       <div class="row spread small">
         <strong>{label}</strong>
-        <Button kind="small" label={t('Copy {text}', { text: label })} onClick={() => copy(text)}>
-          {copied.value === text ? t('Copied') : t('Copy')}
+        <Button
+          kind="small"
+          {...(!isCopied && { label: t('Copy {text}', { text: label }) })}
+          onClick={() => copy(text)}
+        >
+          {isCopied ? t('Copied') : t('Copy')}
         </Button>
       </div>
       <Scrolls label={label}>

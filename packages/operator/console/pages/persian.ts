@@ -119,7 +119,7 @@ export const t = translator({
   changed: 'تغییر کرده',
   'compared with the service': 'مقایسه شده با سرویس',
   held: 'معلق',
-  registered: 'ثبت شده',
+  registered: 'انجام شده',
   rejected: 'رد شده',
   withdrawn: 'لغو شده',
   'Events of the order queue': 'رویدادهای صف سفارش‌ها',
