@@ -1,5 +1,7 @@
 import type { Parties } from './parties.ts'
 
+export const SOURCE = 'demo-shop'
+
 export const item = (sku: string, quantity: number) => ({ items: [{ sku, quantity, unit_price: 1_500_000 }] })
 
 /** What the parties of the demo and of the console's tour do with an order. */

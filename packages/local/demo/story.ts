@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { acts, item } from './acts.ts'
+import { acts, item, SOURCE } from './acts.ts'
 import type { Parties } from './parties.ts'
 
 /** An action, and what must be observed afterwards. */
@@ -9,8 +9,6 @@ export type Step = readonly [
   act: (parties: Parties) => Promise<readonly unknown[]>,
   expected: readonly unknown[],
 ]
-
-export const SOURCE = 'demo-shop'
 
 /** A webhook from review to the store's feed, then everything that must be rejected. */
 const webhookStory: readonly Step[] = [

@@ -1,5 +1,5 @@
 import { credentialsIn } from '@order-relay/local/credentials.ts'
-import { acts } from '@order-relay/local/demo/acts.ts'
+import { acts, SOURCE } from '@order-relay/local/demo/acts.ts'
 import { type Parties, partiesOf } from '@order-relay/local/demo/parties.ts'
 import { settingsFrom, urlOf } from '@order-relay/local/settings.ts'
 import * as v from 'valibot'
@@ -25,10 +25,11 @@ const names = Object.keys(STEPS) as (keyof typeof STEPS)[]
 
 /** A guided tour with real orders, on the local stack only. */
 export const tourRoutes = (context: Context) => {
-  /** The first store that the relay answers itself. */
+  /** The store of the demo, or the first that the relay answers itself. */
   const sourceOf = () => {
     if (!context.local) throw cannot('show the tour', 'it sends orders, which only the local stack may get')
-    const store = context.stores().find(({ exact }) => !exact)
+    const stores = context.stores().filter(({ exact }) => !exact)
+    const store = stores.find(({ source }) => source === SOURCE) ?? stores[0]
     if (store !== undefined) return store.source
     throw cannot('show the tour', 'every store in stores.yml is exact', 'add one that is not')
   }

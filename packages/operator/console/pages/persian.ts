@@ -474,8 +474,10 @@ export const t = translator({
   'The accounting service fails for 20 seconds, and just then the store pays.':
     'سرویس حسابداری ۲۰ ثانیه قطع می‌شود و فروشگاه درست همان موقع پرداخت را می‌فرستد.',
   'Break the service and pay': 'قطع سرویس و ارسال پرداخت',
-  'The store got 202: the payment is accepted and waits. Watch it here: once the service answers again, the relay sends the payment, and the order is paid. The store does nothing.':
-    'فروشگاه پاسخ ۲۰۲ گرفت: پرداخت پذیرفته شده و منتظر است. همین‌جا ببینید: سرویس که برگردد، رله پرداخت را می‌فرستد و سفارش پرداخت‌شده می‌شود. فروشگاه لازم نیست کاری بکند.',
+  'The payment is accepted and waits. Once the service answers again, the relay sends it; the store need not do anything.':
+    'پرداخت پذیرفته شده و منتظر است. سرویس که برگردد، رله آن را می‌فرستد؛ لازم نیست فروشگاه کاری انجام دهد.',
+  'The service answers again, the relay has sent the payment, and the order is paid.':
+    'سرویس برگشت، رله پرداخت را فرستاد و سفارش پرداخت شد.',
   'Let an accountant decide': 'کار را به حسابدار بسپارید',
   'The store sends and pays an order of a chair that is not in stock.':
     'فروشگاه سفارش یک صندلی را که موجودی ندارد می‌فرستد و پرداختش را هم ثبت می‌کند.',
@@ -486,8 +488,10 @@ export const t = translator({
   'The accountant corrects the stock and retries. Do it in the panel, or here.':
     'حسابدار موجودی را اصلاح و دوباره تلاش می‌کند؛ این کار را در پنل انجام دهید یا همین‌جا.',
   'Correct the stock and retry': 'اصلاح موجودی و تلاش دوباره',
-  'The service finalized the invoice, registered the payment and sent a signed webhook. The relay verified it, and the message for the store is in its queue.':
-    'سرویس فاکتور را قطعی کرد، پرداخت را ثبت کرد و وب‌هوک امضاشده فرستاد. رله امضا را بررسی کرد و پیام فروشگاه را در صفش گذاشت.',
+  'The service finalizes the invoice, registers the payment and sends a signed webhook.':
+    'سرویس فاکتور را قطعی و پرداخت را ثبت می‌کند و وب‌هوک امضاشده می‌فرستد.',
+  'The service has sent a signed webhook: the order is paid. The relay verified it, and the message for the store is in its queue.':
+    'سرویس وب‌هوک امضاشده فرستاد: سفارش پرداخت شد. رله امضا را بررسی کرد و پیام فروشگاه را در صفش گذاشت.',
   'Answer to the store: {answer}': 'پاسخ به فروشگاه: {answer}',
   'In progress…': 'در حال انجام…',
   'Start again': 'از نو',

@@ -49,6 +49,7 @@ const run = signal<{ id: string; answers: Partial<Record<Step, Answer>>; busy?: 
   answers: {},
 })
 
+/** Begins another run, with other orders. */
 const restart = () => {
   run.value = { id: `tour-${Date.now().toString(36)}`, answers: {} }
 }
@@ -70,20 +71,26 @@ const take = (step: Step) =>
   })
 
 type Place = RouteData<'tour'>
+type Order = RouteData<'order'>
 
-/** What has become of an order, live, and where to see more. */
-const Outcome = ({ source, panel, order }: Place & { order: string }) => {
-  const { data } = useResources({ order: reads('order', { source, external_id: order }, ...ORDER_CHANGES) })
-  const { status, requests = [], why } = data?.order ?? {}
+/** An order of the run, live, once it was sent. */
+const useOrder = (source: string, order: string, isSent: boolean): Order | undefined => {
+  const sent = { order: reads('order', { source, external_id: order }, ...ORDER_CHANGES) }
+  return useResources<{ order?: typeof sent.order }>(isSent ? sent : {}).data?.order
+}
+
+/** What has become of an order, and where to see more. */
+const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
+  const { source, external_id, status, requests, why } = order
   const open = requests.filter(({ state }) => state === 'waiting' || state === 'held')
-  const [link] = why?.links ?? []
+  const [link] = why.links
   return (
     <Facts
       facts={{
         [t('Order')]: (
           <>
-            <a href={linkToOrder(source, order)}>
-              <Name>{order}</Name>
+            <a href={linkToOrder(source, external_id)}>
+              <Name>{external_id}</Name>
             </a>{' '}
             <StatusChip status={status} />
           </>
@@ -92,7 +99,11 @@ const Outcome = ({ source, panel, order }: Place & { order: string }) => {
         [t('Waits for')]: link && <WaitsFor link={link} />,
         [t('Accounting service')]: (
           // A new tab, since the run of the tour ends with this one.
-          <a href={`${panel}/${linkTo(['orders', order], { source })}`} target="_blank" rel="noreferrer">
+          <a
+            href={`${panel}/${linkTo(['orders', external_id], { source })}`}
+            target="_blank"
+            rel="noreferrer"
+          >
             {t('Show the order in the panel')}
           </a>
         ),
@@ -101,73 +112,97 @@ const Outcome = ({ source, panel, order }: Place & { order: string }) => {
   )
 }
 
-/** A step; `follows` is the step before it with the same order. */
-type Text = { step: Step; follows?: Step; title: string; before: string; action: string; after: string }
+const isPaid = ({ status }: Order) => status === 'paid'
+const isHeld = ({ requests }: Order) => requests.some(({ state }) => state === 'held')
 
-const TEXTS: readonly Text[] = [
-  {
-    step: 'send',
-    title: t('Send an order'),
-    before: t('A store sends an order of one table, as it would to the accounting service.'),
-    action: t('Send the order'),
-    after: t(
-      'The relay queued the order, the service made an invoice, and the store got the answer of the service. A message about it waits in the queue of the store.',
-    ),
-  },
-  {
-    ...({ step: 'outage', follows: 'send' } as const),
-    title: t('Make trouble'),
-    before: t('The accounting service fails for 20 seconds, and just then the store pays.'),
-    action: t('Break the service and pay'),
-    after: t(
-      'The store got 202: the payment is accepted and waits. Watch it here: once the service answers again, the relay sends the payment, and the order is paid. The store does nothing.',
-    ),
-  },
-  {
-    step: 'review',
-    title: t('Let an accountant decide'),
-    before: t('The store sends and pays an order of a chair that is not in stock.'),
-    action: t('Order a chair'),
-    after: t(
-      'The service made a draft that an accountant has to review, and holds the payment. It refused the payment with 400; the relay told the store what that means: 202, held.',
-    ),
-  },
-  {
-    ...({ step: 'fix', follows: 'review' } as const),
-    title: t('See it heal'),
-    before: t('The accountant corrects the stock and retries. Do it in the panel, or here.'),
-    action: t('Correct the stock and retry'),
-    after: t(
-      'The service finalized the invoice, registered the payment and sent a signed webhook. The relay verified it, and the message for the store is in its queue.',
-    ),
-  },
+type Text = {
+  step: Step
+  title: string
+  before: string
+  action: string
+  /** Whether the order has come to what `after` says. */
+  isReached: (order: Order) => boolean
+  /** What to watch until then. */
+  meanwhile?: string
+  after: string
+}
+
+/** Two steps with each order. */
+const TEXTS: readonly (readonly [Text, Text])[] = [
+  [
+    {
+      step: 'send',
+      title: t('Send an order'),
+      before: t('A store sends an order of one table, as it would to the accounting service.'),
+      action: t('Send the order'),
+      isReached: ({ status }) => status !== undefined,
+      after: t(
+        'The relay queued the order, the service made an invoice, and the store got the answer of the service. A message about it waits in the queue of the store.',
+      ),
+    },
+    {
+      step: 'outage',
+      title: t('Make trouble'),
+      before: t('The accounting service fails for 20 seconds, and just then the store pays.'),
+      action: t('Break the service and pay'),
+      isReached: isPaid,
+      meanwhile: t(
+        'The payment is accepted and waits. Once the service answers again, the relay sends it; the store need not do anything.',
+      ),
+      after: t('The service answers again, the relay has sent the payment, and the order is paid.'),
+    },
+  ],
+  [
+    {
+      step: 'review',
+      title: t('Let an accountant decide'),
+      before: t('The store sends and pays an order of a chair that is not in stock.'),
+      action: t('Order a chair'),
+      isReached: order => isHeld(order) || isPaid(order),
+      after: t(
+        'The service made a draft that an accountant has to review, and holds the payment. It refused the payment with 400; the relay told the store what that means: 202, held.',
+      ),
+    },
+    {
+      step: 'fix',
+      title: t('See it heal'),
+      before: t('The accountant corrects the stock and retries. Do it in the panel, or here.'),
+      action: t('Correct the stock and retry'),
+      isReached: isPaid,
+      meanwhile: t('The service finalizes the invoice, registers the payment and sends a signed webhook.'),
+      after: t(
+        'The service has sent a signed webhook: the order is paid. The relay verified it, and the message for the store is in its queue.',
+      ),
+    },
+  ],
 ]
 
-const Part = ({ text, place, isNext }: { text: Text; place: Place; isNext: boolean }) => {
-  const { step, title, before, action, after } = text
+type PartProps = { text: Text; order: Order | undefined; panel: string; isNext: boolean; isLast: boolean }
+
+const Part = ({ text, order, panel, isNext, isLast }: PartProps) => {
+  const { step, title, before, action, isReached, meanwhile, after } = text
   const { answers, busy } = run.value
   const answer = answers[step]
-  const isFollowed = TEXTS.some(({ step, follows }) => follows === text.step && answers[step] !== undefined)
+  const isDone = order !== undefined && isReached(order)
+  const says = isDone ? after : meanwhile
   return (
     <Section id={step} title={title}>
       <p>{before}</p>
-      {busy === step ? (
+      {busy === step && (
         <p class="note muted" role="status">
           {t('In progress…')}
         </p>
-      ) : (
-        answer === undefined &&
-        isNext && (
-          <p class="note">
-            <Button kind="primary" onClick={() => take(step)}>
-              {action}
-            </Button>
-          </p>
-        )
       )}
-      {answer && (
+      {isNext && answer === undefined && busy === undefined && (
+        <p class="note">
+          <Button kind="primary" onClick={() => take(step)}>
+            {action}
+          </Button>
+        </p>
+      )}
+      {(answer || isDone) && (
         <>
-          {answer.answer !== undefined && (
+          {answer?.answer !== undefined && (
             <p class="note">
               {t('Answer to the store: {answer}', {
                 answer: (
@@ -178,32 +213,40 @@ const Part = ({ text, place, isNext }: { text: Text; place: Place; isNext: boole
               })}
             </p>
           )}
-          <p class="note">{after}</p>
-          {!isFollowed && <Outcome {...place} order={orderOf(step)} />}
+          {says && <p class="note">{says}</p>}
+          {isLast && order && <Outcome {...{ panel, order }} />}
         </>
       )}
     </Section>
   )
 }
 
-/** A guided tour with real orders of the local stack. */
-export const Tour = page({ title: () => t('Tour'), reads: () => ({ place: reads('tour') }) }, ({ place }) => {
+const Steps = ({ source, panel }: Place) => {
   const { answers } = run.value
-  const next = TEXTS.find(({ step }) => answers[step] === undefined)
+  const orders = [
+    useOrder(source, orderOf('send'), answers.send !== undefined),
+    useOrder(source, orderOf('review'), answers.review !== undefined),
+  ]
+  const isDone = ({ isReached }: Text, order: Order | undefined) => order !== undefined && isReached(order)
+  const parts = TEXTS.flatMap((pair, index) => pair.map(text => ({ text, order: orders[index] })))
+  const next = parts.find(({ text, order }) => !isDone(text, order))?.text
   return (
     <>
-      <PageHead>{answers.send && <Button onClick={restart}>{t('Start again')}</Button>}</PageHead>
-      <About />
-      {TEXTS.map(text => (
-        <Part key={text.step} {...{ text, place }} isNext={text === next} />
+      {parts.map(({ text, order }, index) => (
+        <Part
+          key={text.step}
+          {...{ text, order, panel }}
+          isNext={text === next}
+          isLast={index % 2 === 1 || answers[parts[index + 1]?.text.step ?? text.step] === undefined}
+        />
       ))}
       {next === undefined && (
         <Section id="done" title={t('That was the tour')}>
           <p>
             {t('Both orders are paid, once. {store} lists what waits in the queue of the store.', {
               store: (
-                <a href={linkTo(['stores', place.source])}>
-                  <Name>{place.source}</Name>
+                <a href={linkTo(['stores', source])}>
+                  <Name>{source}</Name>
                 </a>
               ),
             })}
@@ -212,4 +255,13 @@ export const Tour = page({ title: () => t('Tour'), reads: () => ({ place: reads(
       )}
     </>
   )
-})
+}
+
+/** A guided tour with real orders of the local stack. */
+export const Tour = page({ title: () => t('Tour'), reads: () => ({ place: reads('tour') }) }, ({ place }) => (
+  <>
+    <PageHead>{run.value.answers.send && <Button onClick={restart}>{t('Start again')}</Button>}</PageHead>
+    <About />
+    <Steps {...place} />
+  </>
+))
