@@ -2,9 +2,10 @@ import { type ChildProcess, type Serializable, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Timeouts of a child, in milliseconds: to start, and to stop before it is killed. */
+/** Timeouts of a child, in milliseconds: to start, to stop before it is killed, and to read its last lines. */
 const START_MS = 60_000
 const STOP_MS = 15_000
+const LAST_LINES_MS = 1000
 
 const endWithParent = new URL('./end-with-parent.ts', import.meta.url).href
 
@@ -19,6 +20,8 @@ export type ChildOptions = {
   onLine: (line: string) => void
   /** The line of output that reports readiness. @default none: it sends the message `ready` */
   readyLine?: RegExp | undefined
+  /** Called with every other message that it sends. */
+  onMessage?: ((message: unknown) => void) | undefined
 }
 
 export type Child = {
@@ -51,7 +54,13 @@ const onLines = (stream: Readable | null, onLine: (line: string) => void) => {
 
 const endOf = (child: ChildProcess) =>
   new Promise<string>(resolve => {
+    const closeOutput = () => {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }
     child.once('error', error => resolve(`could not be run: ${error.message}`))
+    // A process that it started, such as esbuild's service, may survive it and keep its output open.
+    child.once('exit', () => sleep(LAST_LINES_MS, undefined, { ref: false }).then(closeOutput))
     child.once('close', (code, signal) =>
       resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
     )
@@ -60,7 +69,7 @@ const endOf = (child: ChildProcess) =>
 // Not execa: nothing in it ends a child whose parent was killed with SIGKILL, and it has 12 direct dependencies.
 /** Starts a script of this project as a child process that ends with its parent. */
 export const startChild = (options: ChildOptions): Child => {
-  const { name, args, cwd, environment, onLine, readyLine } = options
+  const { name, args, cwd, environment, onLine, readyLine, onMessage } = options
   const child = spawn(process.execPath, ['--import', endWithParent, ...args], {
     cwd,
     env: environment,
@@ -78,6 +87,7 @@ export const startChild = (options: ChildOptions): Child => {
   })
   child.on('message', message => {
     if (message === 'ready') ready.resolve(undefined)
+    else onMessage?.(message)
   })
   const ended = endOf(child)
 

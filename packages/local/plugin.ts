@@ -5,7 +5,13 @@ import { readStores } from '@order-relay/deploy/stores.ts'
 import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import { type Build, buildFunctions } from './build.ts'
-import { ENVIRONMENT_FILE, keptCredentials, saveEnvironment } from './credentials.ts'
+import {
+  awsEnvironment,
+  ENVIRONMENT_FILE,
+  keptCredentials,
+  queueEnvironment,
+  saveEnvironment,
+} from './credentials.ts'
 import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
 import { credentialsRefusal, foreignRefusal, guardServers } from './guard.ts'
@@ -13,7 +19,7 @@ import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
 import { readService } from './service.ts'
-import { awsEnvironment, queueEnvironment, settingsFrom, urlOf } from './settings.ts'
+import { STORES_CHANGED, settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 
@@ -132,7 +138,17 @@ export default class LocalPlugin {
       // Queues, keys and event sources depend on it, not only the functions.
       watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size }) => {
         if (size === 0 || readFileSync(storesFile, 'utf8') === storesRead) return
-        log.warning('stores.yml has changed: restart this command to use it')
+        if (process.send === undefined || !watch) {
+          log.warning('stores.yml has changed: restart this command to use it')
+          return
+        }
+        try {
+          readStores(storesFile)
+        } catch {
+          // esbuild, which builds it into the functions, has reported the error.
+          return
+        }
+        process.send(STORES_CHANGED)
       })
       process.send?.('ready')
     }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { beforeAll } from '@jest/globals'
+import { awsEnvironment } from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
-import { awsEnvironment } from '@order-relay/local/settings.ts'
 import { storeProcess } from '@order-relay/operator/conformance/feeds.ts'
 import { useFolder } from '../../test/support/folder.ts'
 import { CREDENTIALS, createQueue, type Parts, startParts } from '../../test/support/parts.ts'
@@ -20,6 +20,8 @@ export const programOf = (example: string) => PROGRAMS[extname(example)] ?? proc
 /** A short visibility timeout, so that undeleted messages return after a second. */
 const SOON: readonly Change[] = [
   ['examples/sqs-consumer.ts', '  signal:', '  visibilityTimeout: 1,\n  signal:'],
+  ['examples/sqs-consumer.py', 'VISIBILITY_SECONDS = 60', 'VISIBILITY_SECONDS = 1'],
+  ['examples/sqs-consumer.py', 'MAX_DELAY = 900', 'MAX_DELAY = 1'],
   ['packages/store/src/sqs.ts', 'MAX_DELAY = 900', 'MAX_DELAY = 1'],
 ]
 

@@ -5,8 +5,9 @@ import { isDeepStrictEqual, styleText } from 'node:util'
 import { credentialsIn } from '../credentials.ts'
 import { freePorts } from '../ports.ts'
 import { type Stack, startStack } from '../stack.ts'
+import { SOURCE } from './acts.ts'
 import { partiesOf } from './parties.ts'
-import { SOURCE, story } from './story.ts'
+import { story } from './story.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 

@@ -115,7 +115,9 @@ const fieldsOf = (stored: StoredOrder | undefined) => {
   return new Map(
     Object.entries(fields).flatMap(([name, value]) =>
       // The display name repeats the status.
-      value == null || name === 'status_display' ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
+      value == null || name === 'status_display'
+        ? []
+        : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
     ),
   )
 }

@@ -18,9 +18,10 @@ import { linkTo, linkWith, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { type Signal, useSignal } from '@preact/signals'
 import { act, type RouteData, reads } from './api.ts'
+import { Fields } from './fields.tsx'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Fields, inWords, linkToOrder, Message, PERIODS } from './pieces.tsx'
+import { linkToOrder, Message, PERIODS, textOf } from './pieces.tsx'
 import { commandOf, HISTORY, OpenPlan, type Plan, Planning, PlanPage, Progress, plan } from './plans.tsx'
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
@@ -68,7 +69,7 @@ const groupsIn = (command: Plan['command']): Column<Group>[] => [
       action =>
         [
           PLANNED[action],
-          ({ failure = '' }: Group) => `${PLANNED[action]} ${inWords(failure)}`,
+          ({ failure = '' }: Group) => `${PLANNED[action]} ${textOf(failure)}`,
           ({ group }: Group) => plan(command, action, { group }),
         ] as [string, (row: Group) => string, (row: Group) => void],
     ),

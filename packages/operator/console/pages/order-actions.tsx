@@ -4,7 +4,7 @@ import { Button } from '@order-relay/web/pieces.tsx'
 import { act, type RouteData } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { inWords } from './pieces.tsx'
+import { textOf } from './pieces.tsx'
 import { plan } from './plans.tsx'
 
 type Key = { source: string; external_id: string }
@@ -33,7 +33,7 @@ const LABELS = {
 const askWithdraw = (order: Key, of: NonNullable<Action['of']>, effect: Action['effect']) =>
   ask({
     title: t('Withdraw: {request}', { request: nameIn(NAMES, of) }),
-    text: `${inWords(effect)} ${t('The store is notified of it.')}`,
+    text: `${textOf(effect)} ${t('The store is notified of it.')}`,
     action: t('Withdraw'),
     tone: 'bad',
     submit: async () => {

@@ -1,5 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { decimal, formatMilliseconds, serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
@@ -7,6 +8,8 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { StatusChip } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { FEED_CHANGES, FeedState, linkToFeed, RetryButton } from './feed-pieces.tsx'
+import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { ActionButton, check, resend } from './order-actions.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
@@ -27,10 +30,23 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   'not served': t('not served'),
 }
 
+/** Refusals of the service by their codes. */
+const CODES: Readonly<Record<string, string>> = {
+  unknown_sku: t('unknown product'),
+  no_customer: t('no customer'),
+  invalid: t('invalid request'),
+  malformed: t('invalid request'),
+  conflict: t('not possible in this state'),
+  not_found: t('order unknown'),
+  unauthorized: t('API key not accepted'),
+  forbidden: t('API key not accepted'),
+}
+
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
   <li>
     {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}: {nameIn(OUTCOMES, outcome)}{' '}
-    {status && serial(status)} {code !== undefined && <Code>{visible(code)}</Code>} ({formatMilliseconds(ms)})
+    {status && serial(status)} {code !== undefined && (CODES[code] ?? <Code>{visible(code)}</Code>)} (
+    {formatMilliseconds(ms)})
   </li>
 )
 
@@ -42,7 +58,7 @@ const toneOf = ({ calls, requests, status }: Entry): Tone | undefined => {
 
 const DELIVERED = 'order.updated'
 
-const Change = ({ entry }: { entry: Entry }) => {
+const Change = ({ entry, feed }: { entry: Entry; feed: Data['feed'] }) => {
   const { at, event, delivery, calls, published, requests, version, cut } = entry
   return (
     <Happened what={nameIn(NAMES, event)} at={at} tone={toneOf(entry)}>
@@ -58,20 +74,23 @@ const Change = ({ entry }: { entry: Entry }) => {
         ))}
         {published.map(message => (
           <li key={message.delivery}>
-            {t('To the store: {event}, version {version}', {
+            {t('Message to the store: {event}, version {version}', {
               event: <Code>{message.event}</Code>,
               version: serial(version),
-            })}
+            })}{' '}
+            {feed.messages
+              .filter(({ delivery }) => delivery === message.delivery)
+              .map(each => (
+                <FeedState key={each.delivery} {...each} />
+              ))}
           </li>
         ))}
         {cut && <li>{t('… and more, beyond the limit of the history')}</li>}
         <li>
           {event === DELIVERED ? (
-            <a href={linkTo(['deliveries', delivery])}>
-              <Code>{delivery}</Code>
-            </a>
+            <Id value={delivery} href={linkTo(['deliveries', delivery])} />
           ) : (
-            <Code>{delivery}</Code>
+            <Id value={delivery} />
           )}
         </li>
       </ul>
@@ -79,19 +98,19 @@ const Change = ({ entry }: { entry: Entry }) => {
   )
 }
 
-const Timeline = ({ entries, complete }: Data) => (
-  <Section id="history" title={t('History')}>
+const Timeline = ({ source, external_id, entries, complete, feed }: Data) => (
+  <Section
+    id="history"
+    title={t('History')}
+    aside={<a href={linkToFeed({ source, external_id })}>{t('Messages to the store')}</a>}
+  >
     <ol class="timeline">
       {entries.map(entry => (
-        <Change key={entry.at} entry={entry} />
+        <Change key={entry.at} entry={entry} feed={feed} />
       ))}
     </ol>
     {!complete && <p class="muted">{t('Earlier changes are not in the history.')}</p>}
-    <p class="small muted note">
-      {t(
-        'One entry per change, kept as long as the order; each costs one write unit. Deliveries are kept for thirty days, at no extra cost.',
-      )}
-    </p>
+    <p class="small muted note">{t('Changes are kept as long as the order, deliveries for thirty days.')}</p>
   </Section>
 )
 
@@ -104,8 +123,8 @@ const Requests = ({ requests }: Data) => (
         {requests.map(({ id, kind, state, of, reason, refused_at }) => (
           <li key={id}>
             <RequestChip kind={kind} state={state} />
-            <p class="small muted breaks">
-              <Code>{id}</Code>
+            <p class="small muted">
+              <Id value={id} />
             </p>
             {of !== undefined && <p class="muted">{t('of: {kind}', { kind: nameIn(NAMES, of) })}</p>}
             {reason !== undefined && (
@@ -141,7 +160,7 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
               .filter(
                 ([name, value]) => !['source', 'external_id', 'status'].includes(name) && value !== null,
               )
-              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(value)}</Name>]),
+              .map(([name, value]) => [fieldName(name), <Name key={name}>{shown(value)}</Name>]),
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,
@@ -175,7 +194,7 @@ const Log = (key: Key) => {
 export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
-    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, 'feed message delivered') }),
+    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, ...FEED_CHANGES) }),
     announce: ({ order: before }, { order }) =>
       before.updated_at === order.updated_at ? undefined : t('The order has changed.'),
   },
@@ -190,6 +209,7 @@ export const Order = page(
           <Button kind="small" onClick={() => check(order)}>
             {t('Check now')}
           </Button>
+          <RetryButton order={order} messages={order.feed.messages} />
           <Button kind="small" onClick={() => resend(order)}>
             {t('Resend to the store')}
           </Button>

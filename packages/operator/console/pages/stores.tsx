@@ -1,5 +1,6 @@
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import {
   Ago,
@@ -16,11 +17,13 @@ import {
   Section,
   Table,
 } from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { act, type RouteData, reads } from './api.ts'
+import { act, OVERVIEW, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
+import { FEED_CHANGES } from './feed-pieces.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
@@ -29,15 +32,15 @@ type Store = RouteData<'stores'>['stores'][number]
 type Shop = RouteData<'store'>
 type Key = Shop['keys'][number]
 
-const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
+const STORES = reads('stores', {}, 'queues', 'resends', ...FEED_CHANGES)
 
 const FeedName = ({ feed, exact }: Store) => (
   <>
     {feed.kind === 'sqs' && t('SQS queue')}
-    {feed.kind === 'http' && <Code>{feed.url}</Code>}
+    {feed.kind === 'http' && <Id value={feed.url} />}
     {feed.kind === 'http' && !feed.secret && <> ({t('without a secret')})</>}
     {feed.kind === 'self' &&
-      (feed.url === undefined ? t('HTTP, no URL registered by the store') : <Code>{feed.url}</Code>)}
+      (feed.url === undefined ? t('HTTP, no URL registered by the store') : <Id value={feed.url} />)}
     {exact && <> ({t('exact')})</>}
   </>
 )
@@ -50,7 +53,7 @@ const LastError = ({ at, message }: NonNullable<Store['error']>) => (
 
 const COLUMNS: Column<Store>[] = [
   ROW_OF_STORE,
-  { label: t('Feed'), kind: 'breaks', cell: store => <FeedName {...store} /> },
+  { label: t('Feed'), cell: store => <FeedName {...store} /> },
   { label: t('Messages waiting'), kind: 'number', cell: ({ waiting }) => decimal(waiting) },
   { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
   { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
@@ -102,7 +105,7 @@ const KINDS = [
 const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
 
 const keyColumns = (source: string): Column<Key>[] => [
-  { label: t('Id'), cell: ({ id }) => <Code>{id}</Code> },
+  { label: t('Id'), cell: ({ id }) => <Id value={id} /> },
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
@@ -158,7 +161,8 @@ const SNIPPETS: Readonly<Record<string, string>> = {
   role_policy: t("Policy of the consumer's role"),
   aws_cli: 'AWS CLI',
   environment: t('Environment variables'),
-  code: t('Code of the store'),
+  'store.mjs': t('Code of the store: {file}', { file: 'store.mjs' }),
+  'store.py': t('Code of the store: {file}', { file: 'store.py' }),
   message: t('Message'),
   attributes: t('Message attributes'),
   headers: t('Additional headers'),
@@ -179,7 +183,14 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
   </Section>
 )
 
-const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
+type DetailsProps = Store & {
+  shop: Shop
+  retry: RouteData<'feeds/retries'>['job'] | undefined
+  /** Seconds. */
+  age: number | undefined
+}
+
+const Details = ({ shop, retry, age, ...store }: DetailsProps) => {
   const { source, exact, feed, queue, waiting, error, resend } = store
   const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
@@ -222,11 +233,15 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
               <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
             )}
             {feed.kind === 'http' && <Button onClick={createSecret}>{t('New secret')}</Button>}
+            {feed.kind !== 'sqs' && waiting > 0 && (
+              <Button onClick={() => act('feeds/retry-store', { source })}>{t('Retry all now')}</Button>
+            )}
             <Button onClick={() => askResend(source)}>{t('Resend orders')}</Button>
           </span>
         }
       >
         {resend && <Job job={resend} stop={() => act('stores/resend-stop', { source })} />}
+        {retry && <Job job={retry} stop={() => act('feeds/retry-stop', { source })} />}
         {secret.value && (
           <Shown text={secret.value}>
             {t('This secret is shown only once. The store verifies its messages with it.')}
@@ -237,8 +252,13 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
             [t('Feed')]: <FeedName {...store} />,
             [t('Registered by the store')]: feed.kind === 'self' && feed.since && <Moment iso={feed.since} />,
             [t('Messages')]: exact && t('Only order.updated, as the service sends it'),
-            [t('Queue')]: <Code>{queue}</Code>,
+            [t('Queue')]: <Id value={queue} />,
             [t('Messages waiting')]: decimal(waiting),
+            [t('Being received, or waiting for a retry')]: decimal(shop.queue.in_flight),
+            [t('Oldest message')]: age !== undefined && formatMilliseconds(age * 1000),
+            [t('Attempts')]: feed.kind !== 'sqs' && (
+              <a href={linkTo(['feeds'], { source, since: '24h' })}>{t('of the last day')}</a>
+            ),
             [t('Consumers')]: shop.feed.consumers?.join(', '),
             [t('Dead letters')]: shop.feed.dead_letters !== undefined && decimal(shop.feed.dead_letters),
             [t('Dead letters after')]: shop.feed.dead_letter_after,
@@ -272,14 +292,24 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
 export const Store = page(
   {
     title: ({ path: [, source = ''] }) => source,
-    reads: ({ path: [, source] }) => ({ known: STORES, shop: reads('store', { source }) }),
+    reads: ({ path: [, source] }) => ({
+      known: STORES,
+      shop: reads('store', { source }, 'queues'),
+      retries: reads('feeds/retries', { source }, 'retries'),
+      overview: OVERVIEW,
+    }),
   },
-  ({ known: { stores }, shop, route: { path } }) => {
+  ({ known: { stores }, shop, retries, overview, route: { path } }) => {
     const store = stores.find(({ source }) => source === path[1])
     return (
       <>
         <PageHead />
-        {store && <Details key={store.source} shop={shop} {...store} />}
+        {store && (
+          <Details
+            {...{ key: store.source, shop, retry: retries.job, ...store }}
+            age={overview.ages?.[`feed ${store.source}`]}
+          />
+        )}
       </>
     )
   },

@@ -8,6 +8,7 @@ import { until } from '@order-relay/test-support/until.ts'
 import { createLive } from '../../console/live.ts'
 import { pageTests } from './pages.ts'
 import { useConsole } from './serve.ts'
+import { tourTests } from './tour.ts'
 
 type Headers = Record<string, string>
 
@@ -138,6 +139,7 @@ test('reports a change as soon as the first page has connected', async () => {
 describe('in a browser', () => {
   const openAt = withBrowser()
   pageTests(options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options }))
+  tourTests(options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options }))
 
   test('all tabs of a browser share the session, which another port does not receive', async () => {
     const address = nextUrl()

@@ -47,7 +47,7 @@ const VIEWS = [
   ['#/overview', 'Last hour, per minute'],
   ['#/runbook/queue-age', 'Diagnosis'],
   ['#/orders', 'Last change'],
-  ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
+  ['#/deliveries?outcome=queued', '<img src=/x oner…>\\u202e'],
   ['#/audit', 'Accounts for every'],
   ['#/setup', 'Webhook URL'],
   ['#/setup/send', 'Signs a webhook'],
@@ -56,7 +56,7 @@ const VIEWS = [
   ['#/dead', 'Read again'],
   ['#/quarantine', 'Read again'],
   ['#/stores', 'All stores in'],
-  ['#/stores/api', 'Code of the store'],
+  ['#/stores/api', 'Code of the store: store.mjs'],
 ] as const
 
 const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
@@ -94,7 +94,8 @@ export const pageTests = (open: Open) => {
     expect((await local.store('POST', '', { external_id, items: [item] })).status).toBe(400)
     const { body } = await local.store('GET', encodeURIComponent(external_id))
     const request = body.relay.requests[0].id
-    await visit({ hash: '#/stores' }, async ({ page, click, isAccessible }) => {
+    const permissions = ['clipboard-read', 'clipboard-write']
+    await visit({ hash: '#/stores', permissions }, async ({ page, click, isAccessible }) => {
       await page.getByText('All stores in').waitFor()
       await page.keyboard.press('/')
       await page.keyboard.type(request.slice(0, 8).toUpperCase())
@@ -117,6 +118,13 @@ export const pageTests = (open: Open) => {
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
       await page.getByText('Create waits for the accountant').waitFor()
+      await page
+        .locator('.id', { hasText: request.slice(0, 8) })
+        .first()
+        .getByRole('button')
+        .click()
+      await page.locator('#announcer', { hasText: 'Copied' }).waitFor()
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(request)
       // The order number is not interpreted as markup, and bidirectional overrides are visible.
       expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
       await isAccessible()
@@ -166,9 +174,29 @@ export const pageTests = (open: Open) => {
         expect({ hash, found, width: await width() }).toEqual({ hash, found: [[], [], []], width: 390 })
       }
       await goTo(page, '#/deliveries?outcome=queued')
-      await page.locator('td a code, td a .code').first().click()
+      await page.locator('td:last-child a').first().click()
       await page.getByRole('link', { name: 'Show the order' }).waitFor()
     })
+  })
+
+  test('on a phone, every page is reached with a tap or two, and the badges of hidden pages show', async () => {
+    await letter('badge')
+    await visit(
+      { hash: '#/orders', viewport: { width: 320, height: 640 } },
+      async ({ page, isAccessible }) => {
+        const pages = page.getByRole('navigation', { name: 'Pages' })
+        await pages.getByRole('button', { name: /^More [1-9]/ }).waitFor()
+        for (const name of await pages.locator('a > span:not(.badge)').allTextContents()) {
+          const link = pages.getByRole('link', { name })
+          if (!(await link.isVisible())) await pages.getByRole('button', { name: 'More' }).click()
+          await link.click()
+          await page.getByRole('heading', { level: 1, name }).waitFor()
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+        }
+        await isAccessible()
+      },
+    )
+    await local.empty('orders-dead.fifo')
   })
 
   test('an audit shows differences, lists the items behind each count, and re-reads orders that differ', () =>
@@ -197,8 +225,10 @@ export const pageTests = (open: Open) => {
       await click('link', 'order queue: order.payment of api')
       await isAccessible()
       await click('link', 'Show the message of page-7')
-      // Hostile text is displayed without effect.
-      await page.getByText('<b>\\u202er</b>').waitFor()
+      // The body of the request is JSON in a text of the event; hostile text is displayed without effect.
+      await page.getByText('"<b>\\u202er</b>"', { exact: true }).waitFor()
+      await page.getByText('"body": {').click()
+      await page.getByText('"body": { … }').waitFor()
       await isAccessible()
       await page.goBack()
       await page.getByLabel('Choose page-7', { exact: true }).check()
@@ -300,7 +330,7 @@ export const pageTests = (open: Open) => {
       await click('button', 'Send')
       await page.getByText('Fill in this field').waitFor()
       await page.getByLabel('Order number').fill('sent-by-the-console')
-      await page.getByText('More').click()
+      await page.getByText('More fields').click()
       await page.getByLabel('Receipt number').fill('7')
       await page.getByLabel('Wait for the order').fill('20')
       await click('button', 'Send')
@@ -311,7 +341,7 @@ export const pageTests = (open: Open) => {
 
   test.each([
     ['en-GB', ['Body', 'Secret'], 'a line break at the end of the body was removed'],
-    ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطرِ آخر متن حذف شده است'],
+    ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطر از انتهای متن حذف شده است'],
   ] as const)('explains a signature in %s', (locale, [bodyLabel, secretLabel], cause) =>
     visit({ hash: '#/setup/signature', locale }, async ({ page, isAccessible }) => {
       const t = Math.round(Date.now() / 1000)
@@ -335,6 +365,10 @@ export const pageTests = (open: Open) => {
     visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
       await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
+      const chart = page.getByRole('slider', { name: 'Events', exact: true }).first()
+      await chart.press('ArrowLeft')
+      await chart.getByText('processed').waitFor()
+      await isAccessible()
       const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
       const imported = ['1', '2', '3', '4'].map(id =>
         newOrder({ source: 'demo-shop', external_id: `import-${id}` }),
@@ -366,7 +400,7 @@ export const pageTests = (open: Open) => {
       await page.keyboard.press('Enter')
       await processed('logged-1').waitFor({ state: 'detached' })
       // Fields common to all lines are not repeated.
-      await lines.filter({ hasText: /event processed\s+[0-9a-f-]{36}/ }).waitFor()
+      await lines.filter({ hasText: /event processed\s+[0-9a-f-]{12}…/ }).waitFor()
 
       await click('button', 'Pause')
       const before = await lines.count()
@@ -380,7 +414,7 @@ export const pageTests = (open: Open) => {
       await page.getByLabel('Level').selectOption('All lines')
       await lines.first().waitFor()
       await isAccessible()
-      await lines.getByRole('link', { name: data.delivery }).last().click()
+      await lines.locator(`a[title="${data.delivery}"]`).last().click()
       await click('link', 'Show the order')
       await page.getByRole('heading', { name: 'Order logged-2' }).waitFor()
     })
@@ -397,17 +431,17 @@ export const pageTests = (open: Open) => {
     })
     await visit({ hash: '#/stores/demo-shop', locale: 'fa-IR' }, async ({ page, isAccessible }) => {
       const start = async () => {
-        await page.getByRole('button', { name: 'آزمودن فروشگاه' }).click()
+        await page.getByRole('button', { name: 'آزمون فروشگاه' }).click()
         await page.getByRole('dialog').getByText('relay-conformance-').waitFor()
         await isAccessible()
-        await page.getByLabel('جایی که').fill(handled)
-        await page.getByRole('button', { name: 'آغاز آزمون' }).click()
+        await page.getByLabel('محل ثبت').fill(handled)
+        await page.getByRole('button', { name: 'شروع آزمون' }).click()
       }
       await start()
       await page.getByText('مشکلی پیدا نشد').waitFor()
       const found = await page.locator('.finding p').allInnerTexts()
       expect(found.filter(text => !/[\u0600-\u06ff]/.test(text))).toEqual([])
-      expect(found.join()).toContain('هر تغییر را یک بار و به ترتیب انجام داد')
+      expect(found.join()).toContain('هر تغییر را یک بار و به ترتیب پردازش کرد')
       await isAccessible()
 
       stop.abort()
@@ -428,13 +462,13 @@ export const pageTests = (open: Open) => {
       await goTo(page, '#/overview')
       await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
       await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
-      await page.locator('.verdict', { hasText: 'پیام‌های ناکام' }).waitFor()
-      await page.getByRole('link', { name: 'چه باید کرد' }).click()
+      await page.locator('.verdict', { hasText: 'پیام‌های ناموفق' }).waitFor()
+      await page.getByRole('link', { name: 'راهنمای رفع مشکل' }).click()
       await page.getByRole('heading', { name: 'بازگشت به حالت عادی' }).waitFor()
       await page.getByText('npx relay dead replay --all --plan <file> --local').waitFor()
       expect(await violationsOf(page)).toEqual([])
-      await page.getByRole('button', { name: 'برنامهٔ پردازش دوباره' }).click()
-      await page.getByRole('heading', { name: 'پردازش دوبارهٔ' }).waitFor()
+      await page.getByRole('button', { name: 'برنامهٔ پردازش مجدد' }).click()
+      await page.getByRole('heading', { name: 'پردازش مجدد' }).waitFor()
       await local.empty('orders-dead.fifo')
     }))
 }

@@ -1,0 +1,267 @@
+import { attempt } from '@order-relay/web/notices.ts'
+import { Button, Code, Facts, LinkButton, Name, Section } from '@order-relay/web/pieces.tsx'
+import { useResources } from '@order-relay/web/resources.ts'
+import { linkTo } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { StatusChip } from '@order-relay/web/status.tsx'
+import { signal } from '@preact/signals'
+import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { OpenRequests, WaitsFor } from './order-pieces.tsx'
+import { t } from './persian.ts'
+import { linkToOrder } from './pieces.tsx'
+
+const HIDDEN = 'tour.hidden'
+const isHidden = signal(localStorage.getItem(HIDDEN) !== null)
+
+const hide = () => {
+  localStorage.setItem(HIDDEN, 'yes')
+  isHidden.value = true
+}
+
+const About = () => (
+  <p>
+    {t(
+      'The relay stands between your stores and the accounting service. Stores send it their orders, payments and refunds; it has each registered exactly once, and tells the store the outcome. While the service is down or an accountant has to act, it keeps what it has accepted, and tries again.',
+    )}
+  </p>
+)
+
+/** The first thing that a newcomer sees on the local stack, until it is hidden. */
+export const TourOffer = () =>
+  isHidden.value ? null : (
+    <section class="card note" aria-label={t('Tour')}>
+      <About />
+      <p class="row note">
+        <LinkButton href={linkTo(['tour'])}>{t('Take the tour, two minutes')}</LinkButton>
+        <Button kind="quiet" onClick={hide}>
+          {t('Hide')}
+        </Button>
+      </p>
+    </section>
+  )
+
+type Step = 'send' | 'outage' | 'review' | 'fix'
+type Answer = RouteData<'tour/step'>
+
+/** The run of the tour: it is kept while other pages are visited. */
+const run = signal<{ id: string; answers: Partial<Record<Step, Answer>>; busy?: Step }>({
+  id: '',
+  answers: {},
+})
+
+/** Begins another run, with other orders. */
+const restart = () => {
+  run.value = { id: `tour-${Date.now().toString(36)}`, answers: {} }
+}
+
+/** The orders of a run: the first lives through the outage, the second needs a review. */
+const orderOf = (step: Step) => `${run.value.id}-${step === 'send' || step === 'outage' ? 1 : 2}`
+
+const take = (step: Step) =>
+  attempt(async () => {
+    if (run.value.id === '') restart()
+    run.value = { ...run.value, busy: step }
+    try {
+      const answer = await act('tour/step', { step, order: orderOf(step) })
+      run.value = { id: run.value.id, answers: { ...run.value.answers, [step]: answer } }
+    } finally {
+      const { busy: _, ...rest } = run.value
+      run.value = rest
+    }
+  })
+
+type Place = RouteData<'tour'>
+type Order = RouteData<'order'>
+
+/** An order of the run, live, once it was sent. */
+const useOrder = (source: string, order: string, isSent: boolean): Order | undefined => {
+  const sent = { order: reads('order', { source, external_id: order }, ...ORDER_CHANGES) }
+  return useResources<{ order?: typeof sent.order }>(isSent ? sent : {}).data?.order
+}
+
+/** What has become of an order, and where to see more. */
+const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
+  const { source, external_id, status, requests, why } = order
+  const open = requests.filter(({ state }) => state === 'waiting' || state === 'held')
+  const [link] = why.links
+  return (
+    <Facts
+      facts={{
+        [t('Order')]: (
+          <>
+            <a href={linkToOrder(source, external_id)}>
+              <Name>{external_id}</Name>
+            </a>{' '}
+            <StatusChip status={status} />
+          </>
+        ),
+        [t('Open requests')]: open.length > 0 && <OpenRequests requests={open} />,
+        [t('Waits for')]: link && <WaitsFor link={link} />,
+        [t('Accounting service')]: (
+          // A new tab, since the run of the tour ends with this one.
+          <a
+            href={`${panel}/${linkTo(['orders', external_id], { source })}`}
+            target="_blank"
+            rel="noreferrer"
+          >
+            {t('Show the order in the panel')}
+          </a>
+        ),
+      }}
+    />
+  )
+}
+
+const isPaid = ({ status }: Order) => status === 'paid'
+const isHeld = ({ requests }: Order) => requests.some(({ state }) => state === 'held')
+
+type Text = {
+  step: Step
+  title: string
+  before: string
+  action: string
+  /** Whether the order has come to what `after` says. */
+  isReached: (order: Order) => boolean
+  /** What to watch until then. */
+  meanwhile?: string
+  after: string
+}
+
+/** Two steps with each order. */
+const TEXTS: readonly (readonly [Text, Text])[] = [
+  [
+    {
+      step: 'send',
+      title: t('Send an order'),
+      before: t('A store sends an order of one table, as it would to the accounting service.'),
+      action: t('Send the order'),
+      isReached: ({ status }) => status !== undefined,
+      after: t(
+        'The relay queued the order, the service made an invoice, and the store got the answer of the service. A message about it waits in the queue of the store.',
+      ),
+    },
+    {
+      step: 'outage',
+      title: t('Make trouble'),
+      before: t('The accounting service fails for 20 seconds, and just then the store pays.'),
+      action: t('Break the service and pay'),
+      isReached: isPaid,
+      meanwhile: t(
+        'The payment is accepted and waits. Once the service answers again, the relay sends it; the store need not do anything.',
+      ),
+      after: t('The service answers again, the relay has sent the payment, and the order is paid.'),
+    },
+  ],
+  [
+    {
+      step: 'review',
+      title: t('Let an accountant decide'),
+      before: t('The store sends and pays an order of a chair that is not in stock.'),
+      action: t('Order a chair'),
+      isReached: order => isHeld(order) || isPaid(order),
+      after: t(
+        'The service made a draft that an accountant has to review, and holds the payment. It refused the payment with 400; the relay told the store what that means: 202, held.',
+      ),
+    },
+    {
+      step: 'fix',
+      title: t('See it heal'),
+      before: t('The accountant corrects the stock and retries. Do it in the panel, or here.'),
+      action: t('Correct the stock and retry'),
+      isReached: isPaid,
+      meanwhile: t('The service finalizes the invoice, registers the payment and sends a signed webhook.'),
+      after: t(
+        'The service has sent a signed webhook: the order is paid. The relay verified it, and the message for the store is in its queue.',
+      ),
+    },
+  ],
+]
+
+type PartProps = { text: Text; order: Order | undefined; panel: string; isNext: boolean; isLast: boolean }
+
+const Part = ({ text, order, panel, isNext, isLast }: PartProps) => {
+  const { step, title, before, action, isReached, meanwhile, after } = text
+  const { answers, busy } = run.value
+  const answer = answers[step]
+  const isDone = order !== undefined && isReached(order)
+  const says = isDone ? after : meanwhile
+  return (
+    <Section id={step} title={title}>
+      <p>{before}</p>
+      {busy === step && (
+        <p class="note muted" role="status">
+          {t('In progress…')}
+        </p>
+      )}
+      {isNext && answer === undefined && busy === undefined && (
+        <p class="note">
+          <Button kind="primary" onClick={() => take(step)}>
+            {action}
+          </Button>
+        </p>
+      )}
+      {(answer || isDone) && (
+        <>
+          {answer?.answer !== undefined && (
+            <p class="note">
+              {t('Answer to the store: {answer}', {
+                answer: (
+                  <Code>
+                    {answer.answer} {answer.said}
+                  </Code>
+                ),
+              })}
+            </p>
+          )}
+          {says && <p class="note">{says}</p>}
+          {isLast && order && <Outcome {...{ panel, order }} />}
+        </>
+      )}
+    </Section>
+  )
+}
+
+const Steps = ({ source, panel }: Place) => {
+  const { answers } = run.value
+  const orders = [
+    useOrder(source, orderOf('send'), answers.send !== undefined),
+    useOrder(source, orderOf('review'), answers.review !== undefined),
+  ]
+  const isDone = ({ isReached }: Text, order: Order | undefined) => order !== undefined && isReached(order)
+  const parts = TEXTS.flatMap((pair, index) => pair.map(text => ({ text, order: orders[index] })))
+  const next = parts.find(({ text, order }) => !isDone(text, order))?.text
+  return (
+    <>
+      {parts.map(({ text, order }, index) => (
+        <Part
+          key={text.step}
+          {...{ text, order, panel }}
+          isNext={text === next}
+          isLast={index % 2 === 1 || answers[parts[index + 1]?.text.step ?? text.step] === undefined}
+        />
+      ))}
+      {next === undefined && (
+        <Section id="done" title={t('That was the tour')}>
+          <p>
+            {t('Both orders are paid, once. {store} lists what waits in the queue of the store.', {
+              store: (
+                <a href={linkTo(['stores', source])}>
+                  <Name>{source}</Name>
+                </a>
+              ),
+            })}
+          </p>
+        </Section>
+      )}
+    </>
+  )
+}
+
+/** A guided tour with real orders of the local stack. */
+export const Tour = page({ title: () => t('Tour'), reads: () => ({ place: reads('tour') }) }, ({ place }) => (
+  <>
+    <PageHead>{run.value.answers.send && <Button onClick={restart}>{t('Start again')}</Button>}</PageHead>
+    <About />
+    <Steps {...place} />
+  </>
+))
