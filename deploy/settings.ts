@@ -1,7 +1,9 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
+import { DAY } from '../lib/platform/environment.ts'
 import { assertFeedsAllowed } from '../lib/platform/http-stores.ts'
 import type { Store } from '../lib/platform/stores.ts'
+import { DELIVERY_TTL_SECONDS } from '../lib/webhook/deliveries.ts'
 import { SHIFTS } from './shift.ts'
 
 export type DeploymentSettings = {
@@ -15,6 +17,7 @@ export type DeploymentSettings = {
   checksPerSecond: number
   storeRequestsPerSecond: number
   shift: string
+  deleteOrdersAfterDays: number
   callerAddresses: string
   monthlyBudget: number
   alarmEmail: string
@@ -81,6 +84,11 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
   ordersTable: [
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',
+  ],
+  // A webhook that is known must find its order, and the audit those of all deliveries.
+  deleteOrdersAfterDays: [
+    value => Number(value) === 0 || Number(value) * DAY > DELIVERY_TTL_SECONDS,
+    `; set 0, or a number above ${DELIVERY_TTL_SECONDS / DAY}, for which deliveries are kept`,
   ],
   backupRegion: [
     (value, { region }) => value === '' || (/^[a-z]{2}(?:-[a-z]+)+-\d$/.test(value) && value !== region),

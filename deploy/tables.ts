@@ -34,6 +34,9 @@ export const REGISTRATIONS_ID = 'RegistrationsTable'
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
 
+/** What the setting `deleteOrdersAfterDays` and the retention of deliveries delete. */
+const EXPIRING = { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } }
+
 /** A table that nothing else can restore. */
 const KEPT = {
   retained: true,
@@ -57,7 +60,7 @@ export const tablesOf = ({
       KeySchema: keySchema('delivery'),
     },
     retained: false,
-    aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
+    aws: EXPIRING,
   },
   {
     // The history of the orders and of the operators' actions, for people. No decision depends on it.
@@ -74,7 +77,7 @@ export const tablesOf = ({
       })),
     },
     retained: false,
-    aws: { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+    aws: { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true }, ...EXPIRING },
   },
   {
     id: ordersId({ ordersTable }),
@@ -101,7 +104,8 @@ export const tablesOf = ({
         },
       ],
     },
-    ...KEPT,
+    retained: KEPT.retained,
+    aws: { ...KEPT.aws, ...EXPIRING },
   },
   {
     // The URLs that stores have registered. Only the stores know them.

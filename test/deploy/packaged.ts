@@ -23,6 +23,7 @@ export const SETTINGS = {
   requestsPerSecond: 70,
   requestsAtOnce: 130,
   storeRequestsPerSecond: 0.5,
+  deleteOrdersAfterDays: 100,
   workerConcurrency: 4,
   bulkConcurrency: 6,
   feederConcurrency: 3,

@@ -20,6 +20,7 @@ export const settingsWith = (queueUrl: (name: string) => string, changes: Partia
   waitSeconds: '3',
   storeRequestsPerSecond: '0',
   refusedRetryDays: '7',
+  deleteOrdersAfterDays: '0',
   feedVersionsFrom: '0',
   feedAddresses: 'public',
   checksPerSecond: '1000',
