@@ -1,4 +1,5 @@
 import { DAY } from '../platform/environment.ts'
+import { PROBE_SOURCE } from '../platform/names.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
 /** How long a settled order, and each entry of its history, is kept after it was written, in seconds; undefined for ever. */
@@ -17,6 +18,7 @@ export const retentionOf = (days: string) => {
   const keep = Number(days) * DAY
   if (!(keep >= 0))
     throw new Error(`Cannot start: DELETE_ORDERS_AFTER_DAYS is "${days}"; set a number of days, such as 365`)
-  const keepFor: KeepFor = () => keep || undefined
+  // The probe makes a new order every five minutes.
+  const keepFor: KeepFor = ({ source }) => (source === PROBE_SOURCE ? DAY : keep || undefined)
   return { keepFor, firstVersion: (now: number): number => (keep === 0 ? 0 : Math.floor(now / 60_000)) }
 }

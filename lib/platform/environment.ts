@@ -25,6 +25,10 @@ export const VARIABLES = {
   storeRequestsPerSecond: 'STORE_REQUESTS_PER_SECOND',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
+  /** The feed that the probe reads. */
+  probeQueueUrl: 'PROBE_QUEUE_URL',
+  /** The public URL of the webhook's endpoint. */
+  webhookUrl: 'WEBHOOK_URL',
   /** The rate of checks for missed webhooks. */
   checksPerSecond: 'CHECKS_PER_SECOND',
 } as const

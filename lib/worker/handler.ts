@@ -14,7 +14,7 @@ import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { DAY, invocation, type Settings } from '../platform/environment.ts'
 import { sendInOrder } from '../platform/fifo.ts'
-import { exactStores, QUEUES, siblingQueueUrl } from '../platform/names.ts'
+import { exactStores, PROBE_SOURCE, QUEUES, siblingQueueUrl } from '../platform/names.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
@@ -139,7 +139,8 @@ export const createWorker = (dependencies: WorkerDependencies) => {
         orders,
         announcements,
         publish,
-        recordChange,
+        // People look for changes of orders.
+        ...(event.data.source !== PROBE_SOURCE && { recordChange }),
         now,
         retryRefused,
         redelivered,

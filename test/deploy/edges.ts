@@ -68,9 +68,12 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
     const targets = Properties.Targets.map(({ Arn }) => Arn)
     const watching = ofType(template, 'AWS::CloudWatch::Alarm').filter(
       ({ Properties: { MetricName, Dimensions, TreatMissingData } }) =>
-        MetricName === 'Invocations' &&
         TreatMissingData === 'breaching' &&
-        targets.some(target => target.endsWith(`:${Dimensions[0]?.Value}`)),
+        targets.some(target =>
+          MetricName === 'ProbeSeen'
+            ? target === functionOf(template, 'probe').arn
+            : MetricName === 'Invocations' && target.endsWith(`:${Dimensions[0]?.Value}`),
+        ),
     )
     const seconds = Number(/\d+/.exec(ScheduleExpression)) * 60
     if (!watching.some(alarm => seconds < alarm.Properties.Period))

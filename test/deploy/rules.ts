@@ -1,9 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import { unzipSync } from 'fflate'
-import { RETENTION_SECONDS } from '../../deploy/queues.ts'
+import { fullFeedName, RETENTION_SECONDS } from '../../deploy/queues.ts'
 import { VARIABLES } from '../../lib/platform/environment.ts'
 import { BATCH_SIZE, LIMITS } from '../../proofs/crash/functions.ts'
-import { aliasOf, arn, FUNCTIONS, functionOf, idOf, ofType, type Resolved, STACK } from './resolve.ts'
+import { STORES } from './packaged.ts'
+import {
+  aliasOf,
+  arn,
+  FUNCTIONS,
+  functionOf,
+  idOf,
+  ofType,
+  type Properties,
+  type Resolved,
+  STACK,
+} from './resolve.ts'
 import type { Uses } from './use.ts'
 
 /** Properties that every resource of a type must have: encryption, retention and failure handling. */
@@ -49,6 +60,10 @@ export function* typeViolations({ resources }: Resolved) {
   }
 }
 
+/** Whether messages end in a queue: it is neither consumed nor a feed. */
+export const isLast = (name: string, { RedrivePolicy }: Properties): boolean =>
+  RedrivePolicy === undefined && !STORES.some(store => fullFeedName(`${STACK}-`, store) === name)
+
 /** Each queue has a consumer and a dead-letter queue, or an alarm on its messages. */
 export function* queueViolations(template: Resolved, uses: Uses) {
   const queues = ofType(template, 'AWS::SQS::Queue')
@@ -59,21 +74,24 @@ export function* queueViolations(template: Resolved, uses: Uses) {
     )
   for (const { id, arn, name, Properties } of queues) {
     const { FifoQueue, RedrivePolicy, RedriveAllowPolicy, VisibilityTimeout } = Properties
+    const { DeduplicationScope, FifoThroughputLimit } = Properties
     if (FifoQueue !== name.endsWith('.fifo')) yield `${id}: its name does not tell whether it is FIFO`
     const sources = queues.filter(each => each.Properties.RedrivePolicy?.deadLetterTargetArn === arn)
     const allowed = RedriveAllowPolicy?.sourceQueueArns ?? []
     if (!isDeepStrictEqual(new Set(allowed), new Set(sources.map(each => each.arn))))
       yield `${id}: takes dead letters of other queues than those that send it theirs`
     if (sources.some(each => each.Properties.FifoQueue !== FifoQueue)) yield `${id}: differs from its sources`
-    if (RedrivePolicy === undefined) {
+    if (isLast(name, Properties)) {
       if (!isWatched(name, 'ApproximateNumberOfMessagesVisible'))
         yield `${id}: no alarm tells that it is used`
       continue
     }
-    const dead = queues.find(each => each.arn === RedrivePolicy.deadLetterTargetArn)
+    const dead = queues.find(each => each.arn === RedrivePolicy?.deadLetterTargetArn)
     if (dead?.Properties.RedrivePolicy !== undefined) yield `${id}: its dead letters are moved again`
     if (!isWatched(name, 'ApproximateAgeOfOldestMessage'))
       yield `${id}: no alarm tells the age of its messages`
+    if (FifoQueue && (DeduplicationScope !== 'messageGroup' || FifoThroughputLimit !== 'perMessageGroupId'))
+      yield `${id}: has the low throughput of a FIFO queue`
     for (const reader of FUNCTIONS) {
       const target = aliasOf(template, reader).arn
       const isRead = mappings.some(

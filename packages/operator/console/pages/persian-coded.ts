@@ -33,6 +33,7 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'alarm/reconcile-errors': 'بررسی وب‌هوک‌های ازدست‌رفته ناموفق بود',
   'alarm/reconcile-missing': 'بررسی وب‌هوک‌های ازدست‌رفته اجرا نشده است',
   'alarm/checks-late': 'بررسی سفارشی تسویه‌نشده بیش از ۲۰ دقیقه عقب افتاده است',
+  'alarm/probe-missing': 'هیچ پیام آزمایشی از رله نگذشته است؛ شاید وب‌هوک‌ها به فروشگاه‌ها نمی‌رسند',
   'alarm/feeder-errors': 'فرستندهٔ خوراک‌های HTTP از کار افتاد یا وقتش تمام شد',
   'alarm/feed-disabled': 'نقطهٔ دریافت فروشگاهی چنان دیر پاسخ نداده که رله فقط آن را می‌آزماید',
   'alarm/feed-stuck': 'نقطهٔ دریافت فروشگاهی بیش از یک ساعت است که پیامی را نمی‌پذیرد',
