@@ -107,6 +107,10 @@ const properties = v.looseObject({
   ...{ AlarmActions: texts, OKActions: texts },
   Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
   KeySchema: keys,
+  AttributeDefinitions: v.optional(
+    v.array(v.object({ AttributeName: v.string(), AttributeType: v.string() })),
+    [],
+  ),
   TimeToLiveSpecification: v.optional(v.looseObject({ AttributeName: v.string() })),
   GlobalSecondaryIndexes: v.optional(
     v.array(

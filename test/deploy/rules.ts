@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { unzipSync } from 'fflate'
-import { fullFeedName, RETENTION_SECONDS } from '../../deploy/queues.ts'
-import { VARIABLES } from '../../lib/platform/environment.ts'
+import { BUNDLING } from '../../deploy/bundle.ts'
+import { fullFeedName } from '../../deploy/queues.ts'
+import { DAY, VARIABLES } from '../../lib/platform/environment.ts'
 import { BATCH_SIZE, LIMITS } from '../../proofs/crash/functions.ts'
 import { STORES } from './packaged.ts'
 import {
@@ -17,14 +19,32 @@ import {
 } from './resolve.ts'
 import type { Uses } from './use.ts'
 
+const COSTS = readFileSync('docs/cost.md', 'utf8')
+/** The memory of functions in MB, and the architecture, with which the costs are computed. */
+const PRICED = [...COSTS.matchAll(/Lambda duration: (\d+) MB, (\w+)|\* at (\d+) MB/g)]
+const [ARCHITECTURE] = PRICED.map(([, , architecture]) => architecture)
+const MEMORY = new Map<string, number>(
+  (['webhook', 'api', 'worker', 'feeder', 'probe'] as const).map((name, row) => {
+    const [, memory, , other] = PRICED[row] ?? []
+    return [name, Number(memory ?? other)]
+  }),
+)
+
+const [, RETAINED_DAYS] =
+  /^\| dead letters, quarantine \| (\d+) days/m.exec(readFileSync('docs/operate.md', 'utf8')) ?? []
+
 /** Properties that every resource of a type must have: encryption, retention and failure handling. */
 const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: RETENTION_SECONDS },
+  'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: Number(RETAINED_DAYS) * DAY },
   'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true } },
   'AWS::Logs::LogGroup': { RetentionInDays: 30 },
   'AWS::KMS::Key': { EnableKeyRotation: true },
   // Saved queries need it to find timeouts and initialization errors.
-  'AWS::Lambda::Function': { LoggingConfig: { LogFormat: 'JSON' }, TracingConfig: { Mode: 'Active' } },
+  'AWS::Lambda::Function': {
+    ...{ LoggingConfig: { LogFormat: 'JSON' }, TracingConfig: { Mode: 'Active' } },
+    Runtime: `${String(BUNDLING.target).replace('node', 'nodejs')}.x`,
+    Architectures: [ARCHITECTURE],
+  },
   'AWS::S3::Bucket': {
     PublicAccessBlockConfiguration: {
       ...{ BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true },
@@ -119,7 +139,9 @@ export function* functionViolations(
     ...{ worker: LIMITS.orders.timeout, feeder: LIMITS.webFeed.timeout },
   }
   for (const name of FUNCTIONS) {
-    const { Environment, Handler, Timeout, Role } = functionOf(template, name).Properties
+    const { Environment, Handler, Timeout, Role, MemorySize } = functionOf(template, name).Properties
+    if (MEMORY.has(name) && MEMORY.get(name) !== MemorySize)
+      yield `${name}: has ${MemorySize} MB, not those of docs/cost.md`
     const { POWERTOOLS_SERVICE_NAME: service, ...variables } = Environment.Variables
     for (const [variable, value] of Object.entries(uses[name].variables))
       if (value === '') yield `${name}: reads ${variable}, which its environment lacks`
