@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { FEED_URL, isFeedUrl } from './addresses.ts'
 import { DAY, HOUR, MINUTE } from './environment.ts'
-import { feedDeadQueueName, feedQueueName, PLAIN, storeName } from './names.ts'
+import { feedDeadQueueName, feedQueueName, PLAIN, PROBE_SOURCE, storeName } from './names.ts'
 
 type Issue = { received: string; expected: string | null }
 
@@ -169,6 +169,10 @@ export const storesFile = v.strictObject(
             const at = { type: 'object', origin: 'value', input: value, key: name } as const
             const message = 'is for SQS feeds, and this one is delivered by HTTP: remove it'
             addIssue({ message, path: [path, { ...at, value: value[name] }] })
+          }
+          if (value.source === PROBE_SOURCE && (value.feed !== 'sqs' || value.exact)) {
+            const message = `is the store of the probe, which needs "feed: sqs" and is not exact: see docs/operate.md`
+            addIssue({ message, path: [path] })
           }
           const names = [storeName(value.source), ...queueNames(value)]
           const taken = names.find(name => owners.has(name))
