@@ -2,7 +2,7 @@ import { amountOf } from '../lib/amounts.ts'
 import { mapOrder, type Problem } from '../lib/mapping.ts'
 import { FACTORS, methodOf, type Settings } from '../lib/settings.ts'
 import type { Product, Shop } from '../lib/shop.ts'
-import type { ShopOrder } from '../lib/shop-order.ts'
+import { ORDER_FIELDS, type ShopOrder } from '../lib/shop-order.ts'
 import type { Accounting } from './accounting.ts'
 
 /** `stop`: the shop cannot be connected. `problem`: somebody has to act, or orders fail. `note`: worth knowing. */
@@ -45,6 +45,8 @@ const LEVELS: Readonly<Record<FindingCode, Level>> = {
 }
 
 const EXAMPLES = 5
+
+const FIELDS = ORDER_FIELDS.filter(field => field !== 'meta_data')
 
 /** An order that would become no invoice, or one with another total; amounts are rials. */
 export type Difference = {
@@ -206,7 +208,7 @@ export const checkShop = async (
       })
   }
 
-  for await (const order of shop.orders(from, to)) {
+  for await (const order of shop.orders(from, to, FIELDS)) {
     checkOrder(order)
     onOrder()
   }

@@ -1,6 +1,7 @@
 import { settingsFile } from '../lib/settings.ts'
+import type { Language } from '../lib/words.ts'
 import type { CheckReport } from './check.ts'
-import { FINDINGS, type Language, LEVEL_NAMES, METHOD_NAMES, WORDS } from './texts.ts'
+import { FINDINGS, LEVEL_NAMES, METHOD_NAMES, WORDS } from './texts.ts'
 
 /** A part of the report: a heading, and paragraphs, a table or a listing below it. */
 export type Section = {

@@ -1,7 +1,5 @@
+import type { Language } from '../lib/words.ts'
 import type { FindingCode, Level } from './check.ts'
-
-export const LANGUAGES = ['en', 'fa'] as const
-export type Language = (typeof LANGUAGES)[number]
 
 type Words = Record<Language, string>
 

