@@ -98,8 +98,8 @@ export type CheckOptions = Given & {
   language: Language
 }
 
-const givenSettings = async (file: string | undefined): Promise<Partial<Settings>> => {
-  if (file === undefined) return {}
+/** @throws Failure if the file cannot be read, or is not valid */
+export const settingsIn = async (file: string): Promise<Settings> => {
   const text = (await readInput(file)).toString()
   try {
     return readSettings(text)
@@ -112,7 +112,7 @@ const givenSettings = async (file: string | undefined): Promise<Partial<Settings
 export const check = async (context: Context, address: string, options: CheckOptions): Promise<Report> => {
   const { since: from, until: to = new Date(), page, save, language } = options
   const accounting = await accountingOf(options)
-  const given = await givenSettings(options.settings)
+  const given = options.settings === undefined ? {} : await settingsIn(options.settings)
   const { shop, url } = await openShop(context, address)
   using reading = progress(context.terminal, 'orders read')
   const report = await checkShop(shop, {
