@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { type FakeOrder, gmt, type NewOrder, newOrder, sumOf } from './orders.ts'
 import { fakeWebhooks } from './webhooks.ts'
 
-type Product = { id: number; name: string; sku: string; type: 'simple' | 'variable' }
+type Product = { id: number; name: string; sku: string; type: 'simple' | 'variable'; price?: string }
 type Note = { id: number; note: string; customer_note: boolean }
 
 export type FakeShopOptions = {
@@ -133,6 +133,17 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     return items.slice((page - 1) * size, page * size)
   }
 
+  /** An order that a program creates, with the products of its items. */
+  const givenOrder = ({ line_items = [], billing, ...others }: Record<string, unknown>): NewOrder => ({
+    ...others,
+    phone: (billing as { phone?: string } | undefined)?.phone ?? '',
+    items: (line_items as { product_id: number; quantity: number }[]).map(({ product_id, quantity }) => {
+      const product = products.find(({ id }) => id === product_id)
+      const total = sumOf(Array.from({ length: quantity }, () => product?.price ?? '0'))
+      return { product_id, quantity, sku: product?.sku ?? '', name: product?.name ?? '', total }
+    }),
+  })
+
   /** The routes, by method and path; the first matching one answers. */
   const routes: [
     string,
@@ -140,7 +151,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     (query: URLSearchParams, body: Record<string, unknown>, ids: string[]) => unknown,
   ][] = [
     ['GET', /^orders$/, query => paged(listed(query), query)],
-    ['POST', /^orders$/, (_, body) => create(body as NewOrder)],
+    ['POST', /^orders$/, (_, body) => create(givenOrder(body))],
     ['GET', /^orders\/(\d+)$/, (_q, _b, [id = '']) => found(id)],
     ['PUT', /^orders\/(\d+)$/, (_, body, [id = '']) => put(found(id), body)],
     ['GET', /^orders\/(\d+)\/notes$/, (_q, _b, [id = '']) => notes.get(found(id).id) ?? []],
@@ -161,6 +172,26 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
         if (api_refund !== false) throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
         return refund(found(id), String(amount), String(reason ?? ''))
       },
+    ],
+    [
+      'POST',
+      /^products$/,
+      (_, { name, sku, regular_price }) => {
+        const product = {
+          id: nextId++,
+          name: String(name),
+          sku: String(sku),
+          type: 'simple' as const,
+          price: String(regular_price),
+        }
+        products.push(product)
+        return product
+      },
+    ],
+    [
+      'DELETE',
+      /^(?:orders|products)\/(\d+)$/,
+      (_q, _b, [id]) => ({ id: Number(id), deleted: orders.delete(Number(id)) }),
     ],
     ['GET', /^products$/, query => paged(products, query)],
     [
@@ -223,7 +254,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       const match = verb === method ? pattern.exec(path) : null
       if (match === null) continue
       const result = await answer(url.searchParams, body === '' ? {} : JSON.parse(body), match.slice(1))
-      if (result === undefined) break
+      if (result === undefined) throw new Refusal(404, 'woocommerce_rest_invalid_id')
       return {
         status: method === 'POST' ? 201 : 200,
         json: withFields(result, url.searchParams.get('_fields')),

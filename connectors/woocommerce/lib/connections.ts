@@ -24,14 +24,16 @@ export const sourceOf = (id: string): string => Buffer.from(id, 'base64url').toS
 
 const REFRESH_MS = 60_000
 
+/** An unknown source is looked up this often, so that a new connection works soon, and forgeries cost nothing. */
+const UNKNOWN_MS = 5000
+
 export type Connections = {
   get: (source: string) => Promise<Connection | undefined>
   all: () => Promise<readonly Connection[]>
 }
 
 /**
- * The connections, read again every minute. An unknown source does not cause a read, so that requests without a valid
- * signature cost none.
+ * The connections, read again every minute.
  *
  * @param path of the parameters, such as `/order-relay-woocommerce/production`
  */
@@ -47,8 +49,8 @@ export const storedConnections = (ssm: SSMClient, path: string, now: () => numbe
       }
     return found
   }
-  const current = () => {
-    if (read === undefined || now() - read.at >= REFRESH_MS) {
+  const current = (refreshMs = REFRESH_MS) => {
+    if (read === undefined || now() - read.at >= refreshMs) {
       const connections = load()
       read = { at: now(), connections }
       connections.catch(() => {
@@ -58,7 +60,7 @@ export const storedConnections = (ssm: SSMClient, path: string, now: () => numbe
     return read.connections
   }
   return {
-    get: async source => (await current()).get(source),
+    get: async source => (await current()).get(source) ?? (await current(UNKNOWN_MS)).get(source),
     all: async () => [...(await current()).values()],
   }
 }

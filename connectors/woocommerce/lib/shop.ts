@@ -140,6 +140,8 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
   }
 
   return {
+    /** Any request of the API, with its JSON. */
+    request,
     /** An order; undefined if it was deleted. */
     order: async (id: number): Promise<ShopOrder | undefined> => {
       const found = await orUndefined(get(`orders/${id}`, { dp: 6, _fields: ORDER_FIELDS.join(',') }))
