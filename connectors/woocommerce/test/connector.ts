@@ -9,24 +9,13 @@ import {
 } from 'order-relay-store'
 import { type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
 import type { Connection } from '../lib/connections.ts'
+import { TABLE_SCHEMA } from '../lib/names.ts'
 import { poller } from '../lib/poll.ts'
 import { createShop } from '../lib/shop.ts'
 import { stateRepository } from '../lib/states.ts'
 import { type SyncDependencies, type SyncEvent, synchroniser } from '../lib/synchronise.ts'
 
 const TABLE = 'shops'
-
-/** As in serverless.yml. */
-const schema = {
-  AttributeDefinitions: [
-    { AttributeName: 'source', AttributeType: 'S' } as const,
-    { AttributeName: 'order', AttributeType: 'S' } as const,
-  ],
-  KeySchema: [
-    { AttributeName: 'source', KeyType: 'HASH' } as const,
-    { AttributeName: 'order', KeyType: 'RANGE' } as const,
-  ],
-}
 
 const SOURCE = 'shop'
 
@@ -35,7 +24,7 @@ const SOURCE = 'shop'
  * relay answers 202 at once, and its feed has a message for each change.
  */
 export const startConnector = async (options: FakeShopOptions = {}) => {
-  const parts = await startParts({ tables: [{ name: TABLE, schema }] })
+  const parts = await startParts({ tables: [{ name: TABLE, schema: TABLE_SCHEMA }] })
   const sandbox = await startSandbox({ port: 0 })
   const shop = await startFakeShop(options)
   let events: SyncEvent[] = []
