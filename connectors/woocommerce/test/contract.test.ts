@@ -5,7 +5,7 @@ import { META_KEY } from '../lib/words.ts'
 
 /**
  * What the connector relies on. Runs against the fake shop, which the other tests use, and unchanged against a real one,
- * in which it creates a product and orders: WOO_URL=https://shop.example WOO_KEY=ck_…:cs_… npm run test:connectors -- contract
+ * in which it creates a product and orders: WOO_URL=https://shop.example WOO_KEY=ck_…:cs_… npm run test:connectors -- -t wc/v3
  */
 const { WOO_URL, WOO_KEY = '' } = process.env
 
