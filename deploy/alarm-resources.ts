@@ -96,7 +96,7 @@ const alarmResource = (service: string, alarm: Alarm): Resource => {
   return alarmWith(service, alarm, { ...statistic, ...condition })
 }
 
-/** What the alarms of the stack itself measure, by the names with which their conditions refer to it. */
+/** The resources that the stack's own alarms measure, by the names used in their conditions. */
 const MEASURED = {
   HttpApi: ref('HttpApi'),
   ...Object.fromEntries(FUNCTION_IDS.map(id => `${id}LambdaFunction`).map(id => [id, ref(id)])),

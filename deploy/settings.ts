@@ -48,7 +48,7 @@ const isTimeZone = (timeZone: string) => {
 
 type Rule = [isRight: (value: string, settings: DeploymentSettings) => boolean, remedy: string]
 
-/** How names of a stage's resources continue in docs/iam and the policies of the functions, up to a wildcard. */
+/** What follows the stage in resource names of docs/iam and of the functions' policies, up to a wildcard. */
 const CONTINUED = /-(?:(?:feed|orders|serverlessdeploymentbucket)-|webhook|api|worker|feeder|reconcile)/
 
 /** @throws if the wildcards in the policies of another stage would cover resources of this one */

@@ -39,13 +39,13 @@ export const shiftAlarms = SHIFTED.map(shiftAlarm)
 /** The parameter of the nested stack with a function's new version. */
 const versionOf = (name: string) => `${pascal(name)}Version`
 
-/** One failure may be anybody's. */
+/** A single failure proves nothing. */
 const MIN_FAILURES = 3
-/** How many failures in each invocation a new version may have in addition to twice those of the old one. */
+/** The failures per invocation that a new version may have in addition to twice those of the old one. */
 const TOLERANCE = 0.05
 
 /**
- * Compares the new version's failures in each invocation with the old version's in the same five minutes: what fails
+ * Compares the new version's failures per invocation with the old version's in the same five minutes: what fails
  * because of the accounting service, a store or AWS fails in both. Nothing is compared once the alias has only one
  * version. The products avoid a division by zero, for which CloudWatch has no value.
  */

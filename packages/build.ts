@@ -7,7 +7,8 @@ type Manifest = {
   name: string
   exports: Readonly<Record<string, string>>
   bin?: Readonly<Record<string, string>>
-  publishConfig?: object
+  /** `engines` stands here if npm would otherwise warn about the Node that only installs this repository. */
+  publishConfig: { engines?: object }
   scripts?: object
   devDependencies?: object
 }
@@ -24,10 +25,11 @@ const publishedManifest = ({
   bin,
   scripts: _,
   devDependencies: __,
-  publishConfig: ___,
+  publishConfig: { engines },
   ...rest
 }: Manifest) => ({
   ...rest,
+  ...(engines !== undefined && { engines }),
   ...(bin !== undefined && {
     bin: Object.fromEntries(Object.entries(bin).map(([name, file]) => [name, built(file)])),
   }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { registerHooks } from 'node:module'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { awsEnvironment } from '@order-relay/local/settings.ts'
+import { awsEnvironment } from '@order-relay/local/credentials.ts'
 import { newOrder } from '../lib/orders/order.ts'
 import { orderRepository } from '../lib/orders/repository.ts'
 import { type Settings, unixSeconds, VARIABLES } from '../lib/platform/environment.ts'

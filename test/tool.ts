@@ -1,8 +1,8 @@
 // Runs a program of a folder with its own lock file, and installs it first if necessary:
 //
-//   node test/tool.ts <folder> <program> [arguments]
+//   node test/tool.ts <folder> [<program> [arguments]]
 //
-// Only maintainers need these programs, which are a fifth of the size of all other dependencies.
+// Without a program, only installs. Only maintainers need these packages, so `npm ci` in the root leaves them out.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -27,6 +27,6 @@ export const tool = (folder: string, program: string, args: readonly string[]): 
   install(folder) || run(join(folder, 'node_modules', '.bin', program), args)
 
 if (import.meta.main) {
-  const [folder = '', program = '', ...args] = process.argv.slice(2)
-  process.exitCode = tool(folder, program, args)
+  const [folder = '', program, ...args] = process.argv.slice(2)
+  process.exitCode = program === undefined ? install(folder) : tool(folder, program, args)
 }

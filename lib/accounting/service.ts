@@ -58,7 +58,7 @@ export const createAccounting = (dependencies: AccountingDependencies): OrderCal
   guarded(serviceClient(dependencies), dependencies, () => dependencies.telemetry.count('BreakerOpened'))
 
 /**
- * Calls behind a breaker of their own.
+ * Calls behind a separate breaker.
  *
  * @param onOpen called when the breaker opens
  */

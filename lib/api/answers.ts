@@ -25,7 +25,7 @@ export const refused = ({ status, ...reason }: Refusal): HttpResponse => ({
   ...(status === 429 && { headers: refusals.RETRY_LATER }),
 })
 
-/** What a store is answered while its request is open: undefined as long as the service has not answered. */
+/** The answer to an open request; undefined until the service has answered. */
 const openAnswer = ({ source, external_id, result }: Order, request: OpenRequest, id: string) => {
   const state = request.stage === 'held' ? ('held' as const) : ('waiting' as const)
   switch (request.stage) {
@@ -42,7 +42,7 @@ const openAnswer = ({ source, external_id, result }: Order, request: OpenRequest
   }
 }
 
-/** What a store is answered once its request is decided (spec: Endpoints); undefined before. */
+/** The answer to a request once it is decided (spec: Endpoints); undefined before. */
 export const answerOf = ({ order }: Pick<StoredOrder, 'order'>, id: string): Answered | undefined => {
   const open = openRequests(order).find(request => request.id === id || request.others.includes(id))
   if (open !== undefined) return openAnswer(order, open, id)
@@ -66,7 +66,7 @@ export const accepted = (order: OrderKey, id: string, of: string | undefined): A
   return { state: 'waiting', response: { status: 202, body } }
 }
 
-/** What the relay knows of an order beside the service's result. */
+/** What the relay knows of an order in addition to the service's result. */
 export const relayView = ({ order, updated_at }: StoredOrder) => ({
   relay: { version: order.version, updated_at, requests: requestViews(order) },
 })

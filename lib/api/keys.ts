@@ -26,8 +26,8 @@ type KeyOptions = {
 
 /**
  * The Parameter Store entry for a store's key: its SHA-256, never the key itself. Its name contains the beginning of
- * the hash, so that a store can have several keys and revoke one, and the kind. The name given by people is on a line
- * of its own, which the index of keys omits.
+ * the hash, so that a store can have several keys and revoke one, and the kind. The display name is on a second
+ * line, which the index of keys omits.
  *
  * @param secretsPath such as `/order-relay/production`
  */
@@ -101,7 +101,7 @@ export const storeKeys = (
   }
 }
 
-/** How long the last use of a key is known. */
+/** How long the last use of a key is kept. */
 const USE_KEPT = 400 * DAY
 
 /** The item of the deliveries table with the last use of a key: `used_at`, an hour such as `2026-03-21T09`. */

@@ -30,7 +30,7 @@ export type HttpRequest = {
   body: Body
   /** When API Gateway received it: unix time in milliseconds. */
   receivedAt: number
-  /** Milliseconds in which the function must have answered. */
+  /** Milliseconds until the function's timeout. */
   time: number
 }
 
@@ -45,11 +45,11 @@ export type ServeDependencies = RegistrationDependencies & {
   enqueue: Enqueue
   /** Reads an order from the accounting service, in bounded time. */
   readOrder: Accounting['read']
-  /** The same of an order whose last result is known: rejects at once while the service is unavailable. */
+  /** The same for an order whose last result is known: rejects at once while the service is unavailable. */
   readPresent: Accounting['read']
   isExact: (source: string) => boolean
   wait: Wait
-  /** How long a store waits that does not say, in seconds. */
+  /** The default of `Prefer: wait`, in seconds. */
   waitSeconds: number
   /** The calendar day in the time zone of the accounting service. */
   today: () => string
@@ -66,13 +66,13 @@ export type Served = {
   >
 }
 
-/** How long a store may wait at most, in seconds. */
+/** The longest wait of a store, in seconds. */
 export const MAX_WAIT = 10
 
 /** How long after a wait the function needs to answer, in milliseconds. */
 const RESERVED_MS = 5000
 
-/** A withdrawal that takes longer is behind an event that cannot be handled: it is announced to the worker. */
+/** A withdrawal that takes longer is blocked by an event that cannot be handled: it is announced to the worker. */
 const ANNOUNCE_AFTER_MS = 500
 
 type Change = Exclude<OrderAction, { to: 'read' }>
@@ -133,7 +133,7 @@ const readPresent = async (
 }
 
 /**
- * Why the order takes no more requests of this kind, before anything is promised. The worker decides on those that
+ * Why the order accepts no more requests of this kind, before anything is promised. The worker decides on those that
  * arrive at the same time, and on all while the order cannot be read.
  */
 const excessOf = async (
@@ -160,7 +160,7 @@ const change = async (
   const data = { ...order, ...(of === undefined ? { body: text } : { kind: of }), accepted_at: receivedAt }
   const event = { event: `order.${action.to}`, delivery: id, data }
   await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout(about))
-  /** The change is promised: from here nothing makes the request fail, unless its store is exact. */
+  /** The change is promised: nothing makes the request fail any more, unless its store is exact. */
   const attempt = (message: string, step: Promise<unknown>) =>
     step.catch(error => onError(message, error, about))
   let isAnnounced = false
@@ -182,7 +182,7 @@ const change = async (
       if (answer === undefined && now() - began >= ANNOUNCE_AFTER_MS) await announceWithdrawal()
       return answer
     },
-    // What it took to come here is a part of the store's wait.
+    // The time spent so far is part of the store's wait.
     Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
     about,
   )

@@ -19,7 +19,7 @@ const DEPTH_TTL_MS = 2000
 /** A wait without an answer counts as failed after this time, in milliseconds; a shorter one is ignored. */
 const FAILED_MS = 1000
 
-/** The number of orders in turn whose failed waits open the breaker: a single one may be the fault of that order. */
+/** The number of consecutive orders whose failed waits open the breaker: a single failure may be the order's fault. */
 const MANY_ORDERS = 3
 
 /** The number of visible messages in a queue, at most two seconds old. */
@@ -47,7 +47,7 @@ export type Wait = <Found>(
 
 /**
  * Waits only while waiting helps, so that neither a burst nor an outage occupies environments of the function: not
- * while many messages wait, and behind a breaker that opens when several orders of a source fail in turn (promise P8).
+ * while many messages wait, and behind a breaker that opens when several orders of a source fail in a row (promise P8).
  */
 export const waiting = ({
   depth,

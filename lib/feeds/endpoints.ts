@@ -6,7 +6,7 @@ export type Endpoint = {
   url: string
   /** The secrets with which the store verifies its messages: one, or two during a rotation by the operator. */
   secrets: () => Promise<readonly string[]>
-  /** When the store registered it, in unix milliseconds; 0 for the URL of an operator. */
+  /** When the store registered it, in unix milliseconds; 0 for a URL in stores.yml. */
   since: number
 }
 
@@ -38,8 +38,8 @@ const FIRST_SECONDS = 5
 export const SLOW_RETRY_SECONDS = 22 * 60
 
 /**
- * How long a message waits for the registration of a URL until it is received again, in seconds: a quarter of its age,
- * so that a store that registers within minutes receives it within a minute, and from 5 seconds to 22 to 25 minutes.
+ * How long a message without a registered URL waits until it is received again, in seconds: a quarter of its age, from
+ * 5 seconds up to 22 to 25 minutes. A store that registers within minutes thus receives it within a minute.
  *
  * @param age seconds since the message was sent
  * @param random a number from 0 to 1

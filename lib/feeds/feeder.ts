@@ -31,11 +31,11 @@ export type FeederDependencies = {
   telemetry: Telemetry
 }
 
-/** What an execution environment knows of an endpoint; another registration begins anew. */
+/** What an execution environment knows of an endpoint; a new registration resets it. */
 type Health = {
   /** Of the endpoint. */
   since: number
-  /** When it was last seen to accept a message, in unix milliseconds. */
+  /** When it last accepted a message, in unix milliseconds. */
   acceptedAt: number
   /** The time of the next probe of a disabled endpoint; 0 while it is enabled. */
   disabledUntil: number

@@ -48,7 +48,7 @@ const delayFeedMessage =
   async ({ error, record, behind }: FailedRecord): Promise<void> => {
     const about = { ...aboutRecord(record), source, messageId: record.messageId }
     const age = (now() - Number(record.attributes.SentTimestamp)) / 1000
-    // Not a failure of an endpoint: the alarm of the feed's age tells that messages wait.
+    // Not a failure of an endpoint: the alarm on the feed's age reports waiting messages.
     if (error instanceof NotRegistered) {
       const seconds = registrationDelay(age, random())
       telemetry.warn('feed message waits for a URL', { ...about, seconds })

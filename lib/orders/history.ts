@@ -56,7 +56,7 @@ export type HistoryEntry = OrderKey & {
   cut?: true
 }
 
-/** Partitions of each store. One takes 1,000 write units a second: all new entries are at its end. */
+/** Partitions of each store: new entries are all at the end of one, which takes 1,000 write units a second. */
 const PARTITIONS = 8
 
 const partitionOf = (source: string, shard: number) => `orders-${shard} ${source}`

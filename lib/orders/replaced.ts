@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { OrderResult } from '../protocol/order.ts'
 import type { EndedRequests, Order, Replaced } from './order.ts'
 
-/** How long after a save the stores' API may still read what was saved, in milliseconds: longer than it pauses. */
+/** How long after a save the stores' API may still read what was saved, in milliseconds: longer than its pauses. */
 const READ_MS = 5000
 
 /** More than a result of the spec; larger differences are not kept, and the answer has the present result. */
@@ -20,9 +20,9 @@ const differences = (answer: Record<string, unknown>, result: OrderResult): Repl
     .map(name => (answer[name] === undefined ? [name] : [name, answer[name]]))
 
 /**
- * Keeps with the requests that have ended what their answers contained and a new result replaces: a payment directly
- * behind a create may be saved before the store's request has read the answer to the create. Kept for the last requests
- * of each kind and state, and only until the order changes later.
+ * Keeps the fields of answers that a new result replaces with the ended requests: a payment directly behind a create may
+ * be saved before the stores' API has read the answer to the create. Kept for the last requests of each kind and state,
+ * until a later change of the order.
  *
  * @param sinceSave time since `before` was saved, in milliseconds
  */

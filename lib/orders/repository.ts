@@ -33,8 +33,8 @@ export type Orders = ReturnType<typeof orderRepository>
 const shardOf = (order: OrderKey) => messageGroupOf(order).slice(0, 1)
 
 /**
- * The partitions of the indexes: sixteen, by the first digit of an order's message group, since one takes 1,000 write
- * units a second and new times to check are all at its end.
+ * The partitions of the indexes: sixteen, by the first digit of an order's message group. The times of new checks are
+ * all at the end of a partition, which takes 1,000 write units a second.
  */
 export const SHARDS = [...'0123456789abcdef']
 

@@ -15,7 +15,7 @@ const FAILURE_PAUSE_MS = 30_000
 
 /**
  * Pauses without usable values, in milliseconds: 1 to 2 s, then 2 to 4 s. The environment can serve nothing until then,
- * and most often it is one of many that started together and read more often than Parameter Store allows.
+ * and is usually one of many that started together and exceed the rate of Parameter Store.
  */
 const FIRST_PAUSES_MS = { first: 2000, longest: 4000 }
 
@@ -70,8 +70,8 @@ const shardOf = (name: string) =>
 export const indexOf = (path: string): string => `${path}-index`
 
 /**
- * The index of parameters: names and values in ten texts, sharded by a stable hash of the name. Of a value it has the
- * first line: the others are for people.
+ * The index of parameters: names and values in ten texts, sharded by a stable hash of the name. It has only the
+ * first line of a value: the others are for people.
  */
 export const indexTexts = (parameters: Parameters): string[] =>
   Array.from({ length: SHARDS }, (_, shard) => {

@@ -25,7 +25,7 @@ export const registrationRepository = (dynamodb: DynamoDB, table: string) => ({
     return { url: url.S, secret: secret.S, registered_at: registered_at?.S ?? '' }
   },
 
-  /** Replaces the registration of a store. Resolves whether it did: a request that was delayed replaces no later one. */
+  /** Replaces the registration of a store. Resolves to whether it did: a delayed request does not replace a later one. */
   put(source: string, { url, secret, registered_at }: Registration): Promise<boolean> {
     const Item = {
       source: { S: source },
@@ -44,7 +44,7 @@ export const registrationRepository = (dynamodb: DynamoDB, table: string) => ({
     )
   },
 
-  /** Removes the registration of a store if it is of this URL and no later than a time. */
+  /** Removes the registration of a store if it has this URL and is not later than a time. */
   async remove(source: string, url: string, at: string): Promise<void> {
     await unlessConditionFails(
       dynamodb.send(

@@ -5,4 +5,5 @@ interface JSON {
     reviver: (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown,
   ): unknown
   rawJSON(text: string): unknown
+  isRawJSON(value: unknown): boolean
 }

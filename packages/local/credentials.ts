@@ -1,10 +1,12 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
+import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as v from 'valibot'
 import { codeOf } from './ports.ts'
+import { type Ports, REGION, urlOf } from './settings.ts'
 
 /** The file in the data directory that holds the variables with which a store reads its queue. */
 export const ENVIRONMENT_FILE = 'aws.env'
@@ -44,6 +46,26 @@ export const keptCredentials = async (dataDir: string): Promise<Credentials> => 
     return { accessKeyId: randomBytes(32).toString('hex'), secretAccessKey: 'local' }
   }
 }
+
+/** The variables with which a store reads its queue. */
+export const queueEnvironment = (ports: Ports, credentials: Credentials): Record<string, string> => ({
+  AWS_ENDPOINT_URL_SQS: urlOf(ports.sqs),
+  AWS_REGION: REGION,
+  // For the AWS CLI before version 2, and Python.
+  AWS_DEFAULT_REGION: REGION,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+})
+
+/** The variables that direct an AWS SDK to the emulators instead of the developer's own account. */
+export const awsEnvironment = (ports: Ports, credentials: Credentials): Record<string, string> => ({
+  ...queueEnvironment(ports, credentials),
+  AWS_CONFIG_FILE: devNull,
+  AWS_SHARED_CREDENTIALS_FILE: devNull,
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_ENDPOINT_URL_DYNAMODB: urlOf(ports.dynamodb),
+  AWS_ENDPOINT_URL_SSM: urlOf(ports.ssm),
+})
 
 /** Replaces the file atomically, readable by its owner only. */
 export const saveEnvironment = async (

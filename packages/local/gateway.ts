@@ -91,7 +91,7 @@ const decoded = (text: string): string | undefined => {
 const pathOf = ({ raw }: Request) => (raw.req.url ?? '').replace(/\?.*/s, '')
 
 /**
- * Corrects where serverless-offline differs from an HTTP API: responses have no CORS headers, the raw path is decoded,
+ * Corrects the differences between serverless-offline and an HTTP API: responses have no CORS headers, the raw path is decoded,
  * every path, cookie and media type reaches the function, a body is passed as the text that was sent, or as base64 if
  * it is not text, and a function that failed or timed out results in a 500.
  */

@@ -17,7 +17,7 @@ export const foreignRefusal = ({ headers }: IncomingMessage) => {
     : { message: `${found}: this port takes no requests from other pages` }
 }
 
-/** The reason to refuse a request of another user with other credentials, in the form of an error of AWS. */
+/** The reason to refuse a request of another user with other credentials, in the form of an AWS error. */
 export const credentialsRefusal = ({ headers, socket }: IncomingMessage, credentials: Credentials) =>
   isSignedAs(credentials, headers) || isSameUser(socket)
     ? undefined

@@ -5,7 +5,13 @@ import { readStores } from '@order-relay/deploy/stores.ts'
 import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import { type Build, buildFunctions } from './build.ts'
-import { ENVIRONMENT_FILE, keptCredentials, saveEnvironment } from './credentials.ts'
+import {
+  awsEnvironment,
+  ENVIRONMENT_FILE,
+  keptCredentials,
+  queueEnvironment,
+  saveEnvironment,
+} from './credentials.ts'
 import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
 import { credentialsRefusal, foreignRefusal, guardServers } from './guard.ts'
@@ -13,7 +19,7 @@ import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
 import { readService } from './service.ts'
-import { awsEnvironment, queueEnvironment, settingsFrom, urlOf } from './settings.ts'
+import { settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 

@@ -17,7 +17,7 @@ const printed = (address: string) => {
 type Connection = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>
 
 /**
- * The user who opened a connection of this machine, by the kernel's tables; undefined if they do not say, as on macOS and
+ * The user who opened a connection of this machine, by the kernel's tables; undefined if they do not tell, as on macOS and
  * Windows. A connection that its owner has closed belongs to nobody.
  *
  * @param tables the text of the tables

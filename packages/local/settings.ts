@@ -1,7 +1,5 @@
-import { devNull } from 'node:os'
 import { join, resolve } from 'node:path'
 import { HOST } from '@order-relay/web/foreign.ts'
-import type { Credentials } from './credentials.ts'
 
 /** The addresses of the local stack: variable and default. */
 export const ADDRESSES = {
@@ -90,26 +88,6 @@ export const REGION = 'eu-central-1'
 
 export const queueUrl = (port: number, name: string): string => `${urlOf(port)}/${ACCOUNT_ID}/${name}`
 export const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${name}`
-
-/** The variables with which a store reads its queue. */
-export const queueEnvironment = (ports: Ports, credentials: Credentials): Record<string, string> => ({
-  AWS_ENDPOINT_URL_SQS: urlOf(ports.sqs),
-  AWS_REGION: REGION,
-  // For the AWS CLI before version 2, and Python.
-  AWS_DEFAULT_REGION: REGION,
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-})
-
-/** The variables that direct an AWS SDK to the emulators instead of the developer's own account. */
-export const awsEnvironment = (ports: Ports, credentials: Credentials): Record<string, string> => ({
-  ...queueEnvironment(ports, credentials),
-  AWS_CONFIG_FILE: devNull,
-  AWS_SHARED_CREDENTIALS_FILE: devNull,
-  AWS_EC2_METADATA_DISABLED: 'true',
-  AWS_ENDPOINT_URL_DYNAMODB: urlOf(ports.dynamodb),
-  AWS_ENDPOINT_URL_SSM: urlOf(ports.ssm),
-})
 
 /** The id of the webhook secret with which the sandbox signs. */
 export const SANDBOX_SECRET_ID = 'sandbox'

@@ -1,13 +1,15 @@
-import { choices, language, locale } from './language.ts'
+import { choices, language, locale, otherCalendar } from './language.ts'
 
 // Money and quantities are formatted as decimal text, never as doubles: rials may exceed 2^53.
 const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 40 })
 const milliseconds = new Intl.NumberFormat(locale, { style: 'unit', unit: 'millisecond' })
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
+const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+const minute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const wait = new Intl.RelativeTimeFormat(locale, { style: 'short', numeric: 'auto' })
 const otherDay = new Intl.DateTimeFormat(
-  choices.calendar.other === 'persian' ? 'fa-IR-u-ca-persian' : `${language}-u-ca-gregory`,
+  otherCalendar === 'persian' ? 'fa-IR-u-ca-persian' : `${language}-u-ca-gregory`,
   { dateStyle: 'long', timeZone: 'UTC' },
 )
 
@@ -39,6 +41,12 @@ export const formatOtherDate = (date: string) => otherDay.format(midnight(date))
 
 /** A moment, in the reader's own time zone. */
 export const formatMoment = (iso: string) => moment.format(new Date(iso))
+
+/** A time of day. */
+export const formatTime = (at: number) => time.format(at)
+
+/** A moment to the minute. */
+export const formatMinute = (at: number) => minute.format(at)
 
 const UNITS = [
   ['second', 1, 100],

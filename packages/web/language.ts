@@ -1,8 +1,8 @@
 import type { ComponentChild } from 'preact'
 
 /**
- * The language, digits and calendar of a page: the reader chooses them in the header, and the browser keeps them.
- * They are constant while a page is shown, since a change reloads it; module constants may hold text.
+ * The language, digits, calendar and appearance of a page: the reader chooses them in the header, and the browser keeps
+ * them. They are constant while a page is shown, since a change reloads it; module constants may hold text.
  *
  * Each set of pages has its Persian texts next to it, keyed by the English texts:
  *
@@ -31,21 +31,12 @@ const stored = (name: string) => {
   }
 }
 
-const choice = <First extends string, Second extends string>(
-  name: string,
-  choices: readonly [First, Second],
-  preset: First | Second,
-) => {
-  const chosen = choices.find(each => each === stored(name)) ?? preset
-  const other = chosen === choices[0] ? choices[1] : choices[0]
-  const choose = () => {
-    localStorage.setItem(name, other)
-    location.reload()
-  }
-  return { chosen, other, choose }
-}
+const choice = <const Value extends string>(name: string, values: readonly Value[], preset: Value) => ({
+  chosen: values.find(each => each === stored(name)) ?? preset,
+  keep: (value: Value) => localStorage.setItem(name, value),
+})
 
-/** A choice of the reader: the current value, the other one, and a function that selects it. */
+/** The choices of the reader: the current value, and a function that keeps another one for the next start. */
 export const choices = (() => {
   const language = choice('language', ['en', 'fa'], /^fa\b/.test(navigator.language) ? 'fa' : 'en')
   const { digits, calendar } = READINGS[language.chosen]
@@ -53,8 +44,11 @@ export const choices = (() => {
     language,
     digits: choice(`digits.${language.chosen}`, ['latn', 'arabext'], digits),
     calendar: choice(`calendar.${language.chosen}`, ['gregory', 'persian'], calendar),
+    appearance: choice('appearance', ['system', 'light', 'dark'], 'system'),
   }
 })()
+
+export const otherCalendar = choices.calendar.chosen === 'gregory' ? 'persian' : 'gregory'
 
 export const language = choices.language.chosen
 export const { direction } = READINGS[language]

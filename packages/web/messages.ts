@@ -1,5 +1,6 @@
 import { decimal, formatDate, formatMoment, serial } from './format.ts'
 import { isolated, language, shortened } from './language.ts'
+import { JOINT } from './service-messages.ts'
 
 type Place = { name: string; isLiteral: boolean }
 type Phrase = { pattern: RegExp; places: readonly Place[]; persian: string }
@@ -13,11 +14,12 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 /**
  * Registers Persian translations of the service's messages by English templates: `'"{=sku}" needs {needed}'`. Values
  * may be numbers, dates or messages themselves; those with `=` are taken literally. Lists of known messages, with
- * commas, semicolons or full stops between them, are known, too.
+ * commas, semicolons or full stops between them, are known, too. A template is a text of the programs, or several with
+ * `~` between them: a test fails when one of them is not in the programs, so that no rewording loses its translation.
  */
 export const learnMessages = (persian: Record<string, string>) => {
   for (const [english, text] of Object.entries(persian)) {
-    const parts = english.split(PLACE)
+    const parts = english.replaceAll(JOINT, '').split(PLACE)
     const pattern = parts.map((part, index) => (index % 2 === 0 ? escaped(part) : '(.+?)')).join('')
     const places = parts
       .filter((_, index) => index % 2 === 1)
@@ -64,15 +66,16 @@ const translated = (text: string): string | undefined =>
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
 /** A text in the reader's calendar and time. */
-const localized = (text: string) =>
-  shortened(text, LONGEST)
-    .replace(INSTANT, formatMoment)
-    // Browsers determine direction by the first letter, but a Persian sentence may begin with a Latin value.
-    .replace(/^\u2068(?=.*\u2069.*[\u0600-\u06ff])/s, '\u200f$&')
+const localized = (text: string) => shortened(text, LONGEST).replace(INSTANT, formatMoment)
+
+/** Browsers determine direction by the first letter, but a Persian sentence may begin with a Latin name or value. */
+const rightToLeft = (persian: string) => persian.replace(/^(?=[\u2068A-Za-z].*[\u0600-\u06ff])/s, '\u200f')
 
 /** A message of the service in the reader's language, calendar and time; unknown messages are returned unchanged. */
-export const translateMessage = (message: string) =>
-  localized(language === 'en' ? message : (translated(message) ?? message))
+export const translateMessage = (message: string) => {
+  const persian = language === 'fa' ? translated(message) : undefined
+  return localized(persian === undefined ? message : rightToLeft(persian))
+}
 
 type Value<Code extends string> = string | number | Coded<Code> | { foreign: string }
 
@@ -105,5 +108,5 @@ export const translateCoded = <Code extends string>(
       const value = values[name]
       return value === undefined ? whole : shown(value)
     })
-  return localized(language === 'en' ? visible(text) : filled({ code, text, values }))
+  return localized(language === 'en' ? visible(text) : rightToLeft(filled({ code, text, values })))
 }

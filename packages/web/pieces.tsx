@@ -2,7 +2,8 @@ import { signal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { formatAgo, formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
-import { choices, language, shortened } from './language.ts'
+import { copied, copy } from './id.tsx'
+import { language, otherCalendar, shortened } from './language.ts'
 import { t } from './persian.ts'
 
 const OPTION = /(?<!\S)(--[a-z][\w-]*)/
@@ -40,7 +41,7 @@ export const Day = ({ date }: { date: string }) => (
   </time>
 )
 
-const OTHER_LANGUAGE = choices.calendar.other === 'persian' ? 'fa' : language
+const OTHER_LANGUAGE = otherCalendar === 'persian' ? 'fa' : language
 
 /** A calendar date, with the same day in the other calendar. */
 export const DayInBoth = ({ date }: { date: string }) => (
@@ -160,28 +161,15 @@ export const Happened = ({ what, at, tone, children }: HappenedProps) => (
   </li>
 )
 
-const copied = signal('')
-
 /** A command or other text that can be copied. */
-export const Command = ({ text }: { text: string }) => {
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    copied.value = text
-  }
-  return (
-    <div class="command">
-      <pre dir="ltr">{unbroken(text)}</pre>
-      <p class="row">
-        <Button kind="small" onClick={copy}>
-          {t('Copy')}
-        </Button>
-        <span role="status" class="muted">
-          {copied.value === text && t('Copied')}
-        </span>
-      </p>
-    </div>
-  )
-}
+export const Command = ({ text }: { text: string }) => (
+  <div class="command">
+    <pre dir="ltr">{unbroken(text)}</pre>
+    <Button kind="small" onClick={() => copy(text)}>
+      {copied.value === text ? t('Copied') : t('Copy')}
+    </Button>
+  </div>
+)
 
 export type Column<Row> = {
   label: string

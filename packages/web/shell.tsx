@@ -2,12 +2,12 @@ import { effect, signal } from '@preact/signals'
 import { type ComponentChildren, createContext, render } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { closeDialog, Dialogs } from './form.tsx'
-import { decimal } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
-import { choices, direction, language } from './language.ts'
+import { type Badge, type Item, Navigation } from './navigation.tsx'
 import { announcement, hideToast, shownToast } from './notices.ts'
 import { t } from './persian.ts'
 import { Button, Empty, Name, Title } from './pieces.tsx'
+import { Preferences } from './preferences.tsx'
 import { connection, type DataOf, listen, type Resources, refresh, useResources } from './resources.ts'
 import { arrive, followAddress, linkTo, type Route, replaceRoute, route } from './route.ts'
 
@@ -19,17 +19,6 @@ const CONNECTION = {
   broken: [t('Disconnected, trying again…'), 'bad'],
 } as const
 
-type Item = {
-  href: string
-  label: string
-  /** An SVG path in 24 by 24. */
-  icon: string
-  badge?: Badge | undefined
-}
-
-/** A badge: a count or a symbol, with its meaning. */
-type Badge = false | readonly [text: string | number, meaning: string]
-
 type View = (props: { route: Route }) => ComponentChildren
 
 /** A page, and what a second part of its address shows. Those with a label and an icon are in the navigation. */
@@ -38,7 +27,7 @@ type About = { Page: View; Detail?: View; label?: string; icon?: Item['icon'] }
 /** Pages by the first part of their address, in the order of the navigation. An unknown address leads to the first. */
 export type Pages = Readonly<Record<string, About>>
 
-const Navigation = createContext<readonly Item[]>([])
+const Items = createContext<readonly Item[]>([])
 
 type ShellProps = {
   title: string
@@ -53,10 +42,6 @@ type ShellProps = {
   /** What stands above every page. */
   children?: ComponentChildren
 }
-
-/** More digits do not fit in the navigation of a phone. */
-const badgeText = (badge: string | number) =>
-  typeof badge === 'string' ? badge : badge > 99 ? `${decimal(99)}+` : decimal(badge)
 
 /** Moves focus to the heading when the focused element is taken away, instead of nowhere. */
 const useFocusGuard = () =>
@@ -105,31 +90,6 @@ const followKeys = () => {
   return () => document.removeEventListener('keydown', onKey)
 }
 
-Object.assign(document.documentElement, { lang: language, dir: direction })
-
-const LANGUAGES = { en: 'English', fa: 'فارسی' }
-const DIGITS = { latn: ['123', t('Latin digits')], arabext: ['۱۲۳', t('Persian digits')] } as const
-const CALENDARS = { gregory: t('Gregorian'), persian: t('Jalali') }
-
-/** Language, digits and calendar: each button names the alternative. */
-const Choices = () => {
-  const { language, digits, calendar } = choices
-  const [example, name] = DIGITS[digits.other]
-  return (
-    <div class="choices row">
-      <button type="button" lang={language.other} onClick={language.choose}>
-        {LANGUAGES[language.other]}
-      </button>
-      <button type="button" title={name} onClick={digits.choose}>
-        {example}
-      </button>
-      <button type="button" title={t('Calendar of dates')} onClick={calendar.choose}>
-        {CALENDARS[calendar.other]}
-      </button>
-    </div>
-  )
-}
-
 /** What stands around every page: brand, connection, navigation, notices and dialogs. */
 export const Shell = ({ title, brand, waiting, pages, links = [], badges, children }: ShellProps) => {
   const main = useRef<HTMLElement>(null)
@@ -156,10 +116,6 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
   useEffect(() => {
     hideToast()
     closeDialog()
-    // On a phone there may be more pages than fit side by side.
-    const { left = 0, width = 0 } =
-      document.querySelector('.nav [aria-current]')?.getBoundingClientRect() ?? {}
-    document.querySelector('.nav > ul')?.scrollBy(left + width / 2 - innerWidth / 2, 0)
   }, [hash])
   const skip = (event: Event) => {
     event.preventDefault()
@@ -179,36 +135,17 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
         <p class="live small muted" role="status" data-tone={tone}>
           {state}
         </p>
-        <Choices />
+        <Preferences />
       </header>
-      <nav class="nav" aria-label={t('Pages')}>
-        <ul>
-          {[...items, ...links].map(({ href, label, icon, badge }) => (
-            <li key={href}>
-              <a href={href} aria-current={href === linkTo([name]) ? 'page' : undefined}>
-                <svg viewBox="0 0 24 24" aria-hidden="true">
-                  <path d={icon} />
-                </svg>
-                <span>{label}</span>
-                {badge && (
-                  <span class="badge" data-tone="wait">
-                    {badgeText(badge[0])}
-                    <span class="visually-hidden"> {badge[1]}</span>
-                  </span>
-                )}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Navigation items={[...items, ...links]} current={linkTo([name])} />
       <p class="toast" role="status" data-tone={shownToast.value?.tone}>
         {shownToast.value?.text}
       </p>
       <main id="main" ref={main} tabIndex={-1}>
         {children}
-        <Navigation.Provider value={items}>
+        <Items.Provider value={items}>
           {Page && <Page key={path.join('/')} route={route.value} />}
-        </Navigation.Provider>
+        </Items.Provider>
       </main>
       <p class="visually-hidden" id="announcer" aria-live="polite">
         {announcement.value}
@@ -227,7 +164,7 @@ export const start = (shown: ComponentChildren, stream: string) => {
 
 /** Leads from a detail to its page in the navigation, or to the first one. */
 const Back = () => {
-  const pages = useContext(Navigation)
+  const pages = useContext(Items)
   const { path } = route.value
   const page = pages.find(({ href }) => href === `#/${path[0]}`) ?? pages[0]
   return (

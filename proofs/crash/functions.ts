@@ -23,7 +23,6 @@ import { awsClients, type Cloud, queueUrl, SECRETS_PATH } from './aws.ts'
 import type { Clock } from './clock.ts'
 import { end, type Instance, type MakeCall, startInstance } from './faults.ts'
 import { APP, type FunctionName, SHOP, WEB } from './places.ts'
-import type { Scenario } from './scenario.ts'
 
 export const STORES: readonly Store[] = [
   {
@@ -65,7 +64,12 @@ type Parts = {
   /** The clock of the functions, which may be wrong. */
   now: () => number
   onTimeout: (instance: Instance) => void
-  scenario: Pick<Scenario, 'adjust' | 'chance' | 'concurrency' | 'warm'>
+  scenario: {
+    adjust?: Adjust
+    chance?: { random: () => number; isSqsDown: () => boolean }
+    concurrency?: number
+    warm?: boolean
+  }
 }
 
 const limitsOf = (name: string, timeout: number) => {

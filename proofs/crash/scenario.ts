@@ -6,7 +6,6 @@ import type { Instance, Mode } from './faults.ts'
 import type { Adjust } from './functions.ts'
 import type { Place } from './places.ts'
 import type { EndpointAnswer } from './store.ts'
-import type { World } from './world.ts'
 
 export type PlannedOrder = Lifecycle & {
   /** @default 'shop' */
@@ -35,7 +34,7 @@ export const every = (apart: number, count: number, name: string, planned: Plann
   )
 
 /** Orders and their environment, which works normally unless specified. Times in milliseconds. */
-export type Scenario = {
+export type Conditions = {
   name: string
   /** By `external_id`. */
   orders: Readonly<Record<string, PlannedOrder>>
@@ -68,8 +67,6 @@ export type Scenario = {
   telemetry?: Telemetry
   /** Replaces dependencies of the functions. */
   adjust?: Adjust
-  /** Events besides the lifecycles of the orders. */
-  happens?: (world: World) => void
 }
 
 /** The random decisions of a simulation. */

@@ -6,8 +6,8 @@ import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../../test/support/scenarios.ts'
 import { NAME, REASON } from './personal.ts'
 import { APP, APP_URL, SHOP, WEB } from './places.ts'
-import { every, type Scenario } from './scenario.ts'
-import { AFTER_ROTATION, STRANGERS, type World } from './world.ts'
+import { every } from './scenario.ts'
+import { AFTER_ROTATION, type Scenario, STRANGERS, type World } from './world.ts'
 
 const UNREADABLE = `{"event":"order.updated","name":"${NAME}"`
 const DEAD_LETTER = JSON.stringify({

@@ -8,11 +8,12 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../test/support/scenarios.ts'
 import { type Instance, MODES, type Mode } from './faults.ts'
 import { APP, type Place, SHOP, TARGETS, type Target, WEB } from './places.ts'
 import { die, type Incident, type Kind, planIncidents, planOrder, type Simulation, someTime } from './plan.ts'
+import type { PlannedOrder } from './scenario.ts'
 import { rotateSecret } from './scenarios.ts'
 import type { Pattern } from './sender.ts'
 import { storeKeyOf } from './store.ts'
 import { violationsOf } from './violations.ts'
-import { type PlannedOrder, runScenario, type Scenario, STRANGERS, type World, writeIndex } from './world.ts'
+import { runScenario, type Scenario, STRANGERS, type World, writeIndex } from './world.ts'
 
 const SKEW = 11 * MINUTE
 

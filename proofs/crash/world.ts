@@ -16,11 +16,9 @@ import { ACCOUNTING_ORIGIN, LIMITS, lambda } from './functions.ts'
 import { leakIn, leakyError, NAME } from './personal.ts'
 import { APP, APP_URL, type FunctionName, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
-import type { PlannedOrder, Scenario } from './scenario.ts'
+import type { Conditions, PlannedOrder } from './scenario.ts'
 import { type Pattern, type Stranger, webhookSender } from './sender.ts'
 import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './store.ts'
-
-export type { PlannedOrder, Scenario }
 
 const START = Date.UTC(2026, 0, 1)
 /** The time after which nothing may be in flight; the sender's schedule takes a day and a half. */
@@ -79,7 +77,7 @@ const FIRST_REGISTRATION = {
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
 /** The functions and an in-memory model of their environment. */
-const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]) => {
+const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault[]) => {
   const {
     orders,
     transit = () => 0,
@@ -281,6 +279,11 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 }
 
 export type World = ReturnType<typeof assemble>
+
+export type Scenario = Conditions & {
+  /** Events besides the lifecycles of the orders. */
+  happens?: (world: World) => void
+}
 
 export type Run = { scenario: Scenario; world: World; faults: readonly Fault[]; isOver: boolean }
 

@@ -137,7 +137,7 @@ const RATES = [1, 10, 100, 1000]
 const shown = (value: number) =>
   value >= 10 ? Math.ceil(value - 1e-9).toLocaleString('en') : String(Number(value.toPrecision(2)))
 
-/** A row for each limit, sorted by the number of orders a second at which it is met. */
+/** A row for each limit, sorted by the number of orders a second at which it is reached. */
 export const loadTable = (): string => {
   const rows = LIMITS.map(limit => ({ ...limit, met: limit.has / limit.needs(1) }))
     .toSorted((a, b) => a.met - b.met)
@@ -146,7 +146,7 @@ export const loadTable = (): string => {
       return `| ${[what, shown(has), ...cells, Math.floor(met).toLocaleString('en'), remedy].join(' | ')} |`
     })
   return [
-    `| limit | as shipped | ${RATES.map(rate => rate.toLocaleString('en')).join(' | ')} | met at | above it |`,
+    `| limit | as shipped | ${RATES.map(rate => rate.toLocaleString('en')).join(' | ')} | reached at | above it |`,
     `|${'---|'.repeat(RATES.length + 4)}`,
     ...rows,
   ].join('\n')

@@ -4,7 +4,7 @@ import { answering, apiForTests, ORDERS } from './api.ts'
 const { stack, recorded, world, start, ask } = await apiForTests()
 const NOTHING = answering(404, { error: { code: 'not_found', message: 'unknown' } })
 
-// Each test has windows of its own.
+// Each test has separate windows.
 let minutes = 0
 beforeEach(() => {
   minutes += 1

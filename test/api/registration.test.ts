@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 
 describe('a store', () => {
-  test('registers its URL and gets a secret, which no log line has', async () => {
+  test('registers its URL and gets a secret, which is not logged', async () => {
     const { status, body } = await put({ url: URL })
     expect([status, body]).toEqual([200, { url: URL, secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/) }])
     const registered_at = new Date(world.now).toISOString()
@@ -42,7 +42,7 @@ describe('a store', () => {
     expect(await registrations.get('self')).toMatchObject(body)
   })
 
-  test('replaces and removes no later registration with a request that was delayed', async () => {
+  test('cannot replace or remove a later registration with a delayed request', async () => {
     await put({ url: URL })
     const late = await put({ url: OTHER }, { since: 1 })
     expect(late).toMatchObject({ status: 409, body: { error: { code: 'replaced' } } })
@@ -106,7 +106,7 @@ describe('a registration is refused', () => {
     expect(await put(body, options)).toMatchObject({ status, body: { error: { code } } })
   })
 
-  test('for a store that an operator has configured, with what to do', async () => {
+  test('for a store that an operator has configured, with the remedy', async () => {
     const { body } = await put({ url: URL }, { key: 'key-of-shop' })
     expect(body.error.message).toBe(
       'The operator of the relay has configured the feed of the store "shop" as an SQS queue: ask for "feed: http" ' +

@@ -147,7 +147,7 @@ describe('the wait', () => {
     expect(answers).toEqual([paid, refunded].map(body => ({ status: 200, body })))
   })
 
-  test('is the present state once the answer to the request is not waited for any more', async () => {
+  test('is the present state once the API no longer waits for the answer', async () => {
     world.meanwhile = work
     await ask()
     world.now += 5000

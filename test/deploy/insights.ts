@@ -15,7 +15,7 @@ type Row = Record<string, string | number | undefined>
 const comparison = /^([@\w.]+) (?:= "([^"]*)"|in (\[[^\]]*\]))$/
 const listed = v.pipe(v.string(), v.parseJson(), v.array(v.string()))
 
-/** `and` binds stronger than `or`; the queries have no parentheses. */
+/** `and` binds tighter than `or`; the queries have no parentheses. */
 const matches = (condition: string, row: Row): boolean =>
   condition.split(' or ').some(part =>
     part.split(' and ').every(term => {

@@ -140,7 +140,7 @@ describe('a registered URL', () => {
     expect(recorded.counted()).toContain('FeedDisabled')
   })
 
-  test('ends the disabled state of the one before', async () => {
+  test('clears the disabled state of the previous one', async () => {
     await register('https://one.example/', 'first')
     status = 500
     now = START + DAY

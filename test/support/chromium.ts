@@ -10,7 +10,7 @@ const run = promisify(execFile)
 const UNPACKED = join(ROOT, 'node_modules', '.cache', 'order-relay', 'chromium')
 
 const UNPACK = `
-  const { default: chromium } = await import('${import.meta.resolve('@sparticuz/chromium')}')
+  const { default: chromium } = await import('@sparticuz/chromium')
   await chromium.executablePath()
 `
 
@@ -24,7 +24,7 @@ const executable = async () => {
   await mkdir(join(UNPACKED, '..'), { recursive: true })
   const fresh = await mkdtemp(`${UNPACKED}-`)
   await run(process.execPath, ['--input-type=module', '--eval', UNPACK], {
-    cwd: ROOT,
+    cwd: join(ROOT, 'test/chromium'),
     env: { ...process.env, TMPDIR: fresh },
   })
   await rename(fresh, UNPACKED).catch(async error => {

@@ -5,10 +5,12 @@ const read = (name: string) => JSON.parse(readFileSync(`docs/${name}.json`, 'utf
 
 const API = read('relay.openapi')
 
+const FEEDS = read('feeds.asyncapi')
+
 /** Validation by the published documents. */
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   .addSchema(API, 'api')
-  .addSchema(read('feeds.asyncapi'), 'feeds')
+  .addSchema(FEEDS, 'feeds')
 
 const errorsOf = (pointer: string, body: unknown): string | undefined => {
   const validate = ajv.getSchema(pointer)
@@ -49,12 +51,13 @@ export const undocumented = (method: string, path: string, status: number, body:
   return errorsOf(`api#/${at.map(escaped).join('/')}`, body)
 }
 
-/** Why a feed message does not match docs/feeds.asyncapi.json; undefined if it does. */
-export const undocumentedMessage = (message: { event: string }): string | undefined =>
-  errorsOf(
-    `feeds#/components/schemas/${message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'}`,
-    message,
-  )
+/** Why a feed message does not match docs/feeds.asyncapi.json, or has a field that it lacks; undefined if it does. */
+export const undocumentedMessage = (message: { event: string }): string | undefined => {
+  const name = message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'
+  const unknown = Object.keys(message).find(field => !(field in FEEDS.components.schemas[name].properties))
+  if (unknown !== undefined) return `${name} has no field "${unknown}"`
+  return errorsOf(`feeds#/components/schemas/${name}`, message)
+}
 
 /** The fenced code blocks of a page in one language. */
 export const codeBlocks = (page: string, language: string): string[] =>

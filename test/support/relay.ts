@@ -4,9 +4,14 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll } from '@jest/globals'
-import { credentialsIn, keptCredentials, saveEnvironment } from '@order-relay/local/credentials.ts'
+import {
+  credentialsIn,
+  keptCredentials,
+  queueEnvironment,
+  saveEnvironment,
+} from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
-import { ACCOUNT_ID, environmentOf, type Ports, queueEnvironment } from '@order-relay/local/settings.ts'
+import { ACCOUNT_ID, environmentOf, type Ports } from '@order-relay/local/settings.ts'
 import { runRelay } from '@order-relay/operator/program.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { recordingCalls } from './calls.ts'

@@ -11,7 +11,7 @@ the secret is being rotated there are two \`v1\`. The headers of Standard Webhoo
 const DESCRIPTION = `Messages are delivered at least once, and in sequence per order. A repeated message has the same
 \`delivery\`, \`version\` and content. Handle a message if its \`version\` is higher
 than the last one of its order, or equal to it with another \`delivery\`; ignore it otherwise. With
-\`order.resend\` as \`cause.event\`, an operator has had the current state published again, as a new version.
+\`order.resend\` as \`cause.event\`, an operator has republished the current state, as a new version.
 
 Stores with \`exact: true\` receive only \`order.updated\`, without \`version\`, \`cause\` and \`requests\` in the body: these
 are the SQS message attributes \`version\` and \`cause\`, or the headers \`Relay-Version\` and \`Relay-Cause\`, see docs/integrate.md.`

@@ -1,8 +1,14 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
 import { eachWithFolder } from '@order-relay/test-support/folder.ts'
-import { credentialsIn, keptCredentials, readEnvironment, saveEnvironment } from '../credentials.ts'
-import { queueEnvironment, settingsFrom } from '../settings.ts'
+import {
+  credentialsIn,
+  keptCredentials,
+  queueEnvironment,
+  readEnvironment,
+  saveEnvironment,
+} from '../credentials.ts'
+import { settingsFrom } from '../settings.ts'
 
 const { ports } = settingsFrom({})
 const folder = eachWithFolder()

@@ -102,7 +102,7 @@ export const machineTests = () => {
     method = 'POST',
   ): Promise<{ status: number | undefined; cors: string[]; keepAlive: string; body: string }> => {
     const all = Object.entries({ authorization: signedAs(accessKeyId), ...headers, ...more })
-    // A connection of its own, since its user is found once.
+    // A separate connection, since its user is read once.
     const agent = new Agent({ keepAlive: true })
     const sent = request({
       agent,
@@ -149,7 +149,7 @@ export const machineTests = () => {
   )
 
   const services = ATTACKS.filter(({ headers }) => headers.authorization === undefined)
-  // Only root can act as another user; where the system does not tell users, every program counts as one.
+  // Only root can act as another user; where the system cannot tell, every program counts as the same user.
   const testAsStranger = TELLS_USERS && !IS_ROOT ? test.skip : test
   testAsStranger.each(services)(
     'the $name port refuses other users without the credentials in aws.env',

@@ -74,10 +74,10 @@ const changedOrders = async (
   return orderKeys([...changed, ...recorded, ...queued.values(), ...accepted.values()])
 }
 
-/** Calls at the same time: as many as the clients have connections. */
+/** Concurrent calls: as many as the clients have connections. */
 const WIDTH = 50
 
-/** Attempts to read an order that the service refuses because of the rate. */
+/** Attempts to read an order while the service limits the rate. */
 const READS = 5
 
 /** Reads orders from the table and from the service, as fast as it allows. */
@@ -93,7 +93,7 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
       if (!(error instanceof AccountingError)) throw error
       const isBusy = error.code === 'throttled' || error.code === 'unavailable'
       if (isBusy) slowDown(error.retryAfter)
-      // Only a refusal because of the rate promises that a later attempt succeeds.
+      // Only a rate limit promises that a later attempt succeeds.
       if (error.code === 'throttled' && attempt < READS) return readService(key, attempt + 1)
       return { unread: serviceMessage(error) }
     }

@@ -24,7 +24,7 @@ const actionOf = async (cloudWatch: CloudWatch, AlarmName: string, StartDate: Da
   return undefined
 }
 
-/** Raises an alarm, reads whether its action was executed, and returns it to its state. */
+/** Raises an alarm, reads whether its action was executed, and restores its state. */
 const tryAlarm = async (
   cloudWatch: CloudWatch,
   { name, state }: { name: string; state: 'OK' | 'INSUFFICIENT_DATA' },

@@ -54,7 +54,7 @@ const requireNoMessages = async (context: Context, { source, external_id: order 
 }
 
 /**
- * The order's items beside its own: keys of history entries, and deliveries with content. Reads the store's whole
+ * The order's other items: keys of history entries, and deliveries with content. Reads the store's whole
  * history and all deliveries: the timeline ends at an entry that is missing and lacks those of refused saves and of
  * webhooks that changed nothing.
  */

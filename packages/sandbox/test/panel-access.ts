@@ -8,7 +8,7 @@ import { order, row, startReceiver, useSandbox } from './world.ts'
 const VIEWS = [
   ['#/orders', 'retried', 'retried'],
   ['#/orders?q=nothing', 'No order matches', 'سفارشی با این مشخصات نیست'],
-  ['#/orders/review?source=api', 'Fix and retry', 'رفع مشکل و تلاش دوباره'],
+  ['#/orders/review?source=api', 'Fix and retry', 'رفع مشکل و تلاش مجدد'],
   ['#/orders/paid?source=api', 'Card reader', 'کارتخوان'],
   ['#/orders/refunded?source=api', 'Sales return 1', 'برگشت از فروش ⁨۱⁩'],
   ['#/orders/changed?source=api', 'Corrected', 'اصلاح شد'],
@@ -21,7 +21,7 @@ const VIEWS = [
 
 /** Words in Latin letters from stores and accountants: ids, codes, names and addresses. */
 const GIVEN =
-  /retried|changed|review|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|\b[\da-f-]{36}\b/g
+  /retried|changed|API|JSON|review|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|t=\d+,v1=[\da-f]{64}|\b[\da-f-]{36}\b/g
 
 /** Other words in Latin letters on a page or for screen readers, except for the choice of English. */
 const latinWords = async (page: Page) => {

@@ -111,13 +111,13 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(await client().list('fiscal-years')).toHaveLength(3)
   })
 
-  test('in Persian, shows and accepts Jalali dates and Persian digits', async () => {
+  test('in Persian, shows and accepts Jalali dates and Persian digits, until the reader chooses others', async () => {
     const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
     await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
     // 1403 was a leap year, 1404 was not.
-    await fill(page, { 'نخستین روز': '۱۴۰۳/۱/۱', 'آخرین روز': '1404/12/30' }, 'افزودن')
-    await page.getByText('«⁨1404/12/30⁩» تاریخ نیست').waitFor()
-    await fill(page, { 'آخرین روز': '١٤٠٣-١٢-٣٠' }, 'افزودن')
+    await fill(page, { 'از تاریخ': '۱۴۰۳/۱/۱', 'تا تاریخ': '1404/12/30' }, 'افزودن')
+    await page.getByText('«⁨1404/12/30⁩» تاریخ معتبری نیست').waitFor()
+    await fill(page, { 'تا تاریخ': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
     await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ ۲۰ مارس ۲۰۲۵' }).waitFor()
     expect(await client().list('fiscal-years')).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
@@ -131,12 +131,21 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const row = page.getByRole('row').filter({ hasText: '2002' })
     await row.getByText('۲٬۲۰۰').waitFor()
     await row.getByText('۱ فروردین ۱۴۰۳').waitFor()
-    await page.getByRole('button', { name: '123' }).click()
-    await page.getByRole('button', { name: 'میلادی' }).click()
-    await row.getByText('20 مارس 2024').waitFor()
+    const prefer = async (name: string) => {
+      await page.locator('.preferences').click()
+      await page.getByRole('button', { name, exact: true }).click()
+    }
+    await prefer('لاتین (123)')
     await row.getByText('2,200').waitFor()
-    await page.getByRole('button', { name: 'English' }).click()
+    await prefer('میلادی')
+    await row.getByText('20 مارس 2024').waitFor()
+    await prefer('English')
     await row.getByText('20 Mar 2024').waitFor()
+    const colours = () => page.evaluate('getComputedStyle(document.body).colorScheme')
+    expect(await colours()).toBe('light dark')
+    await prefer('Dark')
+    await row.getByText('20 Mar 2024').waitFor()
+    expect(await colours()).toBe('dark')
   })
 
   test('shows a fault on every page until it ends, and sets up examples, stock and settings with one click', async () => {

@@ -11,7 +11,7 @@ type Reply = { status: number; headers: IncomingHttpHeaders; body: string }
 /** A difference between the document and the server, with the shortest request that shows it. */
 export type Mismatch = { operation: string; found: string; request: string; reply: string }
 
-/** Whether a mismatch is as it should be. */
+/** Whether a mismatch is expected. */
 export type Exception = (found: string, each: Case, reply: Reply) => boolean
 
 export type TesterOptions = Omit<CaseOptions, 'judges'> & {

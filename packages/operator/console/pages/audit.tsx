@@ -2,14 +2,16 @@ import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice } from '@order-relay/web/filters.tsx'
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Button, Code, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { Button, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { act, type RouteData, reads } from './api.ts'
+import { outcomeText } from './outcomes.ts'
 import { t } from './persian.ts'
 import { linkToOrder, Message, PERIODS } from './pieces.tsx'
 
@@ -31,7 +33,7 @@ const OrderLink = ({ source, external_id }: { source: string; external_id: strin
 const DIFFERENCES: Column<Difference>[] = [
   { label: t('Order'), kind: 'breaks', cell: difference => <OrderLink {...difference} /> },
   { label: t('Difference'), kind: 'breaks sentences', cell: ({ what }) => <Message text={what} /> },
-  { label: t('Id'), kind: 'breaks', cell: ({ id }) => id && <Code>{visible(id)}</Code> },
+  { label: t('Id'), cell: ({ id }) => id && <Id value={visible(id)} /> },
 ]
 
 const repair = (orders: readonly Difference[]) =>
@@ -96,7 +98,7 @@ const Counted = ({ name, count, members }: Group) => {
       <ul class="members small">
         {members.map(({ source, external_id, id }) => (
           <li key={id ?? `${source} ${external_id}`}>
-            <OrderLink {...{ source, external_id }} /> {id && <Code>{visible(id)}</Code>}
+            <OrderLink {...{ source, external_id }} /> {id && <Id value={visible(id)} />}
           </li>
         ))}
         {count > members.length && <li>{t('and {count} more', { count: count - members.length })}</li>}
@@ -149,9 +151,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
             {outcomes.map(([name, count]) => (
               <li key={name}>
                 <a href={linkTo(['deliveries'], { since: period.value, outcome: name.split(':')[0] })}>
-                  <Line count={count}>
-                    <Message text={name} />
-                  </Line>
+                  <Line count={count}>{outcomeText(name)}</Line>
                 </a>
               </li>
             ))}

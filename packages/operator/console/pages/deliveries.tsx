@@ -1,32 +1,17 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter } from '@order-relay/web/filters.tsx'
-import {
-  Chip,
-  Code,
-  type Column,
-  Empty,
-  LinkButton,
-  Moment,
-  Table,
-  type Tone,
-} from '@order-relay/web/pieces.tsx'
+import { Id } from '@order-relay/web/id.tsx'
+import { Chip, type Column, Empty, LinkButton, Moment, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { TargetedSubmitEvent } from 'preact'
 import { type RouteData, reads } from './api.ts'
+import { Fields } from './fields.tsx'
+import { OUTCOMES, reasonText } from './outcomes.ts'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, Message, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
+import { linkToOrder, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
 
 type Row = RouteData<'deliveries'>['deliveries'][number]
-
-const OUTCOMES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
-  queued: [t('queued'), 'good'],
-  duplicate: [t('duplicate'), 'undone'],
-  ignored: [t('ignored'), 'undone'],
-  refused: [t('refused'), 'wait'],
-  quarantined: [t('quarantined'), 'bad'],
-  failed: [t('failed'), 'bad'],
-}
 
 const COLUMNS: Column<Row>[] = [
   { label: t('Received'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
@@ -37,21 +22,18 @@ const COLUMNS: Column<Row>[] = [
       return <Chip tone={tone}>{name}</Chip>
     },
   },
-  { label: t('Why'), cell: ({ why }) => why && <Message text={why} /> },
+  { label: t('Why'), cell: ({ why }) => why && <Name>{reasonText(why)}</Name> },
   ...OF_ORDER,
   {
     label: t('Delivery'),
-    kind: 'breaks',
-    cell: ({ delivery, outcome }) => {
-      if (!delivery) return null
-      return outcome === 'queued' ? (
-        <a href={linkTo(['deliveries', delivery])} class="row-link">
-          <Code>{delivery}</Code>
-        </a>
-      ) : (
-        <Code>{visible(delivery)}</Code>
-      )
-    },
+    cell: ({ delivery, outcome }) =>
+      delivery && (
+        <Id
+          value={visible(delivery)}
+          href={outcome === 'queued' ? linkTo(['deliveries', delivery]) : undefined}
+          kind="row-link"
+        />
+      ),
   },
 ]
 

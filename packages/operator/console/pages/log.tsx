@@ -1,6 +1,7 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter, TextChoice } from '@order-relay/web/filters.tsx'
 import { messageOf } from '@order-relay/web/http.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { Button, Moment } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
@@ -32,9 +33,10 @@ const LineItem = ({ line, filter }: { line: Line; filter: Filter }) => {
         </a>
       )}{' '}
       {delivery && delivery !== filter.delivery && (
-        <a href={isWebhook ? linkTo(['deliveries', delivery]) : linkTo(['log'], { ...filter, delivery })}>
-          {visible(delivery)}
-        </a>
+        <Id
+          value={visible(delivery)}
+          href={isWebhook ? linkTo(['deliveries', delivery]) : linkTo(['log'], { ...filter, delivery })}
+        />
       )}{' '}
       <code class="breaks">{visible(text)}</code>
       {stack && (

@@ -55,9 +55,15 @@ const PAGES: Pages = {
 
 const Console = () => {
   const { data } = useResources({ overview: OVERVIEW })
-  const { alarms = [], stage = '' } = data?.overview ?? {}
+  const { alarms = [], stage = '', queues } = data?.overview ?? {}
   const active = alarms.filter(isActive).length
+  const waiting = (...depths: ({ waiting: number } | undefined)[]) => {
+    const count = depths.reduce((sum, depth) => sum + (depth?.waiting ?? 0), 0)
+    return count > 0 && ([count, t('waiting')] as const)
+  }
   const badges = {
+    dead: waiting(queues?.ordersDead, queues?.feedsDead),
+    quarantine: waiting(queues?.quarantine),
     overview: active > 0 && ([active, t('{count|alarm is|alarms are} active', { count: active })] as const),
   }
   const brand = (

@@ -2,6 +2,7 @@ import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter } from '@order-relay/web/filters.tsx'
 import { ask, type FieldProps } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { attempt } from '@order-relay/web/notices.ts'
 import {
   Ago,
@@ -20,8 +21,9 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { TargetedEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { act, type RouteData, reads } from './api.ts'
+import { Fields } from './fields.tsx'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
+import { linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
 
 type Plan = RouteData<'plan'>
 type Operation = RouteData<'operations'>['operations'][number]
@@ -161,9 +163,12 @@ const messagesIn = (command: Plan['command']): Column<Row>[] => [
     label: t('Message'),
     kind: 'breaks',
     cell: ({ id, external_id }) => (
-      <a href={linkTo([command, 'message', id])} class="row-link">
-        <Code>{visible(external_id ?? id)}</Code>
-      </a>
+      <Id
+        value={visible(external_id ?? id)}
+        href={linkTo([command, 'message', id])}
+        kind="row-link"
+        longest={24}
+      />
     ),
   },
   { label: t('Store'), kind: 'cell-store', cell: ({ source }) => only('source', source) },
@@ -295,7 +300,7 @@ const save = (plan: Plan) => {
 }
 
 const STEPS: Column<Plan['messages'][number]>[] = [
-  { label: t('Message'), kind: 'breaks', cell: ({ id }) => <Code>{id}</Code> },
+  { label: t('Message'), cell: ({ id }) => <Id value={id} /> },
   ...OF_ORDER,
   { label: t('Event'), cell: ({ event }) => event && <Code>{visible(event)}</Code> },
   {

@@ -1,8 +1,9 @@
-import { Ago, Chip, Code, Moment, Section, type Tone, Wait } from '@order-relay/web/pieces.tsx'
+import { Id } from '@order-relay/web/id.tsx'
+import { Ago, Chip, Moment, Section, type Tone, Wait } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
-import { Message } from './pieces.tsx'
+import { Message, textOf } from './pieces.tsx'
 
 /** The name of a known value; unknown values of the service are shown as they are. */
 export const nameIn = (names: Readonly<Record<string, string>>, word: string) => names[word] ?? word
@@ -73,7 +74,7 @@ const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
 
 /** What an item waits for, and why, in short. */
 export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
-  <span>
+  <span title={textOf(reason)}>
     <span class="strong">{FOR[whom][0]}</span>
     <span class="small muted">
       {': '}
@@ -107,7 +108,7 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
             {t('{count} other {count|request shares|requests share} its outcome', { count: others })}
           </span>
         )}
-        {id !== undefined && <Code>{id}</Code>}
+        {id !== undefined && <Id value={id} />}
       </p>
     </li>
   )

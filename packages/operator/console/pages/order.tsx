@@ -1,5 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { decimal, formatMilliseconds, serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt } from '@order-relay/web/notices.ts'
 import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from '@order-relay/web/pieces.tsx'
@@ -8,6 +9,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { StatusChip } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { t } from './persian.ts'
@@ -39,10 +41,23 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   'not served': t('not served'),
 }
 
+/** Refusals of the service by their codes. */
+const CODES: Readonly<Record<string, string>> = {
+  unknown_sku: t('unknown product'),
+  no_customer: t('no customer'),
+  invalid: t('invalid request'),
+  malformed: t('invalid request'),
+  conflict: t('not possible in this state'),
+  not_found: t('order unknown'),
+  unauthorized: t('API key not accepted'),
+  forbidden: t('API key not accepted'),
+}
+
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
   <li>
     {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}: {nameIn(OUTCOMES, outcome)}{' '}
-    {status && serial(status)} {code !== undefined && <Code>{visible(code)}</Code>} ({formatMilliseconds(ms)})
+    {status && serial(status)} {code !== undefined && (CODES[code] ?? <Code>{visible(code)}</Code>)} (
+    {formatMilliseconds(ms)})
   </li>
 )
 
@@ -79,11 +94,9 @@ const Change = ({ entry }: { entry: Entry }) => {
         {cut && <li>{t('… and more, beyond the limit of the history')}</li>}
         <li>
           {event === DELIVERED ? (
-            <a href={linkTo(['deliveries', delivery])}>
-              <Code>{delivery}</Code>
-            </a>
+            <Id value={delivery} href={linkTo(['deliveries', delivery])} />
           ) : (
-            <Code>{delivery}</Code>
+            <Id value={delivery} />
           )}
         </li>
       </ul>
@@ -99,11 +112,7 @@ const Timeline = ({ entries, complete }: Data) => (
       ))}
     </ol>
     {!complete && <p class="muted">{t('Earlier changes are not in the history.')}</p>}
-    <p class="small muted note">
-      {t(
-        'One entry per change, kept as long as the order; each costs one write unit. Deliveries are kept for thirty days, at no extra cost.',
-      )}
-    </p>
+    <p class="small muted note">{t('Changes are kept as long as the order, deliveries for thirty days.')}</p>
   </Section>
 )
 
@@ -116,8 +125,8 @@ const Requests = ({ requests }: Data) => (
         {requests.map(({ id, kind, state, of, reason, refused_at }) => (
           <li key={id}>
             <RequestChip kind={kind} state={state} />
-            <p class="small muted breaks">
-              <Code>{id}</Code>
+            <p class="small muted">
+              <Id value={id} />
             </p>
             {of !== undefined && <p class="muted">{t('of: {kind}', { kind: nameIn(NAMES, of) })}</p>}
             {reason !== undefined && (
@@ -153,7 +162,7 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
               .filter(
                 ([name, value]) => !['source', 'external_id', 'status'].includes(name) && value !== null,
               )
-              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(value)}</Name>]),
+              .map(([name, value]) => [fieldName(name), <Name key={name}>{shown(value)}</Name>]),
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,

@@ -1,6 +1,7 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, DayChoice, Pager, parameter, SearchBox } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { Ago, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
@@ -63,9 +64,12 @@ const COLUMNS: Column<Row>[] = [
     kind: 'cell-order',
     cell: order => (
       <>
-        <a href={linkToOrder(order.source, order.external_id)} class="row-link">
-          <Name>{visible(order.external_id)}</Name>
-        </a>{' '}
+        <Id
+          value={visible(order.external_id)}
+          href={linkToOrder(order.source, order.external_id)}
+          kind="row-link"
+          longest={24}
+        />{' '}
         <span class="small muted nowrap">
           <Name>{visible(order.source)}</Name>
         </span>
@@ -83,7 +87,7 @@ const COLUMNS: Column<Row>[] = [
   { label: t('Open requests'), cell: ({ open }) => open.length > 0 && <OpenRequests requests={open} /> },
   {
     label: t('Waits for'),
-    kind: 'breaks sentences cell-waiting',
+    kind: 'one-line sentences cell-waiting',
     cell: ({ waiting }) => waiting && <WaitsFor link={waiting} />,
   },
   { label: t('Last change'), cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} /> },

@@ -1,11 +1,12 @@
-import { decimal, formatDuration, formatInterval, formatMoment } from '@order-relay/web/format.ts'
-import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { type Bars, Chart } from '@order-relay/web/chart.tsx'
+import { decimal, formatDuration, formatInterval } from '@order-relay/web/format.ts'
+import { Ago, Chip, Code, type Column, LinkButton, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { ComponentChildren } from 'preact'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
-import { type Bars, Chart, Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
+import { Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
 
 type Data = RouteData<'overview'>
 type Alarm = Data['alarms'][number]
@@ -28,7 +29,7 @@ const ALARMS: Column<Alarm>[] = [
     label: t('Alarm'),
     cell: alarm => (
       <a href={runbookOf(alarm)}>
-        <Name>{alarm.name}</Name>
+        <Code>{alarm.name}</Code>
       </a>
     ),
   },
@@ -83,15 +84,12 @@ const Verdict = ({ alarms, problems }: Data) => {
         <li key={alarm.name} class="row spread">
           <p>
             <strong>
-              <Name>{alarm.name}</Name>
-            </strong>{' '}
-            {alarm.since && (
-              <span class="small">
-                <Ago iso={alarm.since} />
-              </span>
-            )}
+              <Message text={meaningOf(alarm)} />
+            </strong>
             <br />
-            <Message text={meaningOf(alarm)} />
+            <span class="small">
+              <Code>{alarm.name}</Code> {alarm.since && <Ago iso={alarm.since} />}
+            </span>
           </p>
           <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
         </li>
@@ -194,26 +192,19 @@ const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
   )
 }
 
-const Graph = ({ title, from, bars }: { title: string; from: number; bars: Bars[] }) => {
-  const totals = bars.map(({ label, values }) => `${label} ${decimal(sum(values))}`)
-  return (
-    <figure class="card graph">
-      <figcaption class="strong small">{title}</figcaption>
-      <p class="row small">
-        {bars.map(({ label, tone, values }) => (
-          <span key={label} class="key" data-tone={tone}>
-            {label} {decimal(sum(values))}
-          </span>
-        ))}
-      </p>
-      <Chart label={`${title}: ${totals.join(', ')}`} bars={bars} />
-      <p class="row spread small muted">
-        <span>{formatMoment(new Date(from).toISOString())}</span>
-        <span>{t('now')}</span>
-      </p>
-    </figure>
-  )
-}
+const Graph = ({ title, bars, ...range }: Parameters<typeof Chart>[0]) => (
+  <figure class="card graph">
+    <figcaption class="strong small">{title}</figcaption>
+    <p class="row small">
+      {bars.map(({ label, tone, values }) => (
+        <span key={label} class="key" data-tone={tone}>
+          {label} {decimal(sum(values))}
+        </span>
+      ))}
+    </p>
+    <Chart {...{ title, bars, ...range }} />
+  </figure>
+)
 
 type Series = NonNullable<Data['rates']>['hour']
 
@@ -231,11 +222,11 @@ const GRAPHS: readonly (readonly [
   [t('Events'), ['processed', t('processed'), 'good'], ['retried', t('retried'), 'wait']],
 ]
 
-const Graphs = ({ from, values }: Series) => (
+const Graphs = ({ from, step, values }: Series) => (
   <div class="graphs">
     {GRAPHS.map(([title, ...bars]) => (
       <Graph
-        {...{ key: title, title, from }}
+        {...{ key: title, title, from, step }}
         bars={bars.map(([of, label, tone]) => ({ label, tone, values: values[of] }))}
       />
     ))}

@@ -1,8 +1,9 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { StoreChoice } from '@order-relay/web/filters.tsx'
 import { decimal } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { type Coded, translateCoded, translateMessage } from '@order-relay/web/messages.ts'
-import { Button, Code, type Column, Facts, Name, Scrolls } from '@order-relay/web/pieces.tsx'
+import { Button, type Column, Name } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { ComponentChildren } from 'preact'
@@ -22,29 +23,25 @@ type Text = string | Coded<keyof typeof PERSIAN>
 
 type MessageProps = { text: Text | undefined; as?: 'span' | 'p' | 'dd'; kind?: string }
 
-const inWords = (text: Text) =>
+/** A message in the reader's language. */
+export const textOf = (text: Text) =>
   typeof text === 'string' ? translateMessage(visible(text)) : translateCoded(text, PERSIAN, visible)
 
 /** A message of the relay or the service, in the reader's language. */
 export const Message = ({ text = '', as: Element = 'span', kind }: MessageProps) => (
   <Element class={kind}>
-    <Name>{inWords(text)}</Name>
+    <Name>{textOf(text)}</Name>
   </Element>
 )
 
 /** The columns for a row about an order, if it is known. */
 export const OF_ORDER: Column<{ source?: string | undefined; external_id?: string | undefined }>[] = [
-  { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
+  { label: t('Store'), cell: ({ source }) => source && <Name>{visible(source)}</Name> },
   {
     label: t('Order'),
-    kind: 'breaks',
     cell: ({ source, external_id }) =>
       source &&
-      external_id && (
-        <a href={linkToOrder(source, external_id)}>
-          <Name>{visible(external_id)}</Name>
-        </a>
-      ),
+      external_id && <Id value={visible(external_id)} href={linkToOrder(source, external_id)} longest={24} />,
   },
 ]
 
@@ -56,43 +53,6 @@ export const ROW_OF_STORE: Column<{ source: string }> = {
       <Name>{source}</Name>
     </a>
   ),
-}
-
-const shown = (value: unknown) =>
-  (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
-    .split('\n')
-    .map(visible)
-    .join('\n')
-
-/** Whether a value needs a separate block, like a body. */
-const isText = (value: unknown) => typeof value === 'object' || /\n|.{100}/.test(String(value))
-
-/** A record by the names of its fields. */
-export const Fields = ({ of }: { of: object }) => {
-  const fields = Object.entries(of).filter(([, value]) => value !== undefined)
-  return (
-    <div class="card made">
-      <Facts
-        facts={Object.fromEntries(
-          fields
-            .filter(([, value]) => !isText(value))
-            .map(([name, value]) => {
-              const text = translateMessage(shown(value))
-              const Text = text === shown(value) ? Code : Name
-              return [translateMessage(name), <Text key={name}>{text}</Text>]
-            }),
-        )}
-      />
-      {fields
-        .filter(([, value]) => isText(value))
-        .map(([name, value]) => (
-          <Scrolls key={name} label={translateMessage(name)}>
-            <h2 class="small">{translateMessage(name)}</h2>
-            <pre dir="auto">{shown(value)}</pre>
-          </Scrolls>
-        ))}
-    </div>
-  )
 }
 
 type JobProps = { job: NonNullable<RouteData<'service'>['job']>; stop: () => unknown }
@@ -143,48 +103,6 @@ export const Figure = ({
     </dd>
   </div>
 )
-
-export type Bars = {
-  label: string
-  tone: 'good' | 'open' | 'wait' | 'bad' | 'undone'
-  values: readonly number[]
-}
-
-const HEIGHT = 48
-
-/** The amounts of several kinds in each interval, as stacked bars. */
-export const Chart = ({ label, bars }: { label: string; bars: readonly Bars[] }) => {
-  const count = bars[0]?.values.length ?? 0
-  const totals = Array.from({ length: count }, (_, index) =>
-    bars.reduce((sum, { values }) => sum + (values[index] ?? 0), 0),
-  )
-  const most = Math.max(1, ...totals)
-  let below = totals.map(() => 0)
-  return (
-    <svg
-      class="chart"
-      viewBox={`0 0 ${count * 4} ${HEIGHT}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={label}
-    >
-      {bars.map(({ label, tone, values }) => {
-        const base = below
-        below = base.map((each, index) => each + (values[index] ?? 0))
-        return (
-          <g key={label} data-tone={tone}>
-            {values.map((value, index) => {
-              const [height, top] = [(value / most) * HEIGHT, ((below[index] ?? 0) / most) * HEIGHT]
-              return (
-                value > 0 && <rect key={index} x={index * 4} y={HEIGHT - top} width={3} height={height} />
-              )
-            })}
-          </g>
-        )
-      })}
-    </svg>
-  )
-}
 
 export const PERIODS = [
   ['1h', t('Last hour')],

@@ -1,6 +1,7 @@
 import { ask, type FieldProps } from '@order-relay/web/form.tsx'
+import { Id } from '@order-relay/web/id.tsx'
 import { toast } from '@order-relay/web/notices.ts'
-import { Button, Code, Facts, Moment, Section } from '@order-relay/web/pieces.tsx'
+import { Button, Facts, Moment, Section } from '@order-relay/web/pieces.tsx'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { act, type RouteData, reads } from './api.ts'
@@ -175,15 +176,15 @@ export const Registration = (service: Service) => {
       {job && <Job job={job} stop={() => act('webhook/stop', {})} />}
       <Facts
         facts={{
-          [t('Address')]: <Code>{accountingUrl}</Code>,
+          [t('Address')]: <Id value={accountingUrl} />,
           [t('API key')]: hasKey ? t('stored') : t('none'),
-          [t('Webhook URL')]: <Code>{url}</Code>,
+          [t('Webhook URL')]: <Id value={url} />,
           [t('Secrets')]:
             secrets.length === 0
               ? t('none')
               : secrets.map(({ id, since }) => (
                   <p key={id}>
-                    <Code>{id}</Code> <Moment iso={since} />
+                    <Id value={id} /> <Moment iso={since} />
                   </p>
                 )),
         }}

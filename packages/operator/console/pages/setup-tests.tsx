@@ -7,8 +7,9 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { act, OVERVIEW, type RouteData } from './api.ts'
+import { Fields } from './fields.tsx'
 import { t } from './persian.ts'
-import { Fields, Message } from './pieces.tsx'
+import { Message } from './pieces.tsx'
 import { SERVICE, urlField } from './remedies.tsx'
 
 const PASTED = t('Pasting changes line breaks; a file keeps every byte.')
@@ -114,7 +115,7 @@ const SendPage = page(
           <Field key={field.name} {...field} />
         ))}
         <details>
-          <summary>{t('More')}</summary>
+          <summary>{t('More fields')}</summary>
           <div class="pairs">
             {more.map(field => (
               <Field key={field.name} {...field} />

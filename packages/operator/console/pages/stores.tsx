@@ -1,5 +1,6 @@
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import {
   Ago,
@@ -34,10 +35,10 @@ const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 
 const FeedName = ({ feed, exact }: Store) => (
   <>
     {feed.kind === 'sqs' && t('SQS queue')}
-    {feed.kind === 'http' && <Code>{feed.url}</Code>}
+    {feed.kind === 'http' && <Id value={feed.url} />}
     {feed.kind === 'http' && !feed.secret && <> ({t('without a secret')})</>}
     {feed.kind === 'self' &&
-      (feed.url === undefined ? t('HTTP, no URL registered by the store') : <Code>{feed.url}</Code>)}
+      (feed.url === undefined ? t('HTTP, no URL registered by the store') : <Id value={feed.url} />)}
     {exact && <> ({t('exact')})</>}
   </>
 )
@@ -50,7 +51,7 @@ const LastError = ({ at, message }: NonNullable<Store['error']>) => (
 
 const COLUMNS: Column<Store>[] = [
   ROW_OF_STORE,
-  { label: t('Feed'), kind: 'breaks', cell: store => <FeedName {...store} /> },
+  { label: t('Feed'), cell: store => <FeedName {...store} /> },
   { label: t('Messages waiting'), kind: 'number', cell: ({ waiting }) => decimal(waiting) },
   { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
   { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
@@ -102,7 +103,7 @@ const KINDS = [
 const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
 
 const keyColumns = (source: string): Column<Key>[] => [
-  { label: t('Id'), cell: ({ id }) => <Code>{id}</Code> },
+  { label: t('Id'), cell: ({ id }) => <Id value={id} /> },
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
@@ -237,7 +238,7 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
             [t('Feed')]: <FeedName {...store} />,
             [t('Registered by the store')]: feed.kind === 'self' && feed.since && <Moment iso={feed.since} />,
             [t('Messages')]: exact && t('Only order.updated, as the service sends it'),
-            [t('Queue')]: <Code>{queue}</Code>,
+            [t('Queue')]: <Id value={queue} />,
             [t('Messages waiting')]: decimal(waiting),
             [t('Consumers')]: shop.feed.consumers?.join(', '),
             [t('Dead letters')]: shop.feed.dead_letters !== undefined && decimal(shop.feed.dead_letters),

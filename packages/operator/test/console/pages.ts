@@ -47,7 +47,7 @@ const VIEWS = [
   ['#/overview', 'Last hour, per minute'],
   ['#/runbook/queue-age', 'Diagnosis'],
   ['#/orders', 'Last change'],
-  ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
+  ['#/deliveries?outcome=queued', '<img src=/x oner…>\\u202e'],
   ['#/audit', 'Accounts for every'],
   ['#/setup', 'Webhook URL'],
   ['#/setup/send', 'Signs a webhook'],
@@ -93,10 +93,12 @@ export const pageTests = (open: Open) => {
     const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
     expect((await local.store('POST', '', { external_id, items: [item] })).status).toBe(400)
     const { body } = await local.store('GET', encodeURIComponent(external_id))
-    await visit({ hash: '#/orders' }, async ({ page, click, isAccessible }) => {
+    const { id } = body.relay.requests[0]
+    const permissions = ['clipboard-read', 'clipboard-write']
+    await visit({ hash: '#/orders', permissions }, async ({ page, click, isAccessible }) => {
       await page.getByText('Last change').first().waitFor()
       await page.keyboard.press('/')
-      await page.keyboard.type(body.relay.requests[0].id)
+      await page.keyboard.type(id)
       const found = page.getByRole('table', { name: 'Orders found' })
       await found.waitFor()
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
@@ -107,6 +109,13 @@ export const pageTests = (open: Open) => {
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
       await page.getByText('Create waits for the accountant').waitFor()
+      await page
+        .locator('.id', { hasText: id.slice(0, 8) })
+        .first()
+        .getByRole('button')
+        .click()
+      await page.locator('#announcer', { hasText: 'Copied' }).waitFor()
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
       // The order number is not interpreted as markup, and bidirectional overrides are visible.
       expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
       await isAccessible()
@@ -148,9 +157,29 @@ export const pageTests = (open: Open) => {
         expect({ hash, found, width: await width() }).toEqual({ hash, found: [[], [], []], width: 390 })
       }
       await goTo(page, '#/deliveries?outcome=queued')
-      await page.locator('td a code, td a .code').first().click()
+      await page.locator('td:last-child a').first().click()
       await page.getByRole('link', { name: 'Show the order' }).waitFor()
     })
+  })
+
+  test('on a phone, every page is reached with a tap or two, and the badges of hidden pages show', async () => {
+    await letter('badge')
+    await visit(
+      { hash: '#/orders', viewport: { width: 320, height: 640 } },
+      async ({ page, isAccessible }) => {
+        const pages = page.getByRole('navigation', { name: 'Pages' })
+        await pages.getByRole('button', { name: /^More [1-9]/ }).waitFor()
+        for (const name of await pages.locator('a > span:not(.badge)').allTextContents()) {
+          const link = pages.getByRole('link', { name })
+          if (!(await link.isVisible())) await pages.getByRole('button', { name: 'More' }).click()
+          await link.click()
+          await page.getByRole('heading', { level: 1, name }).waitFor()
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+        }
+        await isAccessible()
+      },
+    )
+    await local.empty('orders-dead.fifo')
   })
 
   test('an audit shows differences, lists the items behind each count, and re-reads orders that differ', () =>
@@ -179,8 +208,10 @@ export const pageTests = (open: Open) => {
       await click('link', 'order queue: order.payment of api')
       await isAccessible()
       await click('link', 'page-7')
-      // Hostile text is displayed without effect.
-      await page.getByText('<b>\\u202er</b>').waitFor()
+      // The body of the request is JSON in a text of the event; hostile text is displayed without effect.
+      await page.getByText('"<b>\\u202er</b>"', { exact: true }).waitFor()
+      await page.getByText('"body": {').click()
+      await page.getByText('"body": { … }').waitFor()
       await isAccessible()
       await page.goBack()
       await click('button', 'Plan a replay')
@@ -273,7 +304,7 @@ export const pageTests = (open: Open) => {
       await click('button', 'Send')
       await page.getByText('Fill in this field').waitFor()
       await page.getByLabel('Order number').fill('sent-by-the-console')
-      await page.getByText('More').click()
+      await page.getByText('More fields').click()
       await page.getByLabel('Receipt number').fill('7')
       await page.getByLabel('Wait for the order').fill('20')
       await click('button', 'Send')
@@ -284,7 +315,7 @@ export const pageTests = (open: Open) => {
 
   test.each([
     ['en-GB', ['Body', 'Secret'], 'a line break at the end of the body was removed'],
-    ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطرِ آخر متن حذف شده است'],
+    ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطر از انتهای متن حذف شده است'],
   ] as const)('explains a signature in %s', (locale, [bodyLabel, secretLabel], cause) =>
     visit({ hash: '#/setup/signature', locale }, async ({ page, isAccessible }) => {
       const t = Math.round(Date.now() / 1000)
@@ -308,6 +339,10 @@ export const pageTests = (open: Open) => {
     visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
       await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
+      const chart = page.getByRole('slider', { name: 'Events', exact: true }).first()
+      await chart.press('ArrowLeft')
+      await chart.getByText('processed').waitFor()
+      await isAccessible()
       const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
       const imported = ['1', '2', '3', '4'].map(id =>
         newOrder({ source: 'demo-shop', external_id: `import-${id}` }),
@@ -370,17 +405,17 @@ export const pageTests = (open: Open) => {
     })
     await visit({ hash: '#/stores/demo-shop', locale: 'fa-IR' }, async ({ page, isAccessible }) => {
       const start = async () => {
-        await page.getByRole('button', { name: 'آزمودن فروشگاه' }).click()
+        await page.getByRole('button', { name: 'آزمون فروشگاه' }).click()
         await page.getByRole('dialog').getByText('relay-conformance-').waitFor()
         await isAccessible()
-        await page.getByLabel('جایی که').fill(handled)
-        await page.getByRole('button', { name: 'آغاز آزمون' }).click()
+        await page.getByLabel('محل ثبت').fill(handled)
+        await page.getByRole('button', { name: 'شروع آزمون' }).click()
       }
       await start()
       await page.getByText('مشکلی پیدا نشد').waitFor()
       const found = await page.locator('.finding p').allInnerTexts()
       expect(found.filter(text => !/[\u0600-\u06ff]/.test(text))).toEqual([])
-      expect(found.join()).toContain('هر تغییر را یک بار و به ترتیب انجام داد')
+      expect(found.join()).toContain('هر تغییر را یک بار و به ترتیب پردازش کرد')
       await isAccessible()
 
       stop.abort()
@@ -402,8 +437,8 @@ export const pageTests = (open: Open) => {
       await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
       await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
       await page.locator('.verdict', { hasText: 'dead-letters' }).waitFor()
-      await page.getByRole('link', { name: 'چه باید کرد' }).click()
-      await page.getByText('دستورالعمل‌ها به انگلیسی نوشته شده‌اند').waitFor()
+      await page.getByRole('link', { name: 'راهنمای رفع مشکل' }).click()
+      await page.getByText('این راهنما فقط به انگلیسی موجود است').waitFor()
       await local.empty('orders-dead.fifo')
     }))
 }

@@ -1,14 +1,20 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { alarmsFor, feedAlarmsFor } from '@order-relay/deploy/alarms.ts'
 import { undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
+import { ROOT } from '@order-relay/test-support/project.ts'
+import { JOINT, SERVICE_MESSAGES } from '@order-relay/web/service-messages.ts'
+import { MESSAGES as PANEL_MESSAGES } from 'order-relay-sandbox/src/panel/persian-messages.ts'
 import { PERSIAN } from '../../console/pages/persian-coded.ts'
-import { MESSAGES } from '../../doctor/messages.ts'
+import { MESSAGES } from '../../console/pages/persian-messages.ts'
+import { MESSAGES as FINDINGS } from '../../doctor/messages.ts'
 import { WAITING } from '../../orders/messages.ts'
 
 const namesIn = (text: string) => new Set(text.match(/\{\w+\}/g))
 
 test('a Persian message contains the values of the English message', () => {
-  for (const [code, english] of Object.entries({ ...MESSAGES, ...WAITING }))
+  for (const [code, english] of Object.entries({ ...FINDINGS, ...WAITING }))
     expect({ code, names: namesIn(Reflect.get(PERSIAN, code)) }).toEqual({ code, names: namesIn(english) })
 })
 
@@ -21,4 +27,33 @@ test('a Persian alarm names the store of its feed, like the English alarm', () =
   }
   for (const { code, summary } of Object.values(alarms))
     expect([code, PERSIAN[`alarm/${code}`].includes('{store}')]).toEqual([code, summary.includes('"shop"')])
+})
+
+const SOURCES = 'packages/{operator,store,sandbox/src,web}/**/*.{ts,tsx}'
+const isTranslation = (name: string) => /node_modules|dist|\btest\b|persian|service-messages/.test(name)
+
+/** The fixed words of a text: without values, and with single spaces. */
+const fixed = (text: string) => text.replaceAll('{}', '').replace(/\s+/g, ' ')
+
+const programTexts = () => {
+  const files = globSync(['lib/**/*.ts', SOURCES], { cwd: ROOT, exclude: isTranslation })
+  const code = files.map(file =>
+    readFileSync(join(ROOT, file), 'utf8')
+      .replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+      .replace(/\\(['"`])/g, '$1'),
+  )
+  // Templates may have templates in their values.
+  const all = code.join('\n')
+  const inner = all.replace(/\$\{[^{}]*\}/g, '{}')
+  const outer = inner.replace(/\$\{(?:[^{}]|\{\})*\}/g, '{}')
+  return fixed(all + inner + outer)
+}
+
+test('a Persian text belongs to an English text that the programs still have', () => {
+  const texts = programTexts()
+  const parts = [MESSAGES, PANEL_MESSAGES, SERVICE_MESSAGES].flatMap(messages =>
+    Object.keys(messages).flatMap(english => english.split(JOINT).map(part => ({ english, part }))),
+  )
+  const lost = parts.filter(({ part }) => !texts.includes(fixed(part.replace(/\{=?\w+\}/g, '{}')).trim()))
+  expect(lost).toEqual([])
 })

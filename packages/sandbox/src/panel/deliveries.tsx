@@ -1,7 +1,9 @@
+import { Body } from '@order-relay/web/body.tsx'
 import { formatMilliseconds } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '@order-relay/web/pieces.tsx'
+import { Button, Chip, type Column, Moment, Name, Table, Wait } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { change, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
@@ -26,10 +28,8 @@ export const resultOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>) =
 export const Message = ({ headers, body }: Pick<Attempt, 'headers'> & Pick<Delivery, 'body'>) => (
   <details class="small">
     <summary>{t('Headers, signature and payload')}</summary>
-    <pre dir="ltr">
-      {Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}
-      {`\n${body}`}
-    </pre>
+    <pre dir="ltr">{Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre>
+    <Body label={t('Payload')} text={body} />
   </details>
 )
 
@@ -37,8 +37,8 @@ const COLUMNS: Column<Attempt>[] = [
   { label: t('Sent'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
   { label: t('Result'), cell: attempt => <Name>{resultOf(attempt)}</Name> },
   {
-    ...{ label: t('Signature'), kind: 'breaks' },
-    cell: ({ headers }) => <Code>{headers['x-service-signature']}</Code>,
+    label: t('Signature'),
+    cell: ({ headers }) => <Id value={headers['x-service-signature'] ?? ''} longest={30} />,
   },
   { label: t('Took'), kind: 'number', cell: ({ latency_ms }) => formatMilliseconds(latency_ms) },
   {
@@ -83,8 +83,8 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
           {t('Resend')}
         </Button>
       </div>
-      <p class="breaks">
-        <Code>{url}</Code>
+      <p class="small">
+        <Id value={url} />
       </p>
       <p class="row small muted">
         <Moment iso={created_at} />

@@ -3,6 +3,7 @@ import { DayChoice, Pager, parameter, SearchBox, StoreChoice } from '@order-rela
 import { Options } from '@order-relay/web/form.tsx'
 import { decimal, serial } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
@@ -107,16 +108,18 @@ const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
 }
 
 /** Why an order currently waits; its stored reason is from the last attempt. */
-const Cause = ({ obstacles, error }: Summary) =>
-  error !== null && (
-    <p class="cause small muted">
-      <Name>
-        {obstacles.length > 0
-          ? translateMessage(obstacles.map(({ message }) => message).join('. '))
-          : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })}
-      </Name>
+const Cause = ({ obstacles, error }: Summary) => {
+  if (error === null) return null
+  const text =
+    obstacles.length > 0
+      ? translateMessage(obstacles.map(({ message }) => message).join('. '))
+      : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })
+  return (
+    <p class="cause small muted" title={text}>
+      <Name>{text}</Name>
     </p>
   )
+}
 
 const COLUMNS: Column<Summary>[] = [
   {
@@ -124,9 +127,7 @@ const COLUMNS: Column<Summary>[] = [
     kind: 'cell-order',
     cell: order => (
       <>
-        <a href={linkToOrder(order)} class="row-link">
-          <Name>{order.external_id}</Name>
-        </a>{' '}
+        <Id value={order.external_id} href={linkToOrder(order)} kind="row-link" longest={24} />{' '}
         <StoreName source={order.source} />
       </>
     ),

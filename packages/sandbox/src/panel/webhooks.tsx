@@ -1,4 +1,5 @@
 import { ask } from '@order-relay/web/form.tsx'
+import { Id } from '@order-relay/web/id.tsx'
 import { attempt } from '@order-relay/web/notices.ts'
 import {
   Button,
@@ -60,13 +61,16 @@ const Outcome = () => {
       <h2 id="outcome">{'secret' in value ? t('Registered address') : t('Test webhook')}</h2>
       {'secret' in value ? (
         <Facts
-          facts={{ [t('Address')]: <Code>{value.url}</Code>, [t('Secret')]: <Code>{value.secret}</Code> }}
+          facts={{
+            [t('Address')]: <Id value={value.url} />,
+            [t('Secret')]: <Id value={value.secret} longest={64} />,
+          }}
         />
       ) : (
         <>
           <Facts
             facts={{
-              [t('Address')]: <Code>{value.url}</Code>,
+              [t('Address')]: <Id value={value.url} />,
               [t('Result')]: resultOf(value),
               [t('Answer')]: value.response && <Code>{value.response}</Code>,
             }}
@@ -79,7 +83,7 @@ const Outcome = () => {
 }
 
 const COLUMNS: Column<Webhook>[] = [
-  { label: t('Address'), kind: 'breaks', cell: ({ url }) => <Code>{url}</Code> },
+  { label: t('Address'), cell: ({ url }) => <Id value={url} /> },
   { label: t('Registered'), cell: ({ created_at }) => <Moment iso={created_at} /> },
   buttons<Webhook>(
     [t('Test'), ({ url }) => t('Test {url}', { url }), test],

@@ -1,0 +1,34 @@
+import type { Tone } from '@order-relay/web/pieces.tsx'
+import { t } from './persian.ts'
+
+/** The outcomes of received webhooks. */
+export const OUTCOMES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
+  queued: [t('queued'), 'good'],
+  duplicate: [t('duplicate'), 'undone'],
+  ignored: [t('ignored'), 'undone'],
+  refused: [t('refused'), 'wait'],
+  quarantined: [t('quarantined'), 'bad'],
+  failed: [t('failed'), 'bad'],
+}
+
+/** Why a webhook was refused, ignored or not stored. */
+const REASONS: Readonly<Record<string, string>> = {
+  'forged, malformed': t('the signature header is malformed'),
+  'forged, stale': t('the signature is too old, or in the future'),
+  'forged, mismatch': t('not signed with a known secret'),
+  contradictory: t('a header contradicts the signed body'),
+  'too large': t('the body is too large'),
+  'foreign source': t('of an unknown store'),
+  'other event': t('another event than order.updated'),
+  'delivery failed': t('could not be stored; the service sends it again'),
+  'delivery deferred': t('could not be stored; the service sends it again'),
+}
+
+export const reasonText = (why: string) => REASONS[why] ?? why
+
+/** An outcome with its reason, such as "refused: contradictory". */
+export const outcomeText = (name: string) => {
+  const [outcome = '', why] = name.split(': ')
+  const text = OUTCOMES[outcome]?.[0] ?? outcome
+  return why === undefined ? text : `${text}: ${reasonText(why)}`
+}

@@ -1,0 +1,79 @@
+/** Persian translations of what the service writes: causes of a review, history, and refusals; by their English texts. */
+export const MESSAGES = {
+  'Order received, invoice {number} drafted': 'سفارش دریافت و پیش‌نویس فاکتور {number} ایجاد شد',
+  'Order received~ with its payment~, invoice {number} drafted':
+    'سفارش همراه با دریافت وجه رسید و پیش‌نویس فاکتور {number} ایجاد شد',
+  'Invoice {number} finalized, goods taken from stock': 'فاکتور {number} قطعی و کالاها از انبار کم شد',
+  'Retried by the accountant': 'تلاش مجدد حسابدار',
+  'Receipt {number} ({type}) of {amount} rials~ into {=account}':
+    'رسید دریافت {number} ({type}) به مبلغ {amount} ریال در {account}',
+  'Receipt {number} ({type}) of {amount} rials~ without an account':
+    'رسید دریافت {number} ({type}) به مبلغ {amount} ریال بدون حساب',
+  'Payment ({payment}) ~held until the invoice is finalized':
+    'دریافت وجه ({payment}) تا قطعی شدن فاکتور معلق ماند',
+  'Payment ({payment}) ~not held: another payment already is':
+    'دریافت وجه ({payment}) پذیرفته نشد: دریافت دیگری معلق است',
+  'Payment reversed by the accountant, receipt {number} cancelled':
+    'حسابدار دریافت وجه را باطل کرد: رسید دریافت {number}',
+  'Sales return {number}~ ({=reason})~, goods back in stock':
+    'برگشت از فروش {number} ({reason})، کالاها به انبار برگشت',
+  'Sales return {number}, goods back in stock': 'برگشت از فروش {number}، کالاها به انبار برگشت',
+  'Return refused: the invoice is not finalized': 'برگشت از فروش رد شد: فاکتور قطعی نیست',
+  'Moved back to review by the accountant ({=reason}): {undone}':
+    'حسابدار سفارش را به بررسی برگرداند ({reason}): {undone}',
+  'goods back in stock': 'کالاها به انبار برگشت',
+  'sales return {number} cancelled': 'برگشت از فروش {number} باطل شد',
+  'receipt {number} cancelled': 'رسید دریافت {number} باطل شد',
+  'its payment held': 'وجه آن معلق شد',
+  'Corrected by the accountant ({parts}), total {before} ~to {after}~ rials':
+    'اصلاح حسابدار ({parts})، جمع کل از {before} به {after} ریال',
+  'Corrected by the accountant ({parts}), total {total} rials':
+    'اصلاح حسابدار ({parts})، جمع کل {total} ریال',
+  items: 'کالاها',
+  shipping: 'هزینه ارسال',
+  discount: 'تخفیف کل',
+  customer: 'مشتری',
+  'reference {=reference}': 'شماره پیگیری {reference}',
+  online: 'پرداخت اینترنتی',
+  transfer: 'حواله',
+  card: 'کارت بانکی',
+  pos: 'کارتخوان',
+  'card reader': 'کارتخوان',
+  cash: 'نقدی',
+  'Webhook "{status}" to {=url} queued': 'وب‌هوک «{status}» برای {url} در صف ارسال قرار گرفت',
+  'Webhook delivered to {=url} ({status})': 'وب‌هوک به {url} تحویل شد ({status})',
+  'Webhook to {=url} failed after the last attempt ({error})':
+    'ارسال وب‌هوک به {url} پس از آخرین تلاش ناموفق ماند ({error})',
+  'Outside the fiscal years: {documents}': 'خارج از سال‌های مالی: {documents}',
+  'invoice ~of {date}': 'فاکتور به تاریخ {date}',
+  'held payment ~of {date}': 'دریافت وجه معلق به تاریخ {date}',
+  // Refusals.
+  'Invoice {number}': 'فاکتور {number}',
+  'Receipt {number}': 'رسید دریافت {number}',
+  'Sales return {number}': 'برگشت از فروش {number}',
+  'Cannot register the payment: no receiving account is selected for order payments in the settings':
+    'دریافت وجه ثبت نمی‌شود: حساب دریافت وجه سفارش‌ها در تنظیمات انتخاب نشده است',
+  'Cannot {action} order ~"{=order}"~: it is {status}, and {reason}':
+    '{action} سفارش «{order}» ممکن نیست: {status} است و {reason}',
+  retry: 'تلاش مجدد',
+  pay: 'ثبت دریافت وجه',
+  'reverse the payment of': 'ابطال دریافت وجه',
+  return: 'برگشت از فروش',
+  review: 'برگرداندن به بررسی',
+  correct: 'اصلاح',
+  'its invoice is finalized': 'فاکتور آن قطعی است',
+  'it has no receipt': 'رسید دریافت ندارد',
+  'its goods are returned': 'کالاهای آن برگشته است',
+  'its invoice is a draft': 'فاکتور آن پیش‌نویس است',
+  'it has a receipt': 'رسید دریافت دارد',
+  'move it back to review first': 'ابتدا به بررسی برگردانید',
+  'finalize it with a retry first': 'ابتدا با تلاش مجدد قطعی کنید',
+  'reverse its payment first': 'ابتدا دریافت وجه را باطل کنید',
+  'add stock, or move it back to review first': 'موجودی را اضافه کنید یا ابتدا به بررسی برگردانید',
+  'receipt {number} has {amount} rials, not {total}':
+    'رسید دریافت {number} به مبلغ {amount} ریال است، نه {total}',
+  'Order ~"{=order}"~ of source ~"{=source}"~ is not registered':
+    'سفارش «{order}» فروشگاه «{source}» ثبت نشده است',
+  'Delivery "{=delivery}" is not known': 'وب‌هوک «{delivery}» پیدا نشد',
+  'Cannot send to {=url}: it is not registered': 'ارسال به {url} ممکن نیست: ثبت نشده است',
+}
