@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { foreignHeader } from '@order-relay/web/foreign.ts'
 import { type FakeOrder, gmt, type NewOrder, newOrder, sumOf } from './orders.ts'
+import { shopPage } from './page.ts'
 import { fakeWebhooks } from './webhooks.ts'
 
 type Product = { id: number; name: string; sku: string; type: 'simple' | 'variable'; price?: string }
@@ -264,6 +266,15 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
   }
 
   const server = createServer(async (request, response) => {
+    if (foreignHeader(request.headers) !== undefined) return response.writeHead(403).end()
+    if (request.method === 'GET' && request.url === '/') {
+      const page = shopPage([...orders.values()].toReversed(), id => notes.get(id) ?? [])
+      return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+    }
+    if (request.method === 'POST' && request.url === '/order') {
+      create()
+      return response.writeHead(303, { location: '/' }).end()
+    }
     const answer = await handle(request).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error
       const { status, code, headers } = error
@@ -273,7 +284,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       'content-type': 'application/json',
       ...('headers' in answer ? answer.headers : {}),
     })
-    response.end(JSON.stringify(answer.json))
+    return response.end(JSON.stringify(answer.json))
   })
   server.listen(options.port ?? 0, '127.0.0.1')
   await once(server, 'listening')

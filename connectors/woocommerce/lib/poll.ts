@@ -25,9 +25,15 @@ export type PollDependencies = {
  * month. One shop's failure does not concern the others.
  */
 export const poller = ({ connections, states, openShop, enqueue, now, log, onError }: PollDependencies) => {
-  const found = { states, enqueue: (source: string, order: string) => enqueue({ source, order }) }
-
   const pollShop = async (connection: Connection) => {
+    const queued = new Set<string>()
+    const found = {
+      states,
+      enqueue: async (source: string, order: string) => {
+        if (!queued.has(order)) await enqueue({ source, order })
+        queued.add(order)
+      },
+    }
     const { source } = connection.settings
     const shop = openShop(connection)
     const started = now()
