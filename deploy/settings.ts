@@ -1,4 +1,5 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
+import { RECORDED } from '../lib/feeds/attempts.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
 import { assertFeedsAllowed } from '../lib/platform/http-stores.ts'
 import type { Store } from '../lib/platform/stores.ts'
@@ -10,6 +11,7 @@ export type DeploymentSettings = {
   backupRegion: string
   accountingUrl: string
   feedAddresses: string
+  feedAttempts: string
   accountingTimeZone: string
   waitSeconds: number
   checksPerSecond: number
@@ -71,6 +73,7 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
     value => value === 'public' || value === 'private',
     '; set "public", or "private" for stores in your own network. Only the local stack may use "loopback"',
   ],
+  feedAttempts: [value => RECORDED.some(each => each === value), '; set "all" or "failures"'],
   accountingTimeZone: [isTimeZone, '; set a name such as "Asia/Tehran"'],
   waitSeconds: [
     value => Number(value) >= 0 && Number(value) <= MAX_WAIT,

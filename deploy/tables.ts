@@ -34,6 +34,9 @@ export const REGISTRATIONS_ID = 'RegistrationsTable'
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
 
+/** Items with this attribute are deleted after its time. */
+const EXPIRING = { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } }
+
 /** A table that nothing else can restore. */
 const KEPT = {
   retained: true,
@@ -57,10 +60,11 @@ export const tablesOf = ({
       KeySchema: keySchema('delivery'),
     },
     retained: false,
-    aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
+    aws: EXPIRING,
   },
   {
-    // The history of the orders and of the operators' actions, for people. No decision depends on it.
+    // The history of the orders and of the operators' actions, for people. No decision depends on it. Attempts to
+    // deliver feed messages expire.
     id: HISTORY_ID,
     name: prefix + TABLES.history,
     schema: {
@@ -74,7 +78,7 @@ export const tablesOf = ({
       })),
     },
     retained: false,
-    aws: { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+    aws: { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true }, ...EXPIRING },
   },
   {
     id: ordersId({ ordersTable }),

@@ -14,10 +14,11 @@ import json
 import os
 import re
 import socket
-import sqlite3
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from once import Once
 
 # Two while the secret is being rotated; without any, every request is refused.
 SECRETS = [secret for secret in os.environ["FEED_SECRET"].split(",") if secret]
@@ -27,12 +28,7 @@ MAX_BYTES = 1024 * 1024
 # The relay gives up after ten seconds.
 REQUEST_SECONDS = 15
 
-database = sqlite3.connect(os.environ.get("DATABASE", "store.sqlite"), check_same_thread=False)
-# A connection to SQLite has one transaction at a time.
-turn = threading.Lock()
-database.execute(
-    "CREATE TABLE IF NOT EXISTS seen (source, external_id, version, deliveries, PRIMARY KEY (source, external_id))"
-)
+once = Once(os.environ.get("DATABASE", "store.sqlite"))
 
 
 def is_authentic(header, body):
@@ -52,23 +48,6 @@ def handle(message):
     print("applied:", data["external_id"], version, message["event"], status, message["delivery"], flush=True)
 
 
-def handle_once(message):
-    """Handles a message unless it, or a later version of its order, was handled before."""
-    order = (message["data"]["source"], message["data"]["external_id"])
-    version, delivery = message["version"], message["delivery"]
-    with turn, database:
-        database.execute("BEGIN IMMEDIATE")
-        row = database.execute(
-            "SELECT version, deliveries FROM seen WHERE source = ? AND external_id = ?", order
-        ).fetchone()
-        last, deliveries = (row[0], json.loads(row[1])) if row else (0, [])
-        if version < last or (version == last and delivery in deliveries):
-            return
-        handle(message)
-        seen = [*deliveries, delivery] if version == last else [delivery]
-        database.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", (*order, version, json.dumps(seen)))
-
-
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
@@ -83,7 +62,7 @@ class Receiver(BaseHTTPRequestHandler):
         # An exception closes the connection without a response, and the relay sends the message again.
         message = json.loads(body)
         if message["event"] != "relay.test":
-            handle_once(message)
+            once.handle(message, handle)
         self.answer(200)
 
     def answer(self, status):

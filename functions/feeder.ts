@@ -16,8 +16,10 @@ export const handler = createFeeder({
     'ordersQueueUrl',
     'feedsDeadQueueUrl',
     'registrationsTable',
+    'historyTable',
     'secretsPath',
     'feedAddresses',
+    'feedAttempts',
   ),
   ...runtime,
 })

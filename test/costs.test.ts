@@ -10,6 +10,7 @@ import { tablesOf } from '../deploy/tables.ts'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { SAMPLE } from '../lib/api/rate.ts'
 import { waiting } from '../lib/api/waiting.ts'
+import { createFeeder } from '../lib/feeds/handler.ts'
 import { type Item, itemBytes } from '../lib/platform/dynamodb.ts'
 import { PARAMETERS, QUEUES } from '../lib/platform/names.ts'
 import { indexTexts } from '../lib/platform/parameters.ts'
@@ -229,6 +230,20 @@ const eventColumns = async () => {
   }))
 }
 
+/** What the AWS calls of an accepted message of an HTTP feed cost. */
+const attemptCosts = async (feedAttempts: string) => {
+  const feeder = createFeeder({
+    ...{ ...stack, telemetry, ...runtime, settings: { ...stack.settings, feedAttempts } },
+    client: () => async () => ({ status: 200, headers: {}, text: '' }),
+  })
+  const body = JSON.stringify({ event: 'order.updated', delivery: '1', data: { ...RESULT, external_id: '1' } })
+  const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()) }
+  const eventSourceARN = 'arn:aws:sqs:eu-central-1:1:feed-web.fifo'
+  const message = sqsEvent(sqsRecord('1', { body, attributes, eventSourceARN }))
+  const { GetParametersByPath: _, ...costs } = await counted(() => feeder(message, context()))
+  return costs
+}
+
 test('a million webhooks, requests, events and changes', async () => {
   const webhooks = await webhookColumns()
   const requests = await requestColumns()
@@ -251,6 +266,9 @@ test('a million webhooks, requests, events and changes', async () => {
   const feeder = [PRICES.invocation * MILLION, lambda(0.25, ASSUMED.feederMs), logs(ASSUMED.feederLogKb)]
   const [invoked, lasting, logged] = feeder.map(dollars => dollars.toFixed(2))
   states(`${invoked} for the invocation, ${lasting} for 100 ms* at 256 MB, ${logged} for logs*`)
+  const { 'PutItem history': attempt = 0 } = await attemptCosts('all')
+  states(`${attempt.toFixed(2)} for the record of the attempt`)
+  expect(await attemptCosts('failures')).toEqual({})
   const flood = (100 * MINUTES_A_MONTH * 60) / MILLION
   states(`is ${flood.toFixed(0)} million requests at ${totalOf(forged ?? {}).toFixed(2)} a million: **about`)
   states(`**about ${(flood * totalOf(forged ?? {})).toFixed(0)} dollars**`)

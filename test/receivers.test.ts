@@ -33,7 +33,7 @@ test.each(RECEIVERS.filter(([program]) => spawnSync(program, ['--version']).stat
   async (program, name) => {
     const { relay: port } = await freePorts()
     symlinkSync(join(ROOT, 'node_modules'), folder('node_modules'))
-    for (const file of [name, 'once.ts']) copyFileSync(join(ROOT, 'examples', file), folder(file))
+    for (const file of [name, 'once.ts', 'once.py']) copyFileSync(join(ROOT, 'examples', file), folder(file))
     const source = readFileSync(folder(name), 'utf8')
     writeFileSync(folder(name), source.replace('REQUEST_SECONDS = 15', 'REQUEST_SECONDS = 2'))
     const args = program === 'php' ? ['-S', `127.0.0.1:${port}`, folder(name)] : [folder(name)]

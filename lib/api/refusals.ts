@@ -92,10 +92,10 @@ export const unknownOrder = (external_id: string) =>
 export const withdrawn = (kind: string) =>
   errorResponse(409, 'withdrawn', `The ${kind} was withdrawn before it was registered`)
 
-/** The accounting service did not answer a read, and the relay does not know the order. */
+/** The accounting service did not answer a read, and the relay has no result of the order. */
 export const serviceUnavailable = (retryAfter?: number) =>
   unavailable(
-    'The relay does not know the order, and the accounting service is unavailable: try again',
+    'The relay has no result of the order, and the accounting service is unavailable: try again',
     retryAfter,
   )
 

@@ -103,7 +103,8 @@ const readThrough = async (
     const { code, reason } = error
     if (reason === undefined || (code !== 'rejected' && code !== 'unknown_order')) {
       onError('order not read', error, order)
-      return refusals.serviceUnavailable(error.retryAfter)
+      const unavailable = refusals.serviceUnavailable(error.retryAfter)
+      return { ...unavailable, body: { ...unavailable.body, ...relay } }
     }
     const body = parseJson(refusalBody(reason))
     return {

@@ -15,12 +15,18 @@ export class FeedError extends Error {
   readonly status: number | undefined
   /** Why the store could not be reached, such as `ECONNREFUSED`. */
   readonly code: string | undefined
+  /** Until the response or the failure, in milliseconds; undefined if the store was not called. */
+  readonly ms: number | undefined
 
-  constructor(message: string, about: Partial<Pick<FeedError, 'retryAfter' | 'status' | 'code'>> = {}) {
+  constructor(
+    message: string,
+    about: Partial<Pick<FeedError, 'retryAfter' | 'status' | 'code' | 'ms'>> = {},
+  ) {
     super(message)
     this.retryAfter = about.retryAfter
     this.status = about.status
     this.code = about.code
+    this.ms = about.ms
   }
 }
 
@@ -69,8 +75,8 @@ export const standardHeaders = ({
 export const relayHeaders = (attributes: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`relay-${name}`, value]))
 
-/** Resolves when the store has accepted the message with any 2xx. */
-export type Deliver = (delivery: FeedDelivery) => Promise<void>
+/** Resolves when the store has accepted the message with any 2xx: its status, after how many milliseconds. */
+export type Deliver = (delivery: FeedDelivery) => Promise<{ status: number; ms: number }>
 
 /**
  * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature), so that a store's
@@ -86,6 +92,7 @@ export const httpDelivery =
   ({ http, now }: { http: HttpClient; now: () => number }): Deliver =>
   async ({ url, secrets, event, delivery, body, exact }) => {
     const { origin, pathname, search } = new URL(url)
+    const began = now()
     const send = (signing: readonly string[]) => {
       const t = unixSeconds(now())
       return http({
@@ -101,7 +108,7 @@ export const httpDelivery =
         maxBytes: 0,
       }).catch(error => {
         const message = error instanceof Error ? error.message : String(error)
-        throw new FeedError(`Cannot reach the store: ${message}`, { code: error?.code })
+        throw new FeedError(`Cannot reach the store: ${message}`, { code: error?.code, ms: now() - began })
       })
     }
     const [current = '', replaced] = secrets
@@ -109,7 +116,8 @@ export const httpDelivery =
     if (exact !== undefined && replaced !== undefined && response.status === 401)
       response = await send([replaced])
     const { status } = response
-    if (isOk(status)) return
+    const ms = now() - began
+    if (isOk(status)) return { status, ms }
     const retryAfter = retryAfterSeconds(headerOf(response, 'retry-after'), now())
-    throw new FeedError(`Cannot deliver to the store: it answered ${status}`, { retryAfter, status })
+    throw new FeedError(`Cannot deliver to the store: it answered ${status}`, { retryAfter, status, ms })
   }

@@ -5,8 +5,9 @@ import type { HttpStore } from '../platform/http-stores.ts'
 import { MAX_RETRY_SECONDS } from '../platform/retry.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { parseJsonLoosely, readJson } from '../protocol/json.ts'
+import type { Attempt } from './attempts.ts'
 import { type Deliver, FeedError } from './deliver.ts'
-import type { Endpoint } from './endpoints.ts'
+import { type Endpoint, NotRegistered } from './endpoints.ts'
 
 /** SQS keeps a message for fourteen days; on the last day it is dead-lettered, as are those queued behind it. */
 const DEAD_LETTER_AFTER_MS = 13 * 24 * 60 * 60 * 1000
@@ -21,6 +22,25 @@ export const attributesOf = ({ messageAttributes }: SQSRecord): Record<string, s
 
 /** The subject of a feed message, for the log. */
 export const aboutRecord = (record: SQSRecord) => aboutMessage(record.body, attributesOf(record).cause)
+
+/** The message in a record; undefined if it is no feed message. */
+export const messageIn = ({ body }: Pick<SQSRecord, 'body'>) => {
+  const reading = readJson(body, parseJsonLoosely)
+  const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
+  return parsed.success ? parsed.output : undefined
+}
+
+type Outcome = Omit<Attempt, 'at' | 'delivery' | 'receives'>
+
+/** How an attempt ended that failed with this error. */
+export const failureOf = (error: unknown) => {
+  const { status, code, ms }: Partial<FeedError> = error instanceof FeedError ? error : {}
+  return {
+    outcome: ms === undefined ? 'unsent' : 'failed',
+    ...{ status, code: error instanceof NotRegistered ? 'unregistered' : code, ms },
+    error: error instanceof Error ? error.message : String(error),
+  } satisfies Outcome
+}
 
 export type FeederDependencies = {
   deliver: Deliver
@@ -42,8 +62,8 @@ type Health = {
 }
 
 /**
- * Delivers one message of a store's queue to its HTTP endpoint (promise P9). If the returned function rejects, the
- * message must be received again.
+ * Delivers one message of a store's queue to its HTTP endpoint (promise P9), or dead-letters it. If the returned function
+ * rejects, the message must be received again.
  *
  * When a message has failed for longer than the store's `disable_after`, its endpoint is disabled: it is only
  * probed, at most every fifteen minutes, until it accepts a message again. A message that is not accepted
@@ -65,19 +85,19 @@ export const feeder = (
 
   const send = async (record: SQSRecord) => {
     const { body, attributes } = record
-    const reading = readJson(body, parseJsonLoosely)
-    const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
-    if (!parsed.success) throw new FeedError('Cannot deliver a message that is not a feed message')
-    const { event, delivery } = parsed.output
+    const message = messageIn(record)
+    if (message === undefined) throw new FeedError('Cannot deliver a message that is not a feed message')
+    const { event, delivery } = message
     const endpoint = await endpointOf(store)
     const health = healthOf(endpoint)
     const wait = Math.ceil((health.disabledUntil - now()) / 1000)
-    if (wait > 0) throw new FeedError('The feed is disabled', { retryAfter: wait })
+    if (wait > 0) throw new FeedError('The feed is disabled', { retryAfter: wait, code: 'disabled' })
 
     // A disabled endpoint is probed with a single message.
     if (health.disabledUntil !== 0) disable(health)
+    let accepted: Awaited<ReturnType<Deliver>>
     try {
-      await deliver({
+      accepted = await deliver({
         ...{ url: endpoint.url, secrets: await endpoint.secrets(), event, delivery, body },
         ...(store.exact && { exact: attributesOf(record) }),
       })
@@ -95,12 +115,14 @@ export const feeder = (
     }
     health.acceptedAt = now()
     health.disabledUntil = 0
-    telemetry.info('feed message delivered', { ...aboutRecord(record), source, event })
+    const receives = Number(attributes.ApproximateReceiveCount)
+    telemetry.info('feed message delivered', { ...aboutRecord(record), source, event, receives, ...accepted })
+    return { outcome: 'accepted', ...accepted } as const
   }
 
-  return async (record: SQSRecord): Promise<void> => {
+  return async (record: SQSRecord): Promise<Outcome> => {
     try {
-      await send(record)
+      return await send(record)
     } catch (error) {
       if (now() - Number(record.attributes.SentTimestamp) < DEAD_LETTER_AFTER_MS) throw error
       await deadLetter(record)
@@ -110,6 +132,7 @@ export const feeder = (
         messageId: record.messageId,
       })
       telemetry.count('FeedDeadLettered')
+      return { ...failureOf(error), outcome: 'dead' }
     }
   }
 }

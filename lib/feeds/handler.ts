@@ -13,9 +13,10 @@ import { registrationRepository } from '../platform/registrations.ts'
 import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
+import { type Attempt, attemptRecorder } from './attempts.ts'
 import { FeedError, httpDelivery } from './deliver.ts'
 import { endpoints, NotRegistered, registrationDelay, SLOW_RETRY_SECONDS } from './endpoints.ts'
-import { aboutRecord, attributesOf, feeder } from './feeder.ts'
+import { aboutRecord, attributesOf, failureOf, feeder, messageIn } from './feeder.ts'
 import { feedSecrets } from './secrets.ts'
 
 /**
@@ -34,28 +35,54 @@ export type FeedDependencies = Runtime & {
   stores: readonly Store[]
   settings: Pick<
     Settings,
-    'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'registrationsTable' | 'secretsPath' | 'feedAddresses'
+    | 'ordersQueueUrl'
+    | 'feedsDeadQueueUrl'
+    | 'registrationsTable'
+    | 'historyTable'
+    | 'secretsPath'
+    | 'feedAddresses'
+    | 'feedAttempts'
   >
 }
 
-/** Delays a failed feed message and those behind it in its message group. */
+/** Adds an attempt to deliver a message to the batch's records; `extended` tells whether the next one is at that time. */
+type Note = (
+  record: SQSRecord,
+  attempt: Omit<Attempt, 'at' | 'delivery' | 'receives'>,
+  extended?: Promise<unknown>,
+) => void
+
+/** Delays a failed feed message, and releases those behind it: SQS delivers none of them before it. */
 const delayFeedMessage =
   (
     source: string,
     extendVisibility: ExtendVisibility,
     { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,
   ) =>
-  async ({ error, record, behind }: FailedRecord): Promise<void> => {
-    const about = { ...aboutRecord(record), source, messageId: record.messageId }
+  async ({ error, record, behind }: FailedRecord, note: Note): Promise<void> => {
+    const about = {
+      ...aboutRecord(record),
+      source,
+      messageId: record.messageId,
+      event: messageIn(record)?.event,
+    }
+    const failure = failureOf(error)
+    const { status, code, ms } = failure
     const age = (now() - Number(record.attributes.SentTimestamp)) / 1000
+    const receives = Number(record.attributes.ApproximateReceiveCount)
+    const delay = async (seconds: number) => {
+      const extended = extendVisibility([record], seconds)
+      const next_at = new Date(now() + seconds * 1000).toISOString()
+      note(record, { ...failure, next_at, handle: record.receiptHandle }, extended)
+      await Promise.all([extended, behind.length > 0 && extendVisibility(behind, 0)])
+    }
     // Not a failure of an endpoint: the alarm on the feed's age reports waiting messages.
     if (error instanceof NotRegistered) {
       const seconds = registrationDelay(age, random())
-      telemetry.warn('feed message waits for a URL', { ...about, seconds })
-      return extendVisibility([record, ...behind], seconds)
+      telemetry.warn('feed message waits for a URL', { ...about, receives, seconds })
+      return delay(seconds)
     }
-    const receives = Number(record.attributes.ApproximateReceiveCount)
-    const { retryAfter = 0, status, code } = error instanceof FeedError ? error : {}
+    const { retryAfter = 0 } = error instanceof FeedError ? error : {}
     const atLeast = receives > MANY_RECEIVES ? Math.max(retryAfter, SLOW_RETRY_SECONDS) : retryAfter
     const seconds = retryDelay(receives, random(), atLeast)
     telemetry.error('feed message retried', error, {
@@ -64,10 +91,11 @@ const delayFeedMessage =
       seconds,
       ...(status !== undefined && { status }),
       ...(code !== undefined && { code }),
+      ...(ms !== undefined && { ms }),
     })
     telemetry.count('FeedRetried')
     telemetry.seconds('FeedFailingAge', age)
-    await extendVisibility([record, ...behind], seconds)
+    await delay(seconds)
   }
 
 /** Moves a message to the dead-letter queue of the feeds, in the message group of its order. */
@@ -98,12 +126,14 @@ export const createFeeder = (dependencies: FeedDependencies) => {
     now,
     telemetry,
   }
+  const recordAttempt = attemptRecorder(dynamodb, settings.historyTable, settings.feedAttempts, telemetry)
   const feeds = httpStores(stores).map(store => {
     const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, feedQueueName(store.source, store.queue))
     return {
+      source: store.source,
       arnSuffix: `:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,
-      handle: feeder(store, feeding),
-      onFailure: delayFeedMessage(store.source, visibilityExtender(sqs, queueUrl), dependencies),
+      deliver: feeder(store, feeding),
+      delay: delayFeedMessage(store.source, visibilityExtender(sqs, queueUrl), dependencies),
     }
   })
 
@@ -114,7 +144,32 @@ export const createFeeder = (dependencies: FeedDependencies) => {
     if (found === undefined) {
       throw new Error(`Cannot deliver messages of ${first.eventSourceARN}: stores.yml has no such HTTP feed`)
     }
-    const { handle, onFailure } = found
-    return processBatch(Records, { handle, onFailure, telemetry })
+    const { source, deliver, delay } = found
+    const recording: Promise<void>[] = []
+    const note: Note = (record, attempt, extended) => {
+      const { external_id, delivery, feed_delivery = delivery } = aboutRecord(record)
+      if (external_id === undefined || feed_delivery === undefined) return
+      const made = {
+        ...{ at: new Date(now()).toISOString(), delivery: feed_delivery },
+        receives: Number(record.attributes.ApproximateReceiveCount),
+      }
+      const write = (known: Partial<Attempt>) =>
+        recordAttempt({ source, external_id }, { ...made, ...attempt, ...known })
+      // Without the extension, the message returns after the queue's own visibility timeout.
+      recording.push(
+        Promise.resolve(extended).then(
+          () => write({}),
+          () => write({ next_at: undefined }),
+        ),
+      )
+    }
+    const response = await processBatch(Records, {
+      handle: async record => note(record, await deliver(record)),
+      onFailure: failed => delay(failed, note),
+      telemetry,
+    })
+    // No delivery has waited for them, but Lambda freezes the environment when the handler returns.
+    await Promise.all(recording)
+    return response
   })
 }

@@ -23,6 +23,8 @@ export const VARIABLES = {
   storeRequestsPerSecond: 'STORE_REQUESTS_PER_SECOND',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
+  /** `all` or `failures`: which attempts to deliver feed messages are recorded. */
+  feedAttempts: 'FEED_ATTEMPTS',
   /** The rate of checks for missed webhooks. */
   checksPerSecond: 'CHECKS_PER_SECOND',
 } as const

@@ -24,7 +24,7 @@ export const errorResponse = (
   code: string,
   message: string,
   { field, headers }: { field?: string; headers?: Record<string, string> } = {},
-): HttpResponse => ({
+): HttpResponse & { body: object } => ({
   status,
   body: { error: { code, message, ...(field !== undefined && { field }) } },
   ...(headers !== undefined && { headers }),
@@ -35,5 +35,5 @@ export const errorResponse = (
  *
  * @param retryAfter seconds
  */
-export const unavailable = (message: string, retryAfter = 5): HttpResponse =>
+export const unavailable = (message: string, retryAfter = 5) =>
   errorResponse(503, 'unavailable', message, { headers: { 'retry-after': String(retryAfter) } })

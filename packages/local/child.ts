@@ -19,6 +19,8 @@ export type ChildOptions = {
   onLine: (line: string) => void
   /** The line of output that reports readiness. @default none: it sends the message `ready` */
   readyLine?: RegExp | undefined
+  /** Called with every other message that it sends. */
+  onMessage?: ((message: unknown) => void) | undefined
 }
 
 export type Child = {
@@ -60,7 +62,7 @@ const endOf = (child: ChildProcess) =>
 // Not execa: nothing in it ends a child whose parent was killed with SIGKILL, and it has 12 direct dependencies.
 /** Starts a script of this project as a child process that ends with its parent. */
 export const startChild = (options: ChildOptions): Child => {
-  const { name, args, cwd, environment, onLine, readyLine } = options
+  const { name, args, cwd, environment, onLine, readyLine, onMessage } = options
   const child = spawn(process.execPath, ['--import', endWithParent, ...args], {
     cwd,
     env: environment,
@@ -78,6 +80,7 @@ export const startChild = (options: ChildOptions): Child => {
   })
   child.on('message', message => {
     if (message === 'ready') ready.resolve(undefined)
+    else onMessage?.(message)
   })
   const ended = endOf(child)
 

@@ -19,7 +19,7 @@ import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
 import { readService } from './service.ts'
-import { settingsFrom, urlOf } from './settings.ts'
+import { STORES_CHANGED, settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 
@@ -138,7 +138,17 @@ export default class LocalPlugin {
       // Queues, keys and event sources depend on it, not only the functions.
       watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size }) => {
         if (size === 0 || readFileSync(storesFile, 'utf8') === storesRead) return
-        log.warning('stores.yml has changed: restart this command to use it')
+        if (process.send === undefined || !watch) {
+          log.warning('stores.yml has changed: restart this command to use it')
+          return
+        }
+        try {
+          readStores(storesFile)
+        } catch {
+          // esbuild, which builds it into the functions, has reported the error.
+          return
+        }
+        process.send(STORES_CHANGED)
       })
       process.send?.('ready')
     }

@@ -17,7 +17,7 @@ export type Ports = Readonly<Record<PortName, number>>
 export type Settings = {
   ports: Ports
   dataDir: string
-  /** Whether a change in the source rebuilds the functions. */
+  /** Whether a change in the source rebuilds the functions, and one in stores.yml restarts the relay. */
   watch: boolean
 }
 
@@ -94,3 +94,6 @@ export const SANDBOX_SECRET_ID = 'sandbox'
 
 /** A key of the sandbox with the scope `orders.write`. */
 export const SANDBOX_KEY = 'sandbox-key'
+
+/** The message with which the relay's process asks `npm start` to restart it. */
+export const STORES_CHANGED = 'stores changed'

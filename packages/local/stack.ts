@@ -4,7 +4,7 @@ import { readStores } from '@order-relay/deploy/stores.ts'
 import { accountingClient } from '@order-relay/lib/accounting/client.ts'
 import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
-import { startChild } from './child.ts'
+import { type Child, startChild } from './child.ts'
 import { openDataDir } from './data-dir.ts'
 import { openLog, readable } from './log.ts'
 import { assertFree } from './ports.ts'
@@ -15,10 +15,12 @@ import {
   type PortName,
   SANDBOX_KEY,
   type Settings,
+  STORES_CHANGED,
   urlOf,
 } from './settings.ts'
 
 const PROJECT = join(import.meta.dirname, '../..')
+const STORES = join(PROJECT, 'stores.yml')
 const COMPILE_CACHE = join(PROJECT, 'node_modules/.cache/order-relay')
 const serverless = createRequire(import.meta.url).resolve('serverless/bin/serverless.js')
 
@@ -27,6 +29,8 @@ export type StackOptions = Settings & {
   print?: (line: string) => void
   /** Whether `print` receives the raw output. @default false: only lines for people */
   verbose?: boolean
+  /** Called when the start begins and whenever a component is ready, with the names of the others. @default no call */
+  onProgress?: (waiting: readonly string[]) => void
   /** Aborts the start, leaving nothing running. */
   signal?: AbortSignal
   /** How many times faster than real time the sandbox retries its webhooks. @default 1 */
@@ -53,6 +57,7 @@ const startParts = (
   log: (line: string) => void,
   isLoading: () => boolean,
   onConsoleUrl: (url: string) => void,
+  onStoresChanged: () => void,
 ) => {
   const { ports, dataDir, print, verbose = false, speed = 1, withConsole = false } = options
   const environment = {
@@ -65,6 +70,7 @@ const startParts = (
   const start = (name: string, args: readonly string[], readyLine?: RegExp) =>
     startChild({
       ...{ name, args, cwd: PROJECT, environment, readyLine },
+      onMessage: message => message === STORES_CHANGED && onStoresChanged(),
       onLine: line => {
         // The log must not open a session.
         const [url] = (name === 'console' && /http:\S+\?token=\S+/.exec(line)) || []
@@ -79,11 +85,13 @@ const startParts = (
     ...['--data', join(dataDir, 'sandbox.db'), '--speed', String(speed)],
   ]
   const operators = [join(PROJECT, 'packages/operator/main.ts'), 'console', '--local']
-  return {
+  const startRelay = () => start('relay', [serverless, 'offline'])
+  const parts = {
     sandbox: start('sandbox', sandbox, /^sandbox ready at /),
-    relay: start('relay', [serverless, 'offline']),
+    relay: startRelay(),
     ...(withConsole && { console: start('console', operators, /^Console of /) }),
   }
+  return { parts, startRelay }
 }
 
 /**
@@ -92,8 +100,8 @@ const startParts = (
  * @throws Error when stores.yml cannot be read, a port is taken, a component does not start, or `signal` is aborted; nothing is left running
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
-  const { ports, dataDir, signal, withConsole = false, onNextConsoleUrl } = options
-  readStores(join(PROJECT, 'stores.yml'))
+  const { ports, dataDir, signal, withConsole = false, onNextConsoleUrl, onProgress, print } = options
+  readStores(STORES)
   await assertFree(
     ports,
     PORT_NAMES.filter(name => withConsole || name !== 'console'),
@@ -108,28 +116,65 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     if (consoleUrl !== undefined) onNextConsoleUrl?.(url)
     consoleUrl = url
   }
-  const started = startParts(options, log.write, () => loading, onConsoleUrl)
-  const { sandbox, relay } = started
-  const parts = Object.entries(started)
+  const broken = Promise.withResolvers<string>()
+  let [isRestarting, isStopping] = [false, false]
+  /** Queues, keys and event sources depend on the stores, not only the functions. */
+  const onStoresChanged = async () => {
+    if (isRestarting || isStopping) return
+    isRestarting = loading = true
+    const say = (text: string) => print?.(`relay   | stores.yml has changed: ${text}`)
+    say('restarting the relay')
+    await parts.relay.stop()
+    if (isStopping) return
+    parts.relay = startRelay()
+    parts.relay.send({ webhookSecret })
+    await parts.relay.ready().then(
+      () =>
+        say(
+          `the relay has the stores ${readStores(STORES)
+            .map(({ source }) => source)
+            .join(', ')}`,
+        ),
+      ({ message }) => broken.resolve(message),
+    )
+    watch('relay', parts.relay)
+    isRestarting = loading = false
+  }
+  let webhookSecret = ''
+  const { parts, startRelay } = startParts(options, log.write, () => loading, onConsoleUrl, onStoresChanged)
+  const all = () => Object.entries<Child>(parts)
+  const watch = async (name: string, { ended }: Child) => {
+    const reason = await ended
+    if (name !== 'relay' || !isRestarting) broken.resolve(`the ${name} ${reason}`)
+  }
   const stop = async () => {
-    await Promise.all(parts.map(([, part]) => part.stop()))
+    isStopping = true
+    await Promise.all(all().map(([, part]) => part.stop()))
     await log.close()
   }
   signal?.addEventListener('abort', stop, { once: true })
   const introduce = async () => {
-    await sandbox.ready()
+    await parts.sandbox.ready()
     const accounting = accountingClient({ baseUrl: urls.sandbox, apiKey: async () => SANDBOX_KEY })
-    const { secret: webhookSecret } = await accounting.registerWebhook(urls.relay + WEBHOOK_PATH)
+    const { secret } = await accounting.registerWebhook(urls.relay + WEBHOOK_PATH)
+    webhookSecret = secret
     // The relay opens its port only now, so that no webhook arrives before its secret is known.
-    relay.send({ webhookSecret })
-    return webhookSecret
+    parts.relay.send({ webhookSecret })
   }
   try {
-    const [webhookSecret] = await Promise.all([introduce(), ...parts.map(([, part]) => part.ready())])
+    const waiting = new Set(Object.keys(parts))
+    const progress = () => onProgress?.([...waiting])
+    progress()
+    const ready = all().map(async ([name, part]) => {
+      await part.ready()
+      waiting.delete(name)
+      progress()
+    })
+    await Promise.all([introduce(), ...ready])
     loading = false
-    const broken = Promise.race(parts.map(async ([name, { ended }]) => `the ${name} ${await ended}`))
+    for (const [name, part] of all()) watch(name, part)
     signal?.throwIfAborted()
-    return { urls, webhookSecret, consoleUrl: () => consoleUrl, broken, stop }
+    return { urls, webhookSecret, consoleUrl: () => consoleUrl, broken: broken.promise, stop }
   } catch (error) {
     await stop()
     throw error

@@ -11,8 +11,41 @@ const USAGE = `Starts the relay, its console and a sandbox of the accounting ser
   --help      show this help
 `
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const CLEAR = '\r\u001b[K'
+
+/** Shows on standard error what a start waits for: on a terminal in one line, which it clears for other output. */
+const startProgress = ({ stderr }: NodeJS.Process) => {
+  const began = performance.now()
+  let text = ''
+  const draw = () => {
+    if (text !== '' && stderr.isTTY)
+      stderr.write(`${CLEAR}${text} (${Math.round((performance.now() - began) / 1000)} s)`)
+  }
+  const timer = setInterval(draw, 1000).unref()
+  const clear = () => void (text !== '' && stderr.isTTY && stderr.write(CLEAR))
+  return {
+    around: (write: () => unknown) => {
+      clear()
+      write()
+      draw()
+    },
+    show: (waiting: readonly string[]) => {
+      text = waiting.length === 0 ? text : `Starting: waiting for the ${waiting.join(', the ')}`
+      if (stderr.isTTY) draw()
+      else if (waiting.length > 0) stderr.write(`${text}\n`)
+    },
+    end: () => {
+      clearInterval(timer)
+      clear()
+      text = ''
+    },
+  }
+}
+
+const progress = startProgress(process)
+const say = (line: string) => progress.around(() => process.stdout.write(`${line}\n`))
 const fail = (message: string) => {
+  progress.end()
   process.stderr.write(`${message}\n`)
   process.exitCode = 1
 }
@@ -39,8 +72,10 @@ const main = async () => {
     const settings = settingsFrom(process.env)
     const stack = await startStack({
       ...{ ...settings, verbose: values.verbose, print: say, signal, withConsole: true },
+      onProgress: progress.show,
       onNextConsoleUrl: url => say(`console | for another session: ${url}`),
     })
+    progress.end()
     const { relay, sandbox } = stack.urls
     const feeds = queueUrl(settings.ports.sqs, 'feed-<source>.fifo')
     say(

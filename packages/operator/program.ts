@@ -12,6 +12,7 @@ import { coloured, type Terminal } from './core/terminal.ts'
 import { deliveriesCommands } from './deliveries.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { explainSignatureCommand } from './explain-signature.ts'
+import { feedsCommands } from './feeds/commands.ts'
 import { importsCommand } from './imports.ts'
 import { keyCommands } from './key.ts'
 import { deadCommands, quarantineCommands } from './messages/kinds.ts'
@@ -39,7 +40,7 @@ const COMMANDS = {
   'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands, wooCommands],
   'Monitor:': [
     ...[consoleCommand, statusCommand, doctorCommand, ordersCommands],
-    ...[deliveriesCommands, importsCommand, tailCommand, auditCommand, previewRemoveCommand],
+    ...[deliveriesCommands, feedsCommands, importsCommand, tailCommand, auditCommand, previewRemoveCommand],
   ],
   'Repair:': [deadCommands, quarantineCommands],
   'Test:': [sendCommand, explainSignatureCommand, conformanceCommand, sandboxCommand],

@@ -5,8 +5,7 @@ import { entryText } from '@order-relay/local/log.ts'
 import * as v from 'valibot'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
-import { usageError } from './core/errors.ts'
-import { LATE_MS, type LogLine, logOf, newestOf } from './core/log.ts'
+import { LATE_MS, type LogLine, logOf, newestOf, type Range } from './core/log.ts'
 import { ORDER, SOURCE, since } from './core/options.ts'
 import { type Colour, coloured } from './core/terminal.ts'
 
@@ -31,7 +30,7 @@ const fieldsOf = ({ source, order }: Filter) => ({
 })
 
 /** The matching lines of the log, until `signal` is aborted. */
-async function* linesOf(context: Context, range: Parameters<typeof logOf>[1], filter: Filter) {
+async function* linesOf(context: Context, range: Range, filter: Filter) {
   for await (const line of logOf(context, { ...range, fields: fieldsOf(filter) })) {
     if (range.signal?.aborted) return
     if (matches(line, filter)) yield line
@@ -48,13 +47,13 @@ const lineText = ({ at, from, ...entry }: LogLine) => {
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'FATAL']
 
 /**
- * The most recent matching lines since a time, then new ones until the signal is aborted.
+ * The most recent matching lines since a time, then, with `follow`, new ones until the signal is aborted.
  *
  * @param limit maximum number of past lines
  */
 export async function* recentLines(
   context: Context,
-  { since, signal, limit }: { since: Date; signal: AbortSignal; limit: number },
+  { since, limit, ...range }: { since: Date; limit: number } & Pick<Range, 'follow' | 'signal' | 'onCurrent'>,
   filter: Filter,
 ) {
   // Lines written until then are now available.
@@ -62,7 +61,7 @@ export async function* recentLines(
   const fields = { ...fieldsOf(filter), level: LEVELS.filter(level => !filter.errors || level !== 'INFO') }
   const isPast = (line: LogLine) => (line.at < past && matches(line, filter) ? line : undefined)
   yield* (await newestOf(context, { since, fields }, limit, isPast)).slice(0, limit).reverse()
-  yield* linesOf(context, { since: past, follow: true, signal }, filter)
+  yield* linesOf(context, { ...range, since: past }, filter)
 }
 
 /** A position in the bundle of a deployed function. */
@@ -111,18 +110,31 @@ const lineJson = ({ at, from, level, message, fields }: LogLine) =>
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red', FATAL: 'red' }
 
+/** The last lines that are shown without --since: how many, and how far back. */
+const RECENT = 10
+const RECENT_MS = 60 * 60 * 1000
+
 type Options = Filter & { since?: Date | undefined; follow: boolean }
 
 const tail = async (context: Context, { since: begin, follow, ...filter }: Options) => {
   const { json, verbose, terminal } = context
   const { stdout, stderr } = terminal
   const format = json ? lineJson : lineText
-  if (begin === undefined && !follow) {
-    const remedy = 'pass --since, such as 30m'
-    throw usageError('print the log', '--no-follow without --since shows nothing', remedy)
+  let isWaiting = false
+  const onCurrent = () => {
+    if (follow && !isWaiting) stderr.write('Waiting for new lines; Ctrl-C stops it.\n')
+    isWaiting = true
   }
   let lines = 0
-  for await (const line of linesOf(context, { since: begin ?? new Date(), follow }, filter)) {
+  const found =
+    begin === undefined
+      ? recentLines(
+          context,
+          { since: new Date(Date.now() - RECENT_MS), limit: RECENT, follow, onCurrent },
+          filter,
+        )
+      : linesOf(context, { since: begin, follow, onCurrent }, filter)
+  for await (const line of found) {
     lines++
     stdout.write(`${coloured(terminal, stdout, COLOURS[line.level], visible(format(line)))}\n`)
     if (verbose && !json) stdout.write(await stackText(line))
@@ -138,7 +150,11 @@ export const tailCommand = ({ program, run }: Cli): void => {
     .description(
       "Follow the functions' log: deliveries, requests and order events. With --json, prints one document per line; with --verbose, prints stack traces of errors, mapped to this checkout's source.",
     )
-    .option('--since <when>', 'start in the past: 10m, 2h, or a date', since)
+    .option(
+      '--since <when>',
+      `start in the past: 10m, 2h, or a date (default: the last ${RECENT} lines of the last hour)`,
+      since,
+    )
     .addOption(SOURCE)
     .addOption(ORDER)
     .option('--delivery <id>', 'only this delivery, request or feed message')

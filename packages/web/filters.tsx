@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { dateInput, Options } from './form.tsx'
-import { exactDate } from './format.ts'
+import type { ComponentChildren, TargetedInputEvent } from 'preact'
+import { useEffect, useId } from 'preact/hooks'
+import { exactDate } from './calendar.ts'
+import { DateInput } from './date-input.tsx'
+import { Options } from './form.tsx'
 import { t } from './persian.ts'
 import { LinkButton } from './pieces.tsx'
 import { linkWith, replaceRoute, route } from './route.ts'
@@ -46,13 +47,36 @@ export const TextChoice = ({ label, value, onChoose }: FilterProps) => (
   />
 )
 
-/** A filter by day. */
-export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & { kind?: string }) => (
-  <label class={`small ${kind}`}>
-    {label}
-    <input {...dateInput(value)} onChange={event => onChoose(exactDate(event.currentTarget.value) ?? '')} />
-  </label>
-)
+/** A filter by day. What is not a date leaves it unchanged and is reported. */
+export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & { kind?: string }) => {
+  const id = useId()
+  const typed = useSignal<string | undefined>(undefined)
+  const isWrong = useSignal(false)
+  const text = typed.value ?? value
+  const onInput = ({ currentTarget }: TargetedInputEvent<HTMLInputElement>) => {
+    typed.value = currentTarget.value
+    isWrong.value = false
+    const date = currentTarget.value.trim() === '' ? '' : exactDate(currentTarget.value)
+    if (date !== undefined && date !== value) onChoose(date)
+  }
+  const onChange = () => {
+    isWrong.value = text.trim() !== '' && exactDate(text) === undefined
+    if (!isWrong.value) typed.value = undefined
+  }
+  return (
+    <div class={`small ${kind}`}>
+      <label for={id}>{label}</label>
+      <DateInput
+        {...{ id, value: text, onInput, onChange }}
+        aria-invalid={isWrong.value || undefined}
+        aria-describedby={`${id}-error`}
+      />
+      <p class="error" id={`${id}-error`} role="alert">
+        {isWrong.value && t('"{typed}" is not a date', { typed: text })}
+      </p>
+    </div>
+  )
+}
 
 const TYPING_MS = 100
 

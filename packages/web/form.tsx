@@ -2,14 +2,16 @@ import { type Signal, signal, useSignal } from '@preact/signals'
 import {
   type ComponentChildren,
   createContext,
+  type TargetedEvent,
   type TargetedFocusEvent,
   type TargetedInputEvent,
   type TargetedSubmitEvent,
 } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
-import { exactDate, exactNumber, persianInput, serial } from './format.ts'
+import { exactDate } from './calendar.ts'
+import { DateInput } from './date-input.tsx'
+import { decimal, exactNumber } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
-import { choices } from './language.ts'
 import { translateMessage } from './messages.ts'
 import { hideToast } from './notices.ts'
 import { t } from './persian.ts'
@@ -25,7 +27,7 @@ const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusa
 /** The values of a form when it is submitted. */
 export type Values = ReturnType<typeof valuesOf>
 
-const valuesOf = (form: HTMLFormElement) => {
+export const valuesOf = (form: HTMLFormElement) => {
   const data = new FormData(form)
   const text = (field: string) => String(data.get(field) ?? '').trim()
   const required = (field: string) => {
@@ -180,15 +182,12 @@ export const Options = ({ options }: OptionsProps) =>
     </option>
   ))
 
-/** Input attributes for a date in the reader's calendar, for `exactDate`: browsers only pick Gregorian dates. */
-export const dateInput = (value: string) => {
-  if (choices.calendar.chosen === 'gregory') return { type: 'date', value } as const
-  return {
-    type: 'text',
-    inputMode: 'numeric',
-    placeholder: persianInput('2025-03-21'),
-    value: /^\d{4}-\d\d-\d\d$/.test(value) ? persianInput(value) : value,
-  } as const
+/** Groups the digits of a number once it is typed. */
+const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
+  const number = exactNumber(currentTarget.value)
+  if (number === undefined) return
+  currentTarget.value = decimal(JSON.stringify(number))
+  currentTarget.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
 /** A labelled control with its help text and error. */
@@ -197,7 +196,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
   const { suffix, readOnly = false, autofocus = false } = rest
   const error = problem.value?.field === name ? problem.value.message : undefined
   const id = `field-${name}`
-  const saved = kind === 'number' && typeof value !== 'boolean' ? serial(value ?? '') : value
+  const saved = kind === 'number' && typeof value !== 'boolean' ? decimal(value ?? '') : value
   const present = draft.value[name] ?? saved ?? options?.[0]?.[0] ?? ''
   const shared = {
     ...{ id, name, autofocus, 'aria-invalid': error !== undefined || undefined },
@@ -226,9 +225,8 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
         )}
         {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}
         {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
-        {/* A date takes the page's direction, since digits alone have none. */}
-        {kind === 'date' && <input {...typed} {...dateInput(String(present))} dir={undefined} />}
-        {kind === 'number' && <input {...typed} type="text" inputMode="decimal" />}
+        {kind === 'date' && <DateInput {...typed} />}
+        {kind === 'number' && <input {...typed} type="text" inputMode="decimal" onChange={group} />}
         {kind === 'text' && options === undefined && <input {...typed} type="text" />}
         {kind === 'secret' && <input {...shared} type="password" autocomplete="off" dir="ltr" />}
         {kind === 'body' && (
@@ -254,6 +252,8 @@ type Question = {
   title: string
   text?: string
   fields?: readonly FieldProps[]
+  /** More content of the form, such as fields that can be added. */
+  content?: ComponentChildren
   action: string
   submit: FormProps['submit']
   tone?: FormProps['tone']
@@ -273,7 +273,16 @@ export const closeDialog = () => document.querySelector('dialog')?.close()
 /** The container of dialogs, once per page. */
 export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
 
-const Dialog = ({ id, title, text, fields = [], action, tone, submit }: Question & { id: number }) => {
+const Dialog = ({
+  id,
+  title,
+  text,
+  fields = [],
+  action,
+  tone,
+  submit,
+  content,
+}: Question & { id: number }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => dialog.current?.showModal(), [])
   // Removed after closing, so that the browser can return the focus; the next dialog may already be open.
@@ -290,13 +299,19 @@ const Dialog = ({ id, title, text, fields = [], action, tone, submit }: Question
     </button>
   )
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class={content === undefined ? undefined : 'wide'}
+      aria-labelledby="dialog-title"
+      onClose={onClose}
+    >
       <h2 id="dialog-title">{title}</h2>
       {text && <p>{text}</p>}
       <Form class="pairs" {...{ action, tone }} submit={submitAndClose} buttons={cancel}>
         {fields.map(field => (
           <Field key={field.name} {...field} />
         ))}
+        {content}
       </Form>
     </dialog>
   )

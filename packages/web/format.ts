@@ -1,3 +1,4 @@
+import { latinDigits, midnight } from './calendar.ts'
 import { choices, language, locale, otherCalendar } from './language.ts'
 
 // Money and quantities are formatted as decimal text, never as doubles: rials may exceed 2^53.
@@ -30,8 +31,6 @@ export const serial = (number: number | string) =>
 
 /** The sum of amounts of whole rials. */
 export const sum = (...amounts: string[]) => String(amounts.reduce((total, each) => total + BigInt(each), 0n))
-
-const midnight = (date: string) => new Date(`${date}T00:00:00Z`)
 
 /** A calendar date `YYYY-MM-DD`. */
 export const formatDate = (date: string) => day.format(midnight(date))
@@ -90,12 +89,6 @@ export const formatInterval = (seconds: number) => {
   return textOf(isOne ? parts.filter(({ type }) => type === 'unit') : parts)
 }
 
-/** Text with its Persian and Arabic digits as Latin ones. */
-const latinDigits = (text: string) =>
-  text
-    .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
-    .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))
-
 /**
  * A typed number, with Persian digits and grouping allowed, as exact JSON; undefined if it is not a number.
  */
@@ -103,41 +96,12 @@ export const exactNumber = (typed: string) => {
   const latin = latinDigits(typed)
     .replace(/[,٬\s]/g, '')
     .replace('٫', '.')
+    .replace('−', '-')
   return /^-?\d+(\.\d+)?$/.test(latin) ? JSON.rawJSON(latin.replace(/^(-?)0+(?=\d)/, '$1')) : undefined
 }
-
-const DAY_MS = 86_400_000
-const persianDay = new Intl.DateTimeFormat('fa-IR-u-ca-persian-nu-latn', {
-  ...{ year: 'numeric', month: 'numeric', day: 'numeric', timeZone: 'UTC' },
-})
 
 /** A calendar date `YYYY-MM-DD` in the form typed in a Jalali calendar: `1405/2/3`. */
 export const persianInput = (date: string) =>
   new Intl.DateTimeFormat(`fa-IR-u-ca-persian-nu-${choices.digits.chosen}`, {
     ...{ year: 'numeric', month: '2-digit', day: '2-digit', timeZone: 'UTC' },
   }).format(midnight(date))
-
-/**
- * A typed date, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day. Years before 1700 are
- * Jalali.
- */
-export const exactDate = (typed: string) => {
-  const [year = 0, month = 0, date = 0] = latinDigits(typed).trim().split(/[/-]/).map(Number)
-  if (year >= 1700) {
-    return isoOf(
-      Date.UTC(year, month - 1, date),
-      at => at.getUTCMonth() + 1 === month && at.getUTCDate() === date,
-    )
-  }
-  // The year begins on one of these days of March, and its first six months have 31 days.
-  const days = (month - 1) * 30 + Math.min(month - 1, 6) + date - 1
-  return [19, 20, 21, 22]
-    .map(first => Date.UTC(year + 621, 2, first) + days * DAY_MS)
-    .map(time => isoOf(time, at => persianDay.format(at) === `${year}/${month}/${date}`))
-    .find(found => found !== undefined)
-}
-
-const isoOf = (time: number, isIt: (at: Date) => boolean) => {
-  const at = new Date(time)
-  return !Number.isNaN(time) && isIt(at) ? at.toISOString().slice(0, 10) : undefined
-}

@@ -7,6 +7,11 @@ export const COMMON = {
   'Fill in this field': 'این فیلد را پر کنید',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   '"{typed}" is not a date': '«{typed}» تاریخ معتبری نیست',
+  'YYYY-MM-DD': 'سال/ماه/روز',
+  'Choose a day': 'انتخاب از تقویم',
+  Days: 'روزها',
+  'Previous month': 'ماه قبل',
+  'Next month': 'ماه بعد',
   // Orders.
   Store: 'فروشگاه',
   'Any store': 'همهٔ فروشگاه‌ها',

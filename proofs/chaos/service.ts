@@ -8,7 +8,7 @@ import type { Source } from './backends.ts'
 
 const panelOrder = v.looseObject({
   status: v.string(),
-  held_payment: v.nullable(v.looseObject({})),
+  held_payments: v.array(v.looseObject({})),
   history: v.array(v.looseObject({ kind: v.string() })),
 })
 
@@ -96,7 +96,7 @@ export const serviceClient = (url: string, mayBeDown = false) => {
       return {
         result: json,
         documents: order.history.flatMap(({ kind }) => DOCUMENTS[kind] ?? []),
-        holdsPayment: order.held_payment !== null,
+        holdsPayment: order.held_payments.length > 0,
       }
     },
   }

@@ -11,6 +11,8 @@ const { parts, copyOf } = examples
 const CONSUMER = 'examples/sqs-consumer.ts'
 const TS = 'examples/http-receiver.ts'
 const PY = 'examples/http-receiver.py'
+const PY_CONSUMER = 'examples/sqs-consumer.py'
+const PY_ONCE = 'examples/once.py'
 const PHP = 'examples/http-receiver.php'
 const [ONCE, SEEN, RECEIVE] = [
   'examples/once.ts',
@@ -49,20 +51,26 @@ const EAGER: Change[] = [
   [SQS, 'const results = await Promise', 'const results = []; Promise'],
 ]
 
+/** As `relay stores show` prints it. */
+const onAnyNode = (example: string): Change => [example, './once.ts', './once.mjs']
+
 /** The checks that an example fails with these changes to it or the package; without changes, all pass. */
 type Case = [example: string, names: string, ...changes: Change[]]
 
 /** Each unchanged example, and for each check a store that fails it. */
 const CASES: Case[] = [
   [CONSUMER, ''],
+  [CONSUMER, '', onAnyNode(CONSUMER)],
+  [PY_CONSUMER, ''],
   [TS, 'reordering, outages', MIXED],
   [TS, 'kills', LATER],
   [PY, ''],
   [TS, ''],
+  [TS, '', onAnyNode(TS)],
   [PHP, ''],
   [PY, 'delivery', [PY, 'X-Service-Signature', 'X-Signature']],
-  [PY, 'duplicates, same version', [PY, ' or (version == last and delivery in deliveries)', '']],
-  [PY, 'duplicates, old versions, restarts', [PY, 'version < last or ', '']],
+  [PY, 'duplicates, same version', [PY_ONCE, ' or (version == last and delivery in deliveries)', '']],
+  [PY, 'duplicates, old versions, restarts', [PY_ONCE, 'version < last or ', '']],
   [PY, 'signatures', [PY, 'TOLERANCE_SECONDS = 300', 'TOLERANCE_SECONDS = 3000']],
   [TS, 'raw body', PARSED],
   [PY, 'secret rotation', [PY, '[1:])', '[1:2])']],
@@ -91,22 +99,24 @@ const MORE: Case[] = [
 ]
 
 const cases = process.env.CONFORMANCE_ALL === undefined ? CASES : [...CASES, ...MORE]
-const programs = [...new Set(cases.map(([example]) => programOf(example)))]
-const missing = programs.filter(program => spawnSync(program, ['--version']).status !== 0)
-for (const program of missing)
-  process.stdout.write(`skipped: the examples for ${program}, which is not installed\n`)
+/** The arguments with which an example's program succeeds if it and the modules of the example are installed. */
+const probeOf = (example: string) => (example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version'])
+const examplesOf = [...new Set(cases.map(([example]) => example))]
+const missing = examplesOf.filter(each => spawnSync(programOf(each), probeOf(each)).status !== 0)
+for (const example of missing)
+  process.stdout.write(`skipped: ${example}, since ${programOf(example)} or a module is not installed\n`)
 
 killTests(examples)
 
 // In parallel, since a store mostly waits.
-test.concurrent.each(cases.filter(([example]) => !missing.includes(programOf(example))))(
+test.concurrent.each(cases.filter(([example]) => !missing.includes(example)))(
   '%s fails the expected check: "%s"',
   async (example, names, ...changes) => {
     const { store, queueUrl, url, secret } = await copyOf(example, changes)
     const wait = 20
     try {
       const findings = await play({
-        ...(example === CONSUMER
+        ...(example === CONSUMER || example === PY_CONSUMER
           ? sqsFeed({ sqs: parts().sqs, queueUrl, wait })
           : httpFeed({ url, secret, wait })),
         ...{ source: 'فروشگاه', store, handled: store.output, terminal: { ...process, environment: {} } },

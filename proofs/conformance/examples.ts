@@ -20,6 +20,8 @@ export const programOf = (example: string) => PROGRAMS[extname(example)] ?? proc
 /** A short visibility timeout, so that undeleted messages return after a second. */
 const SOON: readonly Change[] = [
   ['examples/sqs-consumer.ts', '  signal:', '  visibilityTimeout: 1,\n  signal:'],
+  ['examples/sqs-consumer.py', 'VISIBILITY_SECONDS = 60', 'VISIBILITY_SECONDS = 1'],
+  ['examples/sqs-consumer.py', 'MAX_DELAY = 900', 'MAX_DELAY = 1'],
   ['packages/store/src/sqs.ts', 'MAX_DELAY = 900', 'MAX_DELAY = 1'],
 ]
 

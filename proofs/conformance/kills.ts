@@ -97,8 +97,10 @@ export const killTests = ({ parts, copyOf }: Examples) => {
         ordersQueueUrl: queueUrl(QUEUES.orders),
         feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
         registrationsTable: TABLES.registrations,
+        historyTable: TABLES.history,
         secretsPath,
         feedAddresses: 'loopback',
+        feedAttempts: 'all',
       },
       telemetry: recordingTelemetry().telemetry,
     })

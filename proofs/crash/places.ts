@@ -57,6 +57,7 @@ const CALLS = {
   'feeder: read the registration': `GetItem ${TABLES.registrations}`,
   'feeder: deliver to the store': '',
   'feeder: send to dead letters': `SendMessage ${QUEUES.feedsDead}`,
+  'feeder: record the attempt': `PutItem ${TABLES.history}`,
   'feeder: extend visibility': `ChangeMessageVisibilityBatch ${feedQueueName(WEB)}`,
   'feeder: delete messages': '',
 } as const

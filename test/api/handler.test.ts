@@ -291,6 +291,15 @@ describe('a read', () => {
     expect([answer.status, answer.body]).toEqual([status, { ...body, relay }])
   })
 
+  test("of an order whose create is refused returns the request's state while the service is unavailable", async () => {
+    world.service = () => answering(500, {})
+    const stored = await orders.get(READ)
+    const order = { ...newOrder(READ), ...open('create', refused) }
+    await orders.save(saved(order), stored?.revision ?? 0, world.now)
+    const relay = { requests: [{ id: 'create', kind: 'create', state: 'waiting', reason: REASON }] }
+    expect(await read()).toMatchObject({ status: 503, body: { error: { code: 'unavailable' }, relay } })
+  })
+
   const CHANGED = { ...READ, status: 'invoiced', total: '1', note: 'new' }
   const timedOut = () => {
     throw new Error('timed out')

@@ -45,8 +45,7 @@ export function* typeViolations({ resources }: Resolved) {
     const isRetained = /^Retain/.test(DeletionPolicy) && UpdateReplacePolicy === 'Retain'
     const isRestorable = isDeepStrictEqual(recovery, { PointInTimeRecoveryEnabled: true })
     if (isRetained !== DeletionProtectionEnabled) yield `${id}: is retained or protected, but not both`
-    if (isRestorable === expires)
-      yield `${id}: ${expires ? 'expires, but' : 'does not expire, nor'} is restorable`
+    if (!isRestorable && (isRetained || !expires)) yield `${id}: is lost if it is deleted`
   }
 }
 

@@ -22,6 +22,7 @@ const settings = {
   backupRegion: '',
   accountingUrl: GOOD,
   feedAddresses: 'public',
+  feedAttempts: 'all',
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: 3,
   checksPerSecond: 10,
@@ -73,6 +74,7 @@ const OF_CODEDEPLOY = [
 
 test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ stores: [LOOPBACK] }, 'the HTTP feed of the store "shop" is http://localhost:8080/hook'],
+  [{ feedAttempts: 'none' }, 'feedAttempts is "none"; set "all" or "failures"'],
   [{ feedAddresses: 'loopback' }, 'feedAddresses is "loopback"; set "public", or "private"'],
   [{ accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
   [{ waitSeconds: -1 }, 'waitSeconds is "-1"; set a number from 0 to 10'],

@@ -120,7 +120,7 @@ describe('a message', () => {
     expect(await run(record('a'))).toEqual([])
     expect(received()).toEqual(['a'])
     expect(isSigned(requests[0], 'secret of web')).toBe(true)
-    const fields = { event: 'order.updated', ...about('a') }
+    const fields = { event: 'order.updated', ...about('a'), receives: 1, status: 200, ms: 0 }
     expect(recorded.lines).toEqual([{ level: 'info', message: 'feed message delivered', fields }])
     expect(await run()).toEqual([])
   })
@@ -161,10 +161,17 @@ describe('a failed message', () => {
       ['a', 'c'],
       ['a', 'b'],
     ])
-    const Entries = [entry('0', 'a', 30), entry('1', 'c', 30)]
-    expect(delays()).toEqual([{ QueueUrl: stack.webFeedUrl, Entries }])
+    // SQS delivers nothing of a message group in which a message is in flight: releasing the first one suffices.
+    const QueueUrl = stack.webFeedUrl
+    expect(delays()).toEqual([
+      { QueueUrl, Entries: [entry('0', 'a', 30)] },
+      { QueueUrl, Entries: [entry('0', 'c', 0)] },
+    ])
     const error = { message: 'Cannot deliver to the store: it answered 500' }
-    const fields = { ...about('a'), messageId: 'a', receives: 4, seconds: 30, status: 500 }
+    const fields = {
+      ...{ ...about('a'), messageId: 'a', event: 'order.updated' },
+      ...{ receives: 4, seconds: 30, status: 500, ms: 0 },
+    }
     expect(linesOf(RETRIED)).toEqual([
       { level: 'error', message: RETRIED, error: expect.objectContaining(error), fields },
     ])

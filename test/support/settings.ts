@@ -22,6 +22,7 @@ export const settingsWith = (queueUrl: (name: string) => string, changes: Partia
   refusedRetryDays: '7',
   feedVersionsFrom: '0',
   feedAddresses: 'public',
+  feedAttempts: 'all',
   checksPerSecond: '1000',
   ...changes,
 })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { acts, item } from './acts.ts'
 import type { Parties } from './parties.ts'
 
 /** An action, and what must be observed afterwards. */
@@ -10,7 +11,6 @@ export type Step = readonly [
 ]
 
 export const SOURCE = 'demo-shop'
-const item = (sku: string, quantity: number) => ({ items: [{ sku, quantity, unit_price: 1_500_000 }] })
 
 /** A webhook from review to the store's feed, then everything that must be rejected. */
 const webhookStory: readonly Step[] = [
@@ -94,9 +94,8 @@ const callbackStory: readonly Step[] = [
   [
     'store → relay',
     "an order is created, with the service's own answer",
-    async ({ store, accountant }) => {
-      await accountant.stock('CHAIR', 'Chair', 0)
-      const { answer, body } = await store.create({ external_id: 'C-1', ...item('CHAIR', 1) })
+    async parties => {
+      const { answer, body } = await acts.review(parties, 'C-1')
       return [answer, body.status]
     },
     [201, 'needs_review'],
@@ -113,9 +112,9 @@ const callbackStory: readonly Step[] = [
   [
     'store → relay',
     'a payment and a refund are requested during the review',
-    async ({ store }) => {
-      const payment = await store.payment('C-1', { method: 'card', reference: '5566' })
-      const refund = await store.refund('C-1', { reason: 'the customer changed their mind' })
+    async parties => {
+      const payment = await acts.payInReview(parties, 'C-1')
+      const refund = await parties.store.refund('C-1', { reason: 'the customer changed their mind' })
       return [payment, refund].flatMap(({ answer, body }) => [answer, body.state])
     },
     [202, 'held', 202, 'waiting'],
@@ -129,10 +128,7 @@ const callbackStory: readonly Step[] = [
   [
     'accountant',
     'corrects the stock and retries: the order is paid with the held payment',
-    async ({ accountant }) => {
-      await accountant.stock('CHAIR', 'Chair', 3)
-      return [await accountant.retry('C-1')]
-    },
+    async parties => [await acts.fix(parties, 'C-1')],
     ['paid'],
   ],
   [

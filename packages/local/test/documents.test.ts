@@ -102,13 +102,53 @@ test.each<[(typeof FILES)[number], string, string]>([
   expect(breakingChanges(current(name), { ...changed, info: { version: '2.0.0' } })).toEqual([])
 })
 
+const page = readFileSync('docs/integrate.md', 'utf8')
+
 test('every message and response in docs/integrate.md matches the documents', () => {
   const blocks = codeBlocks('docs/integrate.md', 'json').map(block => JSON.parse(block))
   const errors = blocks.map(body =>
-    'event' in body ? undocumentedMessage(body) : bodyErrors('relay' in body ? 'Order' : 'Accepted', body),
+    'event' in body
+      ? undocumentedMessage(body)
+      : bodyErrors('status' in body ? 'Order' : 'relay' in body ? 'Error' : 'Accepted', body),
   )
-  expect(errors).toEqual([undefined, undefined, undefined, undefined])
+  expect(errors).toEqual(Array(5).fill(undefined))
 })
+
+type Field = { type?: string | string[]; anyOf?: Field[]; format?: string; items?: Fields } & Partial<Fields>
+type Fields = { properties: Record<string, Field>; required: string[] }
+
+/** The path, type and presence of every field of a schema, as docs/integrate.md names them. */
+const fieldsOf = ({ properties, required }: Fields, parent = ''): string[][] =>
+  Object.entries(properties).flatMap(([name, field]) => {
+    const [type = ''] = [field.type ?? field.anyOf?.[0]?.type ?? ''].flat()
+    const named = field.format ?? (type === 'array' ? 'list' : type)
+    const row = [`\`${parent}${name}\``, named, required.includes(name) ? 'yes' : '']
+    const { properties = field.items?.properties, required: needed = field.items?.required ?? [] } = field
+    const path = `${parent}${name}${type === 'array' ? '[]' : ''}.`
+    return [row, ...(properties ? fieldsOf({ properties, required: needed }, path) : [])]
+  })
+
+test.each([
+  ['create', 'OrderRequest'],
+  ['payment', 'PaymentRequest'],
+  ['refund', 'RefundRequest'],
+  ['order result', 'OrderResult'],
+])(
+  'the table "%s" of docs/integrate.md has the fields, types and required fields of the schema',
+  (title, name) => {
+    const [, , ...rows] = (new RegExp(`^\\| ${title}.*\\n(\\|.*\\n)+`, 'm').exec(page) ?? [''])[0]
+      .trim()
+      .split('\n')
+    const shown = rows.map(row =>
+      row
+        .split('|')
+        .slice(1, 4)
+        .map(cell => cell.trim()),
+    )
+    const { components } = JSON.parse(JSON.stringify(openApi()))
+    expect(shown.toSorted()).toEqual(fieldsOf(components.schemas[name]).toSorted())
+  },
+)
 
 test('docs/integrate.md computes the signature that the relay sends', () => {
   const command = codeBlocks('docs/integrate.md', 'sh').find(block => block.includes('openssl')) ?? ''

@@ -56,6 +56,7 @@ describe('npm start', () => {
     const { ports } = settings
     const [, address = '', token = ''] = (await first.printed(READY)) ?? []
     expect(address).toBe(`${urlOf(ports.console)}/?token=${token}`)
+    expect(first.lines()).toContain('Starting: waiting for the sandbox, the relay, the console')
     expect(first.lines().filter(line => line.includes(token))).toEqual([
       `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo with the credentials in ${dataDir('aws.env')}`,
     ])
@@ -151,14 +152,13 @@ test('leaves no process behind after an aborted or failed start', async () => {
   expect(await running()).toBeLessThanOrEqual(before)
 })
 
-describe('a configuration error', () => {
-  const project = useFolder()
+describe('in a copy of the project', () => {
+  const project = useFolder(endPrograms)
   const folder = () => project('project')
   let line: number
   beforeAll(async () => {
     await copyProject(folder())
     line = (await readFile(join(folder(), 'stores.yml'), 'utf8')).split('\n').length
-    await appendFile(join(folder(), 'stores.yml'), '  - source: third\n    fed: sqs\n')
   })
 
   const run = (args: readonly string[], changes: Partial<Settings> = {}) => {
@@ -171,11 +171,35 @@ describe('a configuration error', () => {
     return runProgram(args, { cwd: folder(), env })
   }
 
+  test('a store added to stores.yml while everything runs is served without a restart by hand', async () => {
+    const stores = join(folder(), 'stores.yml')
+    await cp(join(ROOT, 'stores.yml'), stores)
+    const env = { ...process.env, ...environmentOf({ ...settings, watch: true, dataDir: project('added') }) }
+    const started = startProgram(['packages/local/start.ts'], { cwd: folder(), env })
+    await started.printed(READY)
+    await appendFile(stores, '  - source: third\n    fed: sqs\n')
+    await started.printed(/Cannot read .*stores\.yml:$/m)
+    await cp(join(ROOT, 'stores.yml'), stores)
+    await appendFile(stores, '  - source: third\n    feed: sqs\n')
+    await started.printed(/stores\.yml has changed: the relay has the stores api, demo-shop, third$/m)
+    const order = { source: 'third', external_id: '1', items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1 }] }
+    const response = await fetch(`${urlOf(settings.ports.relay)}/api/v1/orders/`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer local-third', 'content-type': 'application/json' },
+      body: JSON.stringify(order),
+    })
+    expect(response.status).toBe(201)
+    started.child.kill('SIGINT')
+    expect((await started.ended).code).toBe(0)
+  })
+
   test.each([
     ['npm start', ['packages/local/start.ts']],
     ['npx serverless offline', ['node_modules/serverless/bin/serverless.js', 'offline']],
     ['npx relay', ['packages/operator/main.ts', 'stores', 'secret', 'third', '--local']],
-  ])('in stores.yml prints a single message in %s', async (_name, args) => {
+  ])('an error in stores.yml prints a single message in %s', async (_name, args) => {
+    await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
+    await appendFile(join(folder(), 'stores.yml'), '  - source: third\n    fed: sqs\n')
     const { code, output } = await run(args)
     expect(code).toBe(1)
     const [start, missing, unknown, ...rest] = output.split('\n')
@@ -185,7 +209,7 @@ describe('a configuration error', () => {
     expect(rest).toEqual([''])
   })
 
-  test('in ORDER_RELAY_DATA names the variable', async () => {
+  test('an error in ORDER_RELAY_DATA names the variable', async () => {
     await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
     const dataDir = join(folder(), 'package.json')
     for (const path of [dataDir, join(dataDir, 'below')]) {

@@ -26,6 +26,7 @@ import {
   httpFeed,
   messageMaker,
   type Sent,
+  StoreExited,
   type StoreProcess,
   sqsFeed,
   storeProcess,
@@ -83,10 +84,15 @@ const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }
   return undefined
 }
 
+const LAST_LINES = 20
+
 /** The last output of a store, such as the error that keeps it from handling messages. */
 const lastWords = async (store: StoreProcess | undefined) => {
-  const words = (await store?.output())?.trim().split('\n').at(-1)?.slice(-300)
-  return words ? `; it printed last: ${words}` : ''
+  const printed = (await store?.output())?.trimEnd() ?? ''
+  const last = printed.split('\n').slice(-LAST_LINES)
+  return printed === ''
+    ? ''
+    : ['; it printed last:', ...last.map(line => line.slice(0, 300))].join('\n        ')
 }
 
 /**
@@ -96,6 +102,7 @@ const lastWords = async (store: StoreProcess | undefined) => {
  */
 export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const { source, exact = false, feed, http, store, handled, only, signal, terminal, onFinding } = options
+  const patience = { wait: options.wait, signal, assertUseful: store?.assertAlive }
   const start = () => {
     signal?.throwIfAborted()
     return feed.resume(async () => store?.start())
@@ -106,29 +113,39 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     timesHandled: async message => placesIn((await handled?.()) ?? '', message).length,
     untilHandled: async (which, messages) =>
       handled &&
-      within(options, async () => {
+      within(patience, async () => {
         const text = await handled()
         return messages[which](message => placesIn(text, message).length > 0) || undefined
       }),
     async whileKilled(work) {
+      store?.assertAlive()
       await store?.kill()
       await work()
       await start()
     },
   }
 
-  const judge = async (name: string, { play: playCheck, when, remedy }: Check): Promise<Finding> => {
-    if (store?.isRunning() === false) await start()
-    const ends = store?.ends()
-    const outcome = await playCheck()
-    const expected = outcome.handled ?? []
-    if (!outcome.wrong) {
-      await stage.untilHandled('every', expected)
+  const playUnlessExited = async (playCheck: Check['play']): Promise<Outcome & { exited?: true }> => {
+    try {
+      if (store?.isRunning() === false) await start()
+      const outcome = await playCheck()
+      if (!outcome.wrong) await stage.untilHandled('every', outcome.handled ?? [])
       await sleep(SETTLE_MS)
+      store?.assertAlive()
+      return outcome
+    } catch (error) {
+      if (!(error instanceof StoreExited)) throw error
+      await sleep(SETTLE_MS)
+      const { message } = error
+      return { exited: true, wrong: `exited ${message}: nothing is handled until it is restarted` }
     }
-    const ended = store?.ends() !== ends && 'exited: nothing is handled until it is restarted'
-    const wrong = ended || outcome.wrong || (handled && faultIn(await handled(), outcome))
-    const why = name === FIRST || ended ? await lastWords(store) : ''
+  }
+
+  const judge = async (name: string, { play: playCheck, when, remedy }: Check): Promise<Finding> => {
+    const { exited, ...outcome } = await playUnlessExited(playCheck)
+    const expected = outcome.handled ?? []
+    const wrong = outcome.wrong || (handled && faultIn(await handled(), outcome))
+    const why = name === FIRST || exited ? await lastWords(store) : ''
     if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, remedy)
     if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
     if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
@@ -155,10 +172,11 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     onFinding?.(finding)
   }
   using shown = progress(terminal, 'Checking', chosen.length)
+  const leftover = async () => (await playUnlessExited(async () => ({ wrong: await feed.settle() }))).wrong
   for (const [name, check] of chosen) {
     const before = findings.at(-1)
     // Messages left by one check would be taken for those of the next.
-    if (before?.level === 'problem' && (before.check === FIRST || (await feed.settle()) !== undefined)) {
+    if (before?.level === 'problem' && (before.check === FIRST || (await leftover()))) {
       add(note('other checks', 'not judged', `first fix "${before.check}"`))
       return findings
     }
@@ -224,9 +242,9 @@ export const testStore = async (
     const remedy = 'use --local, or pass --test-store if it has no customers'
     throw cannot(`test the store "${source}"`, found, remedy)
   }
-  const patience = { wait, signal }
-  const feed = await feedOf(context, source, patience)
   const store = command.length === 0 ? undefined : storeProcess(command, terminal.environment)
+  const patience = { wait, signal, assertUseful: store?.assertAlive }
+  const feed = await feedOf(context, source, patience)
   const handled = place === undefined ? store?.output : () => textAt(place)
   await handled?.()
   const kill = async () => store?.kill()

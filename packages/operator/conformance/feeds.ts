@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SQS } from '@aws-sdk/client-sqs'
 import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
@@ -14,6 +15,7 @@ import { type Patience, POLL_MS, within } from '../core/async.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { count } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
+import { ROOT } from '../core/stack.ts'
 
 /** A message as the checks publish it. */
 export type Sent = { order: OrderKey; version: number; event: string; delivery: string } & ReturnType<
@@ -91,6 +93,7 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
     async settle() {
       let failure = await attempt()
       for (let repeated = 1; failure !== undefined && repeated < ATTEMPTS; repeated++) {
+        patience.assertUseful?.()
         await sleep(POLL_MS)
         failure = await attempt()
       }
@@ -154,19 +157,36 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
   return { feed }
 }
 
+/** The store has exited without being killed. */
+export class StoreExited extends Error {
+  override readonly name = 'StoreExited'
+}
+
+const MODULES = join(ROOT, 'node_modules')
+
+/** Without the programs of this project, such as its Node, which npm and `packages/run.js` put first. */
+const ownPath = (path: string) =>
+  path
+    .split(delimiter)
+    .filter(folder => !folder.startsWith(MODULES))
+    .join(delimiter)
+
 /** A store that a command starts and that the checks kill and restart. */
 export const storeProcess = (
   [program = '', ...args]: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
+  { PATH = '', ...environment }: Readonly<Record<string, string | undefined>>,
 ) => {
   const printed: string[] = []
   let child: ChildProcess | undefined
-  let ends = 0
+  /** Its exits without being killed, and how many there were when it was last started. */
+  const exits: string[] = []
+  let former = 0
+  let isKilled = false
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null
   let killing: Promise<void> | undefined
   const killNow = async () => {
     if (child?.pid === undefined || !isRunning()) return
-    ends--
+    isKilled = true
     const ended = once(child, 'close')
     // Kills its child processes as well: it leads a process group.
     process.kill(-child.pid, 'SIGKILL')
@@ -182,16 +202,25 @@ export const storeProcess = (
     isRunning,
     kill,
     /** How often it has exited without being killed. */
-    ends: () => ends,
+    ends: () => exits.length,
+    /** @throws StoreExited if it has exited without being killed since it was started */
+    assertAlive: () => {
+      const [exit] = exits.slice(former)
+      if (exit !== undefined) throw new StoreExited(exit)
+    },
     /** Its complete output. */
     output: async () => printed.join(''),
     async start() {
       const started = spawn(program, args, {
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...environment },
+        env: { ...environment, PATH: ownPath(PATH) },
       })
-      child = started.on('exit', () => ends++)
+      former = exits.length
+      isKilled = false
+      child = started.on('exit', (code, signal) => {
+        if (!isKilled) exits.push(signal === null ? `with code ${code}` : `by ${signal}`)
+      })
       for (const stream of [started.stdout, started.stderr])
         stream.setEncoding('utf8').on('data', (text: string) => printed.push(text))
       await once(started, 'spawn').catch(error => {

@@ -23,7 +23,7 @@ export const logRoutes = (context: Context) => [
       ...{ source: text, order: text, delivery: text, errors: v.optional(v.literal('true')) },
     },
     async function* ({ since: period, errors, ...filter }, signal) {
-      const range = { since: since(period), signal, limit: LIMIT }
+      const range = { since: since(period), signal, limit: LIMIT, follow: true }
       for await (const line of recentLines(context, range, { ...filter, errors: errors === 'true' })) {
         const { at, from, level, message, fields } = line
         const { source, external_id, delivery, ...others } = fields

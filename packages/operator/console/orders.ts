@@ -3,6 +3,7 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
+import { messagesOf } from '../feeds/messages.ts'
 import {
   checkOrders,
   failingOrders,
@@ -80,6 +81,7 @@ export const orderRoutes = (context: Context) => [
       ...summary(stored),
       ...{ version, doubt, result, entries, complete },
       failing: stored.failing,
+      feed: await messagesOf(context, { source, external_id }, entries),
       requests: requestViews(order).map(view => ({ ...view, refused_at: refusedAt(view.id) })),
       why: whyWaiting(stored, Date.now(), announced),
     }

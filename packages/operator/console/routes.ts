@@ -2,6 +2,7 @@ import type { Context } from '../core/context.ts'
 import { auditRoutes } from './audit.ts'
 import { conformanceRoutes } from './conformance.ts'
 import { deliveriesRoutes } from './deliveries.ts'
+import { feedsRoutes } from './feeds.ts'
 import type { Live } from './live.ts'
 import { logRoutes } from './log.ts'
 import { messageRoutes } from './messages.ts'
@@ -10,6 +11,7 @@ import { overviewRoutes } from './overview.ts'
 import type { Route } from './route.ts'
 import { setupRoutes } from './setup.ts'
 import { storesRoutes } from './stores.ts'
+import { tourRoutes } from './tour.ts'
 
 /**
  * Everything that the pages call. To add a page: its routes in a module of this folder, listed here, and the page in
@@ -24,8 +26,10 @@ export const routesOf = (context: Context, live: Live) =>
     ...setupRoutes(context, live),
     ...orderRoutes(context),
     ...deliveriesRoutes(context),
+    ...feedsRoutes(context, live),
     ...logRoutes(context),
     ...auditRoutes(context, live),
+    ...tourRoutes(context),
   ] satisfies Route[]
 
 export type Routes = ReturnType<typeof routesOf>[number]

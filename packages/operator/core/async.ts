@@ -51,16 +51,21 @@ export const inParallel = async <Each>(
 /** The pause between two attempts, in milliseconds. */
 export const POLL_MS = 200
 
-/** Maximum wait in seconds, and a signal that ends it. */
-export type Patience = { wait: number; signal?: AbortSignal | undefined }
+/** Maximum wait in seconds, a signal that ends it, and a check that throws once waiting is pointless. */
+export type Patience = {
+  wait: number
+  signal?: AbortSignal | undefined
+  assertUseful?: (() => void) | undefined
+}
 
 /** Calls `attempt` until it returns a value or the time is up. */
 export const within = async <Value>(
-  { wait, signal }: Patience,
+  { wait, signal, assertUseful }: Patience,
   attempt: () => Promise<Value | undefined>,
 ) => {
   for (const end = performance.now() + wait * 1000; ; ) {
     signal?.throwIfAborted()
+    assertUseful?.()
     const value = await attempt()
     if (value !== undefined || performance.now() > end) return value
     await sleep(POLL_MS)

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { Lambda } from '@aws-sdk/client-lambda'
@@ -14,6 +15,8 @@ import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT } from './stack.ts'
 import type { Terminal } from './terminal.ts'
+
+const STORES = join(ROOT, 'stores.yml')
 
 /** Creates a value on first use. */
 const once = <Made extends object>(make: () => Made) => {
@@ -72,6 +75,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     sts: lazily(async () => (await import('@aws-sdk/client-sts')).STS),
   }
   const path = secretsPath(target.stage)
+  let stores: { mtimeMs: number; read: readonly Store[] } | undefined
   const queueUrls = new Map<string, Promise<string>>()
 
   const flags = [
@@ -106,11 +110,17 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
         queueUrls.get(queue) ??
         sqs.getQueueUrl({ QueueName: prefix + queue }).then(({ QueueUrl = '' }) => QueueUrl)
       queueUrls.set(queue, url)
+      // The local stack creates the queue of a new store.
+      url.catch(() => queueUrls.delete(queue))
       return url
     },
     stack: once(async () => (local ? localStack(ports) : awsStack(await aws.cloudFormation(), service))),
-    /** The stores of this checkout's stores.yml. */
-    stores: once(() => readStores(join(ROOT, 'stores.yml'))),
+    /** The stores of this checkout's stores.yml, which the console reads again after a change. */
+    stores: () => {
+      const { mtimeMs } = statSync(STORES)
+      if (stores?.mtimeMs !== mtimeMs) stores = { mtimeMs, read: readStores(STORES) }
+      return stores.read
+    },
     /** Directory of the local stack's data and logs. */
     dataDir,
     /** Default address of the console. */

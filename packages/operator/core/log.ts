@@ -132,7 +132,7 @@ export type LogLine = {
 }
 
 /** Lines from a time on; with `follow`, until `signal` is aborted. */
-type Range = {
+export type Range = {
   since: Date
   follow: boolean
   signal?: AbortSignal | undefined
@@ -140,6 +140,8 @@ type Range = {
   messages?: readonly string[] | undefined
   /** Locally, only lines whose fields have one of these values; when reading backwards, list the rarest field first. */
   fields?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Called whenever everything written so far was read. */
+  onCurrent?: () => void
 }
 
 const time = v.pipe(v.string(), v.isoTimestamp())
@@ -197,7 +199,7 @@ const textsOf = ({ fields, messages }: Pick<Range, 'fields' | 'messages'>) =>
 const hasAll = (text: string, texts: ReturnType<typeof textsOf>) =>
   texts.every(each => each.some(one => text.includes(one)))
 
-async function* localLog(context: Context, { since, follow, signal, ...wanted }: Range) {
+async function* localLog(context: Context, { since, follow, signal, onCurrent, ...wanted }: Range) {
   const next = localLines(context, since)
   const texts = textsOf(wanted)
   do {
@@ -205,6 +207,7 @@ async function* localLog(context: Context, { since, follow, signal, ...wanted }:
       const line = hasAll(text, texts) ? logLineOf(text) : undefined
       if (line !== undefined && line.at >= since) yield line
     }
+    onCurrent?.()
     if (follow) await sleep(LOCAL_INTERVAL_MS)
   } while (follow && !signal?.aborted)
 }
@@ -257,7 +260,7 @@ const filterOf = (messages: readonly string[] | undefined) =>
     : `{ ${messages.map(message => `$.message = "${message}"`).join(' || ')} }`
 
 async function* cloudWatchLog({ aws, stack }: Context, range: Range): AsyncGenerator<LogLine> {
-  const { since, follow, signal, messages } = range
+  const { since, follow, signal, messages, onCurrent } = range
   const { functions } = await stack()
   const client = await aws.logs()
   /** Lines that the next poll may return again. */
@@ -287,6 +290,7 @@ async function* cloudWatchLog({ aws, stack }: Context, range: Range): AsyncGener
     const keepFrom = follow ? next : Number.POSITIVE_INFINITY
     const logs = Object.entries(functions).map(([key, { name }]) => linesOf(key, name, from, keepFrom))
     yield* merged(logs, (a, b) => a.at < b.at)
+    onCurrent?.()
     if (!follow) return
     from = next
     for (const [id, timestamp] of seen) if (timestamp < from) seen.delete(id)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CloudFormation } from '@aws-sdk/client-cloudformation'
 import { stackName } from '@order-relay/deploy/cloudformation.ts'
+import { VARIABLES } from '@order-relay/lib/platform/environment.ts'
 import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import { type Ports, urlOf } from '@order-relay/local/settings.ts'
 import * as v from 'valibot'
@@ -19,6 +20,8 @@ export type Stack = {
   apiUrl: string
   accountingUrl: string
   ordersTable: string
+  /** Which attempts to deliver messages of HTTP feeds are recorded: `all` or `failures`. */
+  feedAttempts: string
   /** By name in serverless.yml; `timeout` in seconds; `target` is invoked: the alias, if there is one. */
   functions: Readonly<Record<string, { name: string; target: string; timeout: number }>>
   /** Resources that exist only on AWS. */
@@ -32,7 +35,7 @@ export type Stack = {
 
 /** The part of serverless.yml that the command reads. */
 const serverless = v.looseObject({
-  params: v.looseObject({ default: v.looseObject({ ordersTable: v.string() }) }),
+  params: v.looseObject({ default: v.looseObject({ ordersTable: v.string(), feedAttempts: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
 })
 
@@ -46,6 +49,7 @@ export const localStack = (ports: Ports): Stack => {
   return {
     webhookUrl: urlOf(ports.relay) + WEBHOOK_PATH,
     ordersTable: params.default.ordersTable,
+    feedAttempts: params.default.feedAttempts,
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
@@ -105,9 +109,11 @@ export const awsStack = async (cloudformation: CloudFormation, name: string): Pr
     const functions = resources.flatMap(([id, resource]) =>
       v.is(lambda, resource) ? [{ ...v.parse(lambda, resource).Properties, alias: aliases.get(id) }] : [],
     )
-    const accountingUrl = functions
-      .map(({ Environment }) => Environment?.Variables.ACCOUNTING_URL)
-      .find(url => typeof url === 'string' && url !== '')
+    const variable = (name: string) =>
+      functions
+        .map(({ Environment }) => Environment?.Variables[name])
+        .find(value => typeof value === 'string' && value !== '')
+    const accountingUrl = variable(VARIABLES.accountingUrl)
     if (typeof accountingUrl !== 'string') {
       const found = `no function of the stack ${name} has ACCOUNTING_URL`
       const remedy = 'deploy it with ACCOUNTING_URL set'
@@ -115,6 +121,7 @@ export const awsStack = async (cloudformation: CloudFormation, name: string): Pr
     }
     return {
       ...{ webhookUrl, apiUrl, accountingUrl, ordersTable: outputs.get('OrdersTableName') ?? '' },
+      feedAttempts: String(variable(VARIABLES.feedAttempts)),
       aws: {
         alarmTopic: outputs.get('AlarmTopicArn') ?? '',
         reserved: functions.reduce((sum, { ReservedConcurrentExecutions: each }) => sum + each, 0),

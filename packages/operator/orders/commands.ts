@@ -35,7 +35,7 @@ const entryRow = (entry: HistoryEntry) => [
   [
     ...entry.calls.map(callText),
     ...entry.requests.map(({ kind, state }) => `${kind} ${state}`),
-    ...entry.published.map(({ event }) => `feed: ${event} v${entry.version}`),
+    ...entry.published.map(({ event }) => `published: ${event} v${entry.version}`),
     ...(entry.cut ? ['and more'] : []),
   ].join('; '),
 ]

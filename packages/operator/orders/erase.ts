@@ -1,5 +1,6 @@
 import { BACKUP_DAYS } from '@order-relay/deploy/backup.ts'
 import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
+import { ATTEMPT_TTL_SECONDS, attemptsPartition } from '@order-relay/lib/feeds/attempts.ts'
 import { announcementKey } from '@order-relay/lib/orders/announcements.ts'
 import { UNACKNOWLEDGED_MS } from '@order-relay/lib/orders/handle-event.ts'
 import { entryKeyItem, entryKeyOf, partitionsOf } from '@order-relay/lib/orders/history.ts'
@@ -54,7 +55,7 @@ const requireNoMessages = async (context: Context, { source, external_id: order 
 }
 
 /**
- * The order's other items: keys of history entries, and deliveries with content. Reads the store's whole
+ * The order's other items: keys of history entries and attempts, and deliveries with content. Reads the store's whole
  * history and all deliveries: the timeline ends at an entry that is missing and lacks those of refused saves and of
  * webhooks that changed nothing.
  */
@@ -71,6 +72,9 @@ const findItems = async (context: Context, key: OrderKey) => {
     }
   }
   await Promise.all(partitionsOf(source).map(readPartition))
+  const attempts = { 'partition =': attemptsPartition(key) }
+  for await (const { partition, at } of itemsOf(context, entries, { key: attempts }))
+    history.push({ ...(partition && { partition }), ...(at && { at }) })
   const records = { TableName: context.nameOf(TABLES.deliveries), ConsistentRead: true }
   const filter = { 'source =': source, 'external_id =': external_id }
   for await (const item of itemsOf(context, records, { filter })) {
@@ -139,6 +143,11 @@ const remainsOf = ({ local }: Context): Remains[] => {
       where: 'table deliveries',
       what: 'order number, delivery ids, statuses, request ids',
       until: day(DELIVERY_TTL_SECONDS / DAY),
+    },
+    {
+      where: 'table history',
+      what: 'attempts to deliver messages that are still queued: ids, outcomes',
+      until: day(queuedDays + ATTEMPT_TTL_SECONDS / DAY),
     },
     { where: "operators' history", what: 'order number, operator, reason', until: 'always' },
     { where: 'queues and feeds', what: known, until: day(queuedDays) },

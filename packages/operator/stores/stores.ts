@@ -86,10 +86,11 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
   return { data: { stores }, text: table(columns, rows) }
 }
 
-/** An example without its header. */
-const example = (file: string): string => {
+/** An example without its header, with changes. */
+const example = (file: string, changes: Readonly<Record<string, string>> = {}): string => {
   const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
-  return text.slice(text.indexOf('import ')).trimEnd()
+  const code = text.slice(/^import /m.exec(text)?.index).trimEnd()
+  return Object.entries(changes).reduce((changed, [from, to]) => changed.replace(from, to), code)
 }
 
 /** What an exact store gets: a message and what is sent with it. */
@@ -99,11 +100,17 @@ const forExact = (store: Store) => {
   return store.feed === 'sqs' ? { message, attributes } : { message, headers: relayHeaders(attributes) }
 }
 
-/** Code with the package for stores, which does not read the messages of exact stores. */
-const forPackage = (file: string, url: string) => ({
-  code: example(file).replace("process.argv[2] ?? ''", `'${url}'`),
-  // The code imports it.
-  'once.ts': example('once.ts'),
+/** Code that runs as it is, on any Node from 20 on and in Python. It does not read the messages of exact stores. */
+const forPrograms = (name: string, url: string) => ({
+  // The example has no types; Node 20 has no SQLite.
+  'store.mjs': example(`${name}.ts`, {
+    "process.argv[2] ?? ''": `'${url}'`,
+    './once.ts': './once.mjs',
+    'store.sqlite': 'handled',
+  }),
+  'once.mjs': example('once.mjs'),
+  'store.py': example(`${name}.py`, { 'import sys\n': '', 'sys.argv[1]': `"${url}"` }),
+  'once.py': example('once.py'),
 })
 
 /** Information for the developer of a store with an SQS feed. */
@@ -125,7 +132,8 @@ export const showStore = async (context: Context, source: string) => {
   const store = storeNamed(context, source)
   const { feed, exact = false, consumers, dead_letter_after } = store
   const [name = '', deadName] = queueNames(store)
-  const [url, { all: waiting, attributes }] = [await context.queueUrl(name), await depthOf(context, name)]
+  const url = await context.queueUrl(name)
+  const { all: waiting, inFlight: in_flight, attributes } = await depthOf(context, name)
   const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
   const { QueueArn: arn = '', Policy = '' } = attributes
   const secret = await context.parameters.get(feedSecretName(source))
@@ -136,16 +144,25 @@ export const showStore = async (context: Context, source: string) => {
   }
   const snippets = {
     ...(feed === 'sqs' ? await forConsumer(context, url, arn) : forReceiver()),
-    ...(exact ? forExact(store) : forPackage(feed === 'sqs' ? 'sqs-consumer.ts' : 'http-receiver.ts', url)),
+    ...(exact ? forExact(store) : forPrograms(feed === 'sqs' ? 'sqs-consumer' : 'http-receiver', url)),
   }
   const messages = exact ? 'order.updated, as the service sends it' : undefined
-  const queue = { url, arn, waiting, policy: jsonOf(Policy) }
+  const queue = { url, arn, waiting, in_flight, policy: jsonOf(Policy) }
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
   const rows = keys.map(key => [keyLabel(key), key.id, key.kind, key.since, key.expires, key.used])
   return {
     data: { source, exact, feed: kind, queue, keys, snippets },
     text: lines(
-      facts({ source, ...kind, messages, consumers: consumers?.join(', '), queue: url, arn, waiting }),
+      facts({
+        source,
+        ...kind,
+        messages,
+        consumers: consumers?.join(', '),
+        queue: url,
+        arn,
+        waiting,
+        'in flight': in_flight,
+      }),
       keys.length > 0 && `\n${table(['KEY', 'ID', 'KIND', 'CREATED', 'EXPIRES', 'LAST USED'], rows)}`,
       ...sections.map(([title, content]) => [
         `\n${title}:\n`,

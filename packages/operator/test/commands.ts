@@ -177,6 +177,18 @@ export const monitorTests = () => {
     expect(await send({}, '--age', '301')).toMatchObject({ code: 1, data: { status: 401 } })
   })
 
+  test('tail shows the last lines, then says that it waits for new ones', async () => {
+    await local.relay(['send', '--external-id', 'tailed', '--wait', '20s'])
+    const order = ['--local', '--order', 'tailed']
+    const { child, ended, printed } = startRelay(['tail', ...order], local.stack().environment)
+    await printed(/Waiting for new lines/)
+    child.kill('SIGINT')
+    const { output } = await ended
+    expect(output).toMatch(/delivery received .*\n(.*\n)*Waiting for new lines; Ctrl-C stops it.\n$/)
+    const { out, err } = await local.relay(['tail', '--no-follow', ...order.slice(1)])
+    expect([out, err]).toEqual([output.replace(/Waiting.*\n/, ''), ''])
+  })
+
   test('tail follows the log until it is interrupted', async () => {
     const args = ['tail', '--local', '--order', 'live', '--json', '--since', '1m']
     const { child, ended, printed } = startRelay(args, local.stack().environment)

@@ -1,12 +1,20 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, expect, test } from '@jest/globals'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
+import { freePorts } from '@order-relay/local/ports.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { ROOT } from '@order-relay/test-support/project.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import { play } from '../conformance/conformance.ts'
-import { httpFeed } from '../conformance/feeds.ts'
+import { httpFeed, storeProcess } from '../conformance/feeds.ts'
 
+const folder = useFolder()
 const secret = 'secret of the store'
+const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+const terminal = { stdin, stdout, stderr, environment: {} }
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
@@ -37,11 +45,10 @@ const findingsOf = async ({ verifies = true } = {}) => {
     }
   })
   closing.push(close)
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const findings = await play({
     ...{ source: 'old-shop', exact: true, ...httpFeed({ url, secret, wait: 5 }), wait: 5 },
     handled: async () => [...handled].join('\n'),
-    terminal: { stdin, stdout, stderr, environment: {} },
+    terminal,
   })
   return { findings, received }
 }
@@ -65,4 +72,25 @@ test('reports an exact store that verifies no signature', async () => {
   const { findings } = await findingsOf({ verifies: false })
   const problems = findings.filter(({ level }) => level === 'problem')
   expect(problems).toMatchObject([{ check: 'signatures' }])
+})
+
+test("runs the user's own program, and reports at once that it has exited, with the last lines that it printed", async () => {
+  const program = folder('node')
+  await writeFile(program, '#!/bin/sh\nfor line in $(seq 25); do echo "line $line"; done\nexit 3\n')
+  await chmod(program, 0o700)
+  // As npx sets it.
+  const PATH = [join(ROOT, 'node_modules/.bin'), folder(), process.env.PATH].join(':')
+  const store = storeProcess(['node', 'store.mjs'], { PATH })
+  const { relay: port } = await freePorts()
+  const patience = { wait: 600, assertUseful: store.assertAlive }
+  const findings = await play({
+    ...{ source: 'shop', store, handled: store.output, terminal, ...patience },
+    ...httpFeed({ url: `http://127.0.0.1:${port}/`, secret, ...patience }),
+  })
+  const printed = Array.from({ length: 20 }, (_, index) => `\n        line ${index + 6}`).join('')
+  expect(findings[0]).toMatchObject({
+    check: 'delivery',
+    level: 'problem',
+    found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; it printed last:${printed}`,
+  })
 })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { attemptItem, attemptsPartition } from '@order-relay/lib/feeds/attempts.ts'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
@@ -133,8 +134,13 @@ test('erases the whole history of an order and the content of its deliveries, an
   const before = await entriesLeft()
   expect(before.entries).toBeGreaterThan(200)
   expect(before.partitions).toBe(8)
+  const at = new Date().toISOString()
+  const attempt = { at, delivery: applied, receives: 1, outcome: 'accepted' } as const
+  await stack.dynamodb.putItem({ TableName: 'history', Item: attemptItem(key, attempt) })
+  const attemptsLeft = async () =>
+    (await scan(stack.dynamodb, 'history')).filter(({ at }) => at?.S?.includes(applied))
 
-  const erases = { orders: 1, history: before.entries, deliveries: 2 }
+  const erases = { orders: 1, history: before.entries + 1, deliveries: 2 }
   expect(await erasing('--dry-run')).toMatchObject({ code: 0, data: { dry_run: true, erases } })
   expect(await orders().get(key)).toEqual(stored)
   expect(await entriesLeft()).toEqual(before)
@@ -142,7 +148,7 @@ test('erases the whole history of an order and the content of its deliveries, an
   const { code, data } = await erasing('--reason', 'request 17')
   expect({ code, data }).toMatchObject({ code: 0, data: { erased: true, erases } })
   expect(data.remains.map(({ where }: { where: string }) => where)).toContain('accounting service')
-  expect(await entriesLeft()).toEqual({ entries: 0, partitions: 0 })
+  expect([await entriesLeft(), await attemptsLeft()]).toEqual([{ entries: 0, partitions: 0 }, []])
   const after = await orders().get(key)
   const order = { ...newOrder(key), version: stored?.order.version }
   expect(after).toMatchObject({ erased_at: data.erased_at, entry_at: '', order })
@@ -294,6 +300,9 @@ test('docs/iam/operator.json limits the erasure to the attributes and partitions
     new Set(v.parse(v.array(v.string()), limits[sid]?.['ForAllValues:StringEquals']?.['dynamodb:Attributes']))
   expect(limitOf('EraseOrders')).toEqual(attributes.orders)
   expect(limitOf('EraseDeliveries')).toEqual(attributes.deliveries)
-  expect(limits.EraseHistory).toEqual({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['orders-*'] } })
+  expect(limits.EraseHistory).toEqual({
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['orders-*', 'feed-*'] },
+  })
   expect(partitionsOf('api').every(partition => partition.startsWith('orders-'))).toBe(true)
+  expect(attemptsPartition(key)).toMatch(/^feed-/)
 })

@@ -1,16 +1,21 @@
+import { spawnSync } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { feedQueueName } from '@order-relay/lib/platform/names.ts'
 import { undocumentedMessage } from '@order-relay/test-support/documents.ts'
+import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { drain } from '@order-relay/test-support/parts.ts'
 import { startProgram } from '@order-relay/test-support/program.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { local, startRelay } from '@order-relay/test-support/relay.ts'
+import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
+import { SELF } from '../../../test/e2e/registration.ts'
 import { PERSIAN } from '../../../test/e2e/relay.ts'
+import { relayApi, storeOf } from '../../../test/e2e/steps.ts'
 
 const FEED = feedQueueName(PERSIAN)
 
@@ -30,6 +35,13 @@ const received = async () =>
 export const feedTests = () => {
   const folder = useFolder()
   let began: string
+  /** The response of an HTTP feed's endpoint. */
+  let status: number
+  let endpoint: Awaited<ReturnType<typeof startServer>>
+  beforeAll(async () => {
+    endpoint = await startServer(async () => ({ status, headers: { 'retry-after': '3600' } }))
+  })
+  afterAll(() => endpoint.close())
 
   test('a message received too often becomes a dead letter of its feed and can be replayed', async () => {
     await received()
@@ -82,7 +94,9 @@ export const feedTests = () => {
     await received()
     await send('consumed')
     const { data } = await local.json(['stores', 'show', PERSIAN])
-    const { environment, code, 'once.ts': remembering, aws_cli } = data.snippets
+    const { environment, aws_cli, role_policy: _, ...rest } = data.snippets
+    const files: Record<string, string> = rest
+    expect(Object.keys(files)).toEqual(['store.mjs', 'once.mjs', 'store.py', 'once.py'])
     const url = local.queue(FEED)
     const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
     // Python and version 1 of the AWS CLI support no other variable, and the latter no endpoint variable.
@@ -94,18 +108,81 @@ export const feedTests = () => {
       snippets: { role_policy: { Statement: [{ Action: expect.any(Array), Resource: [arn] }] } },
     })
     const { out } = await local.relay(['stores', 'show', PERSIAN])
-    for (const part of [url, code, remembering, aws_cli]) expect(out).toContain(part)
+    for (const part of [url, aws_cli, ...Object.values(files)]) expect(out).toContain(part)
 
     // As in a project that has the package installed.
-    const write = (name: string, content: string) => writeFile(folder(name), content)
-    await write('consumer.ts', code)
-    await write('once.ts', remembering)
+    for (const [name, content] of Object.entries(files)) await writeFile(folder(name), content)
     await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
     const env = { ...process.env, ...environment }
-    const consumer = startProgram(['consumer.ts'], { cwd: folder(), env })
-    await consumer.printed(/\n/)
-    consumer.child.kill('SIGINT')
-    const { output } = await consumer.ended
-    expect(output).toMatch(/^applied: consumed v1 order.updated paid [\da-f-]{36}\n$/)
+    const consume = async (external_id: string, program: string, file: string) => {
+      const consumer = startProgram([file], { cwd: folder(), env, program })
+      await consumer.printed(/\n/)
+      consumer.child.kill('SIGINT')
+      const applied = `^applied: ${external_id} v1 order.updated paid [\\da-f-]{36}\n`
+      expect((await consumer.ended).output).toMatch(new RegExp(applied))
+    }
+    await consume('consumed', process.execPath, 'store.mjs')
+    if (spawnSync('python3', ['-c', 'import boto3']).status !== 0) {
+      process.stdout.write('skipped: the consumer in Python, since boto3 is not installed\n')
+      return
+    }
+    await send('python')
+    await consume('python', 'python3', 'store.py')
+  })
+
+  test('shows what a store with an HTTP feed received, and retries what it refused at once', async () => {
+    status = 503
+    const registration = (method: string) =>
+      fetchJson(`${local.stack().urls.relay}/api/v1/webhook/`, {
+        ...{ method, body: { url: endpoint.url }, key: `local-${SELF}` },
+      })
+    const messages = async (external_id: string) =>
+      (await local.json(['feeds', 'show', SELF, external_id])).data.messages.toReversed()
+    const states = async (external_id: string) =>
+      (await messages(external_id)).map(({ state }: { state: string }) => state).join()
+    const order = (external_id: string) => storeOf(external_id, relayApi(`local-${SELF}`))
+    const create = (external_id: string) => order(external_id).create({ source: SELF })
+
+    await registration('PUT')
+    await create('Refused-1')
+    await order('Refused-1').pay(undefined, `?source=${SELF}`)
+    await until(async () => (await states('Refused-1')) === 'failing,queued')
+    const [refused, behind] = await messages('Refused-1')
+    expect(behind).toMatchObject({ version: 2, behind: refused.delivery, attempts: [] })
+    expect(refused.attempts).toEqual([
+      expect.objectContaining({ outcome: 'failed', status: 503, receives: 1, ms: expect.any(Number) }),
+    ])
+    expect(Date.parse(refused.last.next_at) - Date.now()).toBeGreaterThan(3_000_000)
+    const { out } = await local.relay(['feeds', 'show', SELF, 'Refused-1'])
+    expect(out).toContain(`queued behind ${refused.delivery}`)
+    const failed = ['feeds', 'list', '--source', SELF, '--outcome', 'failed', '--find', 'refused-']
+    const { attempts } = (await local.json(failed)).data
+    expect(attempts).toMatchObject([{ external_id: 'Refused-1', delivery: refused.delivery, status: 503 }])
+
+    status = 200
+    expect((await local.json(['feeds', 'retry', SELF, 'Refused-1'])).data).toMatchObject({
+      delivery: refused.delivery,
+    })
+    await until(async () => (await states('Refused-1')) === 'accepted,accepted')
+    expect(await local.json(['feeds', 'retry', SELF, 'Refused-1'])).toMatchObject({ code: 1 })
+    const listed = (await local.relay(['feeds', 'list', '--find', refused.delivery])).out
+    expect(listed).toMatch(/2 +accepted +200 .*\n.*1 +failed +503 /)
+
+    status = 503
+    await create('Refused-2')
+    await until(async () => (await states('Refused-2')) === 'failing')
+    status = 200
+    expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({ retried: 1 })
+    await until(async () => (await states('Refused-2')) === 'accepted')
+
+    await registration('DELETE')
+    await create('Refused-3')
+    await until(async () => (await states('Refused-3')) === 'unsent')
+    expect((await messages('Refused-3'))[0].last).toMatchObject({ code: 'unregistered' })
+    await send('by queue')
+    expect((await local.json(['feeds', 'show', PERSIAN, 'by queue'])).data).toMatchObject({
+      ...{ feed: 'sqs', messages: [{ state: 'sent', version: 1 }] },
+    })
+    expect((await local.relay(['feeds', 'retry', PERSIAN])).err).toContain('its feed is an SQS queue')
   })
 }

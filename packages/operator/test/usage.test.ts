@@ -39,7 +39,6 @@ test.each([
   ['orders list --lmit 3', "unknown option '--lmit' (Did you mean --limit?)"],
   ['orders list --since yesterday', 'a date such as 2026-03-21'],
   ['orders list --status payed', 'Allowed choices are needs_review, invoiced, paid, refunded'],
-  ['tail --no-follow --local', '--no-follow without --since shows nothing; pass --since, such as 30m'],
   ['explain-signature --signature x --body x --received-at soon', 'a date such as 2026-03-21'],
   ['sandbox --port many', 'Expected a port number'],
   ['sandbox --speed 0', 'Expected a number greater than zero'],

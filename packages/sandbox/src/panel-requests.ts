@@ -1,9 +1,9 @@
 import { text } from '@order-relay/lib/protocol/order.ts'
-import { date } from '@order-relay/lib/protocol/requests.ts'
+import { date, object } from '@order-relay/lib/protocol/requests.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import { decimal, isLess } from './decimal.ts'
-import { amount, customer, item, orderKey, required } from './requests.ts'
+import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
 import { SORTS } from './store/orders.ts'
 
 /** An object with these fields and no others, so that a misspelt name is an error. */
@@ -17,6 +17,14 @@ const strict = <const Entries extends v.ObjectEntries>(entries: Entries) => {
 }
 
 const flag = v.boolean('must be true or false')
+
+const whole = (least: number, most: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(least, `must be at least ${least}`),
+    v.maxValue(most, `must be at most ${most}`),
+  )
 
 const percent = v.pipe(
   amount,
@@ -44,6 +52,27 @@ export const retries = strict({
   dryRun: v.exactOptional(flag),
 })
 
+/** A payment of an invoice, or of a part of it. */
+export const panelPayment = object({ ...paymentEntries, amount: v.nullish(amount) })
+
+/** The receipt to cancel. */
+export const reversal = strict({ receipt: v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER)) })
+
+/** What to return; without rows, all that is left. */
+export const panelReturn = object(
+  {
+    source: v.nullish(required),
+    reason: v.nullish(text),
+    rows: v.nullish(
+      v.pipe(
+        v.array(strict({ row: whole(1, 1_000_000), quantity: amount }), 'must be an array'),
+        v.minLength(1, 'must have at least one row'),
+      ),
+    ),
+  },
+  'must be a JSON object',
+)
+
 /** The parts of an order to correct; `items` replaces all rows. */
 export const correction = strict({
   items: v.exactOptional(
@@ -52,9 +81,24 @@ export const correction = strict({
   shipping: v.exactOptional(amount),
   discount: v.exactOptional(amount),
   customer: v.exactOptional(customer),
+  dryRun: v.exactOptional(flag),
 })
 
-export const productChange = strict({ name: v.exactOptional(required), stock: v.exactOptional(amount) })
+export const productChange = strict({
+  name: v.exactOptional(required),
+  stock: v.exactOptional(amount),
+  price: v.exactOptional(v.nullable(amount)),
+})
+
+/** What invoices say of the seller; the others stay. */
+export const sellerChange = strict({
+  name: v.exactOptional(text),
+  economicCode: v.exactOptional(text),
+  nationalId: v.exactOptional(text),
+  address: v.exactOptional(text),
+  postalCode: v.exactOptional(text),
+  phone: v.exactOptional(text),
+})
 
 export const account = strict({
   code: required,
@@ -70,14 +114,6 @@ export const fiscalYearList = strict({ fiscalYears: v.array(fiscalYear, 'must be
 export const fiscalYearsChange = v.lazy(body =>
   typeof body === 'object' && body !== null && 'fiscalYears' in body ? fiscalYearList : fiscalYear,
 )
-
-const whole = (least: number, most: number) =>
-  v.pipe(
-    v.number('must be a number'),
-    v.integer('must be a whole number'),
-    v.minValue(least, `must be at least ${least}`),
-    v.maxValue(most, `must be at most ${most}`),
-  )
 
 /** The requests of the order API, by their `operationId`. */
 export const OPERATIONS = [
@@ -133,9 +169,16 @@ export const sumsQuery = v.object({
   q: v.optional(text),
 })
 
-export const exportQuery = v.object({
+const exportQuery = v.object({
   ...sumsQuery.entries,
   sort: v.optional(v.picklist(SORTS, `must be one of ${SORTS.join(', ')}`), '-invoice_number'),
+})
+
+/** A list for spreadsheets, in a language and calendar. */
+export const spreadsheetQuery = v.object({
+  ...exportQuery.entries,
+  language: v.optional(v.picklist(['en', 'fa'], 'must be en or fa'), 'en'),
+  calendar: v.optional(v.picklist(['gregory', 'persian'], 'must be gregory or persian'), 'gregory'),
 })
 
 export const ordersQuery = v.object({
@@ -151,14 +194,19 @@ export const deliveriesQuery = v.object({
   limit: limit(50),
 })
 
+export const productsQuery = v.object({ q: v.optional(text) })
+
 export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) })
 
 export type SettingsChange = v.InferOutput<typeof settingsChange>
 export type FaultRequest = v.InferOutput<typeof fault>
 export type Examples = v.InferOutput<typeof examples>
 export type Retries = v.InferOutput<typeof retries>
+export type PanelPayment = v.InferOutput<typeof panelPayment>
+export type Return = v.InferOutput<typeof panelReturn>
+export type SellerChange = v.InferOutput<typeof sellerChange>
 export type Correction = v.InferOutput<typeof correction>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>
-export type ExportQuery = v.InferOutput<typeof exportQuery>
+export type SpreadsheetQuery = v.InferOutput<typeof spreadsheetQuery>
 export type OrdersQuery = v.InferOutput<typeof ordersQuery>

@@ -1,5 +1,5 @@
 import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
-import { type Decimal, decimal, quotient, rounded, shown, times } from './decimal.ts'
+import { type Decimal, decimal, decimalFrom, plus, quotient, rounded, shown, times } from './decimal.ts'
 import { refusedField } from './refusal.ts'
 
 /** The part of an order request that pricing reads; amounts are in rials. */
@@ -23,7 +23,8 @@ export type PricedRow = {
 
 export type Totals = Omit<PricedRow, 'kind'> & { total: bigint }
 
-const whole = (value: JsonNumber | null | undefined) => rounded(decimal(value ?? 0))
+/** An amount in whole rials, rounded half up. */
+export const whole = (value: JsonNumber | null | undefined): bigint => rounded(decimal(value ?? 0))
 
 /** Quantity times price, rounded half up, minus the discount of the row (which is not per unit). */
 const rowAmount = ({ quantity, unit_price, discount }: Priceable['items'][number], index: number) => {
@@ -87,6 +88,27 @@ export const price = (order: Priceable, taxation: Taxation): { rows: PricedRow[]
   }
   return { rows, totals: total(rows) }
 }
+
+/**
+ * The net amount and the tax of a part of an invoice row, rounded half up so that successive parts add up to the row.
+ *
+ * @param before the quantity of the earlier parts
+ */
+export const partOf = (
+  row: Record<'quantity' | 'net' | 'tax', string>,
+  before: Decimal,
+  quantity: Decimal,
+): { net: string; tax: string } => {
+  const all = decimalFrom(row.quantity)
+  const upTo = (amount: string, { units, scale }: Decimal) =>
+    quotient(BigInt(amount) * units * 10n ** BigInt(all.scale), all.units * 10n ** BigInt(scale))
+  const part = (amount: string) => String(upTo(amount, plus(before, quantity)) - upTo(amount, before))
+  return { net: part(row.net), tax: part(row.tax) }
+}
+
+/** The sum of amounts of whole rials. */
+export const sum = (amounts: readonly string[]): string =>
+  String(amounts.reduce((all, each) => all + BigInt(each), 0n))
 
 /** Rials with grouped digits: `1,100,000`. */
 export const rials = (amount: bigint | string): string => BigInt(amount).toLocaleString('en')

@@ -19,7 +19,7 @@ export const amount = v.pipe(
   v.metadata({ minimum: 0 }),
 )
 
-const paymentEntries = {
+export const paymentEntries = {
   method: v.picklist(PAYMENT_METHODS, `must be one of ${PAYMENT_METHODS.join(', ')}`),
   reference: v.nullish(text),
   date: v.nullish(date),

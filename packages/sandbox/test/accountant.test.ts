@@ -1,17 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import {
-  correctOrder,
-  payOrder,
-  retryOrder,
-  returnOrder,
-  reversePayment,
-  reviewOrder,
-} from '../src/actions/accountant.ts'
+import { payOrder, retryOrder, returnOrder, reversePayment, reviewOrder } from '../src/actions/accountant.ts'
 import { putProduct } from '../src/actions/catalogue.ts'
+import { correctOrder } from '../src/actions/correct.ts'
 import { createExamples } from '../src/actions/examples.ts'
+import { exportOrders } from '../src/actions/export.ts'
 import { createOrder, registerPayment, registerRefund } from '../src/actions/orders.ts'
-import { exportOrders, showOrder, sumOrders } from '../src/actions/panel.ts'
+import { showOrder, sumOrders } from '../src/actions/panel.ts'
 import { clockIn } from '../src/clock.ts'
 import { Refusal } from '../src/refusal.ts'
 import { openStore } from '../src/store/open.ts'
@@ -35,9 +30,12 @@ test('a new sandbox has the settings, accounts, products and fiscal years that a
     { code: 'cash-1', kind: 'cash' },
   ])
   expect((await list('products')).map(({ stock }) => stock)).toEqual([100, 100, 0])
-  expect(await list('fiscal-years')).toEqual(
-    [2025, 2026, 2027].map(year => ({ from: `${year}-01-01`, to: `${year}-12-31` })),
-  )
+  // 1404, 1405 and 1406.
+  expect(await list('fiscal-years')).toEqual([
+    { from: '2025-03-21', to: '2026-03-20' },
+    { from: '2026-03-21', to: '2027-03-20' },
+    { from: '2027-03-21', to: '2028-03-19' },
+  ])
 })
 
 test('updates settings individually, accounts and products by code, fiscal years individually or as a list', async () => {
@@ -48,9 +46,10 @@ test('updates settings individually, accounts and products by code, fiscal years
   expect((await panel('settings')).body).toEqual({ ...DEFAULTS, ...changes })
 
   const product = async (change: unknown) => (await put('products/%D9%85%2F1', change)).body
-  expect(await product({ stock: 2.5 })).toEqual({ sku: 'م/1', name: 'م/1', stock: 2.5 })
-  expect(await product({ name: 'میز' })).toEqual({ sku: 'م/1', name: 'میز', stock: 2.5 })
-  expect(await product({ stock: 0 })).toEqual({ sku: 'م/1', name: 'میز', stock: 0 })
+  expect(await product({ stock: 2.5 })).toEqual({ sku: 'م/1', name: 'م/1', stock: 2.5, price: null })
+  const desk = { sku: 'م/1', name: 'میز', stock: 2.5, price: 12.5 }
+  expect(await product({ name: 'میز', price: 12.5 })).toEqual(desk)
+  expect(await product({ stock: 0, price: null })).toEqual({ ...desk, stock: 0, price: null })
 
   for (const account of [
     { code: 'pos', name: 'POS', kind: 'bank' },
@@ -75,7 +74,9 @@ test.each<[at: string, change: unknown, field: string | undefined]>([
   ['products/x', { stock: -1 }, 'stock'],
   ['products/x', { stock: '1' }, 'stock'],
   ['products/x', { name: '' }, 'name'],
-  ['products/x', { price: 5 }, 'price'],
+  ['products/x', { price: -5 }, 'price'],
+  ['products/x', { cost: 5 }, 'cost'],
+  ['seller', { name: 5 }, 'name'],
   ['products/x', [], undefined],
   ['accounts', { code: 'pos', name: 'Till', kind: 'purse' }, 'kind'],
   ['fiscal-years', { from: '2031-01-01', to: '2030-01-01' }, 'to'],
@@ -178,11 +179,11 @@ test('has exact totals for a filter, and its export contains every order and no 
     ...{ count: 3, net: '1000000000000000000000000004000', tax: '100000000000000000000000000400' },
     ...{
       total: '1100000000000000000000000004400',
-      paid: '1100000000000000000000000002200',
-      refunded: '2200',
+      received: '1100000000000000000000000004400',
+      returned: '2200',
     },
   })
-  const paid = { count: 1, total: huge, paid: huge, refunded: '0' }
+  const paid = { count: 1, total: huge, received: huge, returned: '0' }
   expect(await totals('status=paid&q=r-1')).toMatchObject(paid)
   const response = await fetch(`${sandbox().url}/panel/orders.csv?status=paid&sort=invoice_number`)
   expect(response.headers.get('content-disposition')).toBe('attachment; filename="orders.csv"')
@@ -190,7 +191,7 @@ test('has exact totals for a filter, and its export contains every order and no 
   const [head, first, second, ...rest] = csv.split('\r\n')
   expect(head).toMatch(/^\uFEFFsource,external_id,date,customer_name,mobile,/)
   expect(first).toBe(
-    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",2000,200,2200,`,
+    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",2000,200,2200,2200,0,0,`,
   )
   expect(second).toContain(huge)
   expect(rest).toEqual([''])
@@ -199,9 +200,9 @@ test('has exact totals for a filter, and its export contains every order and no 
 test('an export does not block other requests, and contains each order once while orders change', async () => {
   const store = openStore(undefined, clockIn('Asia/Tehran'))
   createExamples({ orders: 1000 }, store)
-  const parts = exportOrders({ sort: '-updated_at' }, store)
+  const parts = exportOrders({ sort: '-updated_at', language: 'en', calendar: 'gregory' }, store)
   let csv = (await parts.next()).value
-  for (const number of [1, 500, 999]) store.orders.setStatus(number, 'invoiced', null)
+  for (const number of [1, 500, 999]) store.orders.setDraft(number, 'Changed')
   let turns = 0
   for await (const part of parts) {
     csv += part
@@ -268,7 +269,7 @@ test('describes every step in the history of an order', async () => {
     'retried: Retried by the accountant',
     'finalized: Invoice 1 finalized, goods taken from stock',
     'paid: Receipt 1 (card reader) of 2,200,000 rials into حساب بانک ملت',
-    'refunded: Sales return 1 (broken), goods back in stock',
+    'refunded: Sales return 1 of 2,200,000 rials (broken), goods back in stock',
   ])
 })
 
@@ -353,7 +354,13 @@ describe('each action in each status succeeds or is refused with a reason', () =
       ['reverse-payment', 'no receipt', 'no receipt', 'invoiced', BACK],
       ['return', FINALIZE, 'refunded', 'refunded', 'goods are returned'],
       ['review', 'in review', 'needs_review', 'needs_review', 'needs_review'],
-      ['correct', 'needs_review', 'invoiced', `receipt 1 has 2,200 rials, not 5,500; ${REVERSE}`, BACK],
+      [
+        'correct',
+        'needs_review',
+        'invoiced',
+        `the new total is 5,500 rials, its receipts have 2,200; ${REVERSE}`,
+        BACK,
+      ],
     ].flatMap(([action = '', ...ends]) =>
       STATUSES.map((status, index) => [action, status, String(ends[index])] as const),
     ),
@@ -379,18 +386,18 @@ test('a returned order in review has no documents and a held payment, and a retr
   const { stock, pay } = sandbox()
   expect((await act('review')).body).toMatchObject({
     ...{ status: 'needs_review', invoice_status: 'draft', error: 'Wrong goods' },
-    ...{ receipt: null, return: null, receipt_number: null, return_number: null },
-    held_payment: { ...PAYMENT, date: '2026-11-21' },
+    ...{ receipts: [], returns: [], receipt_number: null, return_number: null },
+    held_payments: [{ ...PAYMENT, date: '2026-11-21' }],
   })
   expect(await stock('SKU-1')).toBe(100)
   expect((await pay('1', { method: 'cash' })).status).toBe(400)
   expect((await act('correct')).body).toMatchObject({ total: '5500', error: 'Wrong goods' })
   expect((await act('retry')).body).toMatchObject({
     ...{ status: 'paid', error: null, invoice_number: 1 },
-    receipt: { number: 2, method: 'card', amount: '5500', reference: 'r-1' },
+    receipts: [{ number: 2, method: 'card', amount: '5500', reference: 'r-1' }],
   })
   expect(await stock('SKU-1')).toBe(95)
-  expect((await act('return', { reason: 'again' })).body).toMatchObject({ return: { number: 2 } })
+  expect((await act('return', { reason: 'again' })).body).toMatchObject({ returns: [{ number: 2 }] })
   expect(await announced()).toEqual(['refunded', 'paid', 'needs_review'])
 })
 
@@ -441,7 +448,7 @@ describe('a correction', () => {
     await orderIn('paid')
     await sandbox().settings({ correctionsSendWebhooks: true })
     const { body } = await act('correct', { items: [row('SKU-2', 1, 2000)] })
-    expect(body).toMatchObject({ status: 'paid', total: '2200', receipt: { number: 1 } })
+    expect(body).toMatchObject({ status: 'paid', total: '2200', receipts: [{ number: 1 }] })
     expect(await sandbox().stock('SKU-2')).toBe(99)
     expect(await announced()).toEqual([])
   })
@@ -507,14 +514,14 @@ describe('fiscal years', () => {
     expect(await pay('1', payment)).toMatchObject({ status: 400, body: { error: { code: 'not_finalized' } } })
 
     const error = `Outside the fiscal years: ${outside}`
-    const held = { status: 'needs_review', error, held_payment: { method: 'cash' }, receipt: null }
+    const held = { status: 'needs_review', error, held_payments: [{ method: 'cash' }], receipts: [] }
     expect((await act('retry')).body).toMatchObject(held)
     expect((await detail('1')).obstacles).toEqual([{ kind: 'year', message: error }])
     expect(await announced()).toEqual([])
 
     await put('fiscal-years', { fiscalYears: [...years, { from: '2024-01-01', to: '2024-12-31' }] })
-    const receipt = { date: date ?? '2026-11-21' }
-    expect((await act('retry')).body).toMatchObject({ status: 'paid', held_payment: null, receipt })
+    const receipts = [{ date: date ?? '2026-11-21' }]
+    expect((await act('retry')).body).toMatchObject({ status: 'paid', held_payments: [], receipts })
   })
 
   test('that exclude the date of a draft keep it in review', async () => {
@@ -534,7 +541,7 @@ describe('fiscal years', () => {
     for (const id of ['1', '2']) await orderIn('paid', id)
     await put('fiscal-years', ONLY_NEXT)
     expect((await refund('1')).body).toMatchObject({ status: 'refunded', return_number: 1 })
-    const returned = { status: 'refunded', return: { number: 2, date: '2026-11-21' } }
+    const returned = { status: 'refunded', returns: [{ number: 2, date: '2026-11-21' }] }
     expect((await act('return', undefined, '2')).body).toMatchObject(returned)
   })
 
@@ -561,10 +568,14 @@ const steps = fc.record({
   external_id: fc.constantFrom('1', '2', '3'),
   action: fc.constantFrom(
     ...['create', 'pay', 'refund', 'retry', 'payOrder', 'reverse', 'return', 'review', 'correct', 'correct'],
+    ...['payPart', 'payPart', 'reverseOne', 'returnPart', 'returnPart'],
   ),
   items: fc.array(item, { minLength: 1, maxLength: 2 }),
   paid: fc.boolean(),
+  part: fc.integer({ min: 1, max: 3 }),
 })
+
+const added = (all: readonly number[]) => all.reduce((a, b) => a + b, 0)
 
 test('documents, stock and numbering stay consistent after any sequence of actions', () => {
   const clock = clockIn('Asia/Tehran')
@@ -573,9 +584,9 @@ test('documents, stock and numbering stay consistent after any sequence of actio
       const store = openStore(undefined, clock)
       putProduct('SKU-3', { stock: 8 }, store)
       const initial = new Map(store.products.list().map(({ sku, stock }) => [sku, Number(stock.units)]))
-      const receipts = new Map<number, string>()
+      const owners = new Map<string, string>()
       const payment = { method: 'card', reference: '', date: null } as const
-      for (const { external_id, action, items, paid } of story) {
+      for (const { external_id, action, items, paid, part } of story) {
         const key = { source: 'api', external_id }
         const run: Record<string, () => unknown> = {
           create: () => createOrder({ external_id, items, ...(paid && { payment }) }, store),
@@ -583,8 +594,11 @@ test('documents, stock and numbering stay consistent after any sequence of actio
           refund: () => registerRefund(key, null, store),
           retry: () => retryOrder(key, store),
           payOrder: () => payOrder(key, payment, store),
-          reverse: () => reversePayment(key, store),
-          return: () => returnOrder(key, null, store),
+          payPart: () => payOrder(key, { ...payment, amount: part * 1000 }, store),
+          reverse: () => reversePayment(key, undefined, store),
+          reverseOne: () => reversePayment(key, part, store),
+          return: () => returnOrder(key, {}, store),
+          returnPart: () => returnOrder(key, { rows: [{ row: part, quantity: 1 }] }, store),
           review: () => reviewOrder(key, 'why', store),
           correct: () => correctOrder(key, { items, shipping: 100 }, store),
         }
@@ -598,21 +612,29 @@ test('documents, stock and numbering stay consistent after any sequence of actio
         for (const id of ['1', '2', '3']) {
           if (store.orders.find({ source: 'api', external_id: id }) === undefined) continue
           const found = showOrder({ source: 'api', external_id: id }, store)
-          const { status, receipt, held_payment, total } = found
-          const isPosted = status === 'invoiced' || status === 'paid'
-          expect(found.return !== null).toBe(status === 'refunded')
-          if (status !== 'refunded') expect(receipt !== null).toBe(status === 'paid')
-          if (status !== 'needs_review') expect(held_payment).toBeNull()
-          if (receipt !== null) {
-            expect(receipt.amount).toBe(total)
-            const owner = receipts.get(receipt.number) ?? id
-            expect(owner).toBe(id)
-            receipts.set(receipt.number, id)
+          const { status, rows, receipts, returns, held_payments, total, received, returned } = found
+          const amounts = (all: readonly { amount: string }[]) => all.map(({ amount }) => Number(amount))
+          const isReturned = returns.length > 0 && rows.every(each => each.quantity === each.returned)
+          const isPaid = receipts.length > 0 && Number(received) >= Number(total) - Number(returned)
+          const settled = isReturned ? 'refunded' : isPaid ? 'paid' : 'invoiced'
+          if (status === 'needs_review') expect([receipts, returns]).toEqual([[], []])
+          else expect([status, held_payments]).toEqual([settled, []])
+          expect([received, returned].map(Number)).toEqual([
+            added(amounts(receipts)),
+            added(amounts(returns)),
+          ])
+          if (status === 'refunded') expect(returned).toBe(total)
+          else expect([found.receipt_number !== null, found.return_number]).toEqual([status === 'paid', null])
+          for (const [kind, documents] of Object.entries({ receipts, returns })) {
+            for (const { number } of documents) {
+              const owner = owners.get(`${kind} ${number}`) ?? id
+              expect(owner).toBe(id)
+              owners.set(`${kind} ${number}`, id)
+            }
           }
-          const sums = found.rows.map(({ net, tax }) => Number(net) + Number(tax))
-          expect(sums.reduce((a, b) => a + b, 0)).toBe(Number(total))
-          for (const { sku, quantity } of isPosted ? found.rows : []) {
-            if (sku !== null) taken.set(sku, (taken.get(sku) ?? 0) + Number(quantity))
+          expect(added(rows.map(({ net, tax }) => Number(net) + Number(tax)))).toBe(Number(total))
+          for (const { sku, quantity, returned } of status === 'needs_review' ? [] : rows) {
+            if (sku !== null) taken.set(sku, (taken.get(sku) ?? 0) + Number(quantity) - Number(returned))
           }
         }
         for (const { sku, stock } of store.products.list()) {
@@ -622,8 +644,9 @@ test('documents, stock and numbering stay consistent after any sequence of actio
       }
       const { totals } = sumOrders({}, store)
       const listed = store.orders.list(store.orders.numbers({}, { sort: 'total', limit: -1 }))
-      const summed = listed.reduce((all, { total }) => all + Number(total), 0)
-      expect([totals.count, totals.total]).toEqual([listed.length, String(summed)])
+      for (const name of ['total', 'received', 'returned'] as const)
+        expect([name, Number(totals[name])]).toEqual([name, added(listed.map(each => Number(each[name])))])
+      expect(totals.count).toBe(listed.length)
       store.close()
     }),
     { numRuns: 60 },

@@ -62,8 +62,8 @@ test('a webhook and an order with all its documents match their schemas', async 
   expectFit('Webhook', JSON.parse(String(receiver.received[0]?.body)))
   await refund('states', { reason: 'x' })
   expect((await panel('orders/states')).body).toMatchObject({
-    receipt: { method: 'card' },
-    return: { reason: 'x' },
+    receipts: [{ method: 'card' }],
+    returns: [{ reason: 'x' }],
   })
   expect((await post('webhooks/test', { url: receiver.url })).body).toMatchObject({ status: 200 })
   await receiver.close()

@@ -74,7 +74,7 @@ describe('creating an order', () => {
     expect(await create(order('1', { ...SHORT, payment: PAYMENT }))).toMatchObject({
       ...{ status: 201, body: { status: 'needs_review', ...draft, error } },
     })
-    expect((await detail('1')).held_payment).toMatchObject(PAYMENT)
+    expect((await detail('1')).held_payments).toMatchObject([PAYMENT])
     expect(await stock('SKU-3')).toBe(1)
     expect(await kinds('1')).toEqual(['created', 'held'])
     expect((await create(order('2'))).body.error).toBe(isOff)
@@ -107,7 +107,7 @@ test.each([PAYMENT, { payment: PAYMENT }])('the payment %j pays the whole invoic
   const { create, pay, detail } = sandbox()
   await create(order('1'))
   expect((await pay('1', body)).body).toMatchObject({ status: 'paid', receipt_number: 1 })
-  expect((await detail('1')).receipt).toMatchObject({ amount: '2200', reference: 'r-1' })
+  expect((await detail('1')).receipts).toMatchObject([{ amount: '2200', reference: 'r-1' }])
 })
 
 test('holds the first payment of a draft until a retry; another one is only recorded in the history', async () => {
@@ -115,13 +115,13 @@ test('holds the first payment of a draft until a retry; another one is only reco
   await create(order('1', { ...SHORT, date: '2026-05-06' }))
   for (const payment of [PAYMENT, { method: 'online', reference: 'r-2' }]) await pay('1', payment)
   const found = await detail('1')
-  expect(found).toMatchObject({ held_payment: { ...PAYMENT, date: '2026-05-06' }, receipt: null })
+  expect(found).toMatchObject({ held_payments: [{ ...PAYMENT, date: '2026-05-06' }], receipts: [] })
   expect([...(found.history ?? [])].at(-1)).toMatchObject({
     kind: 'held',
     message: 'Payment (online, 2026-05-06, reference r-2) not held: another payment already is',
   })
   await product('SKU-3', { stock: 2 })
-  const paid = { status: 'paid', held_payment: null, receipt: { type: 'pos' } }
+  const paid = { status: 'paid', held_payments: [], receipts: [{ type: 'pos' }] }
   expect((await retry('1')).body).toMatchObject(paid)
 })
 
@@ -138,12 +138,12 @@ describe('a payment of an invoiced order', () => {
       status: 200,
       body: { status: 'paid', receipt_number: 1 },
     })
-    expect((await detail('1')).receipt).toMatchObject({ type, amount: '2200', account: null })
+    expect((await detail('1')).receipts).toMatchObject([{ type, amount: '2200', account: null }])
     await act('1', 'reverse-payment')
     const refused = { status: 400, body: { error: { code: 'no_receiving_account' } } }
     expect(await act('1', 'pay', { method })).toMatchObject(refused)
     await settings({ orderPaymentReceivingAccount: 'bank-1' })
-    expect((await act('1', 'pay', { method })).body.receipt).toMatchObject({ account: { code: 'bank-1' } })
+    expect((await act('1', 'pay', { method })).body.receipts).toMatchObject([{ account: { code: 'bank-1' } }])
   })
 
   test('has the date of the order by default, even if that year is closed', async () => {
@@ -153,7 +153,7 @@ describe('a payment of an invoiced order', () => {
     const error = { code: 'outside_fiscal_years', field: 'date' }
     expect(await pay('1', { ...PAYMENT, date: '2026-05-06' })).toMatchObject({ status: 400, body: { error } })
     expect(await pay('1')).toMatchObject({ status: 200, body: { status: 'paid' } })
-    expect((await detail('1')).receipt).toMatchObject({ date: '2026-05-06' })
+    expect((await detail('1')).receipts).toMatchObject([{ date: '2026-05-06' }])
   })
 })
 
@@ -256,16 +256,18 @@ describe('receipts (rule 6)', () => {
     const { create, detail, settings } = sandbox()
     await settings({ orderPaymentReceivingAccount: account })
     await create(order('1', { payment: { method, reference: 'r-1', date: '2026-11-20' } }))
-    expect((await detail('1')).receipt).toMatchObject({
-      ...{ number: 1, type, amount: '2200', reference: 'r-1', date: '2026-11-20' },
-      account: { code: account },
-    })
+    expect((await detail('1')).receipts).toMatchObject([
+      {
+        ...{ number: 1, type, amount: '2200', reference: 'r-1', date: '2026-11-20' },
+        account: { code: account },
+      },
+    ])
   })
 
   test("have no reference and the order's date by default", async () => {
     const { create, detail } = sandbox()
     await create(order('1', { date: '2026-05-06', payment: { method: 'online' } }))
-    expect((await detail('1')).receipt).toMatchObject({ reference: '', date: '2026-05-06' })
+    expect((await detail('1')).receipts).toMatchObject([{ reference: '', date: '2026-05-06' }])
   })
 })
 
@@ -280,7 +282,7 @@ describe('dates (rule 8)', () => {
     const { create, detail, refund } = clientOf(url)
     await create(order('1', { payment: { method: 'cash' } }))
     await refund('1')
-    expect(await detail('1')).toMatchObject({ date, receipt: { date }, return: { date } })
+    expect(await detail('1')).toMatchObject({ date, receipts: [{ date }], returns: [{ date }] })
     await close()
   })
 

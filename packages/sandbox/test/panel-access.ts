@@ -12,6 +12,7 @@ const VIEWS = [
   ['#/orders/paid?source=api', 'Card reader', 'کارتخوان'],
   ['#/orders/refunded?source=api', 'Sales return 1', 'برگشت از فروش ⁨۱⁩'],
   ['#/orders/changed?source=api', 'Corrected', 'اصلاح شد'],
+  ['#/orders/parts?source=api', 'Partial return', 'برگشت بخشی از فروش'],
   ['#/products', 'Add product', 'افزودن کالا'],
   ['#/customers', 'E-mail', 'ایمیل'],
   ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
@@ -21,7 +22,7 @@ const VIEWS = [
 
 /** Words in Latin letters from stores and accountants: ids, codes, names and addresses. */
 const GIVEN =
-  /retried|changed|API|JSON|review|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|t=\d+,v1=[\da-f]{64}|\b[\da-f-]{36}\b/g
+  /retried|changed|API|JSON|review|parts|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|t=\d+,v1=[\da-f]{64}|\b[\da-f-]{36}\b/g
 
 /** Other words in Latin letters on a page or for screen readers, except for the choice of English. */
 const latinWords = async (page: Page) => {
@@ -59,7 +60,7 @@ const go = async (page: Page, hash: string, words: string) => {
 export const accessTests = (openAt: OpenAt) => {
   const sandbox = useSandbox()
   beforeAll(async () => {
-    const { create, register, retry, product, refund, post, act } = sandbox()
+    const { create, register, retry, product, refund, post, put, act } = sandbox()
     const receiver = await startReceiver()
     await register(receiver.url)
     await create(order('paid', { ...PAID, customer: { mobile: '09120000001', name: LONG } }))
@@ -71,8 +72,12 @@ export const accessTests = (openAt: OpenAt) => {
     await retry('retried')
     await receiver.until(1)
     await receiver.close()
+    await create(order('parts', { discount: 100, shipping: 50 }))
+    await act('parts', 'pay', { method: 'cash', amount: 500 })
+    await act('parts', 'return', { rows: [{ row: 1, quantity: 0.5 }] })
     await create(order('changed', PAID))
     for (const [action, body] of CHANGES) expect((await act('changed', action, body)).status).toBe(200)
+    await put('seller', { name: 'فروشگاه نمونه', economicCode: '411', nationalId: '101', phone: '021' })
     await create(order('review', { ...PAID, items: short }))
     // Shown on every page.
     await post('faults', { kind: 'slow', operation: 'removeWebhook', seconds: 3600 })
@@ -121,6 +126,9 @@ export const accessTests = (openAt: OpenAt) => {
 
     expect(await page.getByRole('heading', { name: 'Invoice' }).isVisible()).toBe(true)
     expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(true)
+    for (const text of ['فروشگاه نمونه', 'In words: two thousand one hundred forty-five rials'])
+      expect([text, await page.getByText(text).isVisible()]).toEqual([text, true])
+    expect(await page.getByText('Signature of the customer').isVisible()).toBe(true)
     for (const hidden of ['nav', '.page-head', '.columns', '.live']) {
       expect([hidden, await page.locator(hidden).isVisible()]).toEqual([hidden, false])
     }

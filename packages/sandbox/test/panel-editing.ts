@@ -73,9 +73,18 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const { page, errors } = await open('#/products')
     await page.getByRole('button', { name: 'Add product' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add a product' })
-    await fill(dialog, { 'Code (SKU)': 'کد/1', Name: 'پسته', Stock: '1,250.5' }, 'Add')
+    await fill(
+      dialog,
+      { 'Code (SKU)': 'کد/1', Name: 'پسته', Stock: '1,250.5', 'Price in rials': '۲٬۵۰۰٬۰۰۰' },
+      'Add',
+    )
     const row = page.getByRole('row').filter({ hasText: 'پسته' })
     await row.getByText('1,250.5').waitFor()
+    await row.getByText('2,500,000').waitFor()
+    await page.getByLabel('Search by name or code').fill('SKU')
+    await row.waitFor({ state: 'detached' })
+    await page.getByLabel('Search by name or code').fill('پسته')
+    await page.getByRole('rowheader', { name: 'SKU-1' }).waitFor({ state: 'detached' })
 
     await row.getByRole('button', { name: 'Edit' }).click()
     expect(await focused(page)).toBe('field-stock')
@@ -96,7 +105,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
   test('adds, changes and removes accounts and fiscal years in dialogs', async () => {
     const { page } = await open('#/settings')
     await page.getByRole('button', { name: 'Edit account bank-1' }).click()
-    await fill(page, { Name: 'بانک پاسارگاد' }, 'Save')
+    await fill(page.getByRole('dialog'), { Name: 'بانک پاسارگاد' }, 'Save')
     await page.getByRole('cell', { name: 'بانک پاسارگاد' }).waitFor()
 
     await page.getByRole('button', { name: 'Add fiscal year' }).click()
@@ -146,6 +155,42 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await prefer('Dark')
     await row.getByText('20 Mar 2024').waitFor()
     expect(await colours()).toBe('dark')
+  })
+
+  test('a day is chosen from a month of either calendar, with the keyboard', async () => {
+    for (const [locale, add, choose, month, picked] of [
+      ['en-GB', 'Add fiscal year', 'Choose a day', 'February 2024', '2024-03-01'],
+      ['fa-IR', 'افزودن سال مالی', 'انتخاب از تقویم', 'اسفند ۱۴۰۳', '۱۴۰۴/۰۱/۰۱'],
+    ] as const) {
+      const { page, errors } = await openAt(`${client().url}/#/settings`, { locale })
+      await page.getByRole('button', { name: add }).click()
+      const input = page.getByRole('dialog').locator('input').first()
+      await input.fill(locale === 'fa-IR' ? '۱۴۰۳/۱۲/۳۰' : '2024-02-29')
+      await page.getByRole('button', { name: choose }).first().click()
+      await page.getByText(month).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await page.keyboard.press(locale === 'fa-IR' ? 'ArrowLeft' : 'ArrowRight')
+      await page.keyboard.press('Enter')
+      expect(await input.inputValue()).toBe(picked)
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.locator('.month td button:focus').waitFor()
+      await page.keyboard.press('PageUp')
+      await page.getByText(month).waitFor()
+      await page.keyboard.press('Escape')
+      await page.locator('.month').waitFor({ state: 'detached' })
+      expect(await page.getByRole('dialog').isVisible()).toBe(true)
+      expect(errors).toEqual([])
+    }
+  })
+
+  test('saves the seller of invoices', async () => {
+    const { page } = await open('#/settings')
+    const form = page.getByRole('form', { name: 'Seller' })
+    await fill(form, { Name: 'Sara & Sons', 'Postal code': '1234567890' }, 'Save seller')
+    await page.getByText('Saved. Invoices are printed with it.').waitFor()
+    const { body } = await client().panel('seller')
+    expect(body).toMatchObject({ name: 'Sara & Sons', postalCode: '1234567890', phone: '' })
   })
 
   test('shows a fault on every page until it ends, and sets up examples, stock and settings with one click', async () => {

@@ -149,7 +149,7 @@ describe('numbers', () => {
     expect((await detail('1')).rows).toMatchObject([
       { quantity: '1.00000000000000000001', unit_price: '90071992547409930' },
     ])
-    expect(await (await fetch(`${url}/panel/products`)).text()).toContain('"stock":3.99999999999999999999}')
+    expect(await (await fetch(`${url}/panel/products`)).text()).toContain('"stock":3.99999999999999999999,')
   })
 })
 

@@ -1,85 +1,29 @@
-import type { ErrorCode, OrderResult, RequestState, RequestView } from './messages.ts'
+import {
+  ArgumentError,
+  assertArguments,
+  BOOLEAN,
+  COUNT,
+  either,
+  FUNCTION,
+  HTTP_URL,
+  type Kind,
+  OBJECT,
+  oneOf,
+  optional,
+  POSITIVE,
+  SIGNAL,
+  STRING,
+  TEXT,
+} from './arguments.ts'
+import type { RequestState } from './messages.ts'
 import { pause } from './pause.ts'
-
-export type PaymentMethod = 'online' | 'transfer' | 'card' | 'pos' | 'cash'
-
-/** A payment of the whole order (spec: payment). */
-export type Payment = { method?: PaymentMethod; reference?: string; date?: string }
-
-/** An order of the store (spec: Order request). Amounts are whole rials. */
-export type OrderRequest = {
-  /** Order number in the store, up to 100 characters. */
-  external_id: string
-  /** Order date, YYYY-MM-DD; the day of acceptance by default. */
-  date?: string
-  customer?: { mobile?: string; name?: string; email?: string }
-  items: readonly {
-    /** Product code in the accounting system. */
-    sku: string
-    /** Greater than zero; fractions are allowed. */
-    quantity: number
-    /** Per unit, before discount. */
-    unit_price: number
-    /** For the whole row, not per unit. */
-    discount?: number
-    name?: string
-  }[]
-  shipping?: number
-  /** For the whole order. */
-  discount?: number
-  /** Only if the order is already paid. */
-  payment?: Payment
-}
-
-/** The result of a create, payment, refund or withdrawal. */
-export type RequestResult = {
-  /**
-   * 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet: it is to be sent,
-   * or waits for the invoice to be finalized or for a create that the service refuses.
-   */
-  status: number
-  /** The id and state of the request; undefined when the accounting service itself has answered. */
-  id: string | undefined
-  state: RequestState | undefined
-  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten, and a long name ends with `…`. */
-  warnings: readonly string[]
-  /** The order, as far as it is known. */
-  order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }
-}
-
-/** An order as the relay knows it; `relay` is absent when it was read from the accounting service. */
-export type OrderRead = Partial<OrderResult> & {
-  source: string
-  external_id: string
-  relay?: { version: number; updated_at: string; requests: readonly RequestView[] }
-}
-
-/** A request was refused, or could not be made. */
-export class RequestError extends Error {
-  override readonly name = 'RequestError'
-  /** `unreachable` if no response arrived within the allowed time and attempts. */
-  readonly code: ErrorCode | 'unreachable'
-  /** The status of the response; undefined if there was none. */
-  readonly status: number | undefined
-  /** The field that caused the error, such as `items[3].quantity`. */
-  readonly field: string | undefined
-  /** The id of the refused request. While its `state` is `waiting`, it is sent again: withdraw or correct it. */
-  readonly id: string | undefined
-  readonly state: RequestState | undefined
-
-  constructor(
-    message: string,
-    details: Partial<Pick<RequestError, 'code' | 'status' | 'field' | 'id' | 'state'>>,
-    options?: ErrorOptions,
-  ) {
-    super(message, options)
-    this.code = details.code ?? 'unreachable'
-    this.status = details.status
-    this.field = details.field
-    this.id = details.id
-    this.state = details.state
-  }
-}
+import {
+  type OrderRead,
+  type OrderRequest,
+  type Payment,
+  RequestError,
+  type RequestResult,
+} from './requests.ts'
 
 export type ClientOptions = {
   /** Base URL of the relay, or of the accounting service itself. */
@@ -106,12 +50,23 @@ export type RequestOptions = {
 
 type Answer = { response: Response; json: unknown }
 
+const KEY: Kind = [
+  'a string of visible characters',
+  value => typeof value === 'string' && /^[!-~\u00a1-\u00ff]+$/.test(value),
+]
+const WITHDRAWN = oneOf('create', 'payment', 'refund')
+
 /** Statuses of temporary failures. */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 
+/** Whether a response says what the relay knows of the order's requests. */
+const hasRequests = ({ json }: Answer) => objectOf(json).relay !== undefined
+
 /** Too many open requests for an order end in hours, if not days. */
-const isTemporary = ({ response, json }: Answer) =>
-  RETRIED.has(response.status) && objectOf(objectOf(json).error).code !== 'too_many_requests'
+const isTemporary = (answer: Answer) =>
+  RETRIED.has(answer.response.status) &&
+  !hasRequests(answer) &&
+  objectOf(objectOf(answer.json).error).code !== 'too_many_requests'
 
 /**
  * Seconds to wait before the next attempt: `Retry-After`, as a number or a date, up to half a minute; otherwise
@@ -137,12 +92,13 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-/** @throws RequestError for anything but a 2xx with JSON, or 204 */
-const readResponse = ({ response, json }: Answer) => {
+/** @throws RequestError for anything but a 2xx with JSON, 204, or a read of an order whose create was refused */
+const readResponse = (answer: Answer) => {
+  const { response, json } = answer
   const { status, headers, ok } = response
   const id = headers.get('relay-request-id') ?? undefined
   const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
-  if (ok && (json !== undefined || status === 204)) {
+  if (hasRequests(answer) || (ok && (json !== undefined || status === 204))) {
     const unknown = headers.get('relay-warnings') ?? ''
     return { status, id, state, warnings: unknown.split(', ').filter(Boolean).map(decodeURIComponent), json }
   }
@@ -154,7 +110,10 @@ const readResponse = ({ response, json }: Answer) => {
 
 /**
  * A client of the stores' API, which is the accounting service's own order API: it also works with the service's base
- * URL. Every method rejects with a {@link RequestError}, or with the reason of an aborted `signal`.
+ * URL. Every method rejects with a {@link RequestError}, with a `TypeError` for a wrong argument, or with the reason of an
+ * aborted `signal`.
+ *
+ * @throws TypeError if an option is missing or wrong
  *
  * @example
  * ```ts
@@ -177,17 +136,32 @@ export const createClient = ({
   timeout = 15_000,
   fetch: send = fetch,
 }: ClientOptions) => {
+  assertArguments('create a client', {
+    baseUrl: [baseUrl, HTTP_URL],
+    key: [key, either(TEXT, FUNCTION)],
+    source: [source, TEXT],
+    attempts: [attempts, POSITIVE],
+    timeout: [timeout, POSITIVE],
+    fetch: [send, FUNCTION],
+  })
   const api = `${baseUrl.replace(/\/+$/, '')}/api/v1/`
   const query = `?${new URLSearchParams({ source })}`
   const pathOf = (external_id: string, action = '') =>
     `orders/${encodeURIComponent(external_id)}/${action}${query}`
+  const authorization = async () => {
+    const token = typeof key === 'function' ? await key() : key
+    assertArguments('send a request', { key: [token, KEY] })
+    return `Bearer ${token}`
+  }
 
-  const requestJson = async (
-    method: string,
-    path: string,
-    body: unknown,
-    { wait, strict = false, signal }: RequestOptions = {},
-  ) => {
+  const requestJson = async (method: string, path: string, body: unknown, options: RequestOptions = {}) => {
+    assertArguments('send a request', { options: [options, OBJECT] })
+    const { wait, strict = false, signal } = options
+    assertArguments('send a request', {
+      wait: [wait, optional(COUNT)],
+      strict: [strict, BOOLEAN],
+      signal: [signal, optional(SIGNAL)],
+    })
     const waiting = wait === 0 ? 'respond-async' : `wait=${wait}`
     const preferences = [...(wait === undefined ? [] : [waiting]), ...(strict ? ['handling=strict'] : [])]
     const attempt = async () => {
@@ -195,7 +169,7 @@ export const createClient = ({
       const response = await send(api + path, {
         method,
         headers: {
-          authorization: `Bearer ${typeof key === 'function' ? await key() : key}`,
+          authorization: await authorization(),
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(preferences.length > 0 && { prefer: preferences.join(', ') }),
         },
@@ -210,6 +184,7 @@ export const createClient = ({
       const isLast = number >= attempts
       const answer = await attempt().catch(cause => {
         signal?.throwIfAborted()
+        if (cause instanceof ArgumentError) throw cause
         if (isLast) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
         return undefined
       })
@@ -227,27 +202,55 @@ export const createClient = ({
 
   return {
     /** Creates an order (spec: POST orders). Safe to repeat. */
-    create: (order: OrderRequest, options?: RequestOptions): Promise<RequestResult> =>
-      request('POST', 'orders/', { source, ...order }, options),
-    /** Reads an order (spec: GET orders); rejects with a {@link RequestError} `not_found` if there is none. */
-    read: async (external_id: string, options?: RequestOptions): Promise<OrderRead> =>
-      (await request('GET', pathOf(external_id), undefined, options)).order,
+    create: async (order: OrderRequest, options?: RequestOptions): Promise<RequestResult> => {
+      assertArguments('create an order', { order: [order, OBJECT] })
+      assertArguments('create an order', { external_id: [order.external_id, TEXT] })
+      return request('POST', 'orders/', { source, ...order }, options)
+    },
+    /**
+     * Reads an order (spec: GET orders). Rejects with a {@link RequestError} `not_found` if neither the service nor the
+     * relay has it; an order whose create was refused has no `status`.
+     */
+    read: async (external_id: string, options?: RequestOptions): Promise<OrderRead> => {
+      assertArguments('read an order', { external_id: [external_id, TEXT] })
+      const { status, json } = await requestJson('GET', pathOf(external_id), undefined, options)
+      const order = json as OrderRead
+      return status < 400 ? order : { source, external_id, ...(order.relay && { relay: order.relay }) }
+    },
     /** Registers the payment of the whole invoice (spec: POST payment). */
-    pay: (external_id: string, payment: Payment, options?: RequestOptions): Promise<RequestResult> =>
-      request('POST', pathOf(external_id, 'payment/'), payment, options),
+    pay: async (external_id: string, payment: Payment, options?: RequestOptions): Promise<RequestResult> => {
+      assertArguments('pay an order', { external_id: [external_id, TEXT], payment: [payment, OBJECT] })
+      return request('POST', pathOf(external_id, 'payment/'), payment, options)
+    },
     /** Registers a full return (spec: POST refund). */
-    refund: (external_id: string, reason?: string, options?: RequestOptions): Promise<RequestResult> =>
-      request('POST', pathOf(external_id, 'refund/'), { ...(reason !== undefined && { reason }) }, options),
+    refund: async (
+      external_id: string,
+      reason?: string,
+      options?: RequestOptions,
+    ): Promise<RequestResult> => {
+      assertArguments('refund an order', {
+        external_id: [external_id, TEXT],
+        reason: [reason, optional(STRING)],
+      })
+      return request(
+        'POST',
+        pathOf(external_id, 'refund/'),
+        { ...(reason !== undefined && { reason }) },
+        options,
+      )
+    },
     /**
      * Withdraws a request that was accepted before and still waits; only the relay supports it. Rejects with a
      * {@link RequestError} `nothing_waits`, `registered`, or `held` for a payment that the service holds or may hold.
      */
-    withdraw: (
+    withdraw: async (
       external_id: string,
       of: 'create' | 'payment' | 'refund',
       options?: RequestOptions,
-    ): Promise<RequestResult> =>
-      request('DELETE', pathOf(external_id, of === 'create' ? '' : `${of}/`), undefined, options),
+    ): Promise<RequestResult> => {
+      assertArguments('withdraw a request', { external_id: [external_id, TEXT], of: [of, WITHDRAWN] })
+      return request('DELETE', pathOf(external_id, of === 'create' ? '' : `${of}/`), undefined, options)
+    },
     /**
      * Registers the store's webhook URL (spec: PUT webhook), at the accounting service or, with `feed: http`, at the relay.
      * Registering it again gives it a new secret.
@@ -255,10 +258,13 @@ export const createClient = ({
     registerWebhook: async (
       url: string,
       options?: RequestOptions,
-    ): Promise<{ url: string; secret: string }> =>
-      (await requestJson('PUT', 'webhook/', { url }, options)).json as { url: string; secret: string },
+    ): Promise<{ url: string; secret: string }> => {
+      assertArguments('register a webhook', { url: [url, HTTP_URL] })
+      return (await requestJson('PUT', 'webhook/', { url }, options)).json as { url: string; secret: string }
+    },
     /** Removes the store's webhook URL (spec: DELETE webhook). */
     removeWebhook: async (url: string, options?: RequestOptions): Promise<void> => {
+      assertArguments('remove a webhook', { url: [url, TEXT] })
       await requestJson('DELETE', `webhook/?${new URLSearchParams({ url })}`, undefined, options)
     },
   }

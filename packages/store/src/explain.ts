@@ -1,3 +1,4 @@
+import { assertArguments, BYTES, OBJECT, TEXT } from './arguments.ts'
 import {
   bytesOf,
   fromBase64,
@@ -156,6 +157,11 @@ export const explainSignature = async ({
   /** When the delivery arrived, in unix seconds. @default now */
   receivedAt?: number
 }): Promise<Explanation> => {
+  assertArguments('explain the signature', {
+    headers: [headers, OBJECT],
+    body: [body, BYTES],
+    secret: [secret, TEXT],
+  })
   const failure = await verifySignature({ headers, body, secrets: secret, receivedAt }).catch(
     (error: unknown) => error,
   )

@@ -3,6 +3,7 @@ export { type Explanation, explainSignature } from './explain.ts'
 export * from './messages.ts'
 export { nextSeen, type Once, onceInMemory, type Seen } from './once.ts'
 export * from './receive.ts'
+export * from './requests.ts'
 export {
   type HeadersLike,
   SignatureError,

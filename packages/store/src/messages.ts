@@ -1,3 +1,5 @@
+import { assertArguments, isObject, STRING } from './arguments.ts'
+
 /** A status of the interface; the service may add others, so treat any other text as unknown. */
 export type OrderStatus = 'invoiced' | 'paid' | 'needs_review' | 'refunded' | (string & {})
 
@@ -93,9 +95,6 @@ export type ErrorCode =
   | 'outside_fiscal_years'
   | (string & {})
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The body is not a message of a feed. */
 export class MessageError extends Error {
   override readonly name = 'MessageError'
@@ -116,6 +115,7 @@ export class MessageError extends Error {
  * ```
  */
 export const readMessage = (json: string): FeedMessage => {
+  assertArguments('read a feed message', { json: [json, STRING] })
   let value: unknown
   try {
     value = JSON.parse(json)

@@ -1,7 +1,13 @@
+import { assertArguments, COUNT, FUNCTION, isObject, type Kind, OBJECT, optional, TEXT } from './arguments.ts'
 import type { FeedMessage } from './messages.ts'
 
 /** What a store remembers of an order: the last version and its handled messages. */
 export type Seen = { version: number; deliveries: readonly string[] }
+
+const SEEN: Kind = [
+  'what it returned for the last message, or undefined',
+  value => isObject(value) && COUNT[1](value.version) && Array.isArray(value.deliveries),
+]
 
 /**
  * What to remember after a message; undefined if the message or a higher version was already handled. Messages of one
@@ -18,8 +24,11 @@ export type Seen = { version: number; deliveries: readonly string[] }
  */
 export const nextSeen = (
   seen: Seen | undefined,
-  { version, delivery }: Pick<FeedMessage, 'version' | 'delivery'>,
+  message: Pick<FeedMessage, 'version' | 'delivery'>,
 ): Seen | undefined => {
+  assertArguments('compare versions', { seen: [seen, optional(SEEN)], message: [message, OBJECT] })
+  const { version, delivery } = message
+  assertArguments('compare versions', { version: [version, COUNT], delivery: [delivery, TEXT] })
   if (seen === undefined || version > seen.version) return { version, deliveries: [delivery] }
   if (version < seen.version || seen.deliveries.includes(delivery)) return undefined
   return { version, deliveries: [...seen.deliveries, delivery] }
@@ -64,7 +73,8 @@ export type Handling<Transaction> = {
 export const onceInMemory = (): Once => {
   const orders = new Map<string, Seen>()
   const last = new Map<string, Promise<unknown>>()
-  return (message, handle) => {
+  return async (message, handle) => {
+    assertArguments('handle a message', { message: [message, OBJECT], handle: [handle, FUNCTION] })
     const { source, external_id } = message.data
     const order = JSON.stringify([source, external_id])
     const run = async () => {

@@ -1,3 +1,13 @@
+import {
+  assertArguments,
+  either,
+  FUNCTION,
+  type Kind,
+  OBJECT,
+  optional,
+  POSITIVE,
+  SECRETS,
+} from './arguments.ts'
 import { MessageError, readMessage } from './messages.ts'
 import { type Handling, type Once, onceInMemory } from './once.ts'
 import { bytesOf, type HeadersLike, SignatureError, verifySignature } from './signature.ts'
@@ -14,6 +24,8 @@ const ONE_MEBIBYTE = 1024 * 1024
 /** Without a stack, with which forged messages would fill the log. */
 const report = (error: unknown) =>
   console.error(error instanceof SignatureError || error instanceof MessageError ? error.message : error)
+
+const RECEIVE: Kind = ['what createReceiver returns', FUNCTION[1]]
 
 type Outcome = { status: 200 | 400 | 401 | 413 | 500; error?: string }
 
@@ -56,7 +68,15 @@ const rawBody = (body: unknown): string | Uint8Array => {
  * ```
  */
 export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
+  assertArguments('create a receiver', { options: [options, OBJECT] })
   const { secrets, handle, onError = report, maxBytes = ONE_MEBIBYTE } = options
+  assertArguments('create a receiver', {
+    secrets: [secrets, either(SECRETS, FUNCTION)],
+    handle: [handle, FUNCTION],
+    once: [options.once, optional(FUNCTION)],
+    onError: [onError, FUNCTION],
+    maxBytes: [maxBytes, POSITIVE],
+  })
   const once = options.once ?? (onceInMemory() as Once<Transaction>)
   const receive = async (headers: HeadersLike, body: unknown): Promise<Outcome> => {
     try {
@@ -105,6 +125,9 @@ const receiveFrom = async (
   return receive(headers, new Uint8Array(await new Blob(chunks).arrayBuffer()))
 }
 
+const assertReceive = (receive: Receive) =>
+  assertArguments('create a handler', { receive: [receive, RECEIVE] })
+
 const methodNotAllowed = 'Only POST is allowed'
 
 /**
@@ -121,9 +144,9 @@ const methodNotAllowed = 'Only POST is allowed'
  * console.log((await POST(await signedRequest('https://shop.example/', message, 'forged'))).status) // 401
  * ```
  */
-export const fetchHandler =
-  (receive: Receive) =>
-  async (request: Request): Promise<Response> => {
+export const fetchHandler = (receive: Receive) => {
+  assertReceive(receive)
+  return async (request: Request): Promise<Response> => {
     if (request.method !== 'POST') {
       return Response.json({ error: methodNotAllowed }, { status: 405, headers: { allow: 'POST' } })
     }
@@ -136,6 +159,7 @@ export const fetchHandler =
     await body?.return?.()
     return Response.json({ error }, { status })
   }
+}
 
 type NodeRequest = AsyncIterable<Uint8Array> & {
   method?: string | undefined
@@ -160,9 +184,9 @@ type NodeResponse = {
  * server.listen(0, '127.0.0.1', () => server.close())
  * ```
  */
-export const nodeHandler =
-  (receive: Receive) =>
-  async (request: NodeRequest, response: NodeResponse): Promise<void> => {
+export const nodeHandler = (receive: Receive) => {
+  assertReceive(receive)
+  return async (request: NodeRequest, response: NodeResponse): Promise<void> => {
     const answer = (status: number, error?: string, headers: Record<string, string> = {}) => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers })
       response.end(JSON.stringify({ error }))
@@ -176,6 +200,7 @@ export const nodeHandler =
     // Otherwise Node reads the rest of a body that is too large.
     answer(status, error, status === 413 ? { connection: 'close' } : {})
   }
+}
 
 type FastifyRequest = { headers: NodeRequest['headers']; body: unknown }
 type FastifyReply = { code(status: number): { send(body: unknown): unknown } }
@@ -196,9 +221,10 @@ type FastifyReply = { code(status: number): { send(body: unknown): unknown } }
  * console.log((await app.inject({ method: 'POST', url: '/webhook', payload: {} })).statusCode) // 401
  * ```
  */
-export const fastifyHandler =
-  (receive: Receive) =>
-  async ({ headers, body }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+export const fastifyHandler = (receive: Receive) => {
+  assertReceive(receive)
+  return async ({ headers, body }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { status, error } = await receive(headers, body)
     return reply.code(status).send({ error })
   }
+}

@@ -5,6 +5,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
+import { assertArguments, FUNCTION, HTTP_URL, OBJECT, optional, POSITIVE, SIGNAL } from './arguments.ts'
 import { readMessage } from './messages.ts'
 import { type Handling, type Once, onceInMemory } from './once.ts'
 import { pause } from './pause.ts'
@@ -50,8 +51,18 @@ const entriesOf = (messages: readonly Message[]) =>
 export const consumeFeed = async <Transaction = undefined>(
   options: ConsumeOptions<Transaction>,
 ): Promise<void> => {
+  assertArguments('consume a feed', { options: [options, OBJECT] })
   const { sqs, queueUrl, handle, signal, visibilityTimeout = 60 } = options
   const { onError = (error: unknown) => console.error(error) } = options
+  assertArguments('consume a feed', {
+    sqs: [sqs, OBJECT],
+    queueUrl: [queueUrl, HTTP_URL],
+    handle: [handle, FUNCTION],
+    once: [options.once, optional(FUNCTION)],
+    onError: [onError, FUNCTION],
+    signal: [signal, optional(SIGNAL)],
+    visibilityTimeout: [visibilityTimeout, POSITIVE],
+  })
   const once = options.once ?? (onceInMemory() as Once<Transaction>)
 
   /** Handles the messages of one order; returns those that are done. */

@@ -1,5 +1,13 @@
+import { assertArguments, COUNT, HTTP_URL, OBJECT, oneOf, SECRETS, TEXT } from './arguments.ts'
 import type { FeedMessage, OrderResult, RequestChanged, RequestState } from './messages.ts'
 import { bytesOf, fromBase64, hmac, sign, toBase64 } from './signature.ts'
+
+const STATE = oneOf('waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn')
+
+const assertMessage = (data: { external_id: string }, version: number) => {
+  assertArguments('create a message', { data: [data, OBJECT], version: [version, COUNT] })
+  assertArguments('create a message', { external_id: [data.external_id, TEXT] })
+}
 
 /**
  * A message about a changed order, as the relay would send it; for tests of a store.
@@ -15,24 +23,27 @@ import { bytesOf, fromBase64, hmac, sign, toBase64 } from './signature.ts'
 export const orderUpdated = (
   data: Partial<OrderResult> & { external_id: string },
   version = 1,
-): FeedMessage => ({
-  event: 'order.updated',
-  delivery: crypto.randomUUID(),
-  version,
-  cause: { event: 'order.updated', delivery: crypto.randomUUID() },
-  data: {
-    source: 'api',
-    status: 'invoiced',
-    status_display: 'invoiced',
-    total: '1500000',
-    invoice_number: 1,
-    invoice_status: 'posted',
-    receipt_number: null,
-    return_number: null,
-    error: null,
-    ...data,
-  },
-})
+): FeedMessage => {
+  assertMessage(data, version)
+  return {
+    event: 'order.updated',
+    delivery: crypto.randomUUID(),
+    version,
+    cause: { event: 'order.updated', delivery: crypto.randomUUID() },
+    data: {
+      source: 'api',
+      status: 'invoiced',
+      status_display: 'invoiced',
+      total: '1500000',
+      invoice_number: 1,
+      invoice_status: 'posted',
+      receipt_number: null,
+      return_number: null,
+      error: null,
+      ...data,
+    },
+  }
+}
 
 /**
  * A message about a request whose state has changed, such as `rejected` with an `error`.
@@ -50,6 +61,8 @@ export const requestChanged = (
   data: Partial<RequestChanged['data']> & { external_id: string },
   version = 1,
 ): FeedMessage => {
+  assertArguments('create a message', { state: [state, STATE] })
+  assertMessage(data, version)
   const id = crypto.randomUUID()
   return {
     event: `order.${state}`,
@@ -85,6 +98,11 @@ export const signedRequest = async (
   secrets: string | readonly string[],
   t = Math.floor(Date.now() / 1000),
 ): Promise<Request> => {
+  assertArguments('sign a request', {
+    url: [url, HTTP_URL],
+    message: [message, OBJECT],
+    secrets: [secrets, SECRETS],
+  })
   const body = JSON.stringify(message)
   const standard = await standardSignatures([secrets].flat(), `${message.delivery}.${t}`, body)
   return new Request(url, {

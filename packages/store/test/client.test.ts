@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { useSandbox } from 'order-relay-sandbox/test/world.ts'
-import { type ClientOptions, createClient, RequestError } from '../src/client.ts'
+import { type ClientOptions, createClient } from '../src/client.ts'
+import { RequestError } from '../src/requests.ts'
 
 const order = (external_id: string, sku = 'SKU-1') => ({
   external_id,
@@ -95,6 +96,21 @@ test('throws for a redirect without following or retrying it', async () => {
   await close()
   expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
 })
+
+const REFUSED = [
+  { id: 'i', kind: 'create', state: 'waiting', reason: { status: 400, message: 'No product' } },
+]
+
+test.each([404, 503])(
+  "a read that is answered %i returns an order's requests, if the relay knows them",
+  async status => {
+    const relay = { version: 1, updated_at: '2026-11-22T08:00:00.000Z', requests: REFUSED }
+    const body = JSON.stringify({ error: { code: 'not_found', message: 'unknown' }, relay })
+    const { client, requests } = answered([status], {}, { body })
+    expect(await client.read('7')).toEqual({ source: 'api', external_id: '7', relay })
+    expect(requests).toHaveLength(1)
+  },
+)
 
 test('the caller can set how long the relay waits', async () => {
   const { client, requests } = answered([])

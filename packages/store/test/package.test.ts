@@ -1,14 +1,19 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
+import { freePorts } from '@order-relay/local/ports.ts'
+import { codeBlocks } from '@order-relay/test-support/documents.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
-import { pack, ROOT } from '@order-relay/test-support/project.ts'
+import { endPrograms, startProgram } from '@order-relay/test-support/program.ts'
+import { ROOT } from '@order-relay/test-support/project.ts'
+import { orderUpdated, signedRequest } from '../src/testing.ts'
 
+const README = join(ROOT, 'packages/store/README.md')
 const run = promisify(execFile)
-const folder = useFolder()
+const folder = useFolder(endPrograms)
 
 const COMPILER_OPTIONS = {
   target: 'es2024',
@@ -22,14 +27,19 @@ const COMPILER_OPTIONS = {
   noEmit: true,
 }
 
-test('the package installs from its tarball; the snippets of its README compile and run on every available Node', async () => {
+test('the commands of its README install the package; its snippets compile and run on every available Node', async () => {
   const project = folder()
   // Left by a deleted source file.
   await mkdir(join(ROOT, 'packages/store/dist'), { recursive: true })
   await writeFile(join(ROOT, 'packages/store/dist/stale.js'), '')
-  const tarball = await pack('store', project)
   await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }))
-  await run('npm', ['install', '--offline', '--no-audit', tarball], { cwd: project })
+  const [, install = ''] = codeBlocks(README, 'sh')
+  const script = install
+    .replace('cd order-relay\nnpm ci\n', `cd '${ROOT}'\n`)
+    .replaceAll('../my-store', `'${project}'`)
+  await run('sh', ['-ec', script], {
+    env: { ...process.env, npm_config_offline: 'true', npm_config_audit: 'false' },
+  })
   for (const scope of ['@aws-sdk', '@types', '@smithy']) {
     await mkdir(join(project, 'node_modules'), { recursive: true })
     await symlink(join(ROOT, 'node_modules', scope), join(project, 'node_modules', scope))
@@ -37,8 +47,7 @@ test('the package installs from its tarball; the snippets of its README compile 
 
   expect(await readdir(join(project, 'node_modules/order-relay-store'))).not.toContain('stale.js')
 
-  const readme = readFileSync(join(ROOT, 'packages/store/README.md'), 'utf8')
-  const snippets = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  const snippets = codeBlocks(README, 'ts')
   expect(snippets.length).toBeGreaterThan(5)
   for (const [index, code] of snippets.entries()) await writeFile(join(project, `${index}.ts`), code)
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS }))
@@ -57,8 +66,28 @@ test('the package installs from its tarball; the snippets of its README compile 
     const { valid } = await explainSignature({ headers, body: await copy.text(), secret: 's' })
     console.log(status, valid, handled.join())`
   await writeFile(join(project, 'main.mjs'), program)
+  // What `relay stores show` prints.
+  const example = readFileSync(join(ROOT, 'examples/http-receiver.ts'), 'utf8')
+  await writeFile(join(project, 'store.mjs'), example.replace('./once.ts', './once.mjs'))
+  await copyFile(join(ROOT, 'examples/once.mjs'), join(project, 'once.mjs'))
   // npm may run on a different Node than the tests.
   for (const node of new Set([process.execPath, process.env.npm_node_execpath ?? 'node'])) {
     expect((await run(node, ['main.mjs'], { cwd: project })).stdout).toBe('200 true 1\n')
+    const { relay: port } = await freePorts()
+    const env = {
+      ...process.env,
+      FEED_SECRET: 'secret',
+      PORT: String(port),
+      DATABASE: join(project, `${port}`),
+    }
+    const store = startProgram(['store.mjs'], { cwd: project, program: node, env })
+    await store.printed(/http:/)
+    const message = orderUpdated({ external_id: '1001' })
+    for (const _ of ['', 'again']) {
+      const request = await signedRequest(`http://127.0.0.1:${port}/`, message, 'secret')
+      expect((await fetch(request)).status).toBe(200)
+    }
+    store.child.kill('SIGINT')
+    expect((await store.ended).output.match(/applied: 1001/g)).toHaveLength(1)
   }
 })

@@ -119,7 +119,7 @@ test('names a missing header', async () => {
 test.each([
   ['the time of arrival is not known', { receivedAt: Number.NaN }, 'numbers of seconds'],
   ['the tolerance is not a number', { tolerance: Number.NaN }, 'numbers of seconds'],
-  ['a secret is empty', { secrets: ['', SECRET] }, 'the secret is empty'],
+  ['a secret is empty', { secrets: ['', SECRET] }, 'secrets is a list; it must be a secret'],
 ])('rejects everything when %s', async (_what, options, message) => {
   await expect(verify(options)).rejects.toThrow(message)
 })

@@ -3,6 +3,7 @@ import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
 import { OVERVIEW } from './api.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
+import { Feed, Feeds } from './feeds.tsx'
 import { Log } from './log.tsx'
 import { Messages } from './messages.tsx'
 import { Order } from './order.tsx'
@@ -14,6 +15,7 @@ import { openSession } from './session.ts'
 import { Setup } from './setup.tsx'
 import { Tests } from './setup-tests.tsx'
 import { Store, Stores } from './stores.tsx'
+import { Tour } from './tour.tsx'
 import './console.css'
 
 const PAGES: Pages = {
@@ -29,6 +31,12 @@ const PAGES: Pages = {
     Detail: Delivery,
     label: t('Deliveries'),
     icon: 'M4 13v6h16v-6M12 3v11M8 10l4 4 4-4',
+  },
+  feeds: {
+    Page: Feeds,
+    Detail: Feed,
+    label: t('Messages'),
+    icon: 'M20 13V7H4v6M12 21V10M8 14l4-4 4 4',
   },
   stores: {
     Page: Stores,
@@ -51,6 +59,7 @@ const PAGES: Pages = {
   dead: { Page: Messages, label: t('Dead letters'), icon: 'M3 5h18v14H3zM3 6l9 7 9-7M9 16l6 0' },
   quarantine: { Page: Messages, label: t('Quarantine'), icon: 'M12 3l9 16H3zM12 9v5M12 16.5v.5' },
   runbook: { Page: Runbook },
+  tour: { Page: Tour },
 }
 
 const Console = () => {

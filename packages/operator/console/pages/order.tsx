@@ -9,6 +9,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { StatusChip } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { FEED_CHANGES, FeedState, linkToFeed, RetryButton } from './feed-pieces.tsx'
 import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
@@ -69,7 +70,7 @@ const toneOf = ({ calls, requests, status }: Entry): Tone | undefined => {
 
 const DELIVERED = 'order.updated'
 
-const Change = ({ entry }: { entry: Entry }) => {
+const Change = ({ entry, feed }: { entry: Entry; feed: Data['feed'] }) => {
   const { at, event, delivery, calls, published, requests, version, cut } = entry
   return (
     <Happened what={nameIn(NAMES, event)} at={at} tone={toneOf(entry)}>
@@ -85,10 +86,15 @@ const Change = ({ entry }: { entry: Entry }) => {
         ))}
         {published.map(message => (
           <li key={message.delivery}>
-            {t('To the store: {event}, version {version}', {
+            {t('Message to the store: {event}, version {version}', {
               event: <Code>{message.event}</Code>,
               version: serial(version),
-            })}
+            })}{' '}
+            {feed.messages
+              .filter(({ delivery }) => delivery === message.delivery)
+              .map(each => (
+                <FeedState key={each.delivery} {...each} />
+              ))}
           </li>
         ))}
         {cut && <li>{t('… and more, beyond the limit of the history')}</li>}
@@ -104,11 +110,15 @@ const Change = ({ entry }: { entry: Entry }) => {
   )
 }
 
-const Timeline = ({ entries, complete }: Data) => (
-  <Section id="history" title={t('History')}>
+const Timeline = ({ source, external_id, entries, complete, feed }: Data) => (
+  <Section
+    id="history"
+    title={t('History')}
+    aside={<a href={linkToFeed({ source, external_id })}>{t('Messages to the store')}</a>}
+  >
     <ol class="timeline">
       {entries.map(entry => (
-        <Change key={entry.at} entry={entry} />
+        <Change key={entry.at} entry={entry} feed={feed} />
       ))}
     </ol>
     {!complete && <p class="muted">{t('Earlier changes are not in the history.')}</p>}
@@ -196,7 +206,7 @@ const Log = (key: Key) => {
 export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
-    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, 'feed message delivered') }),
+    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, ...FEED_CHANGES) }),
     announce: ({ order: before }, { order }) =>
       before.updated_at === order.updated_at ? undefined : t('The order has changed.'),
   },
@@ -211,6 +221,7 @@ export const Order = page(
           <Button kind="small" onClick={() => check(order)}>
             {t('Check now')}
           </Button>
+          <RetryButton order={order} messages={order.feed.messages} />
           <Button kind="small" onClick={() => resend(order)}>
             {t('Resend to the store')}
           </Button>

@@ -7,6 +7,7 @@ import type { ComponentChildren } from 'preact'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
+import { TourOffer } from './tour.tsx'
 
 type Data = RouteData<'overview'>
 type Alarm = Data['alarms'][number]
@@ -251,6 +252,7 @@ export const Overview = page(
     return (
       <>
         <PageHead />
+        {local && <TourOffer />}
         <Verdict {...overview} />
         <Section id="flow" title={t('Flow')}>
           <Flow {...overview} />

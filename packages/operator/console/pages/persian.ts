@@ -2,6 +2,7 @@ import { translator } from '@order-relay/web/language.ts'
 import { learnMessages } from '@order-relay/web/messages.ts'
 import { COMMON } from '@order-relay/web/persian.ts'
 import { SERVICE_MESSAGES, SYSTEM_MESSAGES } from '@order-relay/web/service-messages.ts'
+import { FEEDS } from './persian-feeds.ts'
 import { MESSAGES } from './persian-messages.ts'
 
 for (const messages of [SERVICE_MESSAGES, SYSTEM_MESSAGES, MESSAGES]) learnMessages(messages)
@@ -9,6 +10,7 @@ for (const messages of [SERVICE_MESSAGES, SYSTEM_MESSAGES, MESSAGES]) learnMessa
 /** Persian translations of the console's texts. */
 export const t = translator({
   ...COMMON,
+  ...FEEDS,
   Overview: 'نمای کلی',
   '{count|alarm is|alarms are} active': 'هشدار فعال',
   Alarms: 'هشدارها',
@@ -227,7 +229,7 @@ export const t = translator({
   'Policy of the queue': 'Policy صف',
   "Policy of the consumer's role": 'Policy نقش مصرف‌کننده',
   'Environment variables': 'متغیرهای محیطی',
-  'Code of the store': 'کد فروشگاه',
+  'Code of the store: {file}': 'کد فروشگاه: {file}',
   'Write the index': 'ساخت ایندکس',
   'Write the index of keys and secrets': 'ساخت ایندکس کلیدها',
   'The functions read keys and secrets from an index. It needs to be written only if parameters were changed by hand; no key changes.':
@@ -455,4 +457,41 @@ export const t = translator({
   'Warnings, errors': 'هشدار و خطا',
   'Delivery, request or message': 'وب‌هوک، درخواست یا پیام',
   Level: 'سطح',
+  // The tour.
+  Tour: 'آشنایی',
+  'The relay stands between your stores and the accounting service. Stores send it their orders, payments and refunds; it has each registered exactly once, and tells the store the outcome. While the service is down or an accountant has to act, it keeps what it has accepted, and tries again.':
+    'رله میان فروشگاه‌های شما و سرویس حسابداری است. فروشگاه‌ها سفارش، پرداخت و مرجوعی را به رله می‌فرستند؛ رله هر کدام را دقیقاً یک بار در سرویس ثبت می‌کند و نتیجه را به فروشگاه خبر می‌دهد. اگر سرویس قطع باشد یا حسابدار باید کاری بکند، رله آنچه را پذیرفته نگه می‌دارد و دوباره می‌فرستد.',
+  'Take the tour, two minutes': 'آشنایی در دو دقیقه',
+  Hide: 'پنهان کن',
+  'Show the order in the panel': 'نمایش سفارش در پنل حسابدار',
+  'Send an order': 'سفارش بفرستید',
+  'A store sends an order of one table, as it would to the accounting service.':
+    'فروشگاه سفارش یک میز را می‌فرستد، همان‌طور که به خود سرویس حسابداری می‌فرستاد.',
+  'Send the order': 'ارسال سفارش',
+  'The relay queued the order, the service made an invoice, and the store got the answer of the service. A message about it waits in the queue of the store.':
+    'رله سفارش را در صف گذاشت، سرویس فاکتور صادر کرد و فروشگاه پاسخ سرویس را گرفت. پیام این تغییر در صف فروشگاه است.',
+  'Make trouble': 'یک اختلال بسازید',
+  'The accounting service fails for 20 seconds, and just then the store pays.':
+    'سرویس حسابداری ۲۰ ثانیه قطع می‌شود و فروشگاه درست همان موقع پرداخت را می‌فرستد.',
+  'Break the service and pay': 'قطع سرویس و ارسال پرداخت',
+  'The store got 202: the payment is accepted and waits. Watch it here: once the service answers again, the relay sends the payment, and the order is paid. The store does nothing.':
+    'فروشگاه پاسخ ۲۰۲ گرفت: پرداخت پذیرفته شده و منتظر است. همین‌جا ببینید: سرویس که برگردد، رله پرداخت را می‌فرستد و سفارش پرداخت‌شده می‌شود. فروشگاه لازم نیست کاری بکند.',
+  'Let an accountant decide': 'کار را به حسابدار بسپارید',
+  'The store sends and pays an order of a chair that is not in stock.':
+    'فروشگاه سفارش یک صندلی را که موجودی ندارد می‌فرستد و پرداختش را هم ثبت می‌کند.',
+  'Order a chair': 'سفارش صندلی',
+  'The service made a draft that an accountant has to review, and holds the payment. It refused the payment with 400; the relay told the store what that means: 202, held.':
+    'سرویس پیش‌نویسی ساخت که حسابدار باید بررسی کند، و پرداخت را معلق نگه داشت. پاسخ سرویس به پرداخت ۴۰۰ بود؛ رله معنی‌اش را به فروشگاه گفت: ۲۰۲، معلق.',
+  'See it heal': 'ببینید که درست می‌شود',
+  'The accountant corrects the stock and retries. Do it in the panel, or here.':
+    'حسابدار موجودی را اصلاح و دوباره تلاش می‌کند؛ این کار را در پنل انجام دهید یا همین‌جا.',
+  'Correct the stock and retry': 'اصلاح موجودی و تلاش دوباره',
+  'The service finalized the invoice, registered the payment and sent a signed webhook. The relay verified it, and the message for the store is in its queue.':
+    'سرویس فاکتور را قطعی کرد، پرداخت را ثبت کرد و وب‌هوک امضاشده فرستاد. رله امضا را بررسی کرد و پیام فروشگاه را در صفش گذاشت.',
+  'Answer to the store: {answer}': 'پاسخ به فروشگاه: {answer}',
+  'In progress…': 'در حال انجام…',
+  'Start again': 'از نو',
+  'That was the tour': 'پایان آشنایی',
+  'Both orders are paid, once. {store} lists what waits in the queue of the store.':
+    'هر دو سفارش پرداخت شده‌اند، دقیقاً یک بار. پیام‌های منتظر در صف فروشگاه را در {store} ببینید.',
 })

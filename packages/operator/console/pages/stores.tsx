@@ -17,11 +17,13 @@ import {
   Section,
   Table,
 } from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { act, type RouteData, reads } from './api.ts'
+import { act, OVERVIEW, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
+import { FEED_CHANGES } from './feed-pieces.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
@@ -30,7 +32,7 @@ type Store = RouteData<'stores'>['stores'][number]
 type Shop = RouteData<'store'>
 type Key = Shop['keys'][number]
 
-const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
+const STORES = reads('stores', {}, 'queues', 'resends', ...FEED_CHANGES)
 
 const FeedName = ({ feed, exact }: Store) => (
   <>
@@ -159,7 +161,8 @@ const SNIPPETS: Readonly<Record<string, string>> = {
   role_policy: t("Policy of the consumer's role"),
   aws_cli: 'AWS CLI',
   environment: t('Environment variables'),
-  code: t('Code of the store'),
+  'store.mjs': t('Code of the store: {file}', { file: 'store.mjs' }),
+  'store.py': t('Code of the store: {file}', { file: 'store.py' }),
   message: t('Message'),
   attributes: t('Message attributes'),
   headers: t('Additional headers'),
@@ -180,7 +183,14 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
   </Section>
 )
 
-const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
+type DetailsProps = Store & {
+  shop: Shop
+  retry: RouteData<'feeds/retries'>['job'] | undefined
+  /** Seconds. */
+  age: number | undefined
+}
+
+const Details = ({ shop, retry, age, ...store }: DetailsProps) => {
   const { source, exact, feed, queue, waiting, error, resend } = store
   const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
@@ -223,11 +233,15 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
               <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
             )}
             {feed.kind === 'http' && <Button onClick={createSecret}>{t('New secret')}</Button>}
+            {feed.kind !== 'sqs' && waiting > 0 && (
+              <Button onClick={() => act('feeds/retry-store', { source })}>{t('Retry all now')}</Button>
+            )}
             <Button onClick={() => askResend(source)}>{t('Resend orders')}</Button>
           </span>
         }
       >
         {resend && <Job job={resend} stop={() => act('stores/resend-stop', { source })} />}
+        {retry && <Job job={retry} stop={() => act('feeds/retry-stop', { source })} />}
         {secret.value && (
           <Shown text={secret.value}>
             {t('This secret is shown only once. The store verifies its messages with it.')}
@@ -240,6 +254,11 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
             [t('Messages')]: exact && t('Only order.updated, as the service sends it'),
             [t('Queue')]: <Id value={queue} />,
             [t('Messages waiting')]: decimal(waiting),
+            [t('Being received, or waiting for a retry')]: decimal(shop.queue.in_flight),
+            [t('Oldest message')]: age !== undefined && formatMilliseconds(age * 1000),
+            [t('Attempts')]: feed.kind !== 'sqs' && (
+              <a href={linkTo(['feeds'], { source, since: '24h' })}>{t('of the last day')}</a>
+            ),
             [t('Consumers')]: shop.feed.consumers?.join(', '),
             [t('Dead letters')]: shop.feed.dead_letters !== undefined && decimal(shop.feed.dead_letters),
             [t('Dead letters after')]: shop.feed.dead_letter_after,
@@ -273,14 +292,24 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
 export const Store = page(
   {
     title: ({ path: [, source = ''] }) => source,
-    reads: ({ path: [, source] }) => ({ known: STORES, shop: reads('store', { source }) }),
+    reads: ({ path: [, source] }) => ({
+      known: STORES,
+      shop: reads('store', { source }, 'queues'),
+      retries: reads('feeds/retries', { source }, 'retries'),
+      overview: OVERVIEW,
+    }),
   },
-  ({ known: { stores }, shop, route: { path } }) => {
+  ({ known: { stores }, shop, retries, overview, route: { path } }) => {
     const store = stores.find(({ source }) => source === path[1])
     return (
       <>
         <PageHead />
-        {store && <Details key={store.source} shop={shop} {...store} />}
+        {store && (
+          <Details
+            {...{ key: store.source, shop, retry: retries.job, ...store }}
+            age={overview.ages?.[`feed ${store.source}`]}
+          />
+        )}
       </>
     )
   },

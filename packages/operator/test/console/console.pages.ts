@@ -10,6 +10,7 @@ import { createLive } from '../../console/live.ts'
 import { startConsole } from '../../console/server.ts'
 import { type Context, createContext } from '../../core/context.ts'
 import { pageTests } from './pages.ts'
+import { tourTests } from './tour.ts'
 
 type Headers = Record<string, string>
 
@@ -167,6 +168,7 @@ test('reports a change as soon as the first page has connected', async () => {
 describe('in a browser', () => {
   const openAt = withBrowser()
   pageTests(options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options }))
+  tourTests(options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options }))
 
   test('all tabs of a browser share the session, which another port does not receive', async () => {
     const address = nextUrl()

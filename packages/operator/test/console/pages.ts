@@ -56,7 +56,7 @@ const VIEWS = [
   ['#/dead', 'Read again'],
   ['#/quarantine', 'Read again'],
   ['#/stores', 'All stores in'],
-  ['#/stores/api', 'Code of the store'],
+  ['#/stores/api', 'Code of the store: store.mjs'],
 ] as const
 
 const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
@@ -374,7 +374,7 @@ export const pageTests = (open: Open) => {
       await page.keyboard.press('Enter')
       await processed('logged-1').waitFor({ state: 'detached' })
       // Fields common to all lines are not repeated.
-      await lines.filter({ hasText: /event processed\s+[0-9a-f-]{36}/ }).waitFor()
+      await lines.filter({ hasText: /event processed\s+[0-9a-f-]{12}…/ }).waitFor()
 
       await click('button', 'Pause')
       const before = await lines.count()
@@ -388,7 +388,7 @@ export const pageTests = (open: Open) => {
       await page.getByLabel('Level').selectOption('All lines')
       await lines.first().waitFor()
       await isAccessible()
-      await lines.getByRole('link', { name: data.delivery }).last().click()
+      await lines.locator(`a[title="${data.delivery}"]`).last().click()
       await click('link', 'Show the order')
       await page.getByRole('heading', { name: 'Order logged-2' }).waitFor()
     })

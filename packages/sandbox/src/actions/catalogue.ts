@@ -1,8 +1,14 @@
 import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import { decimal, exactNumber, shown, ZERO } from '../decimal.ts'
-import type { FiscalYearsChange, ProductChange, SettingsChange } from '../panel-requests.ts'
+import type { FiscalYearsChange, ProductChange, SellerChange, SettingsChange } from '../panel-requests.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
-import { type Account, DEFAULT_SETTINGS, type FiscalYear, type Product } from '../store/catalogue.ts'
+import {
+  type Account,
+  DEFAULT_SETTINGS,
+  type FiscalYear,
+  type Product,
+  type Seller,
+} from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 
 /** The settings; `taxRate` is in percent. */
@@ -43,18 +49,24 @@ export const restoreSettings = (store: Store) =>
     return readSettings(store)
   })
 
-const shownProduct = ({ sku, name, stock }: Product) => ({ sku, name, stock: exactNumber(shown(stock)) })
+const shownProduct = ({ sku, name, stock, price }: Product) => ({
+  ...{ sku, name, stock: exactNumber(shown(stock)) },
+  price: price === null ? null : exactNumber(shown(price)),
+})
 
-export const listProducts = (store: Store) => ({ products: store.products.list().map(shownProduct) })
+export const listProducts = ({ q }: { q?: string | undefined }, store: Store) => ({
+  products: store.products.list(q).map(shownProduct),
+})
 
-/** Changes or adds a product. A new product is named by its code and has no stock by default. */
-export const putProduct = (sku: string, { name, stock }: ProductChange, store: Store) =>
+/** Changes or adds a product. A new product is named by its code and has neither stock nor price by default. */
+export const putProduct = (sku: string, { name, stock, price }: ProductChange, store: Store) =>
   store.transact(() => {
-    const known = store.products.find(sku) ?? { sku, name: sku, stock: ZERO }
+    const known = store.products.find(sku) ?? { sku, name: sku, stock: ZERO, price: null }
     const product = {
       sku,
       name: name ?? known.name,
       stock: stock === undefined ? known.stock : decimal(stock),
+      price: price === undefined ? known.price : price === null ? null : decimal(price),
     }
     store.products.put(product)
     store.changes.note({ kind: 'product', sku })
@@ -66,6 +78,14 @@ export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>
   store.transact(() => ({
     products: store.products.list().map(({ sku }) => putProduct(sku, { stock }, store)),
   }))
+
+/** Changes what invoices say of the seller. */
+export const changeSeller = (change: SellerChange, store: Store): Seller =>
+  store.transact(() => {
+    store.seller.put({ ...store.seller.read(), ...change })
+    store.changes.note({ kind: 'seller' })
+    return store.seller.read()
+  })
 
 /** Changes or adds an account. */
 export const putAccount = (account: Account, store: Store): Account =>

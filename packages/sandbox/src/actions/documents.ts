@@ -1,55 +1,61 @@
-import { type Decimal, decimalFrom, isLess, minus, plus, shown, ZERO } from '../decimal.ts'
-import { rials } from '../pricing.ts'
+import { type Decimal, decimalFrom, minus, plus, shown, ZERO } from '../decimal.ts'
+import { partOf, rials, sum } from '../pricing.ts'
 import type { Payment } from '../requests.ts'
-import type { Account, Product } from '../store/catalogue.ts'
+import type { Account } from '../store/catalogue.ts'
+import type { Paid, Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
-import type { HeldPayment, Order, Receipt } from '../store/orders.ts'
+import type { Order } from '../store/orders.ts'
+import { describeShortages, type Goods, issueGoods, restockGoods, shortagesOf } from './stock.ts'
 
 type Invoice = Pick<Order, 'invoice_number'>
 
-/** A product of an invoice and its total quantity over all rows. */
-type Demand = { product: Product; quantity: Decimal }
-
-const demandOf = ({ invoice_number }: Invoice, store: Store): Demand[] => {
-  const quantities = new Map<string, Decimal>()
-  for (const { sku, quantity } of store.invoiceRows.list(invoice_number)) {
-    if (sku !== null) quantities.set(sku, plus(quantities.get(sku) ?? ZERO, decimalFrom(quantity)))
-  }
-  return [...quantities].flatMap(([sku, quantity]) => {
-    const product = store.products.find(sku)
-    return product === undefined ? [] : [{ product, quantity }]
+/** The rows of an invoice, each with the quantity that was returned and the one that is left. */
+export const rowsOf = ({ invoice_number }: Invoice, store: Store) => {
+  const returns = store.returnRows.list(invoice_number)
+  return store.invoiceRows.list(invoice_number).map((row, position) => {
+    const returned = returns
+      .filter(each => each.position === position)
+      .reduce((all, { quantity }) => plus(all, decimalFrom(quantity)), ZERO)
+    return { ...row, position, returned, left: minus(decimalFrom(row.quantity), returned) }
   })
 }
 
-/** The quantities by which an invoice exceeds the stock. */
-export const shortagesOf = (invoice: Invoice, store: Store) =>
-  demandOf(invoice, store)
-    .filter(({ product, quantity }) => isLess(product.stock, quantity))
-    .map(({ product: { sku, name, stock }, quantity }) => ({
-      ...{ sku, name },
-      needed: shown(quantity),
-      available: shown(stock),
-    }))
+/** The goods of an invoice that were not returned. */
+export const goodsOf = (invoice: Invoice, store: Store): Goods =>
+  rowsOf(invoice, store).map(({ sku, left }) => ({ sku, quantity: shown(left) }))
 
-/** Shortages, described for the accountant. */
-export const describeShortages = (shortages: ReturnType<typeof shortagesOf>): string =>
-  shortages.map(({ sku, needed, available }) => `"${sku}" needs ${needed}, available ${available}`).join('; ')
+/** What the customer owes for an invoice; negative if it is owed to the customer. */
+export const balanceOf = ({ total, received, returned }: Pick<Order, 'total' | 'received' | 'returned'>) =>
+  BigInt(total) - BigInt(returned) - BigInt(received)
 
-const move = (invoice: Invoice, store: Store, moved: typeof plus) => {
-  for (const { product, quantity } of demandOf(invoice, store)) {
-    store.products.setStock(product.sku, moved(product.stock, quantity))
-    store.changes.note({ kind: 'product', sku: product.sku })
-  }
+const amountOf = ({ amount }: { amount: string }) => amount
+
+/**
+ * Derives status, sums and numbers of a finalized invoice from its documents: it is refunded once all of it is returned,
+ * and paid once its receipts cover what is left of it. Until then it is invoiced, and the order result shows neither its
+ * receipts nor its returns, because the interface has no partial ones. Runs in the caller's transaction.
+ *
+ * @returns the status
+ */
+export const settle = (order: Order, store: Store) => {
+  const { invoice_number, total } = order
+  const [receipts, returns] = [store.receipts.list(invoice_number), store.returns.list(invoice_number)]
+  const [received, returned] = [sum(receipts.map(amountOf)), sum(returns.map(amountOf))]
+  const isReturned = returns.length > 0 && rowsOf(order, store).every(({ left }) => left.units === 0n)
+  const isPaid = receipts.length > 0 && balanceOf({ total, received, returned }) <= 0n
+  const status = isReturned ? 'refunded' : isPaid ? 'paid' : 'invoiced'
+  const receipt = { refunded: order.receipt_number, paid: receipts.at(-1)?.number, invoiced: null }[status]
+  store.orders.settle(invoice_number, {
+    ...{ status, received, returned },
+    receipt_number: receipt ?? null,
+    return_number: (isReturned && returns.at(-1)?.number) || null,
+  })
+  return status
 }
 
-/** Takes the goods of an invoice from stock. Runs in the caller's transaction. */
-export const issueGoods = (invoice: Invoice, store: Store): void => move(invoice, store, minus)
-
-/** Puts the goods of an invoice back in stock. Runs in the caller's transaction. */
-export const restockGoods = (invoice: Invoice, store: Store): void => move(invoice, store, plus)
-
-/** A payment with its defaults (spec: payment; the date defaults to the order date). */
-export const paymentOf = ({ method, reference, date }: Payment, order: Order): HeldPayment => ({
+/** A payment of a whole invoice with its defaults (spec: payment; the date defaults to the order date). */
+export const paymentOf = ({ method, reference, date }: Payment, order: Order): Paid => ({
+  amount: null,
   method,
   reference: reference ?? '',
   date: date ?? order.date,
@@ -64,48 +70,61 @@ const receiptType = (account: Account | undefined, method: Payment['method']): R
   return method === 'card' || method === 'pos' ? 'pos' : 'transfer'
 }
 
-/**
- * Registers a receipt for the full amount of a finalized invoice, without an account if none is selected. Runs in the
- * caller's transaction.
- */
-export const payInvoice = (
-  { invoice_number, total: amount }: Order,
-  { method, reference, date }: HeldPayment,
-  store: Store,
-): void => {
+/** Registers a receipt of a finalized invoice, without an account if none is selected. Runs in the caller's transaction. */
+export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
+  const { invoice_number, total } = order
+  const amount = paid.amount ?? total
   const code = store.settings.read().orderPaymentReceivingAccount
   const account = code === null ? undefined : store.accounts.find(code)
-  const type = receiptType(account, method)
-  const receipt = { invoice_number, method, reference, date, type, amount, account_code: code }
-  const number = store.receipts.insert(receipt)
-  store.orders.setStatus(invoice_number, 'paid', null)
+  const type = receiptType(account, paid.method)
+  const number = store.receipts.insert({ ...paid, invoice_number, type, amount, account_code: code })
+  const kind = settle(order, store) === 'paid' ? 'paid' : 'received'
   const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials`
   const into = account === undefined ? ' without an account' : ` into ${account.name}`
-  store.history.add(invoice_number, 'paid', message + into)
+  store.history.add(invoice_number, kind, message + into)
 }
 
-/** Registers a return of a finalized invoice. Runs in the caller's transaction. */
-export const returnInvoice = ({ invoice_number }: Order, reason: string | null, store: Store) => {
-  const number = store.returns.insert({ invoice_number, date: store.clock.today(), reason })
-  restockGoods({ invoice_number }, store)
-  store.orders.setStatus(invoice_number, 'refunded', null)
-  const message = `Sales return ${number}${reason ? ` (${reason})` : ''}, goods back in stock`
-  store.history.add(invoice_number, 'refunded', message)
+/**
+ * Registers a return of a finalized invoice and puts its goods back in stock. Runs in the caller's transaction.
+ *
+ * @param quantities by position of the row; by default, all that is left
+ */
+export const returnInvoice = (
+  order: Order,
+  reason: string | null,
+  store: Store,
+  quantities?: ReadonlyMap<number, Decimal>,
+): void => {
+  const { invoice_number } = order
+  const rows = rowsOf(order, store).flatMap(row => {
+    const quantity = quantities === undefined ? row.left : (quantities.get(row.position) ?? ZERO)
+    return quantity.units === 0n
+      ? []
+      : [{ ...row, quantity: shown(quantity), ...partOf(row, row.returned, quantity) }]
+  })
+  const amount = sum(rows.flatMap(({ net, tax }) => [net, tax]))
+  const number = store.returns.insert({ invoice_number, date: store.clock.today(), reason, amount })
+  for (const { position, quantity, net, tax } of rows)
+    store.returnRows.insert(number, { position, quantity, net, tax })
+  restockGoods(rows, store)
+  const kind = settle(order, store) === 'refunded' ? 'refunded' : 'returned'
+  const message = `Sales return ${number} of ${rials(amount)} rials${reason ? ` (${reason})` : ''}, goods back in stock`
+  store.history.add(invoice_number, kind, message)
 }
 
 export const OBSTACLES = ['stock', 'finalization', 'account', 'year'] as const
 
 /** Everything that currently prevents finalization, described for the accountant (spec: `needs_review`). */
-const obstaclesOf = (order: Order, payment: HeldPayment | undefined, store: Store) => {
+const obstaclesOf = (order: Order, payments: readonly Paid[], store: Store) => {
   const { automaticFinalization, orderPaymentReceivingAccount } = store.settings.read()
-  const shortages = shortagesOf(order, store)
-  const dates = [['invoice', order.date], ...(payment ? [['held payment', payment.date]] : [])] as const
+  const shortages = shortagesOf(store.invoiceRows.list(order.invoice_number), store)
+  const dates = [['invoice', order.date], ...payments.map(({ date }) => ['held payment', date])] as const
   const outside = dates.filter(([, date]) => !store.fiscalYears.cover(date))
   const all = {
     stock: shortages.length > 0 && `Insufficient stock: ${describeShortages(shortages)}`,
     finalization: !automaticFinalization && 'Automatic finalization is off',
     account:
-      payment !== undefined &&
+      payments.length > 0 &&
       orderPaymentReceivingAccount === null &&
       'No receiving account is selected for order payments',
     year:
@@ -119,28 +138,28 @@ const obstaclesOf = (order: Order, payment: HeldPayment | undefined, store: Stor
 /** What currently prevents an order in review from being finalized, regardless of the cause at the last attempt. */
 export const obstaclesNow = (order: Order, store: Store) =>
   order.status === 'needs_review'
-    ? obstaclesOf(order, store.heldPayments.find(order.invoice_number), store)
+    ? obstaclesOf(order, store.heldPayments.list(order.invoice_number), store)
     : { obstacles: [], shortages: [] }
 
 /**
- * Finalizes a draft, takes its goods from stock and registers its payment, if any; or leaves it in
- * `needs_review` with the reason (spec: States and transitions). Runs in the caller's transaction.
+ * Finalizes a draft, takes its goods from stock and registers its payments; or leaves it in `needs_review` with the
+ * reason (spec: States and transitions). Runs in the caller's transaction.
  *
  * @returns whether the draft was finalized
  */
-export const finalize = (order: Order, payment: HeldPayment | undefined, store: Store): boolean => {
+export const finalize = (order: Order, payments: readonly Paid[], store: Store): boolean => {
   const { invoice_number } = order
-  const { obstacles } = obstaclesOf(order, payment, store)
+  const { obstacles } = obstaclesOf(order, payments, store)
   if (obstacles.length > 0) {
     const error = obstacles.map(({ message }) => message).join('. ')
-    store.orders.setStatus(invoice_number, 'needs_review', error)
+    store.orders.setDraft(invoice_number, error)
     store.history.add(invoice_number, 'held', error)
     return false
   }
-  issueGoods(order, store)
-  store.orders.setStatus(invoice_number, 'invoiced', null)
+  issueGoods(store.invoiceRows.list(invoice_number), store)
+  settle(order, store)
   const message = `Invoice ${invoice_number} finalized, goods taken from stock`
   store.history.add(invoice_number, 'finalized', message)
-  if (payment !== undefined) payInvoice(order, payment, store)
+  for (const payment of payments) payInvoice(order, payment, store)
   return true
 }

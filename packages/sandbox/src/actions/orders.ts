@@ -9,7 +9,7 @@ import { requireFiscalYear } from './catalogue.ts'
 import { finalize, inWords, payInvoice, paymentOf, returnInvoice } from './documents.ts'
 import { customerFor, invoiceOf } from './invoice.ts'
 
-const LABELS: Record<Status, string> = {
+export const LABELS: Record<Status, string> = {
   needs_review: 'نیازمند بررسی',
   invoiced: 'فاکتور شده',
   paid: 'پرداخت شده',
@@ -73,9 +73,9 @@ const registerOrder = (request: OrderRequest, store: Store): Result => {
   const message = `Order received${payment ? ' with its payment' : ''}, invoice ${invoice_number} drafted`
   store.history.add(invoice_number, 'created', message)
   requireDate('payment.date', payment, store)
-  const paid = payment ? paymentOf(payment, invoice) : undefined
-  const isFinal = finalize(invoice, paid, store)
-  if (!isFinal && paid) store.heldPayments.put(invoice_number, paid)
+  const paid = payment ? [paymentOf(payment, invoice)] : []
+  if (!finalize(invoice, paid, store))
+    for (const each of paid) store.heldPayments.insert(invoice_number, each)
   const result = readOrder({ source, external_id }, store)
   store.orders.index(invoice_number)
   store.orders.setOriginal(invoice_number, JSON.stringify(result))
@@ -128,20 +128,20 @@ const register = (
   throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
 }
 
-/** Holds the first payment; further ones are only recorded, for the accountant to resolve. */
+/** Holds the first payment of the whole invoice; further ones are only recorded, for the accountant to resolve. */
 const hold = (order: Order, given: Payment, store: Store) => {
   const { invoice_number } = order
   const payment = paymentOf(given, order)
   const { method, reference, date } = payment
-  const isFirst = store.heldPayments.find(invoice_number) === undefined
-  if (isFirst) store.heldPayments.put(invoice_number, payment)
+  const isFirst = store.heldPayments.list(invoice_number).every(({ amount }) => amount !== null)
+  if (isFirst) store.heldPayments.insert(invoice_number, payment)
   const label = `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
   const outcome = isFirst ? 'held until the invoice is finalized' : 'not held: another payment already is'
   store.history.add(invoice_number, 'held', `Payment (${label}) ${outcome}`)
 }
 
 /**
- * Registers a payment of the whole invoice (spec: POST payment). Repeating it for a paid or refunded
+ * Registers a payment of the whole invoice, whatever the accountant registered of it before (spec: POST payment). Repeating it for a paid or refunded
  * order has no effect.
  *
  * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is. Otherwise only
@@ -159,7 +159,7 @@ export const registerPayment = (key: OrderKey, payment: Payment, store: Store): 
 }
 
 /**
- * Registers a full return and puts the goods back in stock (spec: POST refund). Repeating it has no effect.
+ * Registers a return of all goods that are left and puts them back in stock (spec: POST refund). Repeating it has no effect.
  *
  * @throws Refusal when the invoice is not finalized
  */

@@ -1,14 +1,14 @@
-import { setImmediate } from 'node:timers/promises'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
-import type { Status } from '@order-relay/lib/protocol/status.ts'
 import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
-import { exactNumber } from '../decimal.ts'
+import { exactNumber, shown } from '../decimal.ts'
 import { headersOf } from '../delivery/attempt.ts'
-import type { ExportQuery, OrdersQuery } from '../panel-requests.ts'
+import type { OrdersQuery } from '../panel-requests.ts'
+import { sum } from '../pricing.ts'
+import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
-import type { InvoiceRow, ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
+import type { ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
 import type { Delivery } from '../store/webhooks.ts'
-import { obstaclesNow } from './documents.ts'
+import { balanceOf, obstaclesNow, rowsOf } from './documents.ts'
 import { findOrder, resultOf } from './orders.ts'
 import { findDelivery } from './webhooks.ts'
 
@@ -17,6 +17,8 @@ const dated = (order: Order) => ({
   date: order.date,
   created_at: order.created_at,
   updated_at: order.updated_at,
+  received: order.received,
+  returned: order.returned,
 })
 
 const summary = (order: ListedOrder, store: Store) => ({
@@ -25,18 +27,16 @@ const summary = (order: ListedOrder, store: Store) => ({
   obstacles: obstaclesNow(order, store).obstacles,
 })
 
-const sum = (amounts: readonly string[]) => String(amounts.reduce((all, each) => all + BigInt(each), 0n))
-
-/** The totals of all orders of a filter, with separate totals of paid and returned orders. */
+/** The totals of all orders of a filter, and what was received for them and returned of them. */
 const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
   const counted = sums.filter(({ status }) => status === (filter.status ?? status))
-  const total = (wanted?: Status) =>
-    sum(counted.flatMap(({ status, net, tax }) => (status === (wanted ?? status) ? [net, tax] : [])))
   return {
     count: counted.reduce((count, each) => count + each.count, 0),
     net: sum(counted.map(({ net }) => net)),
     tax: sum(counted.map(({ tax }) => tax)),
-    ...{ total: total(), paid: total('paid'), refunded: total('refunded') },
+    total: sum(counted.flatMap(({ net, tax }) => [net, tax])),
+    received: sum(counted.map(({ received }) => received)),
+    returned: sum(counted.map(({ returned }) => returned)),
   }
 }
 
@@ -59,54 +59,38 @@ export const sumOrders = (filter: OrderFilter, store: Store) => {
   return { counts, totals: totalsOf(filter, sums), sources: store.orders.sources() }
 }
 
-const COLUMNS = [
-  ...(['source', 'external_id', 'date', 'customer_name', 'mobile', 'status', 'invoice_number'] as const),
-  ...(['receipt_number', 'return_number', 'reference', 'net', 'tax', 'total', 'error'] as const),
-]
-
-/**
- * Spreadsheets interpret text that begins like this as a formula, unless an apostrophe precedes it. Some skip invisible
- * characters and treat full-width signs as equivalent.
- */
-const FORMULA = /^([\t\r]|[\s\p{C}]*[=+\-@＝＋－＠])/u
-
-const cell = (value: string | number | null) => {
-  const text = String(value ?? '').replace(FORMULA, "'$&")
-  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Few enough that other requests hardly have to wait. */
-const EXPORTED_AT_ONCE = 500
-
-/**
- * All matching orders as CSV (RFC 4180), in parts between which other requests are answered; the byte order mark tells
- * spreadsheets that it is UTF-8. The orders and their sequence are fixed at the start.
- */
-export async function* exportOrders({ sort, ...filter }: ExportQuery, store: Store): AsyncGenerator<string> {
-  const numbers = store.orders.numbers(filter, { sort, limit: -1 })
-  yield `\uFEFF${COLUMNS.join()}\r\n`
-  for (let start = 0; start < numbers.length; start += EXPORTED_AT_ONCE) {
-    await setImmediate()
-    const orders = store.orders.list(numbers.slice(start, start + EXPORTED_AT_ONCE))
-    yield orders.map(order => `${COLUMNS.map(name => cell(order[name])).join()}\r\n`).join('')
-  }
-}
-
 /** A number if a double holds it exactly, otherwise its digits; the panel shows both. */
 const quantityOf = (digits: string) => {
   const value = exactNumber(digits)
   return typeof value === 'number' ? value : digits
 }
 
-const rowOf = ({ order_discount: orderDiscount, quantity, ...row }: InvoiceRow) => ({
-  ...{ ...row, quantity: quantityOf(quantity), orderDiscount },
+const rowOf = ({ position, order_discount: orderDiscount, ...row }: ReturnType<typeof rowsOf>[number]) => {
+  const { quantity, returned, left, ...rest } = row
+  return {
+    ...{ ...rest, row: position + 1, orderDiscount },
+    quantity: quantityOf(quantity),
+    returned: quantityOf(shown(returned)),
+    left: quantityOf(shown(left)),
+  }
+}
+
+const receiptOf = ({ account_code: code, ...receipt }: Receipt, store: Store) => ({
+  ...receipt,
+  account: code === null ? null : { code, name: store.accounts.find(code)?.name ?? code },
 })
 
-const receiptOf = (invoice_number: number, store: Store) => {
-  const receipt = store.receipts.find(invoice_number)
-  if (receipt === undefined) return null
-  const { account_code: code, ...rest } = receipt
-  return { ...rest, account: code === null ? null : { code, name: store.accounts.find(code)?.name ?? code } }
+const returnsOf = ({ invoice_number }: Order, store: Store) => {
+  const rows = store.returnRows.list(invoice_number)
+  return store.returns.list(invoice_number).map(each => ({
+    ...each,
+    rows: rows
+      .filter(({ return_number }) => return_number === each.number)
+      .map(({ return_number: _, position, quantity, ...amounts }) => ({
+        ...{ row: position + 1, quantity: quantityOf(quantity) },
+        ...amounts,
+      })),
+  }))
 }
 
 /** An order with its documents and history. */
@@ -116,14 +100,15 @@ export const showOrder = (key: OrderKey, store: Store) => {
   return {
     ...dated(order),
     customer: store.customers.find(order.customer_code) ?? null,
-    rows: store.invoiceRows.list(invoice_number).map(rowOf),
+    rows: rowsOf(order, store).map(rowOf),
     totals: { amount, orderDiscount, net, tax, total },
+    balance: String(balanceOf(order)),
     tax_rate: exactNumber(order.tax_rate),
     prices_include_tax: order.prices_include_tax === 1,
-    receipt: receiptOf(invoice_number, store),
-    return: store.returns.find(invoice_number) ?? null,
+    receipts: store.receipts.list(invoice_number).map(each => receiptOf(each, store)),
+    returns: returnsOf(order, store),
     ...obstaclesNow(order, store),
-    held_payment: store.heldPayments.find(invoice_number) ?? null,
+    held_payments: store.heldPayments.list(invoice_number),
     history: store.history.list(invoice_number),
   }
 }

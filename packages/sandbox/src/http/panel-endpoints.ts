@@ -3,19 +3,15 @@ import { changeStream } from '@order-relay/web/serve.ts'
 import * as v from 'valibot'
 import * as accountant from '../actions/accountant.ts'
 import * as catalogue from '../actions/catalogue.ts'
+import { rehearsed } from '../actions/change.ts'
+import { correctOrder } from '../actions/correct.ts'
 import { createExamples } from '../actions/examples.ts'
-import {
-  exportOrders,
-  listDeliveries,
-  listOrders,
-  showDelivery,
-  showOrder,
-  sumOrders,
-} from '../actions/panel.ts'
+import { exportOrders } from '../actions/export.ts'
+import { listDeliveries, listOrders, showDelivery, showOrder, sumOrders } from '../actions/panel.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
-import { payment, refundRequest, webhookRequest } from '../requests.ts'
+import { webhookRequest } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import { accepts, type Endpoint, type EndpointRequest, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
 import { webhookEndpoints } from './order-endpoints.ts'
@@ -81,9 +77,10 @@ const orders: readonly Endpoint[] = [
   }),
   get('/panel/orders.csv', 'exportOrders', 'Export orders', {
     description:
-      'All matching orders as CSV in UTF-8 with a byte order mark; no cell is taken for a formula.',
+      'All matching orders as CSV in UTF-8 with a byte order mark, for spreadsheets; no cell is taken for a formula. With `language=fa`, headers, statuses and causes are in Persian.',
+    example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
-    ...asks(requests.exportQuery, (query, { context, store }) => {
+    ...asks(requests.spreadsheetQuery, (query, { context, store }) => {
       const parts = ReadableStream.from(exportOrders(query, store)).pipeThrough(new TextEncoderStream())
       const headers = { 'content-disposition': 'attachment; filename="orders.csv"' }
       return context.body(parts, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
@@ -104,7 +101,7 @@ const orders: readonly Endpoint[] = [
   }),
   action('review', 'reviewOrder', 'Move an order back to review', {
     description:
-      'Makes the invoice a draft again. Its return and its receipt are cancelled, the payment is held, and goods that were not returned go back to stock.',
+      'Makes the invoice a draft again. Its returns and receipts are cancelled, the payments are held, and goods that were not returned go back to stock.',
     example: { error: 'The customer asked for other goods' },
     ...accepts(requests.review, ['Review'], ({ error }, request) =>
       changed(request, (key, store) => accountant.reviewOrder(key, error, store)),
@@ -112,10 +109,12 @@ const orders: readonly Endpoint[] = [
   }),
   action('correct', 'correctOrder', 'Correct an order', {
     description:
-      'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed.',
+      'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed. A dry run has the same answer and changes nothing.',
     example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
-    ...accepts(requests.correction, ['Correction'], (change, request) =>
-      changed(request, (key, store) => accountant.correctOrder(key, change, store)),
+    ...accepts(requests.correction, ['Correction'], ({ dryRun, ...change }, request) =>
+      rehearsed(dryRun, request.store, () =>
+        changed(request, (key, store) => correctOrder(key, change, store)),
+      ),
     ),
   }),
   action('retry', 'retryOrder', 'Finalize a draft again', {
@@ -124,20 +123,25 @@ const orders: readonly Endpoint[] = [
     handle: request => changed(request, accountant.retryOrder),
   }),
   action('reverse-payment', 'reversePayment', 'Reverse a payment', {
-    description: 'Cancels the receipt of a paid order, whose money did not arrive; it is `invoiced` again.',
-    handle: request => changed(request, accountant.reversePayment),
+    description:
+      'Cancels a receipt whose money did not arrive, or all receipts of the order. The order is `invoiced` again unless other receipts cover its total.',
+    ...accepts(v.optional(requests.reversal, {}), ['Reversal'], ({ receipt }, request) =>
+      changed(request, (key, store) => accountant.reversePayment(key, receipt, store)),
+    ),
   }),
   action('pay', 'payOrder', 'Register a payment', {
-    description: 'Pays the whole total of an invoiced order.',
+    description:
+      'Pays an `amount` of an invoiced order, by default all that is due. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total.',
     example: { method: 'transfer', reference: '98765' },
-    ...accepts(payment, ['Payment'], (paid, request) =>
+    ...accepts(requests.panelPayment, ['PanelPaymentRequest'], (paid, request) =>
       changed(request, (key, store) => accountant.payOrder(key, paid, store)),
     ),
   }),
-  action('return', 'returnOrder', 'Register a full return', {
-    description: 'Returns all goods of an invoiced or paid order to stock.',
-    ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, request) =>
-      changed(request, (key, store) => accountant.returnOrder(key, reason ?? null, store), source),
+  action('return', 'returnOrder', 'Register a return', {
+    description:
+      'Returns the given quantities of `rows`, or all that is left, of an invoiced or paid order, and puts the goods back in stock. The order is `refunded` once all of it is returned; until then, its returns are not in the order result.',
+    ...accepts(v.optional(requests.panelReturn, {}), ['ReturnRequest'], ({ source, ...change }, request) =>
+      changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
     ),
   }),
 ]
@@ -167,7 +171,19 @@ const settings: readonly Endpoint[] = [
     answers: { 200: { schema: 'Settings', when: 'The settings of a new database.' } },
     handle: request => catalogue.restoreSettings(request.store),
   }),
-  read('/panel/products', 'listProducts', 'List products', 'ProductList', catalogue.listProducts),
+  read('/panel/seller', 'readSeller', 'Read what invoices say of the seller', 'Seller', store =>
+    store.seller.read(),
+  ),
+  put('/panel/seller', 'changeSeller', 'Change what invoices say of the seller', {
+    answers: { 200: { schema: 'Seller', when: 'The seller after the change.' } },
+    example: { body: { name: 'فروشگاه نمونه', economicCode: '411111111111' } },
+    ...accepts(requests.sellerChange, ['SellerChange'], onStore(catalogue.changeSeller)),
+  }),
+  get('/panel/products', 'listProducts', 'List products', {
+    answers: { 200: { schema: 'ProductList', when: 'Products by code.' } },
+    example: { query: 'q=SKU' },
+    ...asks(requests.productsQuery, onStore(catalogue.listProducts)),
+  }),
   put('/panel/products', 'stockAll', 'Set the stock of every product', {
     answers: { 200: { schema: 'ProductList', when: 'The products after the change.' } },
     example: { body: { stock: 100 } },
@@ -175,7 +191,7 @@ const settings: readonly Endpoint[] = [
   }),
   put('/panel/products/{sku}', 'putProduct', 'Add or change a product', {
     answers: { 200: { schema: 'Product', when: 'The product after the change.' } },
-    example: { path: { sku: 'SKU-3' }, body: { stock: 5 } },
+    example: { path: { sku: 'SKU-3' }, body: { stock: 5, price: 12500000 } },
     ...accepts(requests.productChange, ['ProductChange'], (body, { parameters, store }) =>
       catalogue.putProduct(valid(productPath, parameters).sku, body, store),
     ),

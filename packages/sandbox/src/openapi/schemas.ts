@@ -48,11 +48,18 @@ const settings = v.strictObject({
   correctionsSendWebhooks: v.boolean(),
 })
 
-const product = v.strictObject({ sku: text, name: text, stock: exact })
+const product = v.strictObject({ sku: text, name: text, stock: exact, price: v.nullable(exact) })
+
+const seller = v.strictObject({
+  ...{ name: text, economicCode: text, nationalId: text, address: text, postalCode: text, phone: text },
+})
 
 const buyer = v.strictObject({ code: text, mobile: v.nullable(text), name: text, email: v.nullable(text) })
 
-const dated = { ...result, date: day, created_at: time, updated_at: time }
+const dated = {
+  ...{ ...result, date: day, created_at: time, updated_at: time },
+  ...{ received: digits, returned: digits },
+}
 
 const obstacles = v.array(v.strictObject({ kind: v.picklist(OBSTACLES), message: text }))
 
@@ -64,38 +71,45 @@ const orderSummary = v.strictObject({
 
 const money = { amount: digits, orderDiscount: digits, net: digits, tax: digits }
 
+const quantity = v.union([v.number(), text])
+
 const invoiceRow = v.strictObject({
+  row: number,
   kind: v.picklist(['item', 'shipping']),
   sku: v.nullable(text),
   name: text,
-  quantity: v.union([v.number(), text]),
+  ...{ quantity, returned: quantity, left: quantity },
   unit_price: text,
   discount: text,
   ...money,
 })
+
+const paid = { method: v.picklist(PAYMENT_METHODS), reference: text, date: day }
 
 const orderDetail = v.strictObject({
   ...dated,
   customer: v.nullable(buyer),
   rows: v.array(invoiceRow),
   totals: v.strictObject({ ...money, total: digits }),
+  balance: v.pipe(text, v.regex(/^-?\d+$/)),
   tax_rate: exact,
   prices_include_tax: v.boolean(),
-  receipt: v.nullable(
+  receipts: v.array(
     v.strictObject({
       number,
-      method: v.picklist(PAYMENT_METHODS),
-      type: v.picklist(['cash', 'transfer', 'pos']),
       amount: digits,
-      reference: text,
-      date: day,
+      ...paid,
+      type: v.picklist(['cash', 'transfer', 'pos']),
       account: v.nullable(v.strictObject({ code: text, name: text })),
     }),
   ),
-  return: v.nullable(v.strictObject({ number, date: day, reason: v.nullable(text) })),
-  held_payment: v.nullable(
-    v.strictObject({ method: v.picklist(PAYMENT_METHODS), reference: text, date: day }),
+  returns: v.array(
+    v.strictObject({
+      ...{ number, date: day, reason: v.nullable(text), amount: digits },
+      rows: v.array(v.strictObject({ row: number, quantity, net: digits, tax: digits })),
+    }),
   ),
+  held_payments: v.array(v.strictObject({ amount: v.nullable(digits), ...paid })),
   obstacles,
   shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
@@ -157,8 +171,13 @@ export const SCHEMAS = {
   StockChange: panel.stockChange,
   FaultRequest: panel.fault,
   Examples: panel.examples,
+  PanelPaymentRequest: panel.panelPayment,
+  Reversal: panel.reversal,
+  ReturnRequest: panel.panelReturn,
   Correction: panel.correction,
   ProductChange: panel.productChange,
+  SellerChange: panel.sellerChange,
+  Seller: seller,
   Account: panel.account,
   FiscalYear: panel.fiscalYear,
   FiscalYears: panel.fiscalYearList,
@@ -173,7 +192,7 @@ export const SCHEMAS = {
     counts,
     totals: v.strictObject({
       count: number,
-      ...{ net: digits, tax: digits, total: digits, paid: digits, refunded: digits },
+      ...{ net: digits, tax: digits, total: digits, received: digits, returned: digits },
     }),
     sources: v.array(text),
   }),

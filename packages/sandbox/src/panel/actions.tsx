@@ -1,9 +1,10 @@
 import { ask, type FieldProps, type Values } from '@order-relay/web/form.tsx'
-import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
+import { decimal, serial } from '@order-relay/web/format.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
 import { act, type SchemaData } from './api.ts'
+import { askToCorrect, CORRECTED } from './correct.tsx'
 import { t } from './persian.ts'
 import { PAYMENT_METHODS } from './pieces.tsx'
 
@@ -13,34 +14,18 @@ type Action = {
   name: string
   label: string
   statuses: readonly Status[]
+  isPossible?: (order: Order) => boolean
   /** In sentences. */
   effect: (order: Order) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
   bodyOf?: (values: Values, order: Order) => object
 }
 
-const number = (name: string, label: string, value: string | number) =>
-  ({ name, label, value, kind: 'number' }) as const
+/** The rows of which something can be returned. */
+const openRows = ({ rows }: Order) => rows.filter(({ left }) => Number(left) > 0)
 
-const itemsOf = ({ rows }: Order) => rows.filter(({ kind }) => kind === 'item')
-
-const mobileOf = ({ customer }: Order) => customer?.mobile ?? ''
-
-const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
-
-const correctionOf = (values: Values, order: Order) => ({
-  items: itemsOf(order).map(({ sku, name, discount }, index) => ({
-    ...{ sku, name, discount: exactNumber(discount) },
-    quantity: values.number(`items[${index}].quantity`),
-    unit_price: values.number(`items[${index}].unit_price`),
-  })),
-  shipping: values.number('shipping'),
-  discount: values.number('discount'),
-  // The customer of an order without a mobile number may have been chosen by its settings at the time.
-  ...(values.text('mobile') !== mobileOf(order) && { customer: { mobile: values.text('mobile') } }),
-})
-
-const receiptOf = (number: number | null) => ({ receipt: number === null ? '' : serial(number) })
+const numbersOf = (documents: readonly { number: number }[]) =>
+  documents.map(({ number }) => serial(number)).join(t(', '))
 
 const WEBHOOK = t('A webhook is sent to every registered URL.')
 
@@ -49,80 +34,104 @@ const ACTIONS: readonly Action[] = [
     name: 'pay',
     label: t('Register payment'),
     statuses: ['invoiced'],
-    effect: ({ total }) => [
-      t('A receipt of {total} rials is registered, and the order is paid.', { total: decimal(total) }),
-      WEBHOOK,
+    effect: ({ balance }) => [
+      t('{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.', {
+        due: decimal(balance),
+      }),
+      t('Once all is paid, a webhook is sent to every registered URL.'),
     ],
-    fields: ({ date }) => [
+    fields: ({ date, balance }) => [
+      { name: 'amount', label: t('Amount in rials'), kind: 'number', value: balance },
       { name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
       { name: 'reference', label: t('Reference') },
       { name: 'date', label: t('Date'), kind: 'date', value: date },
     ],
-    bodyOf: ({ text, date }) => ({
+    bodyOf: ({ text, date, number }, { balance }) => ({
+      // An order without anything due has a receipt of zero.
+      ...(balance !== '0' && { amount: number('amount') }),
       ...{ method: text('method'), reference: text('reference'), date: date('date') },
     }),
   },
   {
     name: 'reverse-payment',
     label: t('Reverse payment'),
-    statuses: ['paid'],
-    effect: ({ receipt_number }) => [
-      t('Receipt {receipt} is cancelled, and the order is invoiced again.', receiptOf(receipt_number)),
-      WEBHOOK,
+    statuses: ['invoiced', 'paid'],
+    isPossible: ({ receipts }) => receipts.length > 0,
+    effect: ({ receipts }) => [
+      receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
+      t('An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.'),
     ],
+    fields: ({ receipts }) =>
+      receipts.length === 1
+        ? []
+        : [
+            {
+              ...{ name: 'receipt', label: t('Receipt') },
+              options: [
+                ['', t('All receipts')],
+                ...receipts.map(
+                  ({ number, amount }) =>
+                    [
+                      String(number),
+                      t('{receipt}: {amount} rials', { receipt: serial(number), amount: decimal(amount) }),
+                    ] as const,
+                ),
+              ],
+            },
+          ],
+    bodyOf: ({ text }) => (text('receipt') === '' ? {} : { receipt: Number(text('receipt')) }),
   },
   {
     name: 'return',
     label: t('Register return'),
     statuses: ['invoiced', 'paid'],
-    effect: ({ receipt_number }) => [
-      t('All goods go back to stock, and the order is refunded.'),
-      receipt_number !== null && t('Receipt {receipt} stays as it is.', receiptOf(receipt_number)),
-      WEBHOOK,
+    effect: ({ receipts }) => [
+      t(
+        'The goods go back to stock. Once all of the order is returned, it is refunded, and a webhook is sent.',
+      ),
+      receipts.length > 0 && t('Receipts stay as they are.'),
     ],
-    fields: () => [{ name: 'reason', label: t('Reason') }],
-    bodyOf: values => ({ reason: values.text('reason') }),
+    fields: order => [
+      ...openRows(order).map(
+        ({ name, left }, index): FieldProps => ({
+          ...{ name: `rows[${index}].quantity`, label: t('Return of {name}', { name }) },
+          ...{ kind: 'number', value: left, help: t('At most {left}', { left: decimal(left) }) },
+        }),
+      ),
+      { name: 'reason', label: t('Reason') },
+    ],
+    bodyOf: (values, order) => ({
+      reason: values.text('reason'),
+      rows: openRows(order).map(({ row }, index) => ({
+        row,
+        quantity: values.number(`rows[${index}].quantity`),
+      })),
+    }),
   },
   {
     name: 'review',
     label: t('Move back to review'),
     statuses: ['invoiced', 'paid', 'refunded'],
-    effect: ({ receipt_number, return_number }) => [
+    effect: ({ status, receipts, returns }) => [
       t('The invoice is a draft again.'),
-      return_number === null
-        ? t('Its goods go back to stock.')
-        : t('Sales return {number} is cancelled.', { number: serial(return_number) }),
-      receipt_number !== null &&
-        t('Receipt {receipt} is cancelled and its payment held.', receiptOf(receipt_number)),
+      status !== 'refunded' && t('Its goods go back to stock.'),
+      returns.length > 0 && t('Sales return {number} is cancelled.', { number: numbersOf(returns) }),
+      receipts.length > 0 &&
+        t('Receipt {receipt} is cancelled and its payment held.', { receipt: numbersOf(receipts) }),
       WEBHOOK,
     ],
     fields: () => [{ name: 'error', label: t('What to review') }],
     bodyOf: values => ({ error: values.required('error') }),
   },
-  {
-    name: 'correct',
-    label: t('Correct order'),
-    statuses: ['needs_review', 'invoiced', 'paid'],
-    effect: ({ status, total }) => [
-      t(
-        status === 'paid'
-          ? 'The invoice is repriced. The total must stay {total} rials while the order is paid.'
-          : 'The invoice is repriced, currently {total} rials.',
-        { total: decimal(total) },
-      ),
-    ],
-    fields: order => [
-      ...itemsOf(order).flatMap(({ name, quantity, unit_price }, index) => [
-        number(`items[${index}].quantity`, t('Quantity of {name}', { name: String(name) }), quantity),
-        number(`items[${index}].unit_price`, t('Unit price of {name}', { name: String(name) }), unit_price),
-      ]),
-      number('shipping', t('Shipping'), shippingOf(order)),
-      number('discount', t('Order discount'), order.totals.orderDiscount),
-      { name: 'mobile', label: t('Mobile number of the customer'), value: mobileOf(order) },
-    ],
-    bodyOf: correctionOf,
-  },
 ]
+
+/** Tells what an action led to. */
+const done = ({ external_id: order, status, total }: Order) =>
+  toast(
+    t('Order {order}: {status}, {total} rials', {
+      ...{ order, status: STATUS_NAMES[status], total: decimal(total) },
+    }),
+  )
 
 const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
   ask({
@@ -131,12 +140,7 @@ const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
     text: effect(order).filter(Boolean).join(' '),
     fields: fields?.(order) ?? [],
     submit: async values => {
-      const { status, total } = await act(order, name, bodyOf?.(values, order))
-      toast(
-        t('Order {order}: {status}, {total} rials', {
-          ...{ order: order.external_id, status: STATUS_NAMES[status], total: decimal(total) },
-        }),
-      )
+      done(await act(order, name, bodyOf?.(values, order)))
     },
   })
 
@@ -144,10 +148,15 @@ const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
 export const Actions = ({ order }: { order: Order }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
   <div class="row" role="group" aria-label={t('Actions')}>
-    {ACTIONS.filter(({ statuses }) => statuses.includes(order.status)).map(action => (
+    {ACTIONS.filter(
+      ({ statuses, isPossible }) => statuses.includes(order.status) && (isPossible?.(order) ?? true),
+    ).map(action => (
       <Button key={action.name} onClick={() => askTo(action, order)}>
         {action.label}
       </Button>
     ))}
+    {CORRECTED.includes(order.status) && order.returned === '0' && (
+      <Button onClick={() => askToCorrect(order, done)}>{t('Correct order')}</Button>
+    )}
   </div>
 )

@@ -14,7 +14,7 @@ export type SchemaData<Name extends keyof Schemas> = Read<InferOutput<Schemas[Na
 
 export type Key = Pick<SchemaData<'OrderResult'>, 'source' | 'external_id'>
 
-const orderPath = ({ source, external_id }: Key, action = '') =>
+export const orderPath = ({ source, external_id }: Key, action = '') =>
   `/panel/orders/${encodeURIComponent(external_id)}${action}${queryOf({ source })}`
 
 type Filter = Record<string, string | number | null | undefined>
@@ -34,7 +34,10 @@ export const deliveriesOf = (filter: Filter) =>
 export const customersOf = (filter: Filter = {}) =>
   resource<SchemaData<'CustomerList'>>(`/panel/customers${queryOf(filter)}`, 'customer')
 
-export const PRODUCTS = resource<SchemaData<'ProductList'>>('/panel/products', 'product')
+export const productsOf = (filter: Filter = {}) =>
+  resource<SchemaData<'ProductList'>>(`/panel/products${queryOf(filter)}`, 'product')
+
+export const SELLER = resource<SchemaData<'Seller'>>('/panel/seller', 'seller')
 export const ACCOUNTS = resource<SchemaData<'AccountList'>>('/panel/accounts', 'account')
 export const FISCAL_YEARS = resource<SchemaData<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
 export const SETTINGS = resource<SchemaData<'Settings'>>('/panel/settings', 'settings')

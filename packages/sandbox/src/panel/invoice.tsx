@@ -1,8 +1,10 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
+import { language } from '@order-relay/web/language.ts'
 import { Chip, Code, type Column, DayInBoth, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
+import { numberInWords } from './words.ts'
 
 type Order = SchemaData<'OrderDetail'>
 type Row = Order['rows'][number]
@@ -11,21 +13,39 @@ const INVOICE = { draft: t('Draft'), posted: t('Posted') }
 
 const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t('Card reader') }
 
+type PartyProps = { title: string; name: string; details: readonly (string | false | null)[] }
+
+/** The seller or the customer. */
+const Party = ({ title, name, details }: PartyProps) => (
+  <div>
+    <p class="small muted">{title}</p>
+    <p class="strong">
+      <Name>{name}</Name>
+    </p>
+    {details.filter(Boolean).map(each => (
+      <p key={String(each)} class="muted">
+        <Name>{each}</Name>
+      </p>
+    ))}
+  </div>
+)
+
+const Seller = ({ name, economicCode, nationalId, address, postalCode, phone }: SchemaData<'Seller'>) => {
+  const details = [
+    economicCode && t('Economic code: {code}', { code: economicCode }),
+    nationalId && t('National ID: {code}', { code: nationalId }),
+    address,
+    postalCode && t('Postal code: {code}', { code: postalCode }),
+    phone && t('Phone: {number}', { number: phone }),
+  ]
+  return [name, ...details].some(Boolean) && <Party title={t('Seller')} {...{ name, details }} />
+}
+
 const Customer = ({ customer }: Pick<Order, 'customer'>) => {
   if (customer === null) return <p class="muted">{t('No customer')}</p>
   const { code, name, mobile, email } = customer
   const details = [code !== mobile && code, mobile, email].filter(Boolean).join(' · ')
-  return (
-    <div>
-      <p class="small muted">{t('Customer')}</p>
-      <p class="strong">
-        <Name>{name || code}</Name>
-      </p>
-      <p class="muted">
-        <Name>{details}</Name>
-      </p>
-    </div>
-  )
+  return <Party title={t('Customer')} {...{ name: name || code, details: [details] }} />
 }
 
 const amount = (label: string, of: (row: Row) => string | number, kind = ''): Column<Row> => ({
@@ -65,7 +85,21 @@ const COLUMNS: Column<Row>[] = [
   amount(t('Total'), row => sum(row.net, row.tax), 'strong'),
 ]
 
-const Totals = ({ totals, tax_rate, prices_include_tax }: Order) => {
+/** What was received and returned, and what is due to whom. */
+const Settlement = ({ order: { received, returned, balance } }: { order: Order }) =>
+  (received !== '0' || returned !== '0') && (
+    <Facts
+      kind="totals"
+      facts={{
+        [t('Received')]: received !== '0' && decimal(`-${received}`),
+        [t('Returned')]: returned !== '0' && decimal(`-${returned}`),
+        [balance.startsWith('-') ? t('Credit of the customer') : t('Due')]: decimal(balance.replace('-', '')),
+      }}
+    />
+  )
+
+const Totals = ({ order }: { order: Order }) => {
+  const { totals, tax_rate, prices_include_tax } = order
   const rate = decimal(tax_rate)
   return (
     <Facts
@@ -87,9 +121,15 @@ const Totals = ({ totals, tax_rate, prices_include_tax }: Order) => {
   )
 }
 
-/** The documents of an invoice: its receipt and its return. */
-const documentsOf = ({ receipt, return: goods }: Order) => [
-  receipt && {
+const InWords = ({ total }: Pick<Order, 'total'>) => {
+  const words = numberInWords(total, language)
+  return words !== undefined && <p class="in-words">{t('In words: {words} rials', { words })}</p>
+}
+
+/** The documents of an invoice: its receipts and its returns. */
+const documentsOf = ({ receipts, returns, rows }: Order) => [
+  ...receipts.map(receipt => ({
+    key: `receipt-${receipt.number}`,
     title: t('Receipt {number}', { number: serial(receipt.number) }),
     tone: 'good',
     facts: {
@@ -99,32 +139,39 @@ const documentsOf = ({ receipt, return: goods }: Order) => [
       [t('Account')]: receipt.account ? <Name>{receipt.account.name}</Name> : t('None selected'),
       [t('Reference')]: receipt.reference && <Code>{receipt.reference}</Code>,
     },
-  },
-  goods && {
+  })),
+  ...returns.map(goods => ({
+    key: `return-${goods.number}`,
     title: t('Sales return {number}', { number: serial(goods.number) }),
     tone: 'undone',
     facts: {
+      [t('Amount')]: t('{amount} rials', { amount: decimal(goods.amount) }),
       [t('Date')]: <DayInBoth date={goods.date} />,
-      [t('Stock')]: t('All goods are back in stock'),
+      [t('Back in stock')]: goods.rows.map(({ row, quantity }) => (
+        <p key={row}>
+          {decimal(quantity)} × <Name>{rows[row - 1]?.name}</Name>
+        </p>
+      )),
       [t('Reason')]: goods.reason && <Name>{goods.reason}</Name>,
     },
-  },
+  })),
 ]
 
+type InvoiceProps = { order: Order; seller: SchemaData<'Seller'> }
+
 /** The invoice in its usual layout, with its documents. */
-export const Invoice = ({ order }: { order: Order }) => (
+export const Invoice = ({ order, seller }: InvoiceProps) => (
   <article class="card invoice" aria-labelledby="invoice">
     <header class="row spread">
       <div>
         <div class="row">
           <h2 id="invoice">
-            {t('Invoice')} <span class="muted">{t('№')}</span> {serial(order.invoice_number)}
+            {t('Sales invoice')} <span class="muted">{t('№')}</span> {serial(order.invoice_number)}
           </h2>
           <Chip tone={order.invoice_status === 'draft' ? 'wait' : 'good'}>
             {INVOICE[order.invoice_status]}
           </Chip>
         </div>
-        <Customer {...order} />
       </div>
       <Facts
         facts={{
@@ -137,6 +184,10 @@ export const Invoice = ({ order }: { order: Order }) => (
         }}
       />
     </header>
+    <div class="parties">
+      <Seller {...seller} />
+      <Customer {...order} />
+    </div>
     <Scrolls label={t('Rows of the invoice')}>
       <Table
         caption={t('Rows of invoice {number}, in rials', { number: serial(order.invoice_number) })}
@@ -146,15 +197,18 @@ export const Invoice = ({ order }: { order: Order }) => (
         keyOf={row => String(order.rows.indexOf(row))}
       />
     </Scrolls>
-    <Totals {...order} />
-    {documentsOf(order).map(
-      each =>
-        each && (
-          <section key={each.title} class="document row" data-tone={each.tone} aria-label={each.title}>
-            <h3>{each.title}</h3>
-            <Facts facts={each.facts} />
-          </section>
-        ),
-    )}
+    <Totals order={order} />
+    <InWords {...order} />
+    <Settlement order={order} />
+    {documentsOf(order).map(({ key, title, tone, facts }) => (
+      <section key={key} class="document row" data-tone={tone} aria-label={title}>
+        <h3>{title}</h3>
+        <Facts facts={facts} />
+      </section>
+    ))}
+    <div class="signatures" aria-hidden="true">
+      <p>{t('Stamp and signature of the seller')}</p>
+      <p>{t('Signature of the customer')}</p>
+    </div>
   </article>
 )

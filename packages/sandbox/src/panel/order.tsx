@@ -5,7 +5,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { Actions } from './actions.tsx'
-import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData } from './api.ts'
+import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData, SELLER } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
@@ -24,8 +24,10 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   held: [t('Held for review'), 'wait'],
   finalized: [t('Finalized'), 'open'],
   paid: [STATUS_NAMES.paid, 'good'],
+  received: [t('Partial payment'), 'good'],
   reversed: [t('Payment reversed')],
   refunded: [STATUS_NAMES.refunded, 'undone'],
+  returned: [t('Partial return'), 'undone'],
   retried: [t('Retried')],
   reviewed: [t('Moved back to review'), 'wait'],
   corrected: [t('Corrected')],
@@ -57,13 +59,14 @@ export const Order = page(
       order: orderOf(keyOf(route)),
       sent: deliveriesOf({ limit: DELIVERIES_SHOWN, order: keyOf(route).external_id }),
       money: ACCOUNTS,
+      seller: SELLER,
     }),
     announce: ({ order: before }, { order }) =>
       before.status === order.status
         ? undefined
         : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),
   },
-  ({ order, sent, money: { accounts } }) => {
+  ({ order, sent, money: { accounts }, seller }) => {
     const retries = useSignal(0)
     const deliveries = sent.deliveries.filter(({ source }) => source === order.source)
     const onRetried = () => {
@@ -84,7 +87,7 @@ export const Order = page(
           retries.value > 0 && <Finalized {...order} />
         )}
         <Actions order={order} />
-        <Invoice order={order} />
+        <Invoice {...{ order, seller }} />
         <div class="columns">
           <Section id="history" title={t('History')}>
             <Timeline {...order} />

@@ -4,6 +4,7 @@ import { Options } from '@order-relay/web/form.tsx'
 import { decimal, serial } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
 import { Id } from '@order-relay/web/id.tsx'
+import { choices, language } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
@@ -44,6 +45,12 @@ const SORTS = [
   ['total', t('Smallest total first')],
 ] as const
 
+/** The language and calendar of the export, as far as they are not the service's own. */
+const SPREADSHEET = {
+  language: language === 'fa' ? language : null,
+  calendar: choices.calendar.chosen === 'persian' ? 'persian' : null,
+}
+
 /** On a phone, the orders come first. */
 const isPhone = matchMedia('(max-width: 50rem)').matches
 
@@ -66,7 +73,11 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
             </select>
           </label>
         </search>
-        <a class="button small" href={`/panel/orders.csv${queryOf({ ...filter, sort })}`} download>
+        <a
+          class="button small"
+          href={`/panel/orders.csv${queryOf({ ...filter, sort, ...SPREADSHEET })}`}
+          download
+        >
           {t('Export CSV')}
         </a>
         <Facts
@@ -75,8 +86,8 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
             [t('Net')]: decimal(sums.net),
             [t('Tax')]: decimal(sums.tax),
             [t('Total')]: decimal(sums.total),
-            [STATUS_NAMES.paid]: decimal(sums.paid),
-            [STATUS_NAMES.refunded]: decimal(sums.refunded),
+            [t('Received')]: decimal(sums.received),
+            [t('Returned')]: decimal(sums.returned),
           }}
         />
       </div>
@@ -121,6 +132,24 @@ const Cause = ({ obstacles, error }: Summary) => {
   )
 }
 
+/** What was paid or returned of an order that is neither paid nor returned as a whole. */
+const Parts = ({ status, received, returned, total }: Summary) => {
+  const parts = [
+    status === 'invoiced' &&
+      received !== '0' &&
+      t('Received {received} of {total}', { received: decimal(received), total: decimal(total) }),
+    status !== 'refunded' && returned !== '0' && t('Returned {returned}', { returned: decimal(returned) }),
+  ].filter(Boolean)
+  const text = parts.join(' · ')
+  return (
+    text !== '' && (
+      <p class="cause small muted" title={text}>
+        {text}
+      </p>
+    )
+  )
+}
+
 const COLUMNS: Column<Summary>[] = [
   {
     label: t('Order'),
@@ -149,6 +178,7 @@ const COLUMNS: Column<Summary>[] = [
       <>
         <OrderStatus {...order} />
         <Cause {...order} />
+        <Parts {...order} />
       </>
     ),
   },

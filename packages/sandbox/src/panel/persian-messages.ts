@@ -15,9 +15,10 @@ export const MESSAGES = {
     'دریافت وجه ({payment}) پذیرفته نشد: دریافت دیگری معلق است',
   'Payment reversed by the accountant, receipt {number} cancelled':
     'حسابدار دریافت وجه را باطل کرد: رسید دریافت {number}',
-  'Sales return {number}~ ({=reason})~, goods back in stock':
-    'برگشت از فروش {number} ({reason})، کالاها به انبار برگشت',
-  'Sales return {number}, goods back in stock': 'برگشت از فروش {number}، کالاها به انبار برگشت',
+  'Sales return {number} of {amount} rials~ ({=reason})~, goods back in stock':
+    'برگشت از فروش {number} به مبلغ {amount} ریال ({reason})، کالاها به انبار برگشت',
+  'Sales return {number} of {amount} rials~, goods back in stock':
+    'برگشت از فروش {number} به مبلغ {amount} ریال، کالاها به انبار برگشت',
   'Return refused: the invoice is not finalized': 'برگشت از فروش رد شد: فاکتور قطعی نیست',
   'Moved back to review by the accountant ({=reason}): {undone}':
     'حسابدار سفارش را به بررسی برگرداند ({reason}): {undone}',
@@ -70,8 +71,12 @@ export const MESSAGES = {
   'finalize it with a retry first': 'ابتدا با تلاش مجدد قطعی کنید',
   'reverse its payment first': 'ابتدا دریافت وجه را باطل کنید',
   'add stock, or move it back to review first': 'موجودی را اضافه کنید یا ابتدا به بررسی برگردانید',
-  'receipt {number} has {amount} rials, not {total}':
-    'رسید دریافت {number} به مبلغ {amount} ریال است، نه {total}',
+  'the new total is {total} rials, its receipts have {amount}':
+    'جمع کل جدید {total} ریال و جمع رسیدهای دریافت {amount} ریال است',
+  'a part of it is returned': 'بخشی از آن برگشته است',
+  'must not exceed what is due, {amount}': 'نباید بیش از مانده قابل دریافت ({amount}) باشد',
+  'must not exceed what is not returned, {quantity}': 'نباید بیش از مقدار باقی‌مانده ({quantity}) باشد',
+  'must be greater than zero in at least one row': 'مقدار حداقل یک ردیف باید بزرگ‌تر از صفر باشد',
   'Order ~"{=order}"~ of source ~"{=source}"~ is not registered':
     'سفارش «{order}» فروشگاه «{source}» ثبت نشده است',
   'Delivery "{=delivery}" is not known': 'وب‌هوک «{delivery}» پیدا نشد',

@@ -1,9 +1,21 @@
+import { SearchBox } from '@order-relay/web/filters.tsx'
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { toast } from '@order-relay/web/notices.ts'
-import { Button, buttons, Chip, Code, type Column, Name, Table } from '@order-relay/web/pieces.tsx'
+import {
+  Button,
+  buttons,
+  Chip,
+  Code,
+  type Column,
+  Empty,
+  LinkButton,
+  Name,
+  Table,
+} from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
-import { change, PRODUCTS, type SchemaData } from './api.ts'
+import { change, productsOf, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
 type Product = SchemaData<'Product'>
@@ -22,10 +34,16 @@ const askForProduct = (product?: Product) =>
       },
       { name: 'name', label: t('Name'), value: product?.name ?? '' },
       { ...STOCK, value: product?.stock ?? 0, autofocus: product !== undefined },
+      {
+        ...{ name: 'price', label: t('Price in rials'), kind: 'number', value: product?.price ?? '' },
+        help: t('A list price for corrections; orders have their own. It may be empty.'),
+      },
     ],
     submit: async values => {
       const [sku, name, stock] = [values.required('sku'), values.required('name'), values.number('stock')]
-      const saved = await change<Product>('PUT', `products/${encodeURIComponent(sku)}`, { name, stock })
+      const price = values.text('price') === '' ? null : values.number('price')
+      const path = `products/${encodeURIComponent(sku)}`
+      const saved = await change<Product>('PUT', path, { name, stock, price })
       toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
     },
   })
@@ -42,20 +60,32 @@ const COLUMNS: Column<Product>[] = [
       </span>
     ),
   },
+  {
+    label: t('Price'),
+    kind: 'number',
+    cell: ({ price }) => (price === null ? <span class="none">–</span> : decimal(price)),
+  },
   buttons<Product>([t('Edit'), ({ sku }) => t('Edit {code}', { code: sku }), askForProduct]),
 ]
 
-/** Products with their stock. */
+/** Products with their stock and price. */
 export const Products = page(
-  { title: () => t('Products'), reads: () => ({ list: PRODUCTS }) },
+  { title: () => t('Products'), reads: ({ query }) => ({ list: productsOf({ q: query.get('q') }) }) },
   ({ list: { products } }) => (
     <>
       <PageHead>
+        <search data-keeps-focus>
+          <SearchBox label={t('Search by name or code')} placeholder={t('Search products')} />
+        </search>
         <Button kind="primary" onClick={() => askForProduct()}>
           {t('Add product')}
         </Button>
       </PageHead>
-      <Table caption={t('Products and stock')} columns={COLUMNS} rows={products} keyOf={({ sku }) => sku} />
+      <Table caption={t('Products and stock')} columns={COLUMNS} rows={products} keyOf={({ sku }) => sku}>
+        <Empty title={t('No product matches')}>
+          <LinkButton href={linkTo(['products'])}>{t('Show all products')}</LinkButton>
+        </Empty>
+      </Table>
     </>
   ),
 )

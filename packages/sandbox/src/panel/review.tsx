@@ -30,17 +30,23 @@ const fix = async ({ obstacles, shortages }: Order, values: Values) => {
   if (Object.keys(settings).length > 0) await request('PUT', '/panel/settings', settings)
 }
 
-const HeldPayment = ({ held_payment: held }: Order) =>
-  held && (
-    <p>
+const HeldPayments = ({ held_payments: held }: Order) =>
+  held.map(({ amount, method, date, reference }, index) => (
+    <p key={String(index)}>
       {t('{held}: {method}, {date}. It is registered automatically once the invoice is finalized.', {
-        held: <strong>{t('A payment is held')}</strong>,
-        method: PAYMENT_METHODS[held.method].toLowerCase(),
-        date: formatDate(held.date),
+        held: (
+          <strong>
+            {amount === null
+              ? t('A payment is held')
+              : t('A payment of {amount} rials is held', { amount: decimal(amount) })}
+          </strong>
+        ),
+        method: PAYMENT_METHODS[method].toLowerCase(),
+        date: formatDate(date),
       })}{' '}
-      {held.reference && t('Reference: {reference}', { reference: <Code>{held.reference}</Code> })}
+      {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
     </p>
-  )
+  ))
 
 type Accounts = SchemaData<'AccountList'>['accounts']
 
@@ -116,7 +122,7 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
           {t('Last reason: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
         </p>
       )}
-      <HeldPayment {...order} />
+      <HeldPayments {...order} />
       <p>
         {t('A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.', {
           invoice: order.invoice_number,

@@ -15,7 +15,7 @@ import {
 } from '@order-relay/web/pieces.tsx'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
-import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SETTINGS } from './api.ts'
+import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SELLER, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 import { ACCOUNT_KINDS, accountOptions } from './pieces.tsx'
 
@@ -135,6 +135,34 @@ const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }
   )
 }
 
+const SELLER_FIELDS = {
+  name: t('Name'),
+  economicCode: t('Economic code'),
+  nationalId: t('National ID'),
+  address: t('Postal address'),
+  postalCode: t('Postal code'),
+  phone: t('Phone'),
+} as const
+
+const SELLER_NAMES = Object.keys(SELLER_FIELDS) as (keyof typeof SELLER_FIELDS)[]
+
+const saveSeller = async (values: Values) => {
+  await change(
+    'PUT',
+    'seller',
+    Object.fromEntries(SELLER_NAMES.map(name => [name, values.text(`seller-${name}`)])),
+  )
+  toast(t('Saved. Invoices are printed with it.'))
+}
+
+const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
+  <Form class="card seller pairs" label={t('Seller')} action={t('Save seller')} submit={saveSeller}>
+    {SELLER_NAMES.map(name => (
+      <Field key={name} name={`seller-${name}`} label={SELLER_FIELDS[name]} value={seller[name]} />
+    ))}
+  </Form>
+)
+
 const askForAccount = (account?: Account) =>
   ask({
     title: account === undefined ? t('Add an account') : t('Edit account {code}', { code: account.code }),
@@ -207,16 +235,22 @@ const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
   ]),
 ]
 
-/** The connection settings, the accounts that receive money, and the years that orders may be dated in. */
+/** The connection settings, the seller on invoices, the accounts that receive money, and the years that orders may be dated in. */
 export const SettingsPage = page(
   {
     title: () => t('Settings'),
-    reads: () => ({ settings: SETTINGS, people: customersOf(), money: ACCOUNTS, calendar: FISCAL_YEARS }),
+    reads: () => ({
+      ...{ settings: SETTINGS, people: customersOf(), money: ACCOUNTS },
+      ...{ calendar: FISCAL_YEARS, seller: SELLER },
+    }),
   },
-  ({ settings, people: { customers }, money: { accounts }, calendar: { fiscalYears } }) => (
+  ({ settings, people: { customers }, money: { accounts }, calendar: { fiscalYears }, seller }) => (
     <>
       <PageHead />
       <SettingsForm {...{ settings, customers, accounts }} />
+      <Section id="seller" title={t('Seller on invoices')}>
+        <SellerForm seller={seller} />
+      </Section>
       <Section
         id="accounts"
         title={t('Accounts')}

@@ -71,19 +71,30 @@ export const settings = ({ one, put }: Sql) => ({
     ),
 })
 
-export type Product = { sku: string; name: string; stock: Decimal }
+/** A product; `price` is in rials per unit. */
+export type Product = { sku: string; name: string; stock: Decimal; price: Decimal | null }
 
-type ProductRow = { sku: string; name: string; stock: string }
+type ProductRow = { sku: string; name: string; stock: string; price: string | null }
 
-const productOf = ({ stock, ...row }: ProductRow): Product => ({ ...row, stock: decimalFrom(stock) })
+const productOf = ({ stock, price, ...row }: ProductRow): Product => ({
+  ...row,
+  stock: decimalFrom(stock),
+  price: price === null ? null : decimalFrom(price),
+})
 
 export const products = ({ one, all, update, put }: Sql) => ({
   find: (sku: string) => {
     const row = one<ProductRow>('SELECT * FROM products WHERE sku = ?', sku)
     return row && productOf(row)
   },
-  list: () => all<ProductRow>('SELECT * FROM products ORDER BY sku').map(productOf),
-  put: ({ sku, name, stock }: Product) => put('products', { sku }, { name, stock: shown(stock) }),
+  /** @param q text contained in the code or the name, in either spelling */
+  list: (q = '') =>
+    all<ProductRow>(
+      "SELECT * FROM products WHERE ?1 = '' OR instr(normalised(concat_ws(' ', sku, name)), ?1) ORDER BY sku",
+      normalised(q).trim(),
+    ).map(productOf),
+  put: ({ sku, name, stock, price }: Product) =>
+    put('products', { sku }, { name, stock: shown(stock), price: price && shown(price) }),
   setStock: (sku: string, stock: Decimal) => update('products', { sku }, { stock: shown(stock) }),
 })
 
@@ -116,6 +127,28 @@ export const accounts = ({ one, all, put }: Sql) => ({
   find: (code: string) => one<Account>('SELECT * FROM accounts WHERE code = ?', code),
   list: () => all<Account>('SELECT * FROM accounts ORDER BY code'),
   put: ({ code, name, kind }: Account) => put('accounts', { code }, { name, kind }),
+})
+
+/** What invoices say of the seller; empty texts are left out. */
+export type Seller = Record<
+  'name' | 'economicCode' | 'nationalId' | 'address' | 'postalCode' | 'phone',
+  string
+>
+
+const NO_SELLER: Seller = {
+  ...{ name: '', economicCode: '', nationalId: '', address: '', postalCode: '', phone: '' },
+}
+
+export const seller = ({ one, put }: Sql) => ({
+  read: () =>
+    one<Seller>(
+      `SELECT name, economic_code AS economicCode, national_id AS nationalId, address, postal_code AS postalCode, phone
+       FROM seller`,
+    ) ?? NO_SELLER,
+  put: ({ economicCode, nationalId, postalCode, ...seller }: Seller) => {
+    const codes = { economic_code: economicCode, national_id: nationalId, postal_code: postalCode }
+    put('seller', { only_row: 1 }, { ...seller, ...codes })
+  },
 })
 
 /** First and last day inclusive, `YYYY-MM-DD`. */

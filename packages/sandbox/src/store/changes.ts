@@ -5,6 +5,7 @@ export type Change = {
     | 'product'
     | 'customer'
     | 'settings'
+    | 'seller'
     | 'account'
     | 'fiscal-year'
     | 'webhook'

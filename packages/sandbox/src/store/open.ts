@@ -2,6 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isNativeError } from 'node:util/types'
+import { addDays, exactDate, jalaliOf } from '@order-relay/web/calendar.ts'
 import type { Clock } from '../clock.ts'
 import { decimal } from '../decimal.ts'
 import {
@@ -9,12 +10,15 @@ import {
   CUSTOMERS_INDEX,
   customers,
   DEFAULT_SETTINGS,
+  type FiscalYear,
   fiscalYears,
   products,
+  seller,
   settings,
 } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
-import { heldPayments, history, invoiceRows, orders, receipts, returns } from './orders.ts'
+import { heldPayments, receipts, returnRows, returns } from './documents.ts'
+import { history, invoiceRows, orders } from './orders.ts'
 import { addFunctions, type Sql, statements } from './query.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { deliveries, webhooks } from './webhooks.ts'
@@ -36,25 +40,34 @@ const tables = (sql: Sql, clock: Clock) => ({
   orders: orders(sql, clock),
   products: products(sql),
   receipts: receipts(sql, clock),
+  returnRows: returnRows(sql),
   returns: returns(sql, clock),
+  seller: seller(sql),
   settings: settings(sql),
   webhooks: webhooks(sql, clock),
 })
 
 export type Tables = ReturnType<typeof tables>
 
+/** The fiscal year of Iran, from the first of Farvardin to the last day of Esfand of a Jalali year. */
+const fiscalYearOf = (year: number): FiscalYear => {
+  const [from = '', next = ''] = [year, year + 1].map(each => exactDate(`${each}/1/1`))
+  return { from, to: addDays(next, -1) }
+}
+
 /** The content of a new database, sufficient for a first order to succeed. */
 const seed = (store: Tables, { today }: Clock): void => {
   store.customers.insert({ code: 'walk-in', mobile: null, name: 'مشتری متفرقه', email: null })
   store.accounts.put({ code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' })
   store.accounts.put({ code: 'bank-1', name: 'حساب بانک ملت', kind: 'bank' })
-  store.products.put({ sku: 'SKU-1', name: 'چای سیاه ۵۰۰ گرمی', stock: decimal(100) })
-  store.products.put({ sku: 'SKU-2', name: 'قهوه ترک ۲۵۰ گرمی', stock: decimal(100) })
-  store.products.put({ sku: 'SKU-3', name: 'زعفران یک مثقالی', stock: decimal(0) })
-  const year = Number(today().slice(0, 4))
-  store.fiscalYears.replace(
-    [year - 1, year, year + 1].map(each => ({ from: `${each}-01-01`, to: `${each}-12-31` })),
-  )
+  for (const [sku, name, stock, price] of [
+    ['SKU-1', 'چای سیاه ۵۰۰ گرمی', 100, 1_500_000],
+    ['SKU-2', 'قهوه ترک ۲۵۰ گرمی', 100, 1_250_000],
+    ['SKU-3', 'زعفران یک مثقالی', 0, 12_500_000],
+  ] as const)
+    store.products.put({ sku, name, stock: decimal(stock), price: decimal(price) })
+  const [year = 0] = jalaliOf(today())
+  store.fiscalYears.replace([year - 1, year, year + 1].map(fiscalYearOf))
   store.settings.put(DEFAULT_SETTINGS)
 }
 

@@ -1,8 +1,6 @@
-import type { SQLInputValue } from 'node:sqlite'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Status } from '@order-relay/lib/protocol/status.ts'
 import type { Clock } from '../clock.ts'
-import type { Payment } from '../requests.ts'
 import { searchable, searching } from '../search.ts'
 import type { Sql } from './query.ts'
 
@@ -20,20 +18,27 @@ export type Order = OrderKey & {
   net: string
   tax: string
   total: string
+  /** The sums of its receipts and of its returns. */
+  received: string
+  returned: string
+  /** The receipt that settled the invoice, and the return of its last goods (spec: Order result). */
+  receipt_number: number | null
+  return_number: number | null
   /** The result of the create, as JSON. */
   original: string
   created_at: string
   updated_at: string
-  receipt_number: number | null
-  return_number: number | null
 }
 
 /** The sums of an invoice. */
 export type Sums = Pick<Order, 'amount' | 'order_discount' | 'net' | 'tax' | 'total'>
 
+/** What the documents of an order amount to. */
+export type Settlement = Pick<Order, 'status' | 'received' | 'returned' | 'receipt_number' | 'return_number'>
+
 export type NewOrder = Omit<
   Order,
-  'invoice_number' | 'original' | 'created_at' | 'updated_at' | 'receipt_number' | 'return_number'
+  'invoice_number' | 'original' | 'created_at' | 'updated_at' | Exclude<keyof Settlement, 'status'>
 >
 
 /** The sort orders of a list, descending with a minus; ties are sorted by invoice number. */
@@ -59,12 +64,11 @@ export type OrderPage = { sort: (typeof SORTS)[number]; before?: number | undefi
 /** An order in a list, with its customer. */
 export type ListedOrder = Order & { customer_name: string; mobile: string | null; reference: string | null }
 
-const SELECT = `SELECT o.*, r.number AS receipt_number, b.number AS return_number, r.reference,
-    c.name AS customer_name, c.mobile
+const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile,
+    (SELECT group_concat(reference, '; ') FROM receipts r
+      WHERE r.invoice_number = o.invoice_number AND cancelled_at IS NULL AND reference <> '') AS reference
   FROM orders o
-  JOIN customers c ON c.code = o.customer_code
-  LEFT JOIN receipts r ON r.invoice_number = o.invoice_number AND r.cancelled_at IS NULL
-  LEFT JOIN returns b ON b.invoice_number = o.invoice_number AND b.cancelled_at IS NULL`
+  JOIN customers c ON c.code = o.customer_code`
 
 const CONDITIONS = {
   status: 'status = $status',
@@ -102,8 +106,10 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
   UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
 
+const SUMS = ['net', 'tax', 'received', 'returned'] as const
+
 /** The count and the exact sums of orders in a status. */
-export type StatusSums = { status: Status; count: number; net: string; tax: string }
+export type StatusSums = { status: Status; count: number } & Pick<Order, (typeof SUMS)[number]>
 
 export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) => ({
   find: ({ source, external_id }: OrderKey) =>
@@ -130,7 +136,7 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
   sums: ({ status: _, ...filter }: OrderFilter) => {
     const { isSearch, from, where, parameters } = matching(filter)
     const [count, table] = isSearch ? ['count(*)', from] : ['sum(count)', 'order_sums']
-    const sums = `${count} AS count, ${exactSum('net')}, ${exactSum('tax')}`
+    const sums = `${count} AS count, ${SUMS.map(exactSum)}`
     const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
     return all<StatusSums>(sql, parameters).filter(({ count }) => count > 0)
   },
@@ -146,8 +152,13 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
   },
   /** @returns the invoice number */
   insert: (order: NewOrder, at = iso()) => insert('orders', { ...order, created_at: at, updated_at: at }),
-  setStatus: (invoice_number: number, status: Status, error: string | null) =>
-    update('orders', { invoice_number }, { status, error, updated_at: iso() }),
+  /** Keeps an order in review, without receipts and returns. */
+  setDraft: (invoice_number: number, error: string) => {
+    const nothing = { received: '0', returned: '0', receipt_number: null, return_number: null }
+    update('orders', { invoice_number }, { status: 'needs_review', error, ...nothing, updated_at: iso() })
+  },
+  settle: (invoice_number: number, settlement: Settlement) =>
+    update('orders', { invoice_number }, { ...settlement, error: null, updated_at: iso() }),
   /** @param original the result of the create, as JSON */
   setOriginal: (invoice_number: number, original: string) =>
     update('orders', { invoice_number }, { original }),
@@ -182,56 +193,15 @@ export const invoiceRows = ({ all, run, insert }: Sql) => ({
   },
 })
 
-/** A payment that waits until its invoice is finalized. */
-export type HeldPayment = { method: Payment['method']; reference: string; date: string }
-
-const PAYMENT = 'method, reference, date'
-
-export const heldPayments = ({ one, run, insert }: Sql) => ({
-  find: (invoice_number: number) =>
-    one<HeldPayment>(`SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ?`, invoice_number),
-  /** An invoice has at most one held payment. */
-  put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
-    insert('held_payments', { invoice_number, method, reference, date }),
-  remove: (invoice_number: number) =>
-    run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
-})
-
-/** The receipt of an invoice. */
-export type Receipt = HeldPayment & {
-  number: number
-  type: 'cash' | 'transfer' | 'pos'
-  amount: string
-  account_code: string | null
-}
-
-/** A sales return of a whole invoice. */
-export type SalesReturn = { number: number; date: string; reason: string | null }
-
-/** The documents of a kind, one for an invoice; a cancelled one keeps its number and is not found here. */
-const documents =
-  <Document extends { number: number }>(table: string, columns: string) =>
-  ({ one, insert, update }: Sql, { iso }: Clock) => ({
-    find: (invoice_number: number) =>
-      one<Document>(
-        `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL`,
-        invoice_number,
-      ),
-    /** @returns the number of the document */
-    insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) => insert(table, document),
-    cancel: (number: number) => update(table, { number }, { cancelled_at: iso() }),
-  })
-
-export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type, amount, account_code`)
-export const returns = documents<SalesReturn>('returns', 'date, reason')
-
 type HistoryKind =
   | 'created'
   | 'held'
   | 'finalized'
   | 'paid'
+  | 'received'
   | 'reversed'
   | 'refunded'
+  | 'returned'
   | 'retried'
   | 'reviewed'
   | 'corrected'

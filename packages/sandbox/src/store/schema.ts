@@ -1,8 +1,12 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
-const ADD = `INSERT INTO order_sums VALUES (NEW.date, NEW.source, NEW.status, 1, NEW.net, NEW.tax)
-    ON CONFLICT DO UPDATE SET count = count + 1, net = plus(net, NEW.net), tax = plus(tax, NEW.tax);`
+/** The columns of an order whose sums are kept. */
+const SUMMED = ['net', 'tax', 'received', 'returned'] as const
+
+const ADD = `INSERT INTO order_sums
+    VALUES (NEW.date, NEW.source, NEW.status, 1, ${SUMMED.map(each => `NEW.${each}`)})
+    ON CONFLICT DO UPDATE SET count = count + 1, ${SUMMED.map(each => `${each} = plus(${each}, NEW.${each})`)};`
 
 /**
  * The tables. Amounts and stock are decimal texts, because SQLite has no exact type for them.
@@ -37,6 +41,17 @@ CREATE TABLE settings (
   corrections_send_webhooks INTEGER NOT NULL CHECK (corrections_send_webhooks IN (0, 1))
 ) STRICT;
 
+-- What invoices say of the seller.
+CREATE TABLE seller (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  name TEXT NOT NULL,
+  economic_code TEXT NOT NULL,
+  national_id TEXT NOT NULL,
+  address TEXT NOT NULL,
+  postal_code TEXT NOT NULL,
+  phone TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE fiscal_years (
   first_day TEXT NOT NULL,
   last_day TEXT NOT NULL,
@@ -47,7 +62,8 @@ CREATE TABLE fiscal_years (
 CREATE TABLE products (
   sku TEXT PRIMARY KEY,
   name TEXT NOT NULL,
-  stock TEXT NOT NULL
+  stock TEXT NOT NULL,
+  price TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE orders (
@@ -65,6 +81,10 @@ CREATE TABLE orders (
   net TEXT NOT NULL,
   tax TEXT NOT NULL,
   total TEXT NOT NULL,
+  received TEXT NOT NULL DEFAULT '0',
+  returned TEXT NOT NULL DEFAULT '0',
+  receipt_number INTEGER REFERENCES receipts (number),
+  return_number INTEGER REFERENCES returns (number),
   original TEXT NOT NULL DEFAULT '',
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
@@ -84,13 +104,15 @@ CREATE TABLE order_sums (
   count INTEGER NOT NULL,
   net TEXT NOT NULL,
   tax TEXT NOT NULL,
+  received TEXT NOT NULL,
+  returned TEXT NOT NULL,
   PRIMARY KEY (date, source, status)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER order_inserted AFTER INSERT ON orders BEGIN
   ${ADD}
 END;
-CREATE TRIGGER order_updated AFTER UPDATE OF status, net, tax ON orders BEGIN
-  UPDATE order_sums SET count = count - 1, net = plus(net, '-' || OLD.net), tax = plus(tax, '-' || OLD.tax)
+CREATE TRIGGER order_updated AFTER UPDATE OF status, ${SUMMED} ON orders BEGIN
+  UPDATE order_sums SET count = count - 1, ${SUMMED.map(each => `${each} = plus(${each}, '-' || OLD.${each})`)}
     WHERE date = OLD.date AND source = OLD.source AND status = OLD.status;
   ${ADD}
 END;
@@ -114,12 +136,16 @@ CREATE TABLE invoice_rows (
   PRIMARY KEY (invoice_number, position)
 ) STRICT, WITHOUT ROWID;
 
+-- Without an amount, a payment is that of the whole invoice.
 CREATE TABLE held_payments (
-  invoice_number INTEGER PRIMARY KEY REFERENCES orders (invoice_number),
+  number INTEGER PRIMARY KEY,
+  invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
+  amount TEXT,
   method TEXT NOT NULL,
   reference TEXT NOT NULL,
   date TEXT NOT NULL
 ) STRICT;
+CREATE INDEX held_payments_of_invoice ON held_payments (invoice_number);
 
 CREATE TABLE receipts (
   number INTEGER PRIMARY KEY,
@@ -132,16 +158,27 @@ CREATE TABLE receipts (
   account_code TEXT REFERENCES accounts (code),
   cancelled_at TEXT
 ) STRICT;
-CREATE UNIQUE INDEX receipt_of_invoice ON receipts (invoice_number) WHERE cancelled_at IS NULL;
+CREATE INDEX receipts_of_invoice ON receipts (invoice_number) WHERE cancelled_at IS NULL;
 
 CREATE TABLE returns (
   number INTEGER PRIMARY KEY,
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
   date TEXT NOT NULL,
   reason TEXT,
+  amount TEXT NOT NULL,
   cancelled_at TEXT
 ) STRICT;
-CREATE UNIQUE INDEX return_of_invoice ON returns (invoice_number) WHERE cancelled_at IS NULL;
+CREATE INDEX returns_of_invoice ON returns (invoice_number) WHERE cancelled_at IS NULL;
+
+-- What a return takes back of the invoice row at a position.
+CREATE TABLE return_rows (
+  return_number INTEGER NOT NULL REFERENCES returns (number),
+  position INTEGER NOT NULL,
+  quantity TEXT NOT NULL,
+  net TEXT NOT NULL,
+  tax TEXT NOT NULL,
+  PRIMARY KEY (return_number, position)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE history (
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),

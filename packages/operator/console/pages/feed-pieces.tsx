@@ -1,0 +1,123 @@
+import { formatMilliseconds, serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
+import { attempt } from '@order-relay/web/notices.ts'
+import { Button, Chip, type Column, Moment, type Tone, Wait } from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
+import { act, type RouteData } from './api.ts'
+import { t } from './persian.ts'
+import { Message } from './pieces.tsx'
+
+export type FeedMessage = RouteData<'feed'>['messages'][number]
+type Attempt = FeedMessage['attempts'][number]
+type Key = { source: string; external_id: string }
+
+/** Each attempt writes one of these lines to the log. */
+export const FEED_CHANGES = [
+  ...['feed message delivered', 'feed message retried', 'feed message waits for a URL'],
+  'feed message dead-lettered',
+]
+
+export const OUTCOMES: Readonly<Record<Attempt['outcome'], readonly [name: string, tone: Tone]>> = {
+  accepted: [t('accepted'), 'good'],
+  failed: [t('failed'), 'bad'],
+  unsent: [t('not sent'), 'wait'],
+  dead: [t('dead letter'), 'bad'],
+}
+
+const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone: Tone]>> = {
+  sent: [t('sent to its queue'), 'good'],
+  accepted: [t('accepted'), 'good'],
+  failing: [t('fails'), 'bad'],
+  unsent: [t('not sent'), 'wait'],
+  dead: [t('dead letter'), 'bad'],
+  queued: [t('queued'), 'open'],
+  'not failed': [t('queued or accepted'), 'open'],
+  unrecorded: [t('not recorded'), 'undone'],
+}
+
+/** The time of the next attempt, or that it is due. */
+const Next = ({ at }: { at: string }) => (
+  <span>{Date.parse(at) > Date.now() ? <Wait until={at} /> : t('now')}</span>
+)
+
+const CODES: Readonly<Record<string, string>> = {
+  disabled: t('the feed is disabled'),
+  unregistered: t('the store has registered no URL'),
+}
+
+/** Parts of an attempt, or of its line in the log. */
+type Made = { outcome: Attempt['outcome'] } & {
+  [Name in 'code' | 'error' | 'next_at']?: string | undefined
+} & { [Name in 'status' | 'receives' | 'ms']?: number | undefined }
+
+/** The status of the store's response, or why there is none. */
+const Answer = ({ code = '', status, error }: Made) => {
+  const known = status === undefined ? CODES[code] : serial(status)
+  return known === undefined ? <Message text={error} /> : <span>{known}</span>
+}
+
+/** The state of a message, and what is known about it. */
+export const FeedState = (message: FeedMessage) => {
+  const [name, tone] = STATES[message.state]
+  const last = 'last' in message ? message.last : undefined
+  return (
+    <>
+      <Chip tone={tone}>{name}</Chip>{' '}
+      {last && (
+        <span class="small muted">
+          <Answer {...last} /> · <Moment iso={last.at} />
+          {last.ms !== undefined && <> · {formatMilliseconds(last.ms)}</>}
+          {last.next_at !== undefined && (
+            <>
+              {' · '}
+              {t('next attempt {when}', { when: <Next at={last.next_at} /> })}
+            </>
+          )}
+        </span>
+      )}
+      {message.state === 'sent' && (
+        <span class="small muted">
+          <Moment iso={message.published_at} />
+        </span>
+      )}
+      {message.state === 'queued' && message.behind && (
+        <span class="small muted">{t('behind {message}', { message: <Id value={message.behind} /> })}</span>
+      )}
+    </>
+  )
+}
+
+/** The columns of an attempt. */
+export const OF_ATTEMPT: Column<Made>[] = [
+  {
+    label: t('Outcome'),
+    cell: ({ outcome }) => <Chip tone={OUTCOMES[outcome][1]}>{OUTCOMES[outcome][0]}</Chip>,
+  },
+  {
+    label: t('Answer'),
+    kind: 'breaks',
+    cell: row => row.outcome !== 'dead' && <Answer {...row} />,
+  },
+  { label: t('Duration'), kind: 'number', cell: ({ ms }) => ms !== undefined && formatMilliseconds(ms) },
+  { label: t('Attempt'), kind: 'number', cell: ({ receives }) => receives && serial(receives) },
+  { label: t('Next attempt'), cell: ({ next_at }) => next_at && <Next at={next_at} /> },
+]
+
+const retry = ({ source, external_id }: Key) =>
+  attempt(async () => {
+    const { delivery } = await act('feeds/retry', { source, external_id })
+    if (delivery === undefined) throw new Error(t('No message of the order waits for its next attempt.'))
+  }, t('The message is sent to the store now.'))
+
+/** Retries the failing message of an order. A disabled feed would not be called. */
+export const RetryButton = ({ order, messages }: { order: Key; messages: readonly FeedMessage[] }) => {
+  const failing = messages.find(({ state }) => state === 'failing' || state === 'unsent')
+  if (failing === undefined || ('last' in failing && failing.last?.code === 'disabled')) return null
+  return (
+    <Button kind="small" onClick={() => retry(order)}>
+      {t('Retry the message to the store')}
+    </Button>
+  )
+}
+
+export const linkToFeed = ({ source, external_id }: Key) => linkTo(['feeds', source, external_id])

@@ -1,0 +1,130 @@
+import { visible } from '@order-relay/lib/platform/visible.ts'
+import { Choice, parameter, SearchBox } from '@order-relay/web/filters.tsx'
+import { serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
+import { type Column, Empty, LinkButton, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { linkTo, type Route } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { type RouteData, reads } from './api.ts'
+import { FEED_CHANGES, FeedState, linkToFeed, OF_ATTEMPT, OUTCOMES, RetryButton } from './feed-pieces.tsx'
+import { t } from './persian.ts'
+import { linkToOrder, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
+
+type Row = RouteData<'feeds'>['attempts'][number]
+
+const COLUMNS: Column<Row>[] = [
+  { label: t('Time'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
+  ...OF_ORDER,
+  {
+    label: t('Message'),
+    cell: ({ source, external_id, delivery = '' }) =>
+      external_id && (
+        <Id value={visible(delivery)} href={linkToFeed({ source, external_id })} kind="row-link" />
+      ),
+  },
+  ...OF_ATTEMPT,
+]
+
+const filterOf = ({ query }: Route) => ({
+  since: query.get('since') ?? '1h',
+  outcome: query.get('outcome'),
+  source: query.get('source'),
+  q: query.get('q'),
+})
+
+const Filters = () => (
+  <div class="filters row" data-keeps-focus>
+    <SearchBox label={t('Find an order or a message')} placeholder={t('Order number or message id')} />
+    <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
+    <Choice
+      {...{ label: t('Outcome'), ...parameter('outcome') }}
+      options={[
+        ['', t('Every outcome')],
+        ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
+      ]}
+    />
+    <StoreFilter />
+  </div>
+)
+
+/** The attempts to deliver messages to HTTP feeds. */
+export const Feeds = page(
+  {
+    title: () => t('Messages to stores'),
+    reads: route => ({ list: reads('feeds', filterOf(route), ...FEED_CHANGES) }),
+  },
+  ({ list: { attempts, more } }) => (
+    <>
+      <PageHead />
+      <Filters />
+      <p class="small muted note">
+        {more
+          ? t('The {count} newest attempts in the log.', { count: attempts.length })
+          : t('Attempts in the log, newest first: {count}.', { count: attempts.length })}{' '}
+        {t('A store with an SQS feed receives its messages from its queue.')}
+      </p>
+      <Table
+        columns={COLUMNS}
+        rows={attempts}
+        keyOf={({ at, delivery, receives }) => `${at} ${delivery} ${receives}`}
+      >
+        <Empty title={t('No attempt matches')}>
+          <LinkButton href={linkTo(['feeds'], { since: '7d' })}>{t('Show all of the last week')}</LinkButton>
+        </Empty>
+      </Table>
+    </>
+  ),
+)
+
+const ATTEMPTS: Column<RouteData<'feed'>['messages'][number]['attempts'][number]>[] = [
+  { label: t('Time'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
+  ...OF_ATTEMPT,
+]
+
+/** The messages of an order to its store, each with its attempts. */
+export const Feed = page(
+  {
+    title: ({ path: [, , external_id = ''] }) =>
+      t('Messages of order {order}', { order: visible(external_id) }),
+    reads: ({ path: [, source = '', external_id = ''] }) => ({
+      feed: reads('feed', { source, external_id }, ...FEED_CHANGES),
+    }),
+  },
+  ({ feed: { source, external_id, messages, complete } }) => (
+    <>
+      <PageHead>
+        <span class="small muted">
+          <Name>{visible(source)}</Name>
+        </span>
+        <span class="row">
+          <RetryButton order={{ source, external_id }} messages={messages} />
+          <LinkButton href={linkToOrder(source, external_id)}>{t('Show the order')}</LinkButton>
+        </span>
+      </PageHead>
+      {messages.map(message => (
+        <Section
+          key={message.delivery}
+          id={message.delivery}
+          title={t('{event}, version {version}', { event: message.event, version: serial(message.version) })}
+        >
+          <p>
+            <FeedState {...message} />
+          </p>
+          <p class="small muted">
+            <Id value={message.delivery} />
+          </p>
+          {message.attempts.length > 0 && (
+            <Table
+              columns={ATTEMPTS}
+              rows={message.attempts}
+              keyOf={({ at, receives }) => `${at} ${receives}`}
+            />
+          )}
+        </Section>
+      ))}
+      {messages.length === 0 && <Empty title={t('No message was sent to the store.')} />}
+      {!complete && <p class="muted">{t('Earlier attempts are not shown.')}</p>}
+      <p class="small muted note">{t('Attempts are kept for thirty days.')}</p>
+    </>
+  ),
+)

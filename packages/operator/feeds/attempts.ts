@@ -1,0 +1,109 @@
+import {
+  ATTEMPT_OUTCOMES,
+  type Attempt,
+  attemptOf,
+  attemptsPartition,
+} from '@order-relay/lib/feeds/attempts.ts'
+import { TABLES } from '@order-relay/lib/platform/names.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import * as v from 'valibot'
+import type { Context } from '../core/context.ts'
+import { type LogLine, newestOf } from '../core/log.ts'
+import { itemsOf } from '../core/table.ts'
+
+/** The attempts to deliver the messages of an order to an HTTP feed, newest first. */
+export const attemptsOf = async (context: Context, order: OrderKey, limit: number): Promise<Attempt[]> => {
+  const attempts: Attempt[] = []
+  const history = {
+    ...{ TableName: context.nameOf(TABLES.history), ConsistentRead: true },
+    ...{ ScanIndexForward: false, Limit: limit },
+  }
+  const key = { 'partition =': attemptsPartition(order) }
+  for await (const item of itemsOf(context, history, { key })) {
+    attempts.push(attemptOf(item))
+    if (attempts.length === limit) break
+  }
+  return attempts
+}
+
+export const OUTCOMES = ATTEMPT_OUTCOMES
+
+export type AttemptOutcome = Attempt['outcome']
+
+const UNREGISTERED = 'feed message waits for a URL'
+
+/** The lines of the log with attempts, by outcome. */
+const LOGGED: Readonly<Record<AttemptOutcome, readonly string[]>> = {
+  accepted: ['feed message delivered'],
+  failed: ['feed message retried'],
+  unsent: ['feed message retried', UNREGISTERED],
+  dead: ['feed message dead-lettered'],
+}
+
+/** The lines after which a message waits. */
+export const WAITING_LINES = LOGGED.unsent
+
+const line = v.object({
+  source: v.string(),
+  external_id: v.optional(v.string()),
+  delivery: v.optional(v.string()),
+  feed_delivery: v.optional(v.string()),
+  event: v.optional(v.string()),
+  receives: v.optional(v.number()),
+  code: v.optional(v.string()),
+  status: v.optional(v.number()),
+  ms: v.optional(v.number()),
+  seconds: v.optional(v.number()),
+  error: v.optional(v.looseObject({ message: v.string() })),
+})
+
+const outcomeOf = (message: string, { ms, status }: v.InferOutput<typeof line>): AttemptOutcome => {
+  if (LOGGED.accepted.includes(message)) return 'accepted'
+  if (LOGGED.dead.includes(message)) return 'dead'
+  return ms === undefined && status === undefined ? 'unsent' : 'failed'
+}
+
+/** An attempt in the log. */
+export const attemptIn = ({ at, message, fields }: LogLine) => {
+  const parsed = v.safeParse(line, fields)
+  if (!parsed.success) return undefined
+  const { delivery, feed_delivery = delivery, seconds, error, ...about } = parsed.output
+  return {
+    ...{ at, outcome: outcomeOf(message, parsed.output), delivery: feed_delivery, ...about },
+    ...(message === UNREGISTERED && { code: 'unregistered' }),
+    ...(error && { error: error.message }),
+    ...(seconds !== undefined && { next_at: new Date(at.getTime() + seconds * 1000) }),
+  }
+}
+
+export type AttemptFilter = {
+  since: Date
+  source?: string | undefined
+  outcome?: AttemptOutcome | undefined
+  /** The beginning of an order number or of the id of a message. */
+  find?: string | undefined
+}
+
+/** The attempts in the log, newest first. */
+export const listAttempts = async (
+  context: Context,
+  { since, source, outcome, find = '', limit }: AttemptFilter & { limit: number },
+) => {
+  const begin = find.toLowerCase()
+  const newest = {
+    ...{ since, messages: outcome === undefined ? Object.values(LOGGED).flat() : LOGGED[outcome] },
+    ...(source !== undefined && { fields: { source: [source] } }),
+  }
+  const found = await newestOf(context, newest, limit, written => {
+    const attempt = attemptIn(written)
+    if (attempt === undefined) return undefined
+    const { external_id = '', delivery = '' } = attempt
+    const isFound = [external_id, delivery].some(each => each.toLowerCase().startsWith(begin))
+    return isFound &&
+      (outcome ?? attempt.outcome) === attempt.outcome &&
+      (source ?? attempt.source) === attempt.source
+      ? attempt
+      : undefined
+  })
+  return { attempts: found.slice(0, limit), more: found.length > limit }
+}

@@ -1,0 +1,148 @@
+import { Option } from '@commander-js/extra-typings'
+import type { Attempt } from '@order-relay/lib/feeds/attempts.ts'
+import { interruptible } from '../core/async.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { periodOption, positive, SOURCE } from '../core/options.ts'
+import { lines, type Report, table } from '../core/output.ts'
+import { timelineOf } from '../orders/orders.ts'
+import { type AttemptFilter, listAttempts, OUTCOMES } from './attempts.ts'
+import { type FeedMessageView, messagesOf } from './messages.ts'
+import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
+
+type Ended = Pick<Attempt, 'status' | 'error' | 'ms'> & { next_at?: string | Date | undefined }
+
+const answerOf = ({ status, error, ms }: Ended) => [
+  status ?? error,
+  ms === undefined ? undefined : `${ms} ms`,
+]
+
+const ATTEMPT = ['ATTEMPT', 'OUTCOME', 'ANSWER', 'TIME', 'NEXT ATTEMPT']
+
+const attemptCells = ({
+  receives,
+  outcome,
+  ...ended
+}: Ended & { receives?: number | undefined; outcome: string }) => [
+  ...[receives, outcome, ...answerOf(ended), ended.next_at],
+]
+
+const list = async (context: Context, filter: AttemptFilter & { limit: number }): Promise<Report> => {
+  const { attempts, more } = await listAttempts(context, filter)
+  const rows = attempts.map(attempt => {
+    const { at, source, external_id, event, delivery } = attempt
+    return [at, source, external_id, event, delivery, ...attemptCells(attempt)]
+  })
+  return {
+    data: { attempts, more },
+    text:
+      rows.length === 0
+        ? `No matching attempts in the log of ${context.title}.`
+        : lines(
+            table(['AT', 'SOURCE', 'ORDER', 'EVENT', 'MESSAGE', ...ATTEMPT], rows),
+            more && `There are more; raise --limit, which is ${filter.limit}.`,
+          ),
+  }
+}
+
+const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
+  sent: 'sent to its queue',
+  accepted: 'accepted',
+  failing: 'fails',
+  unsent: 'not sent',
+  dead: 'dead letter',
+  queued: 'queued',
+  'not failed': 'queued or accepted: successes are not recorded',
+  unrecorded: 'no longer queued, not recorded',
+}
+
+const stateText = (message: FeedMessageView) =>
+  `${STATES[message.state]}${message.state === 'queued' && message.behind ? ` behind ${message.behind}` : ''}`
+
+const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
+  const order = { source, external_id }
+  const { entries } = await timelineOf(context, order)
+  const { feed, messages, complete } = await messagesOf(context, order, entries)
+  const rows = messages.map(message => [
+    ...[message.published_at, message.version, message.event, message.delivery, stateText(message)],
+  ])
+  const attempts = messages.flatMap(({ attempts }) => attempts)
+  return {
+    data: { ...order, feed, messages, complete },
+    text: lines(
+      rows.length === 0
+        ? 'No message was published.'
+        : table(['PUBLISHED', 'VERSION', 'EVENT', 'MESSAGE', 'STATE'], rows),
+      attempts.length > 0 && [
+        '',
+        table(
+          ['AT', 'MESSAGE', ...ATTEMPT],
+          attempts.map(attempt => [attempt.at, attempt.delivery, ...attemptCells(attempt)]),
+        ),
+      ],
+      !complete && 'Earlier attempts are not shown.',
+    ),
+  }
+}
+
+const retry = async (
+  context: Context,
+  source: string,
+  external_id: string | undefined,
+  { rate }: { rate: number },
+): Promise<Report> => {
+  if (external_id === undefined) {
+    const done = await interruptible(signal => retryStore(context, source, rate, signal))
+    return { data: { source, ...done }, text: retriedText(done) }
+  }
+  const delivery = await retryOrder(context, { source, external_id })
+  return {
+    data: { source, external_id, delivery },
+    ok: delivery !== undefined,
+    text:
+      delivery === undefined
+        ? 'No message of the order waits for its next attempt.'
+        : `Retried at once: ${delivery}`,
+  }
+}
+
+const LIST = `
+An attempt is accepted (2xx), failed, unsent (the feed is disabled, or has no URL or secret), or dead: after thirteen
+days, the message became a dead letter. A store with an SQS feed receives its messages itself.`
+
+const RETRY = `
+Messages behind it in the same order follow. A disabled feed is still called at most every fifteen minutes. Without an
+order, all orders of the store whose last attempt in the log of the last twelve hours failed.`
+
+/** `relay feeds`: what stores with HTTP feeds received. */
+export const feedsCommands = ({ program, run }: Cli): void => {
+  const feeds = program
+    .command('feeds')
+    .description('Look up what stores received, and retry messages to them.')
+  feeds
+    .command('list')
+    .description('List the attempts to deliver messages in the log, newest first.')
+    .addOption(periodOption('1h'))
+    .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))
+    .addOption(SOURCE)
+    .option('--find <text>', 'only orders or messages whose number or id begins with this text')
+    .option('--limit <number>', 'maximum number of attempts to list', positive, 100)
+    .addHelpText('after', LIST)
+    .action(run(list))
+  feeds
+    .command('show')
+    .description('Show the messages of an order to its store: accepted, failing, queued, and every attempt.')
+    .argument('<source>', 'source of the store')
+    .argument('<external_id>', "the order's number in the store")
+    .action(run(show))
+  feeds
+    .command('retry')
+    .description(
+      'Retry the failing message of an order, or all of a store, now instead of at the next attempt.',
+    )
+    .argument('<source>', 'source of the store')
+    .argument('[external_id]', "the order's number in the store")
+    .option('--rate <number>', 'orders per second', positive, RETRY_RATE)
+    .addHelpText('after', RETRY)
+    .action(run(retry))
+}

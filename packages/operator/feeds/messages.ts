@@ -1,0 +1,107 @@
+import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
+import { ATTEMPT_TTL_SECONDS, type Attempt } from '@order-relay/lib/feeds/attempts.ts'
+import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
+import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import type { Context } from '../core/context.ts'
+import { depthOf } from '../core/queue.ts'
+import { attemptsOf } from './attempts.ts'
+
+/**
+ * What is known of a message to a store. Times are ISO 8601.
+ *
+ * - `sent`: it was sent to the queue of an SQS feed
+ * - `accepted`: without details if the attempt was not recorded
+ * - `queued`: behind another message of the order, or about to be sent
+ * - `unsent`: the store was not called, for the reason `code`
+ * - `not failed`: it is queued or accepted
+ * - `unrecorded`: it is no longer queued; what became of it is not recorded
+ */
+type MessageState =
+  | { state: 'sent' | 'not failed' | 'unrecorded' }
+  | { state: 'accepted'; last?: ShownAttempt }
+  | { state: 'failing' | 'unsent' | 'dead'; last: ShownAttempt }
+  | { state: 'queued'; behind?: string }
+
+type ShownAttempt = Omit<Attempt, 'handle'>
+
+export type FeedMessageView = MessageState & {
+  delivery: string
+  event: string
+  version: number
+  /** When it was published. */
+  published_at: string
+  /** Newest first. */
+  attempts: readonly ShownAttempt[]
+}
+
+type Circumstances = {
+  feed: 'sqs' | 'http'
+  /** Number of messages in the queue of the feed. */
+  queued: number
+  /** The setting `feedAttempts`. */
+  recorded: string
+  /** Unix time in milliseconds. */
+  now: number
+}
+
+/** How long SQS may need to count a message. */
+const DEPTH_SECONDS = 120
+
+/** Whether a message waits after this attempt. */
+export const isWaiting = ({ outcome }: Attempt): boolean => outcome === 'failed' || outcome === 'unsent'
+
+/**
+ * The messages of an order and their states, newest first. Pure. A feed delivers the messages of an order in sequence:
+ * a message without an attempt has left the queue if a later one has an attempt, and otherwise waits.
+ *
+ * @param entries changes of the order, newest first
+ * @param attempts newest first
+ */
+export const messageViews = (
+  entries: readonly HistoryEntry[],
+  attempts: readonly Attempt[],
+  { feed, queued, recorded, now }: Circumstances,
+): FeedMessageView[] => {
+  const published = entries.flatMap(({ at: published_at, version, published }) =>
+    published.map(message => ({ ...message, version, published_at })).toReversed(),
+  )
+  const shown = attempts.map(({ handle: _, ...attempt }): ShownAttempt => attempt)
+  const byDelivery = Map.groupBy(shown, ({ delivery }) => delivery)
+  const [latest] = attempts
+  const current = published.findIndex(({ delivery }) => delivery === latest?.delivery)
+  const isBlocked = latest !== undefined && isWaiting(latest) && queued > 0
+
+  const departed = (age: number): MessageState =>
+    recorded === 'failures' && age < ATTEMPT_TTL_SECONDS ? { state: 'accepted' } : { state: 'unrecorded' }
+  const hasLeft = (position: number, age: number) =>
+    (current !== -1 && position > current) || age > RETENTION_SECONDS || (queued === 0 && age > DEPTH_SECONDS)
+  const stateOf = (position: number, age: number, last: ShownAttempt | undefined): MessageState => {
+    if (feed === 'sqs') return { state: 'sent' }
+    if (last?.outcome === 'accepted' || last?.outcome === 'dead') return { state: last.outcome, last }
+    if (hasLeft(position, age)) return departed(age)
+    if (last !== undefined) return { state: last.outcome === 'failed' ? 'failing' : 'unsent', last }
+    if (isBlocked) return { state: 'queued', behind: latest.delivery }
+    return { state: recorded === 'failures' ? 'not failed' : 'queued' }
+  }
+  return published.map((message, position) => {
+    const own = byDelivery.get(message.delivery) ?? []
+    const age = (now - Date.parse(message.published_at)) / 1000
+    return { ...message, ...stateOf(position, age, own[0]), attempts: own }
+  })
+}
+
+const MOST_ATTEMPTS = 500
+
+/** The messages of an order to its store, newest first. */
+export const messagesOf = async (context: Context, order: OrderKey, entries: readonly HistoryEntry[]) => {
+  const store = context.stores().find(({ source }) => source === order.source)
+  const feed = store === undefined || store.feed === 'sqs' ? 'sqs' : 'http'
+  const queue = feedQueueName(order.source, store?.queue)
+  // In this sequence: the attempts of a message are recorded before it leaves the queue.
+  const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
+  const attempts = feed === 'sqs' ? [] : await attemptsOf(context, order, MOST_ATTEMPTS)
+  const { feedAttempts: recorded } = await context.stack()
+  const views = messageViews(entries, attempts, { feed, queued, recorded, now: Date.now() })
+  return { feed, messages: views, complete: attempts.length < MOST_ATTEMPTS } as const
+}

@@ -1,0 +1,82 @@
+import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { pace } from '../core/async.ts'
+import { type Context, storeNamed } from '../core/context.ts'
+import { cannot } from '../core/errors.ts'
+import { logOf } from '../core/log.ts'
+import { progress } from '../core/terminal.ts'
+import { attemptIn, attemptsOf, WAITING_LINES } from './attempts.ts'
+import { isWaiting } from './messages.ts'
+
+/** Orders per second: leaves the store capacity for its daily messages. */
+export const RETRY_RATE = 10
+
+/** The longest pause between two attempts, with a store's `Retry-After`. */
+const LONGEST_PAUSE_MS = 12 * 60 * 60 * 1000
+
+/** @throws Failure unless the store has an HTTP feed */
+const httpStore = (context: Context, source: string) => {
+  const store = storeNamed(context, source)
+  if (store.feed !== 'sqs') return store
+  throw cannot(
+    `retry messages of "${source}"`,
+    'its feed is an SQS queue, from which the store receives them',
+  )
+}
+
+const ENDED = /^(MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)$/
+
+/**
+ * Makes the message of an order that waits for its next attempt receivable at once. Those behind it follow.
+ *
+ * @returns its id; undefined if none waits
+ */
+export const retryOrder = async (context: Context, order: OrderKey): Promise<string | undefined> => {
+  const { source, queue } = httpStore(context, order.source)
+  const [last] = await attemptsOf(context, order, 1)
+  if (last === undefined || !isWaiting(last) || last.handle === undefined) return undefined
+  try {
+    await context.sqs.changeMessageVisibility({
+      QueueUrl: await context.queueUrl(feedQueueName(source, queue)),
+      ReceiptHandle: last.handle,
+      VisibilityTimeout: 0,
+    })
+    return last.delivery
+  } catch (error) {
+    // It has been received meanwhile.
+    if (error instanceof Error && ENDED.test(error.name)) return undefined
+    throw error
+  }
+}
+
+/** The orders of a store whose messages wait for their next attempt, according to the log. */
+const waitingOrders = async (context: Context, source: string): Promise<string[]> => {
+  const waiting = new Set<string>()
+  const lines = logOf(context, {
+    ...{ since: new Date(Date.now() - LONGEST_PAUSE_MS), follow: false },
+    ...{ messages: WAITING_LINES, fields: { source: [source] } },
+  })
+  for await (const line of lines) {
+    const { source: of, external_id, next_at } = attemptIn(line) ?? {}
+    if (of === source && external_id !== undefined && Number(next_at) > Date.now()) waiting.add(external_id)
+  }
+  return [...waiting]
+}
+
+export const retriedText = ({ retried }: { retried: number }) => `Messages retried at once: ${retried}`
+
+/** Retries all waiting messages of a store, and returns how many there were. */
+export const retryStore = async (context: Context, source: string, rate: number, signal: AbortSignal) => {
+  httpStore(context, source)
+  const orders = await waitingOrders(context, source)
+  const inTime = pace(rate)
+  let retried = 0
+  using shown = progress(context.terminal, 'Retrying messages', orders.length)
+  for (const external_id of orders) {
+    await inTime()
+    if (signal.aborted) break
+    if ((await retryOrder(context, { source, external_id })) !== undefined) retried++
+    shown.advance()
+  }
+  return { retried }
+}

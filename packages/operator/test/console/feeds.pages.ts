@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readStores } from '@order-relay/deploy/stores.ts'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { withBrowser } from '@order-relay/test-support/browser.ts'
+import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
+import { startServer } from '@order-relay/test-support/server.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { SELF } from '../../../../test/e2e/registration.ts'
+import { projectWithPersianStore } from '../../../../test/e2e/relay.ts'
+import { relayApi, storeOf } from '../../../../test/e2e/steps.ts'
+import { startConsole } from '../../console/server.ts'
+import { createContext } from '../../core/context.ts'
+
+const folder = useFolder()
+const project = () => folder('project')
+useLocalStack({ project: () => projectWithPersianStore(project()) })
+
+/** The response of the store's endpoint. */
+let status = 503
+let endpoint: Awaited<ReturnType<typeof startServer>>
+let nextUrl: () => string
+let close: (() => Promise<void>) | undefined
+beforeAll(async () => {
+  endpoint = await startServer(async () => ({ status, headers: { 'retry-after': '3600' } }))
+  const nothing = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const { environment, urls } = local.stack()
+  const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
+  const stores = () => readStores(join(project(), 'stores.yml'))
+  const context = { ...createContext({ local: true }, terminal), stores }
+  const started = await startConsole(context, { port: 0 })
+  nextUrl = started.nextUrl
+  close = async () => {
+    await started.close()
+    context.close()
+  }
+  const body = { url: endpoint.url }
+  await fetchJson(`${urls.relay}/api/v1/webhook/`, { method: 'PUT', body, key: `local-${SELF}` })
+})
+afterAll(async () => {
+  await close?.()
+  await endpoint.close()
+})
+
+const openAt = withBrowser()
+const visit = async (
+  hash: string,
+  look: (page: Page) => Promise<unknown>,
+  options: BrowserContextOptions = {},
+) => {
+  const { page, errors } = await openAt(`${nextUrl()}#/${hash}`, { reducedMotion: 'reduce', ...options })
+  page.setDefaultTimeout(30_000)
+  await look(page)
+  expect([await violationsOf(page), errors]).toEqual([[], []])
+  const { width } = page.viewportSize() ?? {}
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+}
+
+const create = (external_id: string) =>
+  storeOf(external_id, relayApi(`local-${SELF}`)).create({ source: SELF })
+const isFailing = async (external_id: string) =>
+  (await local.json(['feeds', 'show', SELF, external_id])).data.messages.at(-1)?.state === 'failing'
+
+test('shows what a store received, and retries one message or all of a store', async () => {
+  for (const id of ['one', 'two', 'three']) await create(id)
+  for (const id of ['one', 'two', 'three']) await until(() => isFailing(id))
+
+  await visit(`orders/${SELF}/one`, async page => {
+    await page.getByText('fails', { exact: true }).waitFor()
+    expect(await page.locator('main').innerText()).toMatch(/503 · .*next attempt in \d+ min/)
+    status = 200
+    await page.getByRole('button', { name: 'Retry the message to the store' }).click()
+    await page.getByText('accepted', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Messages to the store' }).click()
+    await page.getByRole('cell', { name: 'failed', exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'accepted', exact: true }).waitFor()
+  })
+  await visit('feeds?q=TWO', async page => {
+    await page.getByText('Attempts in the log, newest first: 1.').waitFor()
+    await page.getByRole('cell', { name: '503' }).waitFor()
+  })
+  await visit(`stores/${SELF}`, async page => {
+    await page.getByRole('button', { name: 'Retry all now' }).click()
+    await page.getByText('Messages retried at once: 2').waitFor()
+  })
+  for (const id of ['two', 'three']) await until(async () => !(await isFailing(id)))
+  await visit(
+    'feeds?outcome=accepted',
+    page => page.getByText('پذیرفته شد', { exact: true }).nth(3).waitFor(),
+    { locale: 'fa-IR', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+  )
+})

@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import type { Opened } from '@order-relay/test-support/browser.ts'
+import type { BrowserContextOptions } from 'playwright-core'
+
+/** The outage of the tour, and what follows until the relay has sent the payment again. */
+const HEALED = { timeout: 90_000 }
+
+export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Opened>) => {
+  test('the tour of a newcomer takes an order through an outage and another through a review', async () => {
+    const { page, errors } = await open()
+    page.setDefaultTimeout(30_000)
+    await page.getByRole('link', { name: 'Take the tour' }).click()
+    const part = (title: string) => page.getByRole('region', { name: title })
+    const take = async (title: string, action: string, text: string) => {
+      await part(title).getByRole('button', { name: action }).click()
+      await part(title).getByText(text).waitFor()
+    }
+    await take('Send an order', 'Send the order', 'Answer to the store: 201 invoiced')
+    await take('Make trouble', 'Break the service and pay', 'Answer to the store: 202 waiting')
+    await part('Make trouble').getByText('Paid', { exact: true }).waitFor(HEALED)
+    await take('Let an accountant decide', 'Order a chair', 'Answer to the store: 202 held')
+    await part('Let an accountant decide').getByText('Needs review', { exact: true }).waitFor()
+    await take('See it heal', 'Correct the stock and retry', 'The service finalized the invoice')
+    await part('See it heal').getByText('Paid', { exact: true }).waitFor()
+    await part('That was the tour').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+
+    const [panel] = await Promise.all([
+      page.context().waitForEvent('page'),
+      part('See it heal').getByRole('link', { name: 'Show the order in the panel' }).click(),
+    ])
+    await panel.getByRole('heading', { name: /tour-/ }).waitFor()
+
+    await page.goto(page.url().replace(/#.*/, '#/overview'))
+    await page.getByRole('button', { name: 'Hide' }).click()
+    await page.reload()
+    await page.getByText('Last hour, per minute').waitFor()
+    expect(await page.getByRole('link', { name: 'Take the tour' }).count()).toBe(0)
+    expect(errors).toEqual([])
+  })
+
+  test('the tour is in Persian, too', async () => {
+    const { page } = await open({ locale: 'fa-IR' })
+    await page.getByRole('link', { name: 'آشنایی در دو دقیقه' }).click()
+    await page.getByRole('button', { name: 'ارسال سفارش' }).waitFor()
+    expect(await page.locator('main p, main h2').allInnerTexts()).toEqual(
+      expect.not.arrayContaining([expect.stringMatching(/^[A-Za-z]/)]),
+    )
+    expect(await violationsOf(page)).toEqual([])
+  })
+}

@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals'
+import type { Attempt } from '@order-relay/lib/feeds/attempts.ts'
+import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
+import { messageViews } from '../feeds/messages.ts'
+
+const NOW = Date.parse('2026-03-02T00:00:00Z')
+const HOUR_AGO = new Date(NOW - 3_600_000).toISOString()
+
+/** An order with the messages `1` to `count`, each of its own version. */
+const published = (count: number, at = HOUR_AGO): HistoryEntry[] =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ source: 'web', external_id: '1', at, event: 'order.check', delivery: 'd', settled: true },
+    ...{ version: count - index, calls: [], requests: [] },
+    published: [{ event: 'order.updated' as const, delivery: String(count - index) }],
+  }))
+
+const attempt = (delivery: string, outcome: Attempt['outcome'], receives = 1): Attempt => ({
+  ...{ at: HOUR_AGO, delivery, outcome, receives },
+  ...(outcome === 'failed' && { status: 500, next_at: new Date(NOW + 60_000).toISOString(), handle: 'h' }),
+})
+
+/** The states of the messages, oldest first. */
+const statesOf = (
+  entries: HistoryEntry[],
+  attempts: Attempt[],
+  {
+    feed = 'http',
+    queued = 1,
+    recorded = 'all',
+  }: { feed?: 'sqs' | 'http'; queued?: number; recorded?: string } = {},
+) =>
+  messageViews(entries, attempts, { feed, queued, recorded, now: NOW })
+    .map(view => (view.state === 'queued' && view.behind ? `behind ${view.behind}` : view.state))
+    .toReversed()
+
+test('a message is accepted only if an attempt says so; others fail or wait behind it', () => {
+  const attempts = [attempt('2', 'failed', 2), attempt('2', 'failed'), attempt('1', 'accepted')]
+  expect(statesOf(published(4), attempts)).toEqual(['accepted', 'failing', 'behind 2', 'behind 2'])
+  expect(statesOf(published(2), [attempt('1', 'unsent')])).toEqual(['unsent', 'behind 1'])
+  expect(statesOf(published(2), [attempt('1', 'dead')])).toEqual(['dead', 'queued'])
+  expect(statesOf(published(1), [attempt('1', 'accepted', 3), attempt('1', 'dead', 2)])).toEqual(['accepted'])
+})
+
+test('a message without an attempt is queued while it can be, and otherwise unrecorded', () => {
+  expect(statesOf(published(2), [])).toEqual(['queued', 'queued'])
+  expect(statesOf(published(2), [], { queued: 0 })).toEqual(['unrecorded', 'unrecorded'])
+  expect(statesOf(published(1, new Date(NOW - 1000).toISOString()), [], { queued: 0 })).toEqual(['queued'])
+  expect(statesOf(published(1, '2026-01-01T00:00:00Z'), [])).toEqual(['unrecorded'])
+  // A later one has left the queue.
+  expect(statesOf(published(3), [attempt('2', 'accepted')])).toEqual(['unrecorded', 'accepted', 'queued'])
+  expect(statesOf(published(1), [attempt('1', 'failed')], { queued: 0 })).toEqual(['unrecorded'])
+})
+
+test('with the setting "failures", a message that has left the queue without a failure was accepted', () => {
+  const recorded = 'failures'
+  expect(statesOf(published(2), [], { recorded })).toEqual(['not failed', 'not failed'])
+  expect(statesOf(published(2), [], { recorded, queued: 0 })).toEqual(['accepted', 'accepted'])
+  expect(statesOf(published(3), [attempt('2', 'failed')], { recorded })).toEqual([
+    'accepted',
+    'failing',
+    'behind 2',
+  ])
+  expect(statesOf(published(1, '2026-01-01T00:00:00Z'), [], { recorded, queued: 0 })).toEqual(['unrecorded'])
+})
+
+test('of a message to an SQS feed, only its sending is known', () => {
+  expect(statesOf(published(2), [], { feed: 'sqs' })).toEqual(['sent', 'sent'])
+})
+
+test('a receipt handle is not shown', () => {
+  const [view] = messageViews(published(1), [attempt('1', 'failed')], {
+    ...{ feed: 'http', queued: 1, recorded: 'all', now: NOW },
+  })
+  expect(JSON.stringify(view)).not.toContain('handle')
+  expect(view?.attempts).toHaveLength(1)
+})

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import type { Status } from '@order-relay/lib/protocol/status.ts'
+import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
+import { quoted, Refusal } from '../refusal.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+import { findOrder, resultOf } from './orders.ts'
+
+type Action = 'retry' | 'pay' | 'reverse the payment of' | 'return' | 'review' | 'correct'
+
+const NOT_DRAFT = 'its invoice is finalized; move it back to review first'
+export const NO_RECEIPT = 'it has no receipt'
+const HAS_RECEIPT = 'it has a receipt; reverse its payment first'
+const RETURNED = 'its goods are returned; move it back to review first'
+const DRAFT = 'its invoice is a draft; finalize it with a retry first'
+const REVIEW = ['needs_review'] as const
+const OPEN = ['invoiced', 'paid'] as const
+
+/** The statuses that each action of the accountant leads to, or why it is refused and what to do instead. */
+const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Status[] | string>>>> = {
+  retry: { needs_review: [...REVIEW, ...OPEN], invoiced: NOT_DRAFT, paid: NOT_DRAFT, refunded: NOT_DRAFT },
+  pay: { needs_review: DRAFT, invoiced: OPEN, paid: HAS_RECEIPT, refunded: RETURNED },
+  'reverse the payment of': { needs_review: NO_RECEIPT, invoiced: OPEN, paid: OPEN, refunded: RETURNED },
+  return: {
+    needs_review: DRAFT,
+    invoiced: [...OPEN, 'refunded'],
+    paid: ['paid', 'refunded'],
+    refunded: 'its goods are returned',
+  },
+  review: { needs_review: 'it is in review', invoiced: REVIEW, paid: REVIEW, refunded: REVIEW },
+  correct: { needs_review: REVIEW, invoiced: OPEN, paid: OPEN, refunded: RETURNED },
+}
+
+/** An action that the state of the order does not allow; the reason names the state and the remedy. */
+export const cannot = (action: Action, { external_id, status }: Order, reason: string): Refusal =>
+  new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${reason}`)
+
+/**
+ * Stores a webhook for every registered URL, in the transaction of the change, so that neither exists without the other
+ * (spec: Events).
+ */
+const announce = (order: Order, store: Store) => {
+  const { invoice_number, status } = order
+  for (const { url } of store.webhooks.list()) {
+    const delivery = randomUUID()
+    const body = JSON.stringify({ event: ORDER_UPDATED, data: resultOf(order), delivery })
+    store.deliveries.insert({ delivery, url, invoice_number, status, body })
+    store.history.add(invoice_number, 'webhook', `Webhook "${status}" to ${url} queued`)
+    store.changes.note({ kind: 'delivery', delivery })
+  }
+}
+
+/**
+ * Runs an action of the accountant as one transaction. If it changes the status of the order or, by the settings, its
+ * total, a webhook is sent (spec: Events).
+ *
+ * @throws Refusal when the order is not registered or its status does not allow the action
+ */
+export const changeOrder = (
+  action: Action,
+  key: OrderKey,
+  store: Store,
+  change: (order: Order) => void,
+): void =>
+  store.transact(() => {
+    const before = findOrder(key, store)
+    const allowed = TRANSITIONS[action][before.status]
+    if (typeof allowed === 'string') throw cannot(action, before, allowed)
+    store.changes.note({ kind: 'order', ...key })
+    change(before)
+    store.orders.index(before.invoice_number)
+    const after = findOrder(key, store)
+    if (!allowed.includes(after.status)) {
+      throw new Error(`Cannot ${action} an order: ${before.status} became ${after.status}`)
+    }
+    const isRepriced = after.total !== before.total && store.settings.read().correctionsSendWebhooks
+    if (after.status !== before.status || isRepriced) announce(after, store)
+  })
+
+/** Rolls back a dry run. */
+const UNDO = new Error('Dry run')
+
+/** Runs an action as one transaction. A dry run is rolled back, so that its result is exactly what would happen. */
+export const rehearsed = <Result>(
+  isDryRun: boolean | undefined,
+  store: Store,
+  action: () => Result,
+): Result => {
+  let result: { is: Result } | undefined
+  try {
+    store.transact(() => {
+      result = { is: action() }
+      if (isDryRun) throw UNDO
+    })
+  } catch (error) {
+    if (error !== UNDO || result === undefined) throw error
+  }
+  return (result as { is: Result }).is
+}

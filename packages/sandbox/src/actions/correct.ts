@@ -1,0 +1,67 @@
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { decimalFrom, exactNumber } from '../decimal.ts'
+import type { Correction } from '../panel-requests.ts'
+import { rials } from '../pricing.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+import { requireFiscalYear } from './catalogue.ts'
+import { cannot, changeOrder } from './change.ts'
+import { settle } from './documents.ts'
+import { customerFor, invoiceOf, type Sale } from './invoice.ts'
+import { describeShortages, issueGoods, restockGoods, shortagesOf } from './stock.ts'
+
+const PARTLY_RETURNED = 'a part of it is returned; move it back to review first'
+
+/** The current content of the invoice, in the form of an order request. */
+const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale => {
+  const rows = store.invoiceRows.list(invoice_number)
+  const shipping = rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
+  const items = rows.flatMap(({ sku, name, quantity, unit_price, discount }) => {
+    const exact = { quantity: exactNumber(quantity), unit_price: exactNumber(unit_price) }
+    return sku === null ? [] : [{ sku, name, ...exact, discount: exactNumber(discount) }]
+  })
+  return { items, shipping: exactNumber(shipping), discount: exactNumber(order_discount) }
+}
+
+/**
+ * Corrects the rows, shipping, discount or customer of an order. The invoice keeps its number, date and tax rate and is
+ * repriced; the stock of a finalized one is adjusted by the difference.
+ *
+ * A receipt is evidence of the money received, so the total of a paid order can only change after its payment has been
+ * reversed, and that of an order paid in part does not fall below its receipts. Rows of which something was returned are
+ * not corrected.
+ *
+ * @throws Refusal if the order would be refused as a create, or if the stock or the receipt does not allow the correction
+ */
+export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, store: Store): void =>
+  changeOrder('correct', key, store, order => {
+    const { invoice_number, status, total, received } = order
+    const { customer, ...sale } = change
+    if (order.returned !== '0') throw cannot('correct', order, PARTLY_RETURNED)
+    const taxation = {
+      taxRate: decimalFrom(order.tax_rate),
+      pricesIncludeTax: order.prices_include_tax === 1,
+    }
+    const { rows, sums } = invoiceOf({ ...saleOf(order, store), ...sale }, taxation, store)
+    if (status === 'paid' ? sums.total !== total : BigInt(sums.total) < BigInt(received)) {
+      const difference = `the new total is ${rials(sums.total)} rials, its receipts have ${rials(received)}`
+      throw cannot('correct', order, `${difference}; reverse its payment first`)
+    }
+    const isPosted = status !== 'needs_review'
+    if (isPosted) {
+      requireFiscalYear(`Invoice ${invoice_number} is dated`, order.date, store)
+      restockGoods(store.invoiceRows.list(invoice_number), store)
+    }
+    store.invoiceRows.replace(invoice_number, rows)
+    if (isPosted) {
+      const short = describeShortages(shortagesOf(rows, store))
+      if (short) throw cannot('correct', order, `${short}; add stock, or move it back to review first`)
+      issueGoods(rows, store)
+    }
+    const customer_code = customer === undefined ? order.customer_code : customerFor(customer, store)
+    store.orders.correct(invoice_number, customer_code, sums)
+    if (isPosted) settle({ ...order, ...sums }, store)
+    const totals = sums.total === total ? rials(total) : `${rials(total)} to ${rials(sums.total)}`
+    const message = `Corrected by the accountant (${Object.keys(change).join(', ')}), total ${totals} rials`
+    store.history.add(invoice_number, 'corrected', message)
+  })

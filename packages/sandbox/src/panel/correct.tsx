@@ -1,0 +1,197 @@
+import { ask, Field, type FieldProps, type Values, valuesOf } from '@order-relay/web/form.tsx'
+import { decimal, exactNumber } from '@order-relay/web/format.ts'
+import { messageOf, Refusal, request } from '@order-relay/web/http.ts'
+import { isolated } from '@order-relay/web/language.ts'
+import { Button } from '@order-relay/web/pieces.tsx'
+import type { Status } from '@order-relay/web/status.tsx'
+import { type Signal, signal, useSignal } from '@preact/signals'
+import type { TargetedEvent } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { act, orderPath, type SchemaData } from './api.ts'
+import { t } from './persian.ts'
+
+type Order = SchemaData<'OrderDetail'>
+type Product = SchemaData<'Product'>
+
+/** The statuses in which an order can be corrected. */
+export const CORRECTED: readonly Status[] = ['needs_review', 'invoiced', 'paid']
+
+/** An item of the order; its fields are named by its id, which stays when others are removed. */
+type Line = { id: number } & Record<'sku' | 'name' | 'quantity' | 'unit_price' | 'discount', string | number>
+
+const linesOf = ({ rows }: Order): readonly Line[] =>
+  rows.flatMap(({ sku, ...row }, id) => (sku === null ? [] : [{ ...row, id, sku }]))
+
+const newLine = (lines: readonly Line[], { sku, price }: Product): Line => {
+  const id = Math.max(-1, ...lines.map(each => each.id)) + 1
+  return { id, sku, name: '', quantity: 1, unit_price: price ?? '', discount: 0 }
+}
+
+const mobileOf = ({ customer }: Order) => customer?.mobile ?? ''
+
+/** The correction that the fields describe. @throws Refusal when one is not filled in or not a number */
+const correctionOf = (values: Values, lines: readonly Line[], order: Order) => ({
+  items: lines.map(({ id, sku, name }) => {
+    const of = (field: string) => `items[${id}].${field}`
+    const chosen = values.required(of('sku'))
+    return {
+      sku: chosen,
+      // Another product has its own name.
+      ...(chosen === sku && name !== '' && { name }),
+      ...{ quantity: values.number(of('quantity')), unit_price: values.number(of('unit_price')) },
+      discount: values.text(of('discount')) === '' ? exactNumber('0') : values.number(of('discount')),
+    }
+  }),
+  shipping: values.number('shipping'),
+  discount: values.number('discount'),
+  // The customer of an order without a mobile number may have been chosen by its settings at the time.
+  ...(values.text('mobile') !== mobileOf(order) && { customer: { mobile: values.text('mobile') } }),
+})
+
+/** The service names fields by the position of the line. */
+const withIds = (error: unknown, lines: readonly Line[]) => {
+  if (!(error instanceof Refusal)) return error
+  const field = error.field?.replace(/^items\[(\d+)\]/, (_, index) => `items[${lines[index]?.id}]`)
+  return new Refusal(error.message, { status: error.status, field })
+}
+
+/** Maximum number of products in a list to choose from; more are entered by code. */
+const CHOICES = 500
+
+const number = (name: string, label: string, value: string | number): FieldProps => ({
+  ...{ name, label, value, kind: 'number' },
+})
+
+type LineProps = Line & { position: number; products: readonly Product[]; onRemove?: () => void }
+
+const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) => {
+  const of = (field: string) => `items[${id}].${field}`
+  const onChange = ({ target, currentTarget }: TargetedEvent<HTMLFieldSetElement>) => {
+    if (!(target instanceof HTMLSelectElement)) return
+    const price = products.find(({ sku }) => sku === target.value)?.price
+    const input = currentTarget.querySelector<HTMLInputElement>(`[name="${of('unit_price')}"]`)
+    if (price == null || input === null) return
+    input.value = decimal(price)
+    input.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  const isKnown = products.length <= CHOICES && products.some(({ sku }) => sku === line.sku)
+  return (
+    <fieldset class="line" onChange={onChange}>
+      <legend class="small muted">{t('Row {number}', { number: position })}</legend>
+      <Field
+        {...{ name: of('sku'), label: t('Product'), value: line.sku }}
+        {...(isKnown && {
+          options: products.map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const),
+        })}
+      />
+      <Field {...number(of('quantity'), t('Quantity'), line.quantity)} />
+      <Field {...number(of('unit_price'), t('Unit price'), line.unit_price)} />
+      <Field {...number(of('discount'), t('Discount'), line.discount)} />
+      {onRemove && (
+        <Button kind="small" label={t('Remove row {number}', { number: position })} onClick={onRemove}>
+          {t('Remove')}
+        </Button>
+      )}
+    </fieldset>
+  )
+}
+
+const PAUSE_MS = 200
+
+type CorrectionProps = { order: Order; products: readonly Product[]; lines: Signal<readonly Line[]> }
+
+/** The fields of a correction, and the total that it would lead to, as the service computes it. */
+const Correction = ({ order, products, lines }: CorrectionProps) => {
+  const fields = useRef<HTMLDivElement>(null)
+  const typed = useSignal(0)
+  const preview = useSignal('')
+  useEffect(() => {
+    const stopping = new AbortController()
+    const rehearse = async () => {
+      const form = fields.current?.closest('form')
+      if (form == null) return
+      const body = { ...correctionOf(valuesOf(form), lines.value, order), dryRun: true }
+      const { total } = await request<Order>('POST', orderPath(order, '/correct'), body)
+      if (stopping.signal.aborted) return
+      preview.value = t('New total: {total} rials', { total: decimal(total) })
+    }
+    const timer = setTimeout(
+      () =>
+        rehearse().catch(error => {
+          if (!stopping.signal.aborted) preview.value = messageOf(error)
+        }),
+      PAUSE_MS,
+    )
+    return () => {
+      clearTimeout(timer)
+      stopping.abort()
+    }
+  }, [typed.value, lines.value])
+  const [first] = products
+  return (
+    <div
+      ref={fields}
+      onInput={() => {
+        typed.value += 1
+      }}
+    >
+      {lines.value.map((line, index) => (
+        <LineFields
+          key={line.id}
+          {...line}
+          {...{ position: index + 1, products }}
+          {...(lines.value.length > 1 && {
+            onRemove: () => {
+              lines.value = lines.value.filter(({ id }) => id !== line.id)
+            },
+          })}
+        />
+      ))}
+      {first && (
+        <p>
+          <Button
+            kind="small"
+            onClick={() => {
+              lines.value = [...lines.value, newLine(lines.value, first)]
+            }}
+          >
+            {t('Add row')}
+          </Button>
+        </p>
+      )}
+      <div class="pairs">
+        <Field {...number('shipping', t('Shipping'), shippingOf(order))} />
+        <Field {...number('discount', t('Order discount'), order.totals.orderDiscount)} />
+        <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />
+      </div>
+      <p class="strong" role="status">
+        {preview.value}
+      </p>
+    </div>
+  )
+}
+
+const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
+
+/** Asks for the corrected rows of an order. */
+export const askToCorrect = async (order: Order, onDone: (order: Order) => void) => {
+  const { products } = await request<SchemaData<'ProductList'>>('GET', '/panel/products')
+  const lines = signal(linesOf(order))
+  const total = decimal(order.total)
+  ask({
+    title: t('{action}: {order}', { action: t('Correct order'), order: order.external_id }),
+    action: t('Correct order'),
+    text:
+      order.status === 'paid'
+        ? t('The invoice is repriced. The total must stay {total} rials while the order is paid.', { total })
+        : t('The invoice is repriced, currently {total} rials.', { total }),
+    content: <Correction {...{ order, products, lines }} />,
+    submit: async values => {
+      const correction = correctionOf(values, lines.value, order)
+      const corrected = await act(order, 'correct', correction).catch(error => {
+        throw withIds(error, lines.value)
+      })
+      onDone(corrected)
+    },
+  })
+}

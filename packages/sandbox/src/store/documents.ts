@@ -1,0 +1,65 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { Clock } from '../clock.ts'
+import type { Payment } from '../requests.ts'
+import type { Sql } from './query.ts'
+
+/** A payment with its defaults; one without an amount pays the whole invoice. */
+export type Paid = { amount: string | null; method: Payment['method']; reference: string; date: string }
+
+const PAYMENT = 'amount, method, reference, date'
+
+/** Payments that wait until their invoice is finalized. */
+export const heldPayments = ({ all, run, insert }: Sql) => ({
+  list: (invoice_number: number) =>
+    all<Paid>(
+      `SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ? ORDER BY number`,
+      invoice_number,
+    ),
+  insert: (invoice_number: number, { amount, method, reference, date }: Paid) =>
+    insert('held_payments', { invoice_number, amount, method, reference, date }),
+  remove: (invoice_number: number) =>
+    run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
+})
+
+/** A receipt of an invoice. */
+export type Receipt = Paid & {
+  number: number
+  type: 'cash' | 'transfer' | 'pos'
+  amount: string
+  account_code: string | null
+}
+
+/** A sales return of an invoice, or of a part of it. */
+export type SalesReturn = { number: number; date: string; reason: string | null; amount: string }
+
+/** The part of a return that concerns the invoice row at a position. */
+export type ReturnRow = { position: number; quantity: string; net: string; tax: string }
+
+/** The documents of a kind; a cancelled one keeps its number and is not listed. */
+const documents =
+  <Document extends { number: number }>(table: string, columns: string) =>
+  ({ all, insert, update }: Sql, { iso }: Clock) => ({
+    /** Oldest first. */
+    list: (invoice_number: number) =>
+      all<Document>(
+        `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL ORDER BY number`,
+        invoice_number,
+      ),
+    /** @returns the number of the document */
+    insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) => insert(table, document),
+    cancel: (number: number) => update(table, { number }, { cancelled_at: iso() }),
+  })
+
+export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type, account_code`)
+export const returns = documents<SalesReturn>('returns', 'date, reason, amount')
+
+export const returnRows = ({ all, insert }: Sql) => ({
+  /** The rows of all returns of an invoice. */
+  list: (invoice_number: number) =>
+    all<ReturnRow & { return_number: number }>(
+      `SELECT return_number, position, quantity, net, tax FROM return_rows JOIN returns ON number = return_number
+       WHERE invoice_number = ? AND cancelled_at IS NULL ORDER BY return_number, position`,
+      invoice_number,
+    ),
+  insert: (return_number: number, row: ReturnRow) => insert('return_rows', { return_number, ...row }),
+})

@@ -1,0 +1,316 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { decimal, decimalFrom } from '../src/decimal.ts'
+import { partOf } from '../src/pricing.ts'
+import { startSandbox } from '../src/start.ts'
+import { clientOf, eachWithSandbox, order, PAYMENT, row } from './world.ts'
+
+const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T12:00:00Z') })
+
+const act = async (action: string, body: unknown = {}) => (await sandbox().act('1', action, body)).body
+
+const announced = async () => (await sandbox().list('deliveries')).map(({ status }) => String(status))
+
+/** An invoiced order of 5,610 rials, in three rows: two products and shipping. */
+const invoiced = async (changes: object = {}) => {
+  const { create, register } = sandbox()
+  const items = [row('SKU-1', 3, 1000), row('SKU-2', 1, 2000)]
+  await create(order('1', { items, shipping: 200, discount: 100, ...changes }))
+  await register('http://127.0.0.1:9/')
+}
+
+const result = async () => {
+  const { status, total, receipt_number, return_number } = (await sandbox().read('1')).body
+  return { status, total, receipt_number, return_number }
+}
+
+const OPEN = { status: 'invoiced', total: '5610', receipt_number: null, return_number: null }
+
+describe('partial payments', () => {
+  test('leave the order result as it is until the receipts cover the total, and then send a webhook', async () => {
+    await invoiced()
+    const first = await act('pay', { method: 'cash', amount: 2000, reference: 'a' })
+    expect(first).toMatchObject({
+      received: '2000',
+      balance: '3610',
+      receipts: [{ number: 1, amount: '2000' }],
+    })
+    expect(await result()).toEqual(OPEN)
+    await act('pay', { method: 'card', amount: 600, reference: 'b' })
+    expect([await result(), await announced()]).toEqual([OPEN, []])
+
+    const last = await act('pay', PAYMENT)
+    expect(last).toMatchObject({
+      status: 'paid',
+      received: '5610',
+      balance: '0',
+      receipts: [{}, {}, { amount: '3010' }],
+    })
+    expect(await result()).toEqual({ ...OPEN, status: 'paid', receipt_number: 3 })
+    expect(await announced()).toEqual(['paid'])
+    const kinds = [...(last.history ?? [])].map(({ kind }) => String(kind))
+    expect(kinds.slice(-4)).toEqual(['received', 'received', 'paid', 'webhook'])
+  })
+
+  test.each<[unknown, string]>([
+    [0, 'is 0: must be greater than zero'],
+    [0.4, 'is 0: must be greater than zero'],
+    [3611, 'is 3,611: must not exceed what is due, 3,610'],
+    [-1, 'is -1: must not be negative'],
+    ['1', 'must be a number'],
+  ])('of %j rials are refused', async (amount, rule) => {
+    await invoiced()
+    await act('pay', { method: 'cash', amount: 2000 })
+    const { error } = await act('pay', { method: 'cash', amount })
+    expect(error).toMatchObject({ field: 'amount', message: expect.stringContaining(rule) })
+    expect((await sandbox().detail('1')).receipts).toHaveLength(1)
+  })
+
+  test('do not change what the interface registers: a receipt for the whole total', async () => {
+    await invoiced()
+    await act('pay', { method: 'cash', amount: 2000 })
+    const { body } = await sandbox().pay('1', PAYMENT)
+    expect(body).toMatchObject({ status: 'paid', receipt_number: 2, total: '5610' })
+    expect(await sandbox().detail('1')).toMatchObject({
+      ...{ receipts: [{ amount: '2000' }, { amount: '5610' }], received: '7610', balance: '-2000' },
+    })
+    // The accountant cancels the receipt that was wrong; the other one still pays the order.
+    expect(await act('reverse-payment', { receipt: 1 })).toMatchObject({ status: 'paid', balance: '0' })
+    expect(await announced()).toEqual([])
+  })
+
+  test('are reversed one by one or together', async () => {
+    await invoiced()
+    expect((await act('reverse-payment')).error).toMatchObject({
+      message: expect.stringMatching(/has no receipt$/),
+    })
+    for (const amount of [1000, 4610]) await act('pay', { method: 'cash', amount })
+    const wrong = (await act('reverse-payment', { receipt: 3 })).error
+    expect(wrong).toMatchObject({ field: 'receipt', message: 'Field "receipt" is 3: must be one of 1, 2' })
+    expect(await act('reverse-payment', { receipt: 2 })).toMatchObject({
+      status: 'invoiced',
+      balance: '4610',
+    })
+    expect(await result()).toEqual(OPEN)
+    await act('pay', { method: 'cash' })
+    expect(await act('reverse-payment')).toMatchObject({ status: 'invoiced', receipts: [], balance: '5610' })
+    expect(await announced()).toEqual(['invoiced', 'paid', 'invoiced', 'paid'])
+  })
+
+  test('are held in review and registered with their own amounts, and a payment of the store is held besides', async () => {
+    await invoiced()
+    for (const amount of [1000, 2000]) await act('pay', { method: 'cash', amount })
+    const inReview = await act('review', { error: 'Wrong goods' })
+    expect(inReview).toMatchObject({ received: '0', held_payments: [{ amount: '1000' }, { amount: '2000' }] })
+    expect(await act('retry')).toMatchObject({ status: 'invoiced', received: '3000', held_payments: [] })
+
+    await act('review', { error: 'Wrong goods' })
+    expect((await sandbox().pay('1', PAYMENT)).status).toBe(400)
+    expect((await act('retry')).receipts).toMatchObject([
+      { amount: '1000' },
+      { amount: '2000' },
+      { amount: '5610' },
+    ])
+    expect(await result()).toMatchObject({ status: 'paid', receipt_number: 7 })
+  })
+
+  test('limit a correction to totals that are not below them, and one of their sum pays the order', async () => {
+    await invoiced({ shipping: 0, discount: 0 })
+    await act('pay', { method: 'cash', amount: 2200 })
+    const change = (quantity: number) => ({ items: [row('SKU-1', quantity)] })
+    const message = expect.stringContaining(
+      'the new total is 1,100 rials, its receipts have 2,200; reverse its payment',
+    )
+    expect((await act('correct', change(1))).error).toMatchObject({ code: 'conflict', message })
+    expect(await act('correct', change(4))).toMatchObject({
+      status: 'invoiced',
+      total: '4400',
+      balance: '2200',
+    })
+    expect(await act('correct', change(2))).toMatchObject({ status: 'paid', total: '2200', balance: '0' })
+    expect(await announced()).toEqual(['paid'])
+  })
+})
+
+describe('partial returns', () => {
+  const give = (...quantities: number[]) =>
+    act('return', { reason: 'x', rows: quantities.map((quantity, index) => ({ row: index + 1, quantity })) })
+
+  test('put the goods of their rows back in stock and leave the order result as it is until all is returned', async () => {
+    await invoiced({ payment: PAYMENT })
+    const { stock } = sandbox()
+    const paid = { ...OPEN, status: 'paid', receipt_number: 1 }
+    expect(await give(0.5, 1)).toMatchObject({
+      ...{
+        status: 'paid',
+        returned: '2695',
+        balance: '-2695',
+        rows: [{ returned: 0.5 }, { returned: 1 }, { returned: 0 }],
+      },
+      returns: [
+        {
+          number: 1,
+          reason: 'x',
+          amount: '2695',
+          rows: [
+            { row: 1, quantity: 0.5 },
+            { row: 2, quantity: 1 },
+          ],
+        },
+      ],
+    })
+    expect([await stock('SKU-1'), await stock('SKU-2')]).toEqual([97.5, 100])
+    await give(2.5)
+    expect([await result(), await announced(), await stock('SKU-1')]).toEqual([paid, [], 100])
+    // Shipping is a row of the invoice, too.
+    expect(await give(0, 0, 1)).toMatchObject({ status: 'refunded', returned: '5610', balance: '-5610' })
+    expect(await result()).toEqual({ ...paid, status: 'refunded', return_number: 3 })
+    expect(await announced()).toEqual(['refunded'])
+  })
+
+  test('are completed by a refund of the store, which returns what is left', async () => {
+    await invoiced()
+    await give(1)
+    const { body } = await sandbox().refund('1', { reason: 'y' })
+    expect(body).toMatchObject({ status: 'refunded', return_number: 2, receipt_number: null, total: '5610' })
+    const { returns, returned } = await sandbox().detail('1')
+    expect(returns?.[1]).toMatchObject({
+      reason: 'y',
+      rows: [{ row: 1, quantity: 2 }, { row: 2 }, { row: 3 }],
+    })
+    expect([returned, await sandbox().stock('SKU-1'), await announced()]).toEqual(['5610', 100, []])
+    expect((await sandbox().refund('1')).body).toMatchObject({ return_number: 2 })
+  })
+
+  test('reduce what is due, and pay an order whose receipts then cover it', async () => {
+    await invoiced({ shipping: 0, discount: 0 })
+    await act('pay', { method: 'cash', amount: 3300 })
+    expect(await give(1)).toMatchObject({ status: 'invoiced', balance: '1100' })
+    expect(await give(1)).toMatchObject({ status: 'paid', receipt_number: 1, balance: '0' })
+    expect(await announced()).toEqual(['paid'])
+    // The interface knows neither the returns nor the receipts: it pays the whole total.
+    await act('reverse-payment')
+    await sandbox().pay('1', PAYMENT)
+    expect(await sandbox().detail('1')).toMatchObject({ status: 'paid', received: '5500', balance: '-2200' })
+  })
+
+  test.each<[unknown[], string, string]>([
+    [[], 'rows', 'must have at least one row'],
+    [[{ row: 1, quantity: 0 }], 'rows[0].quantity', 'must be greater than zero in at least one row'],
+    [[{ row: 4, quantity: 1 }], 'rows[0].row', 'is 4: the invoice has 3 rows'],
+    [[{ row: 1, quantity: 2.5 }], 'rows[0].quantity', 'is 2.5: must not exceed what is not returned, 2'],
+    [
+      [
+        { row: 2, quantity: 1 },
+        { row: 2, quantity: 1 },
+      ],
+      'rows',
+      'must have each row once',
+    ],
+    [[{ row: 1, quantity: -1 }], 'rows[0].quantity', 'must not be negative'],
+    [[{ row: 0, quantity: 1 }], 'rows[0].row', 'must be at least 1'],
+  ])('of %j are refused', async (rows, field, rule) => {
+    await invoiced()
+    await give(1)
+    const { error } = await act('return', { rows })
+    expect(error).toMatchObject({ field, message: expect.stringContaining(rule) })
+    expect((await sandbox().detail('1')).returns).toHaveLength(1)
+  })
+
+  test('are cancelled in review, which restocks only what was left', async () => {
+    await invoiced()
+    await give(1)
+    const message = expect.stringContaining('a part of it is returned; move it back to review first')
+    expect((await act('correct', { shipping: 0 })).error).toMatchObject({ code: 'conflict', message })
+    expect(await act('review', { error: 'Wrong goods' })).toMatchObject({ returned: '0', returns: [] })
+    expect(await sandbox().stock('SKU-1')).toBe(100)
+    expect(await act('retry')).toMatchObject({ status: 'invoiced', rows: [{ returned: 0 }, {}, {}] })
+    expect(await sandbox().stock('SKU-1')).toBe(97)
+    expect(await give(3, 1, 1)).toMatchObject({ status: 'refunded', return_number: 2 })
+  })
+
+  test('of any quantities add up to the row', () => {
+    const parts = fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 1, maxLength: 8 })
+    const amount = fc.bigInt({ min: 0n, max: 10n ** 20n })
+    fc.assert(
+      fc.property(parts, amount, amount, (parts, net, tax) => {
+        const quantity = String(parts.reduce((a, b) => a + b, 0) / 1000)
+        let before = 0
+        const sums = { net: 0n, tax: 0n }
+        for (const part of parts) {
+          const given = partOf(
+            { quantity, net: `${net}`, tax: `${tax}` },
+            decimal(before / 1000),
+            decimalFrom(`${part / 1000}`),
+          )
+          before += part
+          sums.net += BigInt(given.net)
+          sums.tax += BigInt(given.tax)
+          expect(BigInt(given.net)).toBeGreaterThanOrEqual(0n)
+        }
+        expect(sums).toEqual({ net, tax })
+      }),
+    )
+  })
+})
+
+test('a correction can be rehearsed: the same answer, and nothing changes', async () => {
+  await invoiced({ payment: PAYMENT })
+  await act('reverse-payment')
+  const change = { items: [row('SKU-2', 2, 5000)], customer: { mobile: '09123456789' }, shipping: 0 }
+  const { detail, stock, list } = sandbox()
+  const before = [await detail('1'), await stock('SKU-2'), await list('customers')]
+  const rehearsed = await act('correct', { ...change, dryRun: true })
+  expect(rehearsed).toMatchObject({ total: '10890', customer: { mobile: '09123456789' } })
+  expect([await detail('1'), await stock('SKU-2'), await list('customers')]).toEqual(before)
+  const { updated_at: _, history: __, ...real } = await act('correct', change)
+  expect(rehearsed).toMatchObject(real)
+  const { error } = await act('correct', { items: [row('no', 1)], dryRun: true })
+  expect(error).toMatchObject({ field: 'items[0].sku' })
+})
+
+test('the sums and the export contain what was received and returned, in Persian with Jalali dates', async () => {
+  const { create, panel, url } = sandbox()
+  await invoiced({ date: '2026-04-23', customer: { mobile: '09123456789', name: 'سارا' } })
+  for (const amount of [1000, 2000]) await act('pay', { method: 'cash', amount, reference: `r${amount}` })
+  await act('return', { rows: [{ row: 2, quantity: 1 }] })
+  await create(order('2', { items: [row('SKU-3', 1)], payment: PAYMENT }))
+  const { totals } = (await panel('sums')).body
+  expect(totals).toMatchObject({ total: '6710', received: '3000', returned: '2156' })
+  const response = await fetch(`${url}/panel/orders.csv?language=fa&calendar=persian&sort=invoice_number`)
+  const lines = Buffer.from(await response.arrayBuffer())
+    .toString()
+    .split('\r\n')
+  expect(lines[0]).toMatch(/^\uFEFFفروشگاه,شماره سفارش,تاریخ,نام مشتری,موبایل,وضعیت,شماره فاکتور,/)
+  expect(lines[1]).toBe(
+    'api,1,1405/02/03,سارا,09123456789,فاکتور شده,1,,,"r1000; r2000",5100,510,5610,3000,2156,454,',
+  )
+  expect(lines[2]).toBe(
+    'api,2,1405/08/30,مشتری متفرقه,,نیازمند بررسی,2,,,,1000,100,1100,0,0,1100,کمبود موجودی',
+  )
+})
+
+test('products are found by code and name in either spelling, and the seller is stored', async () => {
+  const { product, list, put, panel } = sandbox()
+  await product('K-1', { name: 'كیف چرمی', price: 5_000_000 })
+  const found = async (q: string) =>
+    (await list(`products?q=${encodeURIComponent(q)}`)).map(({ sku }) => String(sku))
+  expect([await found('کيف'), await found('k-'), await found('sku-'), await found('no')]).toEqual([
+    ...[['K-1'], ['K-1']],
+    ...[['SKU-1', 'SKU-2', 'SKU-3'], []],
+  ])
+  const nothing = { economicCode: '', nationalId: '', address: '', postalCode: '', phone: '' }
+  expect((await panel('seller')).body).toEqual({ name: '', ...nothing })
+  await put('seller', { name: 'فروشگاه' })
+  expect((await put('seller', { phone: '021' })).body).toEqual({ ...nothing, name: 'فروشگاه', phone: '021' })
+})
+
+test.each([
+  ['2025-03-20', '2023-03-21/2024-03-19', '2024-03-20/2025-03-20', '2025-03-21/2026-03-20'],
+  ['2025-03-21', '2024-03-20/2025-03-20', '2025-03-21/2026-03-20', '2026-03-21/2027-03-20'],
+])('on %s, the fiscal years are the Jalali years around it', async (day, ...years) => {
+  const { url, close } = await startSandbox({ port: 0, clock: () => new Date(`${day}T12:00:00Z`) })
+  const found = await clientOf(url).list('fiscal-years')
+  expect(found.map(({ from, to }) => `${from}/${to}`)).toEqual(years)
+  await close()
+})

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals'
+import { numberInWords } from '../src/panel/words.ts'
+
+test.each([
+  ['0', 'zero', 'صفر'],
+  ['7', 'seven', 'هفت'],
+  ['15', 'fifteen', 'پانزده'],
+  ['40', 'forty', 'چهل'],
+  ['110', 'one hundred ten', 'صد و ده'],
+  ['999', 'nine hundred ninety-nine', 'نهصد و نود و نه'],
+  ['1000', 'one thousand', 'هزار'],
+  ['1001', 'one thousand one', 'هزار و یک'],
+  ['21000', 'twenty-one thousand', 'بیست و یک هزار'],
+  ['1000000', 'one million', 'یک میلیون'],
+  ['1001000', 'one million one thousand', 'یک میلیون و هزار'],
+  ['1375000', 'one million three hundred seventy-five thousand', 'یک میلیون و سیصد و هفتاد و پنج هزار'],
+  ['2000000000', 'two billion', 'دو میلیارد'],
+  ['0100', 'one hundred', 'صد'],
+  ['999000000000000000000', 'nine hundred ninety-nine quintillion', 'نهصد و نود و نه کوینتیلیون'],
+  ['1000000000000000000000', undefined, undefined],
+  ['-5', undefined, undefined],
+])('%s in words', (digits, english, persian) => {
+  expect([numberInWords(digits, 'en'), numberInWords(digits, 'fa')]).toEqual([english, persian])
+})

@@ -1,0 +1,73 @@
+/** What an argument must be, in words, and whether a value is that. */
+export type Kind = readonly [what: string, is: (value: unknown) => boolean]
+
+/** An argument is not what its type says, which plain JavaScript does not check. */
+export class ArgumentError extends TypeError {}
+
+/** Whether a value is an object, and not a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const numberFrom =
+  (least: number) =>
+  (value: unknown): boolean =>
+    Number.isInteger(value) && Number(value) >= least
+
+export const OBJECT: Kind = ['an object', isObject]
+export const FUNCTION: Kind = ['a function', value => typeof value === 'function']
+export const TEXT: Kind = ['a string that is not empty', isText]
+export const STRING: Kind = ['a string', value => typeof value === 'string']
+export const BOOLEAN: Kind = ['true or false', value => typeof value === 'boolean']
+export const COUNT: Kind = ['a whole number, 0 or more', numberFrom(0)]
+export const POSITIVE: Kind = ['a whole number, 1 or more', numberFrom(1)]
+export const BYTES: Kind = [
+  'the raw bytes or their text, nothing parsed',
+  value => typeof value === 'string' || value instanceof Uint8Array,
+]
+// Some runtimes accept an empty key, which anyone can use.
+export const SECRETS: Kind = [
+  'a secret, or a list of secrets, none of them empty',
+  value => isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+]
+export const HTTP_URL: Kind = [
+  'a URL that begins with https:// or http://',
+  value => isText(value) && /^https?:/i.test(value) && URL.canParse(value),
+]
+export const SIGNAL: Kind = ['an AbortSignal', value => isObject(value) && 'aborted' in value]
+
+export const oneOf = (...values: readonly string[]): Kind => [
+  values
+    .map(value => `"${value}"`)
+    .join(', ')
+    .replace(/, (?="\w+"$)/, ' or '),
+  value => values.includes(String(value)),
+]
+export const either = ([what, is]: Kind, [other, isOther]: Kind): Kind => [
+  `${what}, or ${other}`,
+  value => is(value) || isOther(value),
+]
+export const optional = ([what, is]: Kind): Kind => [what, value => value === undefined || is(value)]
+
+/** Shows what is wrong, and neither a secret nor data of a customer. */
+const shown = (value: unknown) => {
+  if (value === '') return 'empty'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/**
+ * Checks arguments by name.
+ *
+ * @throws ArgumentError for the first one that is not of its kind
+ */
+export const assertArguments = (
+  action: string,
+  given: Readonly<Record<string, readonly [value: unknown, kind: Kind]>>,
+): void => {
+  for (const [name, [value, [what, is]]] of Object.entries(given)) {
+    if (is(value)) continue
+    throw new ArgumentError(`Cannot ${action}: ${name} is ${shown(value)}; it must be ${what}`)
+  }
+}

@@ -1,0 +1,84 @@
+import type { ErrorCode, OrderResult, RequestState, RequestView } from './messages.ts'
+
+export type PaymentMethod = 'online' | 'transfer' | 'card' | 'pos' | 'cash'
+
+/** A payment of the whole order (spec: payment). */
+export type Payment = { method?: PaymentMethod; reference?: string; date?: string }
+
+/** An order of the store (spec: Order request). Amounts are whole rials. */
+export type OrderRequest = {
+  /** Order number in the store, up to 100 characters. */
+  external_id: string
+  /** Order date, YYYY-MM-DD; the day of acceptance by default. */
+  date?: string
+  customer?: { mobile?: string; name?: string; email?: string }
+  items: readonly {
+    /** Product code in the accounting system. */
+    sku: string
+    /** Greater than zero; fractions are allowed. */
+    quantity: number
+    /** Per unit, before discount. */
+    unit_price: number
+    /** For the whole row, not per unit. */
+    discount?: number
+    name?: string
+  }[]
+  shipping?: number
+  /** For the whole order. */
+  discount?: number
+  /** Only if the order is already paid. */
+  payment?: Payment
+}
+
+/** The result of a create, payment, refund or withdrawal. */
+export type RequestResult = {
+  /**
+   * 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet: it is to be sent,
+   * or waits for the invoice to be finalized or for a create that the service refuses.
+   */
+  status: number
+  /** The id and state of the request; undefined when the accounting service itself has answered. */
+  id: string | undefined
+  state: RequestState | undefined
+  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten, and a long name ends with `…`. */
+  warnings: readonly string[]
+  /** The order, as far as it is known. */
+  order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }
+}
+
+/**
+ * An order as the relay knows it; `relay` is absent when it was read from the accounting service. `status` is absent until
+ * the service has registered the order: `relay` then has the state of its create and, if it was refused, the reason.
+ */
+export type OrderRead = Partial<OrderResult> & {
+  source: string
+  external_id: string
+  relay?: { version: number; updated_at: string; requests: readonly RequestView[] }
+}
+
+/** A request was refused, or could not be made. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+  /** `unreachable` if no response arrived within the allowed time and attempts. */
+  readonly code: ErrorCode | 'unreachable'
+  /** The status of the response; undefined if there was none. */
+  readonly status: number | undefined
+  /** The field that caused the error, such as `items[3].quantity`. */
+  readonly field: string | undefined
+  /** The id of the refused request. While its `state` is `waiting`, it is sent again: withdraw or correct it. */
+  readonly id: string | undefined
+  readonly state: RequestState | undefined
+
+  constructor(
+    message: string,
+    details: Partial<Pick<RequestError, 'code' | 'status' | 'field' | 'id' | 'state'>>,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.code = details.code ?? 'unreachable'
+    this.status = details.status
+    this.field = details.field
+    this.id = details.id
+    this.state = details.state
+  }
+}

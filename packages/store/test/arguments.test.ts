@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals'
+import * as main from '../src/index.ts'
+import * as sqs from '../src/sqs.ts'
+import * as testing from '../src/testing.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: plain JavaScript passes anything
+type Untyped = Record<'client' | keyof typeof main | keyof typeof sqs | keyof typeof testing, any>
+
+const requests: unknown[] = []
+const options = { baseUrl: 'http://relay.test', key: 'k', fetch: async (url: unknown) => requests.push(url) }
+const client = (changes = {}) => main.createClient({ ...options, ...changes } as never)
+const store = { ...main, ...sqs, ...testing, client } as Untyped
+const feed = { sqs: {}, queueUrl: 'http://sqs.test/1/feed.fifo', handle: () => undefined }
+const headers = {}
+
+test.each<[message: string, call: (store: Untyped) => unknown]>([
+  [
+    'withdraw a request: of is undefined; it must be "create", "payment" or "refund"',
+    ({ client }) => client().withdraw('N-2'),
+  ],
+  [
+    'withdraw a request: of is a string; it must be "create"',
+    ({ client }) => client().withdraw('1', 'refunds'),
+  ],
+  ['create a client: baseUrl is undefined', ({ createClient }) => createClient({ key: 'k' })],
+  [
+    'create a client: baseUrl is a string; it must be a URL',
+    ({ client }) => client({ baseUrl: 'relay.test' }),
+  ],
+  ['create a client: key is empty', ({ client }) => client({ key: '' })],
+  ['create a client: attempts is 0', ({ client }) => client({ attempts: 0 })],
+  ['send a request: key is undefined', ({ client }) => client({ key: async () => undefined }).read('1')],
+  ['send a request: key is a string; it must be', ({ client }) => client({ key: 'k\n' }).read('1')],
+  ['send a request: wait is a string', ({ client }) => client().read('1', { wait: '3' })],
+  ['create an order: order is undefined', ({ client }) => client().create()],
+  ['create an order: external_id is 1001', ({ client }) => client().create({ external_id: 1001 })],
+  ['read an order: external_id is empty', ({ client }) => client().read('')],
+  ['pay an order: payment is a string', ({ client }) => client().pay('1', 'card')],
+  ['refund an order: reason is an object', ({ client }) => client().refund('1', { wait: 0 })],
+  ['register a webhook: url is a string', ({ client }) => client().registerWebhook('shop.example')],
+  ['remove a webhook: url is undefined', ({ client }) => client().removeWebhook()],
+  ['create a receiver: secrets is undefined', ({ createReceiver }) => createReceiver({ handle: () => 1 })],
+  ['create a receiver: secrets is an empty list', ({ createReceiver }) => createReceiver({ secrets: [] })],
+  ['create a receiver: handle is undefined', ({ createReceiver }) => createReceiver({ secrets: 's' })],
+  ['create a handler: receive is an object', ({ fetchHandler }) => fetchHandler({})],
+  ['create a handler: receive is an object', ({ nodeHandler }) => nodeHandler({})],
+  ['create a handler: receive is an object', ({ fastifyHandler }) => fastifyHandler({})],
+  ['consume a feed: handle is undefined', ({ consumeFeed }) => consumeFeed({ ...feed, handle: undefined })],
+  ['consume a feed: queueUrl is empty', ({ consumeFeed }) => consumeFeed({ ...feed, queueUrl: '' })],
+  [
+    'verify the signature: body is an object; it must be the raw bytes',
+    ({ verifySignature }) => verifySignature({ headers, body: {}, secrets: 's' }),
+  ],
+  [
+    'explain the signature: secret is empty',
+    ({ explainSignature }) => explainSignature({ headers, body: '', secret: '' }),
+  ],
+  ['sign a body: secrets is undefined', ({ sign }) => sign('{}')],
+  ['read a feed message: json is an object', ({ readMessage }) => readMessage({})],
+  ['compare versions: seen is null', ({ nextSeen }) => nextSeen(null, { version: 1, delivery: 'd' })],
+  ['compare versions: version is a string', ({ nextSeen }) => nextSeen(undefined, { version: '1' })],
+  ['handle a message: handle is undefined', ({ onceInMemory }) => onceInMemory()({ data: {} })],
+  ['create a message: external_id is undefined', ({ orderUpdated }) => orderUpdated({})],
+  ['create a message: state is a string', ({ requestChanged }) => requestChanged('refused', {})],
+  ['sign a request: message is undefined', ({ signedRequest }) => signedRequest('http://store.test')],
+])('a wrong argument is named: "Cannot %s"', async (message, call) => {
+  const made = async () => call(store)
+  await expect(made()).rejects.toThrow(TypeError)
+  await expect(made()).rejects.toThrow(`Cannot ${message}`)
+  expect(requests).toEqual([])
+})

@@ -1,0 +1,46 @@
+/** Calendar dates, `YYYY-MM-DD`, in the Gregorian and the Jalali calendar, whatever the language of the page. */
+
+const DAY_MS = 86_400_000
+const persianDay = new Intl.DateTimeFormat('fa-IR-u-ca-persian-nu-latn', {
+  ...{ year: 'numeric', month: 'numeric', day: 'numeric', timeZone: 'UTC' },
+})
+
+export const midnight = (date: string) => new Date(`${date}T00:00:00Z`)
+
+/** The date that is this number of days later. */
+export const addDays = (date: string, days: number) =>
+  new Date(midnight(date).getTime() + days * DAY_MS).toISOString().slice(0, 10)
+
+/** Text with its Persian and Arabic digits as Latin ones. */
+export const latinDigits = (text: string) =>
+  text
+    .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
+    .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))
+
+const isoOf = (time: number, isIt: (at: Date) => boolean) => {
+  const at = new Date(time)
+  return !Number.isNaN(time) && isIt(at) ? at.toISOString().slice(0, 10) : undefined
+}
+
+/** Year, month and day of a date in the Jalali calendar. */
+export const jalaliOf = (date: string): number[] => persianDay.format(midnight(date)).split('/').map(Number)
+
+/**
+ * A typed date, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day. Years before 1700 are
+ * Jalali.
+ */
+export const exactDate = (typed: string) => {
+  const [year = 0, month = 0, date = 0] = latinDigits(typed).trim().split(/[/-]/).map(Number)
+  if (year >= 1700) {
+    return isoOf(
+      Date.UTC(year, month - 1, date),
+      at => at.getUTCMonth() + 1 === month && at.getUTCDate() === date,
+    )
+  }
+  // The year begins on one of these days of March, and its first six months have 31 days.
+  const days = (month - 1) * 30 + Math.min(month - 1, 6) + date - 1
+  return [19, 20, 21, 22]
+    .map(first => Date.UTC(year + 621, 2, first) + days * DAY_MS)
+    .map(time => isoOf(time, at => persianDay.format(at) === `${year}/${month}/${date}`))
+    .find(found => found !== undefined)
+}

@@ -1,0 +1,208 @@
+import { useSignal } from '@preact/signals'
+import type { TargetedEvent, TargetedFocusEvent, TargetedInputEvent } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { addDays, exactDate, jalaliOf, midnight } from './calendar.ts'
+import { decimal, formatDate, persianInput } from './format.ts'
+import { choices, language, locale } from './language.ts'
+import { t } from './persian.ts'
+import './date-input.css'
+
+// Browsers only pick Gregorian dates, and silently empty a date that does not exist.
+
+const isPersian = choices.calendar.chosen === 'persian'
+
+/** A date as it is typed in the reader's calendar. Other text, such as an incomplete date, is returned unchanged. */
+const typedDate = (value: string) =>
+  isPersian && /^\d{4}-\d\d-\d\d$/.test(value) && exactDate(value) !== undefined ? persianInput(value) : value
+
+const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** The month before the year: browsers write the Jalali year first, and add its era in English. */
+const nameOfMonth = (date: string) => {
+  const parts = monthAndYear.formatToParts(midnight(date))
+  return ['month', 'year'].map(wanted => parts.find(({ type }) => type === wanted)?.value).join(' ')
+}
+
+const weekday = {
+  short: new Intl.DateTimeFormat(locale, { weekday: 'narrow', timeZone: 'UTC' }),
+  long: new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }),
+}
+
+const dayOfMonth = (date: string) => (isPersian ? jalaliOf(date)[2] : Number(date.slice(8))) ?? 1
+
+const firstOf = (date: string) => addDays(date, 1 - dayOfMonth(date))
+
+/** A month has at least 29 days, so this is a day of the next one. */
+const nextMonth = (date: string) => firstOf(addDays(firstOf(date), 31))
+const previousMonth = (date: string) => firstOf(addDays(firstOf(date), -1))
+
+/** How many days a date is after the first day of the week: Saturday in Persian, else Monday. */
+const daysIntoWeek = (date: string) => (midnight(date).getUTCDay() + (language === 'fa' ? 1 : 6)) % 7
+
+/** The weeks of a month; days of other months are undefined. */
+const weeksOf = (first: string) => {
+  const next = nextMonth(first)
+  const days: (string | undefined)[] = Array.from({ length: daysIntoWeek(first) }, () => undefined)
+  for (let day = first; day < next; day = addDays(day, 1)) days.push(day)
+  return Array.from({ length: Math.ceil(days.length / 7) }, (_, week) =>
+    Array.from({ length: 7 }, (_, day) => days[week * 7 + day]),
+  )
+}
+
+/** The local day, `YYYY-MM-DD`: the Swedish locale formats dates as ISO 8601. */
+const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
+
+/** Where the arrow keys lead. Horizontally, they follow the direction of the page. */
+const STEPS: Readonly<Record<string, (date: string) => string>> = {
+  ArrowRight: date => addDays(date, language === 'fa' ? -1 : 1),
+  ArrowLeft: date => addDays(date, language === 'fa' ? 1 : -1),
+  ArrowDown: date => addDays(date, 7),
+  ArrowUp: date => addDays(date, -7),
+  PageDown: nextMonth,
+  PageUp: previousMonth,
+}
+
+type MonthProps = { value: string | undefined; onChoose: (date: string) => void; onCancel: () => void }
+
+/** A month to choose a day from. */
+const Month = ({ value, onChoose, onCancel }: MonthProps) => {
+  const focused = useSignal(value ?? today())
+  const month = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const { left = 0, right = 0 } = month.current?.getBoundingClientRect() ?? {}
+    const isOutside = left < 0 || right > document.documentElement.clientWidth
+    if (isOutside && month.current) month.current.style.insetInline = 'auto 0'
+  }, [])
+  useLayoutEffect(() => {
+    // The buttons that turn the pages keep their focus.
+    if (document.activeElement?.closest('.month > .row')) return
+    month.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
+  }, [focused.value])
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    if (step !== undefined && event.target instanceof Element && event.target.closest('table')) {
+      focused.value = step(focused.value)
+    } else if (event.key === 'Escape') onCancel()
+    else return
+    // Escape would also close the dialog around it.
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const [firstWeek, ...weeks] = weeksOf(firstOf(focused.value))
+  const turn = (label: string, sign: string, to: (date: string) => string) => (
+    <button
+      type="button"
+      aria-label={label}
+      onClick={() => {
+        focused.value = to(focused.value)
+      }}
+    >
+      <span class="arrow">{sign}</span>
+    </button>
+  )
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: it is not modal, and may be inside a dialog.
+    <div ref={month} class="month" role="group" aria-label={t('Days')} onKeyDown={onKeyDown}>
+      <div class="row">
+        {turn(t('Previous month'), '←', previousMonth)}
+        <span class="strong" aria-live="polite">
+          {nameOfMonth(focused.value)}
+        </span>
+        {turn(t('Next month'), '→', nextMonth)}
+      </div>
+      <table>
+        <thead>
+          <tr>
+            {Array.from({ length: 7 }, (_, day) => {
+              // A Saturday, or a Monday.
+              const at = midnight(addDays(language === 'fa' ? '2024-01-06' : '2024-01-01', day))
+              return (
+                <th key={day} scope="col" aria-label={weekday.long.format(at)}>
+                  {weekday.short.format(at)}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {[firstWeek ?? [], ...weeks].map((week, index) => (
+            <tr key={String(index)}>
+              {week.map((date, day) => (
+                <td key={String(day)}>
+                  {date !== undefined && (
+                    <button
+                      type="button"
+                      tabIndex={date === focused.value ? 0 : -1}
+                      aria-label={formatDate(date)}
+                      aria-pressed={date === value}
+                      aria-current={date === today() ? 'date' : undefined}
+                      onClick={() => onChoose(date)}
+                    >
+                      {decimal(dayOfMonth(date))}
+                    </button>
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+type DateInputProps = {
+  id: string
+  value: string
+  name?: string
+  readOnly?: boolean
+  autofocus?: boolean
+  'aria-invalid': true | undefined
+  'aria-describedby': string
+  onInput?: (event: TargetedInputEvent<HTMLInputElement>) => void
+  onChange?: (event: TargetedEvent<HTMLInputElement>) => void
+  onFocus?: (event: TargetedFocusEvent<HTMLInputElement>) => void
+}
+
+/** A date that is typed, for `exactDate`, or chosen from a month of the reader's calendar. */
+export const DateInput = ({ value, ...attributes }: DateInputProps) => {
+  const isOpen = useSignal(false)
+  const input = useRef<HTMLInputElement>(null)
+  const close = () => {
+    isOpen.value = false
+    input.current?.focus()
+  }
+  const choose = (date: string) => {
+    if (input.current !== null) input.current.value = typedDate(date)
+    input.current?.dispatchEvent(new Event('input', { bubbles: true }))
+    close()
+  }
+  const onFocusOut = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (!(currentTarget instanceof Element && relatedTarget instanceof Node)) return
+    if (!currentTarget.contains(relatedTarget)) isOpen.value = false
+  }
+  return (
+    <span class="date-input" onFocusOut={onFocusOut}>
+      <input
+        {...attributes}
+        {...{ type: 'text', autocomplete: 'off', placeholder: t('YYYY-MM-DD'), ref: input }}
+        value={typedDate(value)}
+      />
+      <button
+        type="button"
+        aria-label={t('Choose a day')}
+        aria-expanded={isOpen.value}
+        onClick={() => {
+          isOpen.value = !isOpen.value
+        }}
+      >
+        <svg viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M4 6h16v14H4zM4 10.5h16M8.5 3v4M15.5 3v4" />
+        </svg>
+      </button>
+      {isOpen.value && (
+        <Month value={exactDate(input.current?.value ?? '')} onChoose={choose} onCancel={close} />
+      )}
+    </span>
+  )
+}
