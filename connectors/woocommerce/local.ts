@@ -68,7 +68,7 @@ export const startConnector = async ({
       response.writeHead(500).end()
     }
   })
-  await listen(server, port, 'WOO_PORT')
+  const bound = await listen(server, port, 'WOO_PORT')
   const source = startEventSource({
     ...{
       sqs,
@@ -85,7 +85,7 @@ export const startConnector = async ({
     }
   })()
   return {
-    url: urlOf(port),
+    url: urlOf(bound),
     close: async () => {
       stopping.abort()
       await Promise.all([stop(server), source.stop(), polling])

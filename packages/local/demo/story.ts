@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { acts, item } from './acts.ts'
 import type { Parties } from './parties.ts'
+import type { Step as DemoStep } from './run.ts'
 
-/** An action, and what must be observed afterwards. */
-export type Step = readonly [
-  where: string,
-  what: string,
-  act: (parties: Parties) => Promise<readonly unknown[]>,
-  expected: readonly unknown[],
-]
+type Step = DemoStep<Parties>
 
 export const SOURCE = 'demo-shop'
 
