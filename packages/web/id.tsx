@@ -22,7 +22,7 @@ export const copy = async (text: string) => {
 }
 
 /** The beginning and end of a text, whose end often distinguishes it. */
-export const middle = (text: string, longest: number) => {
+const middle = (text: string, longest: number) => {
   const characters = [...text]
   if (characters.length <= longest) return text
   const end = Math.floor((longest - 1) / 3)
