@@ -170,9 +170,12 @@ export const storesFile = v.strictObject(
             const message = 'is for SQS feeds, and this one is delivered by HTTP: remove it'
             addIssue({ message, path: [path, { ...at, value: value[name] }] })
           }
-          if (value.source === PROBE_SOURCE && (value.feed !== 'sqs' || value.exact)) {
-            const message = `is the store of the probe, which needs "feed: sqs" and is not exact: see docs/operate.md`
-            addIssue({ message, path: [path] })
+          const unsuitable = value.feed !== 'sqs' ? 'feed' : value.exact ? 'exact' : undefined
+          if (value.source === PROBE_SOURCE && unsuitable !== undefined) {
+            const at = { type: 'object', origin: 'value', input: value, key: unsuitable } as const
+            const message =
+              'does not suit the probe, which reads an SQS feed that is not exact: docs/operate.md'
+            addIssue({ message, path: [path, { ...at, value: value[unsuitable] }] })
           }
           const names = [storeName(value.source), ...queueNames(value)]
           const taken = names.find(name => owners.has(name))

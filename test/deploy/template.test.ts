@@ -118,7 +118,6 @@ test.each([
   ['OrdersQueue', '1209600', '345600', 'OrdersQueue: MessageRetentionPeriod'],
   ['WorkerLambdaFunction', 'nodejs24.x', 'nodejs22.x', 'WorkerLambdaFunction: Runtime'],
   ['ApiLambdaFunction', '"MemorySize":256', '"MemorySize":128', 'api: has 128 MB'],
-  ['operator', '"logs:FilterLogEvents"', '"logs:DeleteLogGroup"', 'which no command calls'],
   ['ProbeMissingAlarm', '"breaching"', '"notBreaching"', 'no alarm tells that it stopped'],
 ])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
   const { Resources } = packaged.template

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as v from 'valibot'
 import { deployerViolations } from './deployer.ts'
 import { edgeViolations } from './edges.ts'
@@ -43,25 +41,8 @@ export type Checked = Package & {
   policies: Readonly<Record<'deployer' | 'operator' | 'boundary', PolicyDocument>>
 }
 
-/** The sources of the commands, which may call more than tests can. */
-const SOURCES = ['packages/operator', 'lib']
-  .flatMap(folder =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(file => join(folder, file)),
-  )
-  .filter(file => file.endsWith('.ts') && !/node_modules|\.test\.ts$/.test(file))
-  .map(file => readFileSync(file, 'utf8'))
-  .join('\n')
-
-/** Whether a command can make the call of an action, by the name of the SDK's command or method. */
-const isCalled = (action: string) => {
-  const name = action.slice(action.indexOf(':') + 1).replace('InvokeFunction', 'Invoke')
-  return new RegExp(`\\b(paginate)?${name}(Batch)?(Command)?\\(`, 'i').test(SOURCES)
-}
-
 /** The operator may empty the queues without a consumer, and invoke the deployed worker. */
 function* operatorViolations(template: Resolved, { recording, policies: { operator } }: Checked) {
-  for (const action of operator.Statement.flatMap(({ Action }) => Action))
-    if (!isCalled(action)) yield `the operator may ${action}, which no command calls`
   const { worker } = recording.stack.functions
   for (const name of [worker?.name, worker?.target])
     if (!grants(operator, 'lambda:InvokeFunction', arn('lambda', `function:${name}`)))
