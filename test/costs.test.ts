@@ -240,11 +240,8 @@ const attemptCosts = async (feedAttempts: string) => {
     ...{ ...stack, telemetry, ...runtime, settings: { ...stack.settings, feedAttempts } },
     client: () => async () => ({ status: 200, headers: {}, text: '' }),
   })
-  const body = JSON.stringify({
-    event: 'order.updated',
-    delivery: '1',
-    data: { ...RESULT, external_id: '1' },
-  })
+  const data = { ...RESULT, external_id: '1' }
+  const body = JSON.stringify({ event: 'order.updated', delivery: '1', data })
   const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()) }
   const eventSourceARN = 'arn:aws:sqs:eu-central-1:1:feed-web.fifo'
   const message = sqsEvent(sqsRecord('1', { body, attributes, eventSourceARN }))
