@@ -64,8 +64,13 @@ const tableExists = async (dynamodb: DynamoDB, TableName: string) => {
 /** A table as it can be imported. */
 const importable = (resource: unknown) => {
   const { Properties, ...others } = v.parse(table, resource)
-  // A restored table has neither; the next deployment sets them.
-  const { PointInTimeRecoverySpecification, DeletionProtectionEnabled, ...properties } = Properties
+  // A restored table has none of them; the next deployment sets them.
+  const {
+    PointInTimeRecoverySpecification,
+    DeletionProtectionEnabled,
+    TimeToLiveSpecification,
+    ...properties
+  } = Properties
   // Retain: if the import is rolled back, the table must stay.
   const DeletionPolicy = 'Retain'
   return { name: properties.TableName, resource: { ...others, Properties: properties, DeletionPolicy } }

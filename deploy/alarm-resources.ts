@@ -118,7 +118,7 @@ export const alarmResources = (stack: Stack, email: string): Resources => {
     ThrottledRequests: throttledRequests(service),
     // One stack holds 500 resources, and the main one has the stores' queues.
     ...nestedStack('Alarms', { AlarmTopic, ...MEASURED }, [
-      ...resources(alarmsFor(service)),
+      ...resources(alarmsFor(service, stack.stores)),
       ...math(tableAlarms(stack)),
     ]),
     ...nestedStack('UndeletedAlarms', { AlarmTopic }, math(undeletedAlarms(stack))),

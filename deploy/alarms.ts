@@ -1,5 +1,5 @@
 import { HOUR, MINUTE } from '../lib/platform/environment.ts'
-import { feedDeadQueueName, METRICS_NAMESPACE, storeName } from '../lib/platform/names.ts'
+import { feedDeadQueueName, isProbed, METRICS_NAMESPACE, storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import { pascal, ref, type Stack } from './cloudformation.ts'
@@ -193,6 +193,15 @@ const definitions = (service: string) => {
       'The check of an unsettled order is over 20 minutes late',
       above(own('DueCheckAge'), 'Maximum', 15 * MINUTE, 20 * MINUTE),
     ],
+    // Without a metric, no probe was seen: the probe or what it probes failed, or it did not run.
+    'probe-missing': [
+      'No probe went through the relay: webhooks may not reach the stores',
+      {
+        ...above(own('ProbeSeen'), 'Sum', 15 * MINUTE, 1),
+        ComparisonOperator: 'LessThanThreshold',
+        TreatMissingData: 'breaching',
+      },
+    ],
     'feeder-errors': [
       'The feeder, which delivers to HTTP feeds, crashed or timed out',
       any(functionMetric('Feeder', 'Errors')),
@@ -223,10 +232,15 @@ const definitions = (service: string) => {
  * The alarms of a stack by logical id, without the suffix `Alarm`.
  *
  * @param service the dimension `service` of the stack's own metrics
+ * @param stores decide whether the stack probes itself
  */
-export const alarmsFor = (service: string): Record<string, Alarm> => {
+export const alarmsFor = (
+  service: string,
+  stores: readonly Pick<Store, 'source'>[],
+): Record<string, Alarm> => {
   const alarms = definitions(service)
-  const codes = Object.keys(alarms) as (keyof typeof alarms)[]
+  const all = Object.keys(alarms) as (keyof typeof alarms)[]
+  const codes = all.filter(code => code !== 'probe-missing' || isProbed(stores))
   return Object.fromEntries(
     codes.map(code => {
       const [summary, condition] = alarms[code]

@@ -1,4 +1,4 @@
-import { PARAMETERS } from '../lib/platform/names.ts'
+import { isProbed, PARAMETERS } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 
 /** The parameters of a stack. */
@@ -38,6 +38,12 @@ export const parameterPath = (stage: string, name: keyof typeof PARAMETERS): str
 
 /** The logical ids of the functions, without the suffixes of osls. */
 export const FUNCTION_IDS = ['Webhook', 'Api', 'Worker', 'Feeder', 'Reconcile'] as const
+
+/** Those of a stack: the probe is one of them if stores.yml has its store. */
+export const functionIdsOf = ({ stores }: Pick<Stack, 'stores'>): string[] => [
+  ...FUNCTION_IDS,
+  ...(isProbed(stores) ? ['Probe'] : []),
+]
 
 export const ref = (id: string) => ({ Ref: id })
 export const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })

@@ -1,5 +1,5 @@
 import type { OrderEvent } from '../lib/orders/events.ts'
-import { METRICS_NAMESPACE } from '../lib/platform/names.ts'
+import { isProbed, METRICS_NAMESPACE } from '../lib/platform/names.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import type { Received } from '../lib/webhook/receive.ts'
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from './alarms.ts'
@@ -111,7 +111,10 @@ export const dashboardRows = (
     [
       2,
       { type: 'text', properties: { markdown } },
-      alarmWidget([...Object.values({ ...alarmsFor(service), ...tables }), ...more].map(alarmArn), 'Alarms'),
+      alarmWidget(
+        [...Object.values({ ...alarmsFor(service, stores), ...tables }), ...more].map(alarmArn),
+        'Alarms',
+      ),
     ],
     [
       2,
@@ -213,6 +216,7 @@ export const dashboardRows = (
         own('FeedDeadLettered', 'dead-lettered'),
         queueSeries(QUEUE_IDS.feedsDead, 'ApproximateNumberOfMessagesVisible', 'dead letters', MAXIMUM),
       ]),
+      ...(isProbed(stores) ? [graph('Probes that went through the relay', [own('ProbeSeen', 'seen')])] : []),
     ],
   ]
 }

@@ -1,4 +1,4 @@
-import { FUNCTION_IDS, pascal, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
+import { functionIdsOf, pascal, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
 
 const ABOUT = 'source, external_id, delivery'
 
@@ -24,15 +24,15 @@ export const QUERIES: Readonly<Record<string, string>> = {
 }
 
 /** The saved queries of a stack, in a folder with its name. */
-export const queryResources = ({ stage }: Pick<Stack, 'stage'>): Resources =>
+export const queryResources = (stack: Pick<Stack, 'stage' | 'stores'>): Resources =>
   Object.fromEntries(
     Object.entries(QUERIES).map(([name, QueryString]) => [
       `${pascal(name)}Query`,
       {
         Type: 'AWS::Logs::QueryDefinition',
         Properties: {
-          Name: `${stackName(stage)}/${name}`,
-          LogGroupNames: FUNCTION_IDS.map(id => ref(`${id}LogGroup`)),
+          Name: `${stackName(stack.stage)}/${name}`,
+          LogGroupNames: functionIdsOf(stack).map(id => ref(`${id}LogGroup`)),
           QueryString,
         },
       },

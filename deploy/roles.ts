@@ -1,4 +1,4 @@
-import { type PARAMETERS, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import { isProbed, type PARAMETERS, PROBE_SOURCE, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import { indexOf } from '../lib/platform/parameters.ts'
 import {
   allow,
@@ -10,7 +10,7 @@ import {
   roleOf,
   type Stack,
 } from './cloudformation.ts'
-import { feedsArn, QUEUE_IDS, READ_QUEUE } from './queues.ts'
+import { feedQueueId, feedsArn, QUEUE_IDS, READ_QUEUE } from './queues.ts'
 import { DELIVERIES_ID, HISTORY_ID, ordersId, REGISTRATIONS_ID } from './tables.ts'
 
 /** The role of one function: the given statements, its own log group, and traces. */
@@ -76,5 +76,13 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
       allow(['dynamodb:UpdateItem'], [orders]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
     ]),
+    ...(isProbed(stack.stores)
+      ? [
+          role('Probe', [
+            allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage'], [arnOf(feedQueueId(PROBE_SOURCE))]),
+            read('GetParametersByPath', 'webhookSecrets'),
+          ]),
+        ]
+      : []),
   ])
 }

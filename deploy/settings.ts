@@ -1,8 +1,10 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { RECORDED } from '../lib/feeds/attempts.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
+import { DAY } from '../lib/platform/environment.ts'
 import { assertFeedsAllowed } from '../lib/platform/http-stores.ts'
 import type { Store } from '../lib/platform/stores.ts'
+import { DELIVERY_TTL_SECONDS } from '../lib/webhook/deliveries.ts'
 import { SHIFTS } from './shift.ts'
 
 export type DeploymentSettings = {
@@ -17,6 +19,7 @@ export type DeploymentSettings = {
   checksPerSecond: number
   storeRequestsPerSecond: number
   shift: string
+  deleteOrdersAfterDays: number
   callerAddresses: string
   monthlyBudget: number
   alarmEmail: string
@@ -51,7 +54,7 @@ const isTimeZone = (timeZone: string) => {
 type Rule = [isRight: (value: string, settings: DeploymentSettings) => boolean, remedy: string]
 
 /** What follows the stage in resource names of docs/iam and of the functions' policies, up to a wildcard. */
-const CONTINUED = /-(?:(?:feed|orders|serverlessdeploymentbucket)-|webhook|api|worker|feeder|reconcile)/
+const CONTINUED = /-(?:(?:feed|orders|serverlessdeploymentbucket)-|webhook|api|worker|feeder|reconcile|probe)/
 
 /** @throws if the wildcards in the policies of another stage would cover resources of this one */
 const assertStage = (stage: string) => {
@@ -84,6 +87,11 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
   ordersTable: [
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',
+  ],
+  // A webhook that is known must find its order, and the audit those of all deliveries.
+  deleteOrdersAfterDays: [
+    value => Number(value) === 0 || Number(value) * DAY > DELIVERY_TTL_SECONDS,
+    `; set 0, or a number above ${DELIVERY_TTL_SECONDS / DAY}, for which deliveries are kept`,
   ],
   backupRegion: [
     (value, { region }) => value === '' || (/^[a-z]{2}(?:-[a-z]+)+-\d$/.test(value) && value !== region),

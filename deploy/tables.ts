@@ -34,7 +34,7 @@ export const REGISTRATIONS_ID = 'RegistrationsTable'
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
 
-/** Items with this attribute are deleted after its time. */
+/** Items with this attribute are deleted after its time: deliveries, attempts, and what `deleteOrdersAfterDays` deletes. */
 const EXPIRING = { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } }
 
 /** A table that nothing else can restore. */
@@ -105,7 +105,8 @@ export const tablesOf = ({
         },
       ],
     },
-    ...KEPT,
+    retained: KEPT.retained,
+    aws: { ...KEPT.aws, ...EXPIRING },
   },
   {
     // The URLs that stores have registered. Only the stores know them.

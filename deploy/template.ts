@@ -1,4 +1,4 @@
-import { WEBHOOK_PATH } from '../lib/platform/names.ts'
+import { isProbed, PROBE_SOURCE, WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { alarmResources } from './alarm-resources.ts'
 import { backupResources } from './backup.ts'
 import { budgetResources } from './budget.ts'
@@ -52,6 +52,29 @@ const stores = () => {
 
 /** On AWS, these are in a nested stack. */
 export const feederEvents = () => (isOffline() ? queues.feederEvents({ stores: stores() }) : [])
+
+/** A path of the API at its public URL. */
+const publicUrl = (domain: string, path: string) =>
+  domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
+
+/** The function of the probe, if stores.yml has its store; the local stack has no public URL. */
+export const probe = async ({ resolveVariable }: Context) => {
+  if (isOffline() || !isProbed(stores())) return null
+  const domain = String(await resolveVariable('param:domain'))
+  return {
+    handler: 'functions/probe.handler',
+    description: 'Sends a webhook through the relay and waits for it in a feed',
+    role: 'ProbeRole',
+    // Ten seconds for the webhook, a minute for its message, and an AWS call before and after it.
+    timeout: 90,
+    memorySize: 256,
+    environment: {
+      PROBE_QUEUE_URL: ref(queues.feedQueueId(PROBE_SOURCE)),
+      WEBHOOK_URL: publicUrl(domain, WEBHOOK_PATH),
+    },
+    events: [{ schedule: 'rate(5 minutes)' }],
+  }
+}
 
 /** The fields of the access log. No user agent or path: paths of the stores' API contain order numbers. */
 const ACCESS_LOG = {
@@ -149,8 +172,7 @@ const permissionsFirst = {
 }
 
 const outputs = (stack: Stack, { domain }: Parameters) => {
-  const at = (path: string) =>
-    domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
+  const at = (path: string) => publicUrl(domain, path)
   const console = `https://\${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=\${AWS::Region}`
   const values: Record<string, [description: string, value: unknown]> = {
     WebhookUrl: ['Webhook URL to register with the accounting service', at(WEBHOOK_PATH)],
@@ -169,6 +191,13 @@ const outputs = (stack: Stack, { domain }: Parameters) => {
     Object.entries(values).map(([name, [Description, Value]]) => [name, { Description, Value }]),
   )
 }
+
+/** The name of the rule that invokes a function. */
+const scheduled = (functionId: string, stage: string) => ({
+  [`${functionId}EventsRuleSchedule1`]: {
+    Properties: { Name: `${stackName(stage)}-${functionId.toLowerCase()}` },
+  },
+})
 
 /** The CloudFormation resources other than the functions, and the stack's outputs. */
 export const resources = async ({ resolveVariable }: Context) => {
@@ -202,7 +231,8 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...domainExtension(parameters),
       ...permissionsFirst,
       // A generated name may be cut off, and would then not match the deployer's policy.
-      ReconcileEventsRuleSchedule1: { Properties: { Name: `${stackName(stack.stage)}-reconcile` } },
+      ...scheduled('Reconcile', stack.stage),
+      ...(isProbed(stack.stores) && !isOffline() && scheduled('Probe', stack.stage)),
     },
   }
 }

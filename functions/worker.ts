@@ -21,6 +21,7 @@ export const handler = createWorker({
     'secretsPath',
     'accountingUrl',
     'refusedRetryDays',
+    'deleteOrdersAfterDays',
     'feedVersionsFrom',
   ),
   ...runtime,

@@ -12,9 +12,10 @@ import { SAMPLE } from '../lib/api/rate.ts'
 import { waiting } from '../lib/api/waiting.ts'
 import { createFeeder } from '../lib/feeds/handler.ts'
 import { type Item, itemBytes } from '../lib/platform/dynamodb.ts'
-import { PARAMETERS, QUEUES } from '../lib/platform/names.ts'
+import { PARAMETERS, PROBE_SOURCE, QUEUES } from '../lib/platform/names.ts'
 import { indexTexts } from '../lib/platform/parameters.ts'
 import type { Store } from '../lib/platform/stores.ts'
+import { createProbe } from '../lib/probe/handler.ts'
 import { sign } from '../lib/protocol/signature.ts'
 import { createReconciler } from '../lib/reconcile/handler.ts'
 import { createReceiver } from '../lib/webhook/handler.ts'
@@ -36,6 +37,7 @@ const PRICES = {
   logGb: 0.5,
   trace: 5e-6,
   alarm: 0.1,
+  metric: 0.3,
   dashboard: 3,
   kmsKey: 1,
   kmsRequest: 0.03 / 10_000,
@@ -60,6 +62,8 @@ const ASSUMED = {
   eventLogKb: 0.8,
   feederMs: 100,
   feederLogKb: 0.5,
+  probeMs: 2000,
+  probeLogKb: 1,
   pollsAMinute: 15,
   /** Between most regions, in dollars. */
   transferGb: 0.02,
@@ -216,7 +220,7 @@ const eventColumns = async () => {
     ...{ ...stack, telemetry, ...runtime },
     http: async () => ({ status: 500, headers: {}, text: '' }),
   })
-  const event = webhookOf('event')
+  const event = webhookOf(randomUUID())
   const eventSourceARN = `arn:aws:sqs:eu-central-1:1:${QUEUES.orders}`
   const record = sqsRecord('1', { body: JSON.stringify(event), eventSourceARN })
   const calls = await counted(() => worker(sqsEvent(record), context()))
@@ -236,11 +240,8 @@ const attemptCosts = async (feedAttempts: string) => {
     ...{ ...stack, telemetry, ...runtime, settings: { ...stack.settings, feedAttempts } },
     client: () => async () => ({ status: 200, headers: {}, text: '' }),
   })
-  const body = JSON.stringify({
-    event: 'order.updated',
-    delivery: '1',
-    data: { ...RESULT, external_id: '1' },
-  })
+  const data = { ...RESULT, external_id: '1' }
+  const body = JSON.stringify({ event: 'order.updated', delivery: '1', data })
   const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()) }
   const eventSourceARN = 'arn:aws:sqs:eu-central-1:1:feed-web.fifo'
   const message = sqsEvent(sqsRecord('1', { body, attributes, eventSourceARN }))
@@ -286,6 +287,10 @@ test('what the history adds', () => {
   expect(units).toEqual([1, 1, 1, 2].map(each => (each * PRICES.writeUnit * MILLION).toFixed(2)))
 })
 
+/** An alarm over several metrics is billed for each. */
+const overMetrics = (resources: object) =>
+  (JSON.stringify(resources).match(/"MetricStat":/g)?.length ?? 0) * PRICES.alarm
+
 test('a month without traffic', async () => {
   const sqs = Array.from({ length: 300 }, (_, each): Store => ({ source: `s-${each}`, feed: 'sqs' }))
   const http = Array.from({ length: 100 }, (_, each): Store => {
@@ -293,11 +298,8 @@ test('a month without traffic', async () => {
   })
   const reconcile = createReconciler({ ...stack, telemetry, ...runtime, sleep: async () => undefined })
   const { 'Query orders': run = 0 } = await counted(() => reconcile(scheduledEvent, context()))
-  /** An alarm over several metrics is billed for each. */
-  const overMetrics = (resources: object) =>
-    (JSON.stringify(resources).match(/"MetricStat":/g)?.length ?? 0) * PRICES.alarm
   const month = (stores: readonly Store[]) => {
-    const alarms = { ...alarmsFor('a'), ...feedAlarmsFor({ prefix: '', stores }) }
+    const alarms = { ...alarmsFor('a', stores), ...feedAlarmsFor({ prefix: '', stores }) }
     const queues = 2 + stores.filter(({ feed }) => feed !== 'sqs').length
     return {
       alarms: Object.keys(alarms).length * PRICES.alarm,
@@ -312,7 +314,40 @@ test('a month without traffic', async () => {
   }
   const rows = documented('## A month without traffic', 2)
   expect(rows).toEqual(tableOf(month(readStores('stores.yml')), month([...sqs, ...http])))
-  states(`CloudWatch alarms: ${Object.keys(alarmsFor('a')).length}, and one for each store`)
+  states(`CloudWatch alarms: ${Object.keys(alarmsFor('a', [])).length}, and one for each store`)
+})
+
+test('the probe', async () => {
+  const store: Store = { source: PROBE_SOURCE, feed: 'sqs' }
+  const probe = createProbe({
+    ...{ ...stack, telemetry, ...runtime, newId: randomUUID },
+    settings: { ...stack.settings, probeQueueUrl: stack.shopFeedUrl },
+    http: async ({ body = '' }) => {
+      const data = { source: 'shop', external_id: '1' }
+      await stack.send(stack.shopFeedUrl, data, JSON.parse(body))
+      return { status: 200, headers: {}, text: '' }
+    },
+  })
+  const { ReceiveMessage = 0, DeleteMessageBatch = 0 } = await counted(() => probe(scheduledEvent, context()))
+  const secret = stack.calls.filter(({ command }) => command === 'GetParametersByPath').length
+  const [[webhook = {}], [{ history: _, ...event } = {}]] = [await webhookColumns(), await eventColumns()]
+  const a = (stores: Store[]) =>
+    Object.keys({ ...alarmsFor('a', stores), ...feedAlarmsFor({ prefix: '', stores }) })
+  const runs = MINUTES_A_MONTH / 5
+  const run = [
+    ...[PRICES.invocation * MILLION, lambda(0.25, ASSUMED.probeMs), logs(ASSUMED.probeLogKb)],
+    ...[ReceiveMessage, DeleteMessageBatch, secret * PRICES.kmsRequest * MILLION],
+  ].reduce((sum, dollars) => sum + dollars)
+  const month = {
+    alarms:
+      (a([store]).length - a([]).length) * PRICES.alarm +
+      overMetrics(undeletedAlarms({ prefix: '', stores: [store] })),
+    metric: PRICES.metric,
+    webhooks: (runs / MILLION) * (totalOf(webhook) + totalOf(event)),
+    function: (runs / MILLION) * run,
+  }
+  expect(documented('## The probe')).toEqual(tableOf(month))
+  states(`a [probe](operate.md#probe) every five minutes, ${runs.toLocaleString('en')} a month`)
 })
 
 test('copies of the backups of a GB, all of which are full', () => {

@@ -88,6 +88,11 @@ test('the feeder calls only public addresses and dead-letters messages that are 
   expect(await stack.taken(stack.settings.feedsDeadQueueUrl)).toEqual([message])
 })
 
+test('the probe reads the secrets and fails if the endpoint cannot be reached', async () => {
+  const { handler } = await import('../functions/probe.ts')
+  await expect(handler(scheduledEvent, context())).rejects.toThrow('relay.example')
+})
+
 test('the reconciliation queues a check of a due order', async () => {
   const { handler } = await import('../functions/reconcile.ts')
   const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })

@@ -42,6 +42,8 @@ export type HandleDependencies = {
   retryRefused: number
   /** The lowest version of the order's feed messages. @default 0 */
   versionsFrom?: number
+  /** The version from which those of an order that is not stored start. @default 0 */
+  firstVersion?: number
   /** The event was received before: a worker may have died after an unrecorded call. */
   redelivered: boolean
   /** The message of an event for an exact store; undefined for other stores. */
@@ -87,6 +89,7 @@ export const handleEvent = async (
     redelivered,
     exact,
     versionsFrom = 0,
+    firstVersion = 0,
   }: HandleDependencies,
 ): Promise<Handled> => {
   const key = { source: event.data.source, external_id: event.data.external_id }
@@ -99,7 +102,7 @@ export const handleEvent = async (
   const known = stored?.order ?? newOrder(key)
   const isApplied = stored?.outbox?.cause.delivery === event.delivery
   const isFailing = stored?.failing !== undefined
-  let saved = { ...known, version: Math.max(known.version, versionsFrom) }
+  let saved = { ...known, version: Math.max(known.version || firstVersion, versionsFrom) }
   let savedBulk = stored?.bulk
   let bulk = savedBulk
   let revision = stored?.revision ?? 0

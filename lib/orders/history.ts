@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { type DynamoDB, isThrottled } from '../platform/clients.ts'
-import { type Item, itemBytes, WRITE_UNIT } from '../platform/dynamodb.ts'
+import { expiryItem, type Item, itemBytes, WRITE_UNIT } from '../platform/dynamodb.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import type { CallResult } from './apply.ts'
 import type { FeedMessage } from './feed.ts'
 import { isSettled, type Order, type RequestView, requestViews } from './order.ts'
+import type { KeepFor } from './retention.ts'
 
 /** A call to the accounting service: its HTTP status and error code, without the message, which may quote data. */
 export type MadeCall = {
@@ -78,12 +79,13 @@ export const entryKeyItem = ({ source, ...entry }: EntryKey): Item => {
 }
 
 /** An entry as stored, with lists truncated to fit into one write unit. */
-export const entryItem = (entry: HistoryEntry): Item => {
+export const entryItem = (entry: HistoryEntry, keepFor?: KeepFor): Item => {
   const itemOf = ({ source, external_id, at, request, invoice_number, ...details }: HistoryEntry): Item => ({
     ...entryKeyItem({ source, external_id, at }),
     ...(request !== undefined && { request: { S: request } }),
     ...(invoice_number !== undefined && { invoice_number: { S: invoice_number } }),
     details: { S: JSON.stringify(details) },
+    ...expiryItem(keepFor?.(entry), Date.parse(at)),
   })
   const { calls, published, requests } = entry
   let item = itemOf(entry)
@@ -154,10 +156,10 @@ export type RecordChange = (entry: HistoryEntry) => Promise<boolean>
  * A throttled entry is only logged: an order must not wait for a history that no decision depends on.
  */
 export const historyRecorder =
-  (dynamodb: DynamoDB, table: string, telemetry: Telemetry): RecordChange =>
+  (dynamodb: DynamoDB, table: string, telemetry: Telemetry, keepFor?: KeepFor): RecordChange =>
   async entry => {
     try {
-      await dynamodb.send(new PutItemCommand({ TableName: table, Item: entryItem(entry) }))
+      await dynamodb.send(new PutItemCommand({ TableName: table, Item: entryItem(entry, keepFor) }))
       return true
     } catch (error) {
       if (!isThrottled(error)) throw error

@@ -7,12 +7,13 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from '../platform/clients.ts'
-import { type Item, unlessConditionFails } from '../platform/dynamodb.ts'
+import { expiryItem, type Item, unlessConditionFails } from '../platform/dynamodb.ts'
 import { DAY, HOUR, MINUTE, type Runtime, unixSeconds } from '../platform/environment.ts'
 import { messageGroupOf } from '../platform/fifo.ts'
 import { UNSETTLED_INDEX } from '../platform/names.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { isSettled } from './order.ts'
+import type { KeepFor } from './retention.ts'
 import {
   type Failing,
   keyItem,
@@ -63,7 +64,11 @@ export const checkInterval = (checks: number, random: number): number => {
 }
 
 /** The orders table: one item per order. Unsettled orders are also in the sparse index that reconciliation reads. */
-export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: Pick<Runtime, 'random'>) => ({
+export const orderRepository = (
+  dynamodb: DynamoDB,
+  table: string,
+  { random, keepFor }: Pick<Runtime, 'random'> & { keepFor?: KeepFor },
+) => ({
   /** @param consistency `eventual` reads cost half as much and may be a few milliseconds old */
   async get(key: OrderKey, consistency: 'strong' | 'eventual' = 'strong'): Promise<StoredOrder | undefined> {
     const { Item } = await dynamodb.send(
@@ -97,10 +102,12 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
         ...(isBulk && { bulk: { S: bulk } }),
         ...(entry_at !== undefined && { entry_at: { S: entry_at } }),
         updated_at: { S: new Date(now).toISOString() },
-        ...((isBulk || !isSettled(order)) && {
-          unsettled: { S: isBulk ? `bulk-${shardOf(order)}` : shardOf(order) },
-          check_at: { N: String(unixSeconds(now) + interval) },
-        }),
+        ...(isBulk || !isSettled(order)
+          ? {
+              unsettled: { S: isBulk ? `bulk-${shardOf(order)}` : shardOf(order) },
+              check_at: { N: String(unixSeconds(now) + interval) },
+            }
+          : expiryItem(keepFor?.(order), now)),
       },
       ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
       ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
@@ -115,12 +122,13 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
   },
 
   /**
-   * Records a failing event on its order until the next save. Does nothing if the order was saved after the
-   * failure.
+   * Records a failing event on its order until the next save, until which the order does not expire. Does nothing if
+   * the order was saved after the failure.
    */
   async fail(key: OrderKey, failing: Failing): Promise<void> {
     await update(dynamodb, table, key, {
-      UpdateExpression: 'SET failing = :failing, failing_since = :since, failing_shard = :shard',
+      UpdateExpression:
+        'SET failing = :failing, failing_since = :since, failing_shard = :shard REMOVE expires_at',
       ConditionExpression: 'attribute_not_exists(updated_at) OR updated_at <= :at',
       ExpressionAttributeValues: {
         ':failing': { S: JSON.stringify(failing) },

@@ -1,11 +1,16 @@
 import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from './clients.ts'
+import { unixSeconds } from './environment.ts'
 
 /** The attributes of an item of DynamoDB. */
 export type Item = Record<string, AttributeValue>
 
 /** The size of a DynamoDB write unit, in bytes. */
 export const WRITE_UNIT = 1024
+
+/** The attribute for DynamoDB's time to live: none for an item that is kept for ever. Times in milliseconds, `keep` in seconds. */
+export const expiryItem = (keep: number | undefined, now: number): Item =>
+  keep === undefined ? {} : { expires_at: { N: String(unixSeconds(now) + keep) } }
 
 /** The size of an item of strings and numbers, in bytes; at most a few more than DynamoDB counts. */
 export const itemBytes = (item: Item): number =>

@@ -13,6 +13,8 @@ export const VARIABLES = {
   accountingUrl: 'ACCOUNTING_URL',
   /** How many days a request stays open after a refusal that an accountant can resolve. */
   refusedRetryDays: 'REFUSED_RETRY_DAYS',
+  /** How many days a settled order is kept after its last change; 0 for ever. */
+  deleteOrdersAfterDays: 'DELETE_ORDERS_AFTER_DAYS',
   /** The lowest version of feed messages; after a restore, above every version published before. */
   feedVersionsFrom: 'FEED_VERSIONS_FROM',
   /** The time zone of the accounting service's document dates, such as `Asia/Tehran`. */
@@ -25,6 +27,10 @@ export const VARIABLES = {
   feedAddresses: 'FEED_ADDRESSES',
   /** `all` or `failures`: which attempts to deliver feed messages are recorded. */
   feedAttempts: 'FEED_ATTEMPTS',
+  /** The feed that the probe reads. */
+  probeQueueUrl: 'PROBE_QUEUE_URL',
+  /** The public URL of the webhook's endpoint. */
+  webhookUrl: 'WEBHOOK_URL',
   /** The rate of checks for missed webhooks. */
   checksPerSecond: 'CHECKS_PER_SECOND',
 } as const

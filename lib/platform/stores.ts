@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { FEED_URL, isFeedUrl } from './addresses.ts'
 import { DAY, HOUR, MINUTE } from './environment.ts'
-import { feedDeadQueueName, feedQueueName, PLAIN, storeName } from './names.ts'
+import { feedDeadQueueName, feedQueueName, PLAIN, PROBE_SOURCE, storeName } from './names.ts'
 
 type Issue = { received: string; expected: string | null }
 
@@ -169,6 +169,13 @@ export const storesFile = v.strictObject(
             const at = { type: 'object', origin: 'value', input: value, key: name } as const
             const message = 'is for SQS feeds, and this one is delivered by HTTP: remove it'
             addIssue({ message, path: [path, { ...at, value: value[name] }] })
+          }
+          const unsuitable = value.feed !== 'sqs' ? 'feed' : value.exact ? 'exact' : undefined
+          if (value.source === PROBE_SOURCE && unsuitable !== undefined) {
+            const at = { type: 'object', origin: 'value', input: value, key: unsuitable } as const
+            const message =
+              'does not suit the probe, which reads an SQS feed that is not exact: docs/operate.md'
+            addIssue({ message, path: [path, { ...at, value: value[unsuitable] }] })
           }
           const names = [storeName(value.source), ...queueNames(value)]
           const taken = names.find(name => owners.has(name))

@@ -27,6 +27,7 @@ export const METRICS = {
   FeedFailingAge: [],
   FeedDisabled: [],
   FeedDeadLettered: [],
+  ProbeSeen: [],
 } as const
 
 export type Metric = keyof typeof METRICS

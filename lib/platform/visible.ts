@@ -1,9 +1,9 @@
 /**
- * Control and format characters, and all others that have no glyph: with them, different ids would print alike. The
- * exception is U+200C between Arabic letters, where Persian is spelled with it.
+ * Control and format characters, spaces other than U+0020, and all others that have no glyph: with them, different ids
+ * would print alike. The exception is U+200C between Arabic letters, where Persian is spelled with it.
  */
 const INVISIBLE =
-  /(?!(?<=\p{Script=Arabic})\u200c(?=\p{Script=Arabic}))[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
+  /(?!(?<=\p{Script=Arabic})\u200c(?=\p{Script=Arabic}))[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}/gu
 
 /** Escapes, as JSON does, characters that are invisible, would control a terminal or split a line. */
 export const visible = (text: string): string =>

@@ -8,12 +8,13 @@ import { feedPublisher } from '../orders/feed.ts'
 import { type Handled, handleEvent } from '../orders/handle-event.ts'
 import { historyRecorder } from '../orders/history.ts'
 import { type Orders, orderRepository } from '../orders/repository.ts'
+import { retentionOf } from '../orders/retention.ts'
 import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { DAY, invocation, type Settings } from '../platform/environment.ts'
 import { sendInOrder } from '../platform/fifo.ts'
-import { exactStores, QUEUES, siblingQueueUrl } from '../platform/names.ts'
+import { exactStores, PROBE_SOURCE, QUEUES, siblingQueueUrl } from '../platform/names.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
@@ -33,6 +34,7 @@ export type WorkerDependencies = AccountingDependencies & {
     | 'ordersQueueUrl'
     | 'quarantineQueueUrl'
     | 'refusedRetryDays'
+    | 'deleteOrdersAfterDays'
     | 'feedVersionsFrom'
   >
 }
@@ -109,7 +111,6 @@ const delayEvent =
 export const createWorker = (dependencies: WorkerDependencies) => {
   const { dynamodb, sqs, telemetry, stores, settings, now, random } = dependencies
   const call = callAccounting(createAccounting(dependencies))
-  const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const announcements = announcementRepository(dynamodb, settings.deliveriesTable)
   const publish = feedPublisher(sqs, settings.ordersQueueUrl, stores)
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
@@ -119,8 +120,11 @@ export const createWorker = (dependencies: WorkerDependencies) => {
       `Cannot start: REFUSED_RETRY_DAYS is "${settings.refusedRetryDays}"; set a number of days, such as 7`,
     )
   }
+  const retention = retentionOf(settings.deleteOrdersAfterDays)
   const bulkQueueUrl = siblingQueueUrl(settings.ordersQueueUrl, QUEUES.bulk)
-  const recordChange = historyRecorder(dynamodb, settings.historyTable, telemetry)
+  const { keepFor } = retention
+  const orders = orderRepository(dynamodb, settings.ordersTable, { random, keepFor })
+  const recordChange = historyRecorder(dynamodb, settings.historyTable, telemetry, keepFor)
   const onFailure = delayEvent(orders, bulkQueueUrl, dependencies)
   const share = callShares(now)
   const isExact = exactStores(stores)
@@ -135,12 +139,14 @@ export const createWorker = (dependencies: WorkerDependencies) => {
         orders,
         announcements,
         publish,
-        recordChange,
+        // People look for changes of orders.
+        ...(event.data.source !== PROBE_SOURCE && { recordChange }),
         now,
         retryRefused,
         redelivered,
         exact,
         versionsFrom,
+        firstVersion: retention.firstVersion(now()),
       }
       if (!isFrom(record, QUEUES.orders)) return handleEvent(event, { ...common, call: callInTime })
       return handleEvent(event, {

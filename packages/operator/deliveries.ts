@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings'
-import { TABLES } from '@order-relay/lib/platform/names.ts'
+import { PROBE_SOURCE, TABLES } from '@order-relay/lib/platform/names.ts'
 import { type DeliveryRecord, deliveryOf, readDelivery } from '@order-relay/lib/webhook/deliveries.ts'
 import * as v from 'valibot'
 import type { Cli } from './core/command.ts'
@@ -94,8 +94,8 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
     const { outcome: name = 'failed', why, ...about } = line.success ? line.output : {}
     // The identifying fields are missing if they could not be read or are not trusted.
     const row = { at, ...outcomeOf(name, line.success ? why : message), ...about }
-    if (why === 'probe' || (outcome ?? row.outcome) !== row.outcome || (source ?? row.source) !== row.source)
-      return undefined
+    if (why === 'probe' || (source === undefined && row.source === PROBE_SOURCE)) return undefined
+    if ((outcome ?? row.outcome) !== row.outcome || (source ?? row.source) !== row.source) return undefined
     return row
   })
   const deliveries = found.slice(0, limit)

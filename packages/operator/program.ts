@@ -25,6 +25,7 @@ import { sendCommand } from './send.ts'
 import { statusCommand } from './status/status.ts'
 import { storesCommands } from './stores/commands.ts'
 import { tailCommand } from './tail.ts'
+import { wooCommands } from './woo/commands.ts'
 
 const HELP = `
 Exit codes:
@@ -37,7 +38,7 @@ Secrets are read from standard input or prompted for, never passed as arguments.
 
 /** Adds the commands to the program, under their headings and in this order. */
 const COMMANDS = {
-  'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands],
+  'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands, wooCommands],
   'Monitor:': [
     ...[consoleCommand, statusCommand, doctorCommand, findCommand, ordersCommands],
     ...[deliveriesCommands, feedsCommands, importsCommand, tailCommand, auditCommand, previewRemoveCommand],

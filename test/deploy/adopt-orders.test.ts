@@ -138,6 +138,7 @@ test('adopts a restored table alongside the old one; the next deployment protect
   expect(wanted.filter(property => !(property in (imported?.Properties ?? {})))).toEqual([
     'PointInTimeRecoverySpecification',
     'DeletionProtectionEnabled',
+    'TimeToLiveSpecification',
   ])
   // The next deployment releases the old table, which must be retained.
   expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('Retain')

@@ -1,11 +1,19 @@
 import * as v from 'valibot'
 import { WEBHOOK_PATH } from '../../lib/platform/names.ts'
+import { SETTINGS } from './packaged.ts'
 import { functionOf, ofType, type Resolved, STACK, STAGE } from './resolve.ts'
 import type { Uses } from './use.ts'
 
 const route = v.object({ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() })
 const group = v.looseObject({
+  AlarmConfiguration: v.looseObject({ Enabled: v.boolean() }),
   AutoRollbackConfiguration: v.looseObject({ Enabled: v.boolean(), Events: v.array(v.string()) }),
+})
+const budget = v.looseObject({
+  Budget: v.looseObject({ CostFilters: v.object({ TagKeyValue: v.array(v.string()) }) }),
+  NotificationsWithSubscribers: v.array(
+    v.looseObject({ Notification: v.looseObject({ ComparisonOperator: v.string() }) }),
+  ),
 })
 const domain = v.looseObject({
   DomainNameConfigurations: v.array(v.looseObject({ SecurityPolicy: v.string() })),
@@ -34,6 +42,9 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
     v.record(v.string(), route),
     stage?.Properties.RouteSettings ?? {},
   )
+  for (const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } of Object.values(known))
+    if (rate !== SETTINGS.requestsPerSecond || burst !== SETTINGS.requestsAtOnce)
+      yield `a route accepts ${rate} requests a second and ${burst} at once`
   for (const each of Object.values(known))
     if (unknown === undefined || unknown.ThrottlingRateLimit >= each.ThrottlingRateLimit)
       yield 'the default route, which only scanners use, takes as many requests as the others'
@@ -42,6 +53,16 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
   if (!(functionOf(template, 'webhook').Properties.Timeout < SERVICE_WAITS_SECONDS))
     yield 'webhook: ends after the accounting service stops waiting'
   const { WebhookUrl, ApiUrl } = template.outputs
+  for (const [name, value] of Object.entries(template.outputs)) {
+    const named = template.resources.find(
+      ({ id, type }) => /::(Queue|Table)$/.test(type) && (name === `${id}Url` || name === `${id}Name`),
+    )
+    if (named !== undefined && named.ref !== value) yield `Outputs: ${name} is ${value}`
+  }
+  const isDomain = ofType(template, 'AWS::ApiGatewayV2::DomainName').length > 0
+  for (const { id, Properties } of ofType(template, 'AWS::ApiGatewayV2::Api'))
+    if ((Properties.DisableExecuteApiEndpoint === true) !== isDomain)
+      yield `${id}: its AWS endpoint is ${isDomain ? 'enabled beside' : 'disabled without'} a domain`
   if (WebhookUrl !== `${ApiUrl}${WEBHOOK_PATH}`) yield 'Outputs: WebhookUrl and ApiUrl differ in their base'
 
   const [{ ref: name, Properties: own } = { ref: '', Properties: {} }] = ofType(
@@ -68,17 +89,29 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
     const targets = Properties.Targets.map(({ Arn }) => Arn)
     const watching = ofType(template, 'AWS::CloudWatch::Alarm').filter(
       ({ Properties: { MetricName, Dimensions, TreatMissingData } }) =>
-        MetricName === 'Invocations' &&
         TreatMissingData === 'breaching' &&
-        targets.some(target => target.endsWith(`:${Dimensions[0]?.Value}`)),
+        targets.some(target =>
+          MetricName === 'ProbeSeen'
+            ? target === functionOf(template, 'probe').arn
+            : MetricName === 'Invocations' && target.endsWith(`:${Dimensions[0]?.Value}`),
+        ),
     )
     const seconds = Number(/\d+/.exec(ScheduleExpression)) * 60
     if (!watching.some(alarm => seconds < alarm.Properties.Period))
       yield `${id}: no alarm tells that it stopped, or one that it runs`
   }
   for (const { id, Properties } of ofType(template, 'AWS::CodeDeploy::DeploymentGroup')) {
-    const { Enabled, Events } = v.parse(group, Properties).AutoRollbackConfiguration
-    if (!(Enabled && Events.includes('DEPLOYMENT_STOP_ON_ALARM'))) yield `${id}: no alarm rolls it back`
+    const { AlarmConfiguration, AutoRollbackConfiguration } = v.parse(group, Properties)
+    const { Enabled, Events } = AutoRollbackConfiguration
+    if (!(AlarmConfiguration.Enabled && Enabled && Events.includes('DEPLOYMENT_STOP_ON_ALARM')))
+      yield `${id}: no alarm rolls it back`
+  }
+  for (const { id, Properties } of ofType(template, 'AWS::Budgets::Budget')) {
+    const { Budget, NotificationsWithSubscribers } = v.parse(budget, Properties)
+    if (!Budget.CostFilters.TagKeyValue.every(each => each === `user:stage$${STAGE}`))
+      yield `${id}: counts other costs than those with the tag of the stage`
+    for (const { Notification } of NotificationsWithSubscribers)
+      if (Notification.ComparisonOperator !== 'GREATER_THAN') yield `${id}: mails while the costs are low`
   }
   for (const { id, Properties } of template.resources) {
     const tags = v.safeParse(listOrMap, Properties.Tags)

@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { labelOf } from '../../deploy/alarms.ts'
 import { METRICS_NAMESPACE, TABLES } from '../../lib/platform/names.ts'
 import { BY_VERSION, METRICS } from '../../lib/platform/telemetry.ts'
-import { STORES } from '../../proofs/crash/functions.ts'
 import { type Line, runQuery } from './insights.ts'
-import { ofType, type Properties, type Resolved, STACK } from './resolve.ts'
+import { STORES } from './packaged.ts'
+import { ofType, type Properties, REGION, type Resolved, STACK } from './resolve.ts'
 import { metricOf } from './use.ts'
 
 type Metric = { at: string; namespace: string; name: string; dimensions: Record<string, string> }
@@ -35,14 +35,19 @@ const dashboard = v.pipe(
   v.object({
     widgets: v.array(
       v.object({
-        properties: v.object({ metrics: v.optional(v.array(strings), []), alarms: v.optional(strings, []) }),
+        properties: v.object({
+          ...{ metrics: v.optional(v.array(strings), []), alarms: v.optional(strings, []) },
+          region: v.optional(v.string()),
+        }),
       }),
     ),
   }),
 )
 
-const isVersion = (template: Resolved, version: string) =>
-  ofType(template, 'AWS::Lambda::Version').some(({ ref }) => `${ref}#Version` === version)
+/** The name of the function whose version this is. */
+const functionOfVersion = (template: Resolved, version = '') =>
+  ofType(template, 'AWS::Lambda::Version').find(({ ref }) => `${ref}#Version` === version)?.Properties
+    .FunctionName
 const isAlias = (template: Resolved, resource: string) =>
   ofType(template, 'AWS::Lambda::Alias').some(({ arn }) => arn.endsWith(`:${resource}`))
 
@@ -53,8 +58,15 @@ const problemOf = (
   { namespace, name, dimensions: { service, version, ...dimensions } }: Metric,
 ): string | undefined => {
   const { Resource, ExecutedVersion = version } = dimensions
-  if (ExecutedVersion !== undefined && !isVersion(template, ExecutedVersion))
+  const { FunctionName: invoked, GlobalSecondaryIndexName: index, TableName } = dimensions
+  const versioned = functionOfVersion(template, ExecutedVersion)
+  if (ExecutedVersion !== undefined && versioned === undefined)
     return `there is no version ${ExecutedVersion}`
+  if (versioned !== undefined && invoked !== undefined && !versioned.endsWith(invoked))
+    return `${ExecutedVersion} is a version of ${versioned}`
+  const table = ofType(template, 'AWS::DynamoDB::Table').find(each => each.name === TableName)
+  if (index && !table?.Properties.GlobalSecondaryIndexes.some(({ IndexName }) => IndexName === index))
+    return `${TableName} has no index ${index}`
   if (Resource !== undefined && !isAlias(template, Resource)) return `there is no alias ${Resource}`
   if (version !== undefined && ![...BY_VERSION].some(each => each === name))
     return 'the functions never count it by version'
@@ -146,6 +158,17 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
   ])
   for (const [at, metric] of places.entries())
     if (places.indexOf(metric) !== at) yield `Dashboard: shows ${metric} in two graphs`
+  for (const { properties } of graphs)
+    if (properties.metrics.length > 0 && properties.region !== REGION)
+      yield `Dashboard: shows metrics of ${properties.region}`
+  for (const { id, Properties } of alarms)
+    for (const { Id, MetricStat } of Properties.Metrics) {
+      const names = MetricStat?.Metric.Dimensions.map(({ Name }) => Name) ?? []
+      if (/^new_/.test(Id) && MetricStat && !names.some(name => /^(ExecutedV|v)ersion$/.test(name)))
+        yield `${id}: ${Id} is not that of the new version`
+      if (/^all_/.test(Id) && names.some(name => /version/i.test(name)))
+        yield `${id}: ${Id} is not that of all`
+    }
   const own = shown.flatMap(({ namespace, name }) => (namespace === METRICS_NAMESPACE ? [name] : []))
   yield* differences('a metric that is not counted or not on the dashboard', own, Object.keys(METRICS))
   const onDashboard = graphs.flatMap(({ properties }) => properties.alarms)
@@ -236,5 +259,14 @@ export function* queryViolations(template: Resolved, recorded: readonly Line[]) 
       if (!Format.includes(`"${field}":`)) yield `${id}: its log has no field ${field}`
       if (field === 'route' && !routes.includes(value)) yield `${id}: there is no route ${value}`
     }
+    const counts = (line: Record<string, string>) =>
+      [...Properties.FilterPattern.matchAll(/\$\.(\w+) (!?)= "(.*?)"/g)].every(
+        ([, field = '', not, value]) => (line[field] === value) === (not === ''),
+      )
+    // API Gateway writes a hyphen in place of what a request that it refuses does not have.
+    const refused = { route: 'POST /webhook', status: '429', integrationLatency: '-' }
+    if (!counts(refused)) yield `${id}: does not count a request that API Gateway refuses`
+    for (const other of [{ integrationLatency: '12' }, { status: '200' }, { route: '$default' }])
+      if (counts({ ...refused, ...other })) yield `${id}: counts ${JSON.stringify(other)}`
   }
 }

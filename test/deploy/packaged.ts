@@ -2,7 +2,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { stringify } from 'yaml'
-import { ACCOUNTING_ORIGIN, STORES } from '../../proofs/crash/functions.ts'
+import { PROBE_SOURCE } from '../../lib/platform/names.ts'
+import type { Store } from '../../lib/platform/stores.ts'
+import { ACCOUNTING_ORIGIN, STORES as CRASH_STORES } from '../../proofs/crash/functions.ts'
 import { copyProject } from '../support/project.ts'
 import { BACKUP_REGION, BOUNDARY, FUNCTIONS, STAGE } from './resolve.ts'
 import { must, serverless } from './serverless.ts'
@@ -18,11 +20,15 @@ const template = v.pipe(
 )
 export type Template = v.InferOutput<typeof template>
 
+/** The stores of the crash harness, and that of the probe. */
+export const STORES: readonly Store[] = [...CRASH_STORES, { source: PROBE_SOURCE, feed: 'sqs' }]
+
 /** Settings other than the defaults of serverless.yml, so that a setting without effect is noticed. */
 export const SETTINGS = {
   requestsPerSecond: 70,
   requestsAtOnce: 130,
   storeRequestsPerSecond: 0.5,
+  deleteOrdersAfterDays: 100,
   workerConcurrency: 4,
   bulkConcurrency: 6,
   feederConcurrency: 3,

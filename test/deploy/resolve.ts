@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { FunctionName } from '../../proofs/crash/places.ts'
+import type { FunctionName as CrashFunction } from '../../proofs/crash/places.ts'
 import type { Template } from './packaged.ts'
 
 /** The stage of the packaged template in the tests, and its stack. */
@@ -107,6 +107,10 @@ const properties = v.looseObject({
   ...{ AlarmActions: texts, OKActions: texts },
   Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
   KeySchema: keys,
+  AttributeDefinitions: v.optional(
+    v.array(v.object({ AttributeName: v.string(), AttributeType: v.string() })),
+    [],
+  ),
   TimeToLiveSpecification: v.optional(v.looseObject({ AttributeName: v.string() })),
   GlobalSecondaryIndexes: v.optional(
     v.array(
@@ -226,7 +230,11 @@ export const resolved = ({ Resources, Outputs }: Template): Resolved => {
 /** The resources of a type. */
 export const ofType = ({ resources }: Resolved, type: string) => resources.filter(each => each.type === type)
 
-export const FUNCTIONS: readonly FunctionName[] = ['webhook', 'api', 'worker', 'feeder', 'reconcile']
+/** The functions of the crash harness, and the probe. */
+export type FunctionName = CrashFunction | 'probe'
+export const FUNCTIONS: readonly FunctionName[] = [
+  ...(['webhook', 'api', 'worker', 'feeder', 'reconcile', 'probe'] as const),
+]
 
 /** The logical id of a function's resource without its suffix. */
 export const idOf = (name: FunctionName) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`

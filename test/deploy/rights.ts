@@ -1,5 +1,4 @@
 import { runSimulation } from '@cloud-copilot/iam-simulate'
-import type { FunctionName } from '../../proofs/crash/places.ts'
 import { covers } from './policies.ts'
 import {
   ACCOUNT,
@@ -7,6 +6,7 @@ import {
   arn,
   BOUNDARY,
   FUNCTIONS,
+  type FunctionName,
   functionOf,
   idOf,
   ofType,

@@ -1,19 +1,50 @@
+import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { unzipSync } from 'fflate'
-import { RETENTION_SECONDS } from '../../deploy/queues.ts'
-import { VARIABLES } from '../../lib/platform/environment.ts'
+import { BUNDLING } from '../../deploy/bundle.ts'
+import { fullFeedName } from '../../deploy/queues.ts'
+import { DAY, VARIABLES } from '../../lib/platform/environment.ts'
 import { BATCH_SIZE, LIMITS } from '../../proofs/crash/functions.ts'
-import { aliasOf, arn, FUNCTIONS, functionOf, idOf, ofType, type Resolved, STACK } from './resolve.ts'
+import { STORES } from './packaged.ts'
+import {
+  aliasOf,
+  arn,
+  FUNCTIONS,
+  functionOf,
+  idOf,
+  ofType,
+  type Properties,
+  type Resolved,
+  STACK,
+} from './resolve.ts'
 import type { Uses } from './use.ts'
+
+const COSTS = readFileSync('docs/cost.md', 'utf8')
+/** The memory of functions in MB, and the architecture, with which the costs are computed. */
+const PRICED = [...COSTS.matchAll(/Lambda duration: (\d+) MB, (\w+)|\* at (\d+) MB/g)]
+const [ARCHITECTURE] = PRICED.map(([, , architecture]) => architecture)
+const MEMORY = new Map<string, number>(
+  (['webhook', 'api', 'worker', 'feeder', 'probe'] as const).map((name, row) => {
+    const [, memory, , other] = PRICED[row] ?? []
+    return [name, Number(memory ?? other)]
+  }),
+)
+
+const [, RETAINED_DAYS] =
+  /^\| dead letters, quarantine \| (\d+) days/m.exec(readFileSync('docs/operate.md', 'utf8')) ?? []
 
 /** Properties that every resource of a type must have: encryption, retention and failure handling. */
 const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: RETENTION_SECONDS },
+  'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: Number(RETAINED_DAYS) * DAY },
   'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true } },
   'AWS::Logs::LogGroup': { RetentionInDays: 30 },
   'AWS::KMS::Key': { EnableKeyRotation: true },
   // Saved queries need it to find timeouts and initialization errors.
-  'AWS::Lambda::Function': { LoggingConfig: { LogFormat: 'JSON' }, TracingConfig: { Mode: 'Active' } },
+  'AWS::Lambda::Function': {
+    ...{ LoggingConfig: { LogFormat: 'JSON' }, TracingConfig: { Mode: 'Active' } },
+    Runtime: `${String(BUNDLING.target).replace('node', 'nodejs')}.x`,
+    Architectures: [ARCHITECTURE],
+  },
   'AWS::S3::Bucket': {
     PublicAccessBlockConfiguration: {
       ...{ BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true },
@@ -49,6 +80,10 @@ export function* typeViolations({ resources }: Resolved) {
   }
 }
 
+/** Whether messages end in a queue: it is neither consumed nor a feed. */
+export const isLast = (name: string, { RedrivePolicy }: Properties): boolean =>
+  RedrivePolicy === undefined && !STORES.some(store => fullFeedName(`${STACK}-`, store) === name)
+
 /** Each queue has a consumer and a dead-letter queue, or an alarm on its messages. */
 export function* queueViolations(template: Resolved, uses: Uses) {
   const queues = ofType(template, 'AWS::SQS::Queue')
@@ -59,21 +94,24 @@ export function* queueViolations(template: Resolved, uses: Uses) {
     )
   for (const { id, arn, name, Properties } of queues) {
     const { FifoQueue, RedrivePolicy, RedriveAllowPolicy, VisibilityTimeout } = Properties
+    const { DeduplicationScope, FifoThroughputLimit } = Properties
     if (FifoQueue !== name.endsWith('.fifo')) yield `${id}: its name does not tell whether it is FIFO`
     const sources = queues.filter(each => each.Properties.RedrivePolicy?.deadLetterTargetArn === arn)
     const allowed = RedriveAllowPolicy?.sourceQueueArns ?? []
     if (!isDeepStrictEqual(new Set(allowed), new Set(sources.map(each => each.arn))))
       yield `${id}: takes dead letters of other queues than those that send it theirs`
     if (sources.some(each => each.Properties.FifoQueue !== FifoQueue)) yield `${id}: differs from its sources`
-    if (RedrivePolicy === undefined) {
+    if (isLast(name, Properties)) {
       if (!isWatched(name, 'ApproximateNumberOfMessagesVisible'))
         yield `${id}: no alarm tells that it is used`
       continue
     }
-    const dead = queues.find(each => each.arn === RedrivePolicy.deadLetterTargetArn)
+    const dead = queues.find(each => each.arn === RedrivePolicy?.deadLetterTargetArn)
     if (dead?.Properties.RedrivePolicy !== undefined) yield `${id}: its dead letters are moved again`
     if (!isWatched(name, 'ApproximateAgeOfOldestMessage'))
       yield `${id}: no alarm tells the age of its messages`
+    if (FifoQueue && (DeduplicationScope !== 'messageGroup' || FifoThroughputLimit !== 'perMessageGroupId'))
+      yield `${id}: has the low throughput of a FIFO queue`
     for (const reader of FUNCTIONS) {
       const target = aliasOf(template, reader).arn
       const isRead = mappings.some(
@@ -101,7 +139,9 @@ export function* functionViolations(
     ...{ worker: LIMITS.orders.timeout, feeder: LIMITS.webFeed.timeout },
   }
   for (const name of FUNCTIONS) {
-    const { Environment, Handler, Timeout, Role } = functionOf(template, name).Properties
+    const { Environment, Handler, Timeout, Role, MemorySize } = functionOf(template, name).Properties
+    if (MEMORY.has(name) && MEMORY.get(name) !== MemorySize)
+      yield `${name}: has ${MemorySize} MB, not those of docs/cost.md`
     const { POWERTOOLS_SERVICE_NAME: service, ...variables } = Environment.Variables
     for (const [variable, value] of Object.entries(uses[name].variables))
       if (value === '') yield `${name}: reads ${variable}, which its environment lacks`

@@ -27,6 +27,8 @@ export type TableUse = ReturnType<typeof tableUse>
 /** Records the attributes of tables and indexes that the code uses. */
 export const tableUse = () => {
   const uses = new Map<string, Set<string>>()
+  /** The type of each attribute, by table and name. */
+  const types = new Map<string, string>()
   const of = (kind: 'keys' | 'written' | 'queried' | 'read', target: string) => {
     const known = uses.get(`${kind} ${target}`) ?? new Set<string>()
     uses.set(`${kind} ${target}`, known)
@@ -34,6 +36,7 @@ export const tableUse = () => {
   }
   return {
     of,
+    typeOf: (table: string, name: string) => types.get(`${table} ${name}`),
     targets: (kind: 'queried') =>
       [...uses.keys()].flatMap(use => (use.startsWith(`${kind} `) ? [use.slice(kind.length + 1)] : [])),
     record({ TableName = '', IndexName, ExpressionAttributeNames: names = {}, ...input }: Input) {
@@ -44,6 +47,8 @@ export const tableUse = () => {
         [...expression.matchAll(pattern)].map(([, name = '']) => name)
       if (input.Key !== undefined) add('keys', TableName, Object.keys(input.Key))
       add('written', TableName, Object.keys(input.Item ?? {}))
+      for (const [name, value] of Object.entries(input.Item ?? {}))
+        types.set(`${TableName} ${name}`, Object.keys(value)[0] ?? '')
       add('written', TableName, namedIn(input.UpdateExpression, /([#\w]+) = /g))
       const queried = namedIn(input.KeyConditionExpression, /([#\w]+) (?:[<>]?=|[<>]|BETWEEN) /g)
       if (IndexName !== undefined) add('queried', `${TableName}/${IndexName}`, queried)
@@ -97,6 +102,10 @@ export function* tableViolations(template: Resolved, use: TableUse) {
     for (const key of use.of('keys', table)) if (!keys.includes(key)) yield `${table}: has no key "${key}"`
     for (const name of [...keys, ...(expiry ? [expiry.AttributeName] : [])])
       if (!written.has(name)) yield `${table}: nothing writes its key or expiry "${name}"`
+    for (const { AttributeName: attribute, AttributeType: type } of Properties.AttributeDefinitions) {
+      const stored = use.typeOf(table, attribute) ?? type
+      if (stored !== type) yield `${table}: stores "${attribute}" as ${stored}, not ${type}`
+    }
     if (expiry?.Enabled === false) yield `${table}: its items never expire`
 
     for (const { IndexName, KeySchema, Projection } of GlobalSecondaryIndexes) {

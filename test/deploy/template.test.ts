@@ -89,6 +89,36 @@ test.each([
   ['boundary', '"sqs:SendMessage"', '"sqs:Send"', 'the boundary denies sqs:SendMessage'],
   ['Feed73686f70Policy', '"sqs:ReceiveMessage"', '"sqs:SendMessage"', 'what only the worker does'],
   ['AlarmKey', '{"StringEquals"', '{"Null"', 'AlarmKey: admits others'],
+  ['ThrottledRequests', '"-\\"', '"0\\"', 'does not count a request that API Gateway refuses'],
+  [
+    'OrdersTable',
+    '"check_at","AttributeType":"N"',
+    '"check_at","AttributeType":"S"',
+    'stores "check_at" as N',
+  ],
+  ['OrdersThrottlesAlarm', '"unsettled"', '"unsetled"', 'has no index unsetled'],
+  ['WorkerGroup', '"Enabled":true,"Alarms"', '"Enabled":false,"Alarms"', 'no alarm rolls it back'],
+  ['WorkerNewVersionAlarm', '"order-relay-crash-worker"', '"order-relay-crash-api"', 'is a version of'],
+  ['Dashboard', '{AWS::Region}\\",\\"view', '{AWS::Partition}\\",\\"view', 'shows metrics of aws'],
+  [
+    'HttpApiStage',
+    '"ThrottlingBurstLimit":130',
+    '"ThrottlingBurstLimit":70',
+    'accepts 70 requests a second and 70',
+  ],
+  [
+    'HttpApi',
+    '"DisableExecuteApiEndpoint":true',
+    '"DisableExecuteApiEndpoint":false',
+    'is enabled beside a domain',
+  ],
+  ['Budget', '"GREATER_THAN"', '"LESS_THAN"', 'mails while the costs are low'],
+  ['Budget', 'user:stage$crash', 'user:project$order-relay', 'counts other costs'],
+  ['BulkQueue', '"perMessageGroupId"', '"perQueue"', 'has the low throughput'],
+  ['OrdersQueue', '1209600', '345600', 'OrdersQueue: MessageRetentionPeriod'],
+  ['WorkerLambdaFunction', 'nodejs24.x', 'nodejs22.x', 'WorkerLambdaFunction: Runtime'],
+  ['ApiLambdaFunction', '"MemorySize":256', '"MemorySize":128', 'api: has 128 MB'],
+  ['ProbeMissingAlarm', '"breaching"', '"notBreaching"', 'no alarm tells that it stopped'],
 ])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
   const { Resources } = packaged.template
   const text = JSON.stringify({ ...checked.policies, ...Resources }[part])

@@ -1,17 +1,21 @@
 import { type AttributeValue, QueryCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { type Settings, VARIABLES } from '../../lib/platform/environment.ts'
+import type { OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
+import { createProbe } from '../../lib/probe/handler.ts'
+import { SECRETS_PATH } from '../../proofs/crash/aws.ts'
 import { ONCE, PATTERNS } from '../../proofs/crash/explore.ts'
-import type { Dependencies } from '../../proofs/crash/functions.ts'
-import { APP, type FunctionName, WEB } from '../../proofs/crash/places.ts'
+import { type Dependencies, SETTINGS } from '../../proofs/crash/functions.ts'
+import { APP, WEB } from '../../proofs/crash/places.ts'
 import { SCENARIOS } from '../../proofs/crash/scenarios.ts'
 import { violationsOf } from '../../proofs/crash/violations.ts'
 import { runScenario, type Scenario } from '../../proofs/crash/world.ts'
+import { context, scheduledEvent } from '../support/lambda.ts'
 import { powertoolsOutput } from '../support/powertools.ts'
 import { MINUTE, SECOND } from '../support/scenarios.ts'
 import { fieldsOf, type Line } from './insights.ts'
-import { arn, functionOf, type Resolved, STACK } from './resolve.ts'
+import { arn, type FunctionName, functionOf, type Resolved, STACK } from './resolve.ts'
 import { tableUse } from './tables.ts'
 
 /** A request that IAM authorizes. */
@@ -23,7 +27,7 @@ export type Uses = Readonly<Record<FunctionName, Use>>
 
 const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
   ...{ webhook: of('webhook'), api: of('api'), worker: of('worker') },
-  ...{ feeder: of('feeder'), reconcile: of('reconcile') },
+  ...{ feeder: of('feeder'), reconcile: of('reconcile'), probe: of('probe') },
 })
 
 /** A metric of the stack with its dimensions other than `service`. */
@@ -185,6 +189,29 @@ export const recordUse = async (template: Resolved) => {
     const violations = violationsOf(await runScenario({ ...scenario, telemetry, adjust }, pattern))
     if (violations.length > 0) throw new Error(`${scenario.name}: ${violations.join('; ')}`)
   }
+  let sent = ''
+  const answers: Readonly<Record<string, () => object>> = {
+    GetParametersByPathCommand: () => ({ Parameters: [{ Name: `${SECRETS_PATH}/1`, Value: 'secret' }] }),
+    ReceiveMessageCommand: () => ({ Messages: [{ ReceiptHandle: '1', Body: sent }] }),
+    DeleteMessageBatchCommand: () => ({}),
+  }
+  const send = async (command: object) => answers[command.constructor.name]?.() as never
+  const http = async ({ origin, path, body = '' }: OutgoingRequest) => {
+    sent = body
+    return { status: origin + path === template.outputs.WebhookUrl ? 200 : 404, headers: {}, text: '' }
+  }
+  const [client, random] = [{ send }, () => 0]
+  const given = {
+    dynamodb: client,
+    sqs: client,
+    ssm: client,
+    http,
+    telemetry,
+    stores: [],
+    settings: SETTINGS,
+  }
+  const made = { now: () => 0, random, sleep: async () => undefined, newId: () => 'probe' }
+  await createProbe(adjust('probe', { ...given, ...made }))(scheduledEvent, context())
   const uses: Uses = each(name => ({ ...recorded[name], calls: [...recorded[name].calls.values()] }))
   return { uses, tables, metrics, lines: [...lines.values()] }
 }

@@ -17,7 +17,7 @@ import {
   STAGE,
 } from './resolve.ts'
 import { rightsViolations } from './rights.ts'
-import { functionViolations, queueViolations, typeViolations } from './rules.ts'
+import { functionViolations, isLast, queueViolations, typeViolations } from './rules.ts'
 import { recordOperator, tableViolations } from './tables.ts'
 import { recordUse } from './use.ts'
 
@@ -48,10 +48,10 @@ function* operatorViolations(template: Resolved, { recording, policies: { operat
     if (!grants(operator, 'lambda:InvokeFunction', arn('lambda', `function:${name}`)))
       yield `the operator may not invoke ${name}`
   for (const { name, arn, Properties } of ofType(template, 'AWS::SQS::Queue')) {
-    const isLast = Properties.RedrivePolicy === undefined
+    const mayEmpty = isLast(name, Properties)
     for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])
-      if (grants(operator, action, arn) !== isLast)
-        yield `the operator may${isLast ? ' not' : ''} ${action} on ${name}`
+      if (grants(operator, action, arn) !== mayEmpty)
+        yield `the operator may${mayEmpty ? ' not' : ''} ${action} on ${name}`
   }
 }
 

@@ -123,6 +123,8 @@ describe('stores.yml', () => {
     ['source: a, feed: sqs, exact: yes', 'exact" must be true or false, not "yes"'],
     [`source: a, consumers: ["111122223333"], ${HTTP}`, 'consumers" is for SQS feeds, and'],
     [`source: a, dead_letter_after: 5, ${HTTP}`, 'dead_letter_after" is for SQS'],
+    ['source: relay-probe, feed: http', 'feed" does not suit the probe, which reads an SQS feed'],
+    ['source: relay-probe, feed: sqs, exact: true', 'exact" does not suit the probe'],
     ['source: a, dead_letter_after: 5, feed: http', 'dead_letter_after" is for SQS'],
     ['source: a, dead_letter_after: 0, feed: sqs', 'dead_letter_after" must be a number of receives'],
     [`source: a, ${DISABLED('1w')}`, 'feed.disable_after" must be a time such as 90m, 24h or 3d, not "1w"'],

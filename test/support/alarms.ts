@@ -14,7 +14,7 @@ const nameOf = (namespace: string, name: string, dimensions: readonly (readonly 
  * @param now the clock, in milliseconds
  */
 export const alarmMonitor = (now: () => number) => {
-  const alarms = Object.values(alarmsFor(SERVICE))
+  const alarms = Object.values(alarmsFor(SERVICE, []))
   const data = new Map<string, Datum[]>()
   const add = (metric: string, value: number) => {
     const all = data.get(metric) ?? []

@@ -1,5 +1,5 @@
 import type { Settings } from '../../lib/platform/environment.ts'
-import { QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { feedQueueName, PROBE_SOURCE, QUEUES, TABLES } from '../../lib/platform/names.ts'
 
 /**
  * The settings of the functions, with the resource names of a stack without a prefix.
@@ -20,9 +20,12 @@ export const settingsWith = (queueUrl: (name: string) => string, changes: Partia
   waitSeconds: '3',
   storeRequestsPerSecond: '0',
   refusedRetryDays: '7',
+  deleteOrdersAfterDays: '0',
   feedVersionsFrom: '0',
   feedAddresses: 'public',
   feedAttempts: 'all',
+  probeQueueUrl: queueUrl(feedQueueName(PROBE_SOURCE)),
+  webhookUrl: 'https://relay.example/webhook',
   checksPerSecond: '1000',
   ...changes,
 })

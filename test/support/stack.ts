@@ -18,9 +18,9 @@ export const STORES: readonly Store[] = [
   { source: 'self', feed: { disable_after: 24 * 60 * 60 } },
 ]
 
-/** The resources of a stack with the stores "shop", "web" and "self", which registers its URL, on the embedded AWS services. */
-export const startStack = async () => {
-  const resources = { prefix: '', stores: STORES }
+/** The resources of a stack with these stores on the embedded AWS services. */
+export const startStack = async (stores = STORES) => {
+  const resources = { prefix: '', stores }
   const parts = await startParts({ tables: tablesOf(resources), queues: queuesOf(resources) })
   const { sqs, ssm, queueUrl } = parts
 
@@ -49,7 +49,7 @@ export const startStack = async () => {
     ...parts,
     ...observe(parts),
     settings,
-    stores: STORES,
+    stores,
     bulkQueueUrl: queueUrl(QUEUES.bulk),
     shopFeedUrl: queueUrl('feed-own.fifo'),
     webFeedUrl: queueUrl('feed-web.fifo'),
@@ -82,9 +82,13 @@ export const startStack = async () => {
   }
 }
 
-/** A stack for the tests of a file, with recorded telemetry. Each test starts with empty queues and telemetry. */
-export const stackForTests = async () => {
-  const stack = await startStack()
+/**
+ * A stack for the tests of a file, with recorded telemetry. Each test starts with empty queues and telemetry.
+ *
+ * @param stores the stores. @default "shop", "web", and "self", which registers its URL
+ */
+export const stackForTests = async (stores = STORES) => {
+  const stack = await startStack(stores)
   const recorded = recordingTelemetry()
   const { ordersQueueUrl, quarantineQueueUrl, feedsDeadQueueUrl } = stack.settings
   const queues = [ordersQueueUrl, quarantineQueueUrl, feedsDeadQueueUrl, stack.shopFeedUrl, stack.webFeedUrl]

@@ -333,11 +333,55 @@ test("moves an event behind its order's events in the bulk queue each time, with
   expect(recorded.messages()).toEqual(['event processed'])
 })
 
-test.each(['a week', '-1'])('refuses %p as a number of days', refusedRetryDays => {
-  const settings = { ...stack.settings, refusedRetryDays }
+test.each([
+  ['REFUSED_RETRY_DAYS', { refusedRetryDays: 'a week' }],
+  ['REFUSED_RETRY_DAYS', { refusedRetryDays: '-1' }],
+  ['DELETE_ORDERS_AFTER_DAYS', { deleteOrdersAfterDays: 'a year' }],
+])('refuses another %s than a number of days: %j', (variable, wrong) => {
+  const settings = { ...stack.settings, ...wrong }
   expect(() => createWorker({ ...stack, settings, http, ...recorded, ...runtime })).toThrow(
-    `Cannot start: REFUSED_RETRY_DAYS is "${refusedRetryDays}"`,
+    `Cannot start: ${variable} is "${Object.values(wrong)}"`,
   )
+})
+
+describe('with deleteOrdersAfterDays', () => {
+  beforeEach(() => {
+    const settings = { ...stack.settings, deleteOrdersAfterDays: '100' }
+    handler = createWorker({ ...stack, settings, http, telemetry: recorded.telemetry, ...runtime })
+  })
+  const expiryOf = async (table: string, external_id: string) =>
+    (await scan(stack.dynamodb, table)).flatMap(({ expires_at, ...item }) =>
+      (item.external_id?.S ?? entryOf(item).external_id) === external_id ? [Number(expires_at?.N)] : [],
+    )
+
+  test('a settled order expires after its last change, and not while an event of it fails', async () => {
+    await run(record('1', webhook('kept', 'needs_review')))
+    expect(await expiryOf('orders', 'kept')).toEqual([Number.NaN])
+    elapsed = DAY
+    respond = () => result('kept', 'paid')
+    await run(record('2', event('kept', 'order.check', {})))
+    expect(await expiryOf('orders', 'kept')).toEqual([(NOW + 101 * DAY) / 1000])
+    expect(await expiryOf('history', 'kept')).toEqual([100, 101].map(days => (NOW + days * DAY) / 1000))
+    elapsed = 2 * DAY
+    respond = () => ({ status: 503 })
+    expect(await run(record('3', event('kept', 'order.check', {})))).toEqual(['3'])
+    expect(await expiryOf('orders', 'kept')).toEqual([Number.NaN])
+  })
+
+  test('the versions of an order that returns after its deletion are above those before it', async () => {
+    const versionOf = async () => (await stack.taken(stack.shopFeedUrl)).map(({ version }) => Number(version))
+    await run(record('1', webhook('returning')))
+    const [before = 0] = await versionOf()
+    await stack.dynamodb.deleteItem({
+      ...{ TableName: 'orders', Key: { source: { S: 'shop' }, external_id: { S: 'returning' } } },
+    })
+    elapsed = 100 * DAY
+    await run(record('2', webhook('returning', 'refunded')))
+    const [after = 0] = await versionOf()
+    expect([before, after]).toEqual([0, 100].map(days => (NOW + days * DAY) / 60_000 + 1).map(Math.floor))
+    await run(record('3', event('returning', 'order.resend', {})))
+    expect(await versionOf()).toEqual([after + 1])
+  })
 })
 
 describe('calls of an environment', () => {

@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { acts, item, SOURCE } from './acts.ts'
 import type { Parties } from './parties.ts'
+import type { Step as DemoStep } from './run.ts'
 
-/** An action, and what must be observed afterwards. */
-export type Step = readonly [
-  where: string,
-  what: string,
-  act: (parties: Parties) => Promise<readonly unknown[]>,
-  expected: readonly unknown[],
-]
+type Step = DemoStep<Parties>
 
 /** A webhook from review to the store's feed, then everything that must be rejected. */
 const webhookStory: readonly Step[] = [

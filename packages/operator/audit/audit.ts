@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
 import { AccountingError } from '@order-relay/lib/accounting/errors.ts'
-import { QUEUES } from '@order-relay/lib/platform/names.ts'
+import { PROBE_SOURCE, QUEUES } from '@order-relay/lib/platform/names.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import {
@@ -69,7 +69,8 @@ const changedOrders = async (
   recorded: Iterable<DeliveryRecord>,
 ): Promise<OrderKey[]> => {
   const changed: OrderKey[] = []
-  for await (const { order } of ordersWhere(context, { since })) changed.push(keyOf(order))
+  for await (const { order } of ordersWhere(context, { since }))
+    if (order.source !== PROBE_SOURCE) changed.push(keyOf(order))
   const { queued = new Map(), accepted = new Map() } = logged ?? {}
   return orderKeys([...changed, ...recorded, ...queued.values(), ...accepted.values()])
 }
@@ -125,7 +126,8 @@ const collect = async (context: Context, since: Date, until: Date, rate: number 
     // The table has whole seconds: at the start of the period, the log is authoritative.
     const isWithin = record.received_at * 1000 >= since.getTime() || logged?.queued.has(record.delivery)
     // Quarantined bodies are recorded as well, under an id derived from their content.
-    if (isWithin && record.status !== QUARANTINED) recorded.set(record.delivery, record)
+    const isCounted = record.status !== QUARANTINED && record.source !== PROBE_SOURCE
+    if (isWithin && isCounted) recorded.set(record.delivery, record)
   }
   const keys = await changedOrders(context, since, logged, recorded.values())
   return { ...queues, since, until, logged, recorded, orders: await compare(context, keys, rate) }

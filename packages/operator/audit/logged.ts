@@ -1,4 +1,5 @@
 import type { StoreRequestKind } from '@order-relay/lib/orders/order.ts'
+import { PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import type { LogLine } from '../core/log.ts'
@@ -17,7 +18,11 @@ export type Logged = {
 }
 
 const orderKey = { source: v.string(), external_id: v.string() }
-const delivery = v.object({ outcome: v.string(), why: v.optional(v.string()) })
+const delivery = v.object({
+  outcome: v.string(),
+  why: v.optional(v.string()),
+  source: v.optional(v.string()),
+})
 const queued = v.object({ outcome: v.literal('queued'), delivery: v.string(), ...orderKey })
 const accepted = v.object({
   action: v.picklist(['create', 'payment', 'refund', 'withdraw']),
@@ -49,7 +54,8 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
   const countOutcome = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1)
   switch (message) {
     case 'delivery received': {
-      if (at > until || !v.is(delivery, fields) || fields.why === 'probe') return
+      if (at > until || !v.is(delivery, fields) || fields.why === 'probe' || fields.source === PROBE_SOURCE)
+        return
       countOutcome(outcomeName(fields.outcome, fields.why))
       if (v.is(queued, fields)) logged.queued.set(fields.delivery, v.parse(v.object(orderKey), fields))
       return

@@ -102,6 +102,8 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     lambda,
     aws,
     parameters: parameterStore(ssm, path),
+    /** The parameters of another stack, such as a connector. */
+    parametersAt: (other: string) => parameterStore(ssm, other),
     /** The URL of a queue, by its name without the prefix of the stack. */
     queueUrl: (queue: string): Promise<string> => {
       const url =

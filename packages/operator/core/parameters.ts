@@ -4,9 +4,9 @@ import { indexOf, indexTexts, singleParameter } from '@order-relay/lib/platform/
 /** The SecureString parameters of a stack, by their names relative to its path. */
 export const parameterStore = (ssm: SSM, path: string) => {
   const store = {
-    /** All parameters below a folder such as `webhook/secrets`, sorted by name. */
+    /** All parameters below a folder such as `webhook/secrets`, or of the stack, sorted by name. */
     async below(folder: string) {
-      const from = `${path}/${folder}`
+      const from = folder === '' ? path : `${path}/${folder}`
       const query = { Path: from, Recursive: true, WithDecryption: true }
       const found: { name: string; value: string; modified: Date }[] = []
       for await (const { Parameters = [] } of ssm.paginateGetParametersByPath(query)) {

@@ -36,7 +36,11 @@ export type Stack = {
 /** The part of serverless.yml that the command reads. */
 const serverless = v.looseObject({
   params: v.looseObject({ default: v.looseObject({ ordersTable: v.string(), feedAttempts: v.string() }) }),
-  functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
+  // The probe, which the local stack lacks, is the value of a script.
+  functions: v.record(
+    v.string(),
+    v.union([v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })]),
+  ),
 })
 
 /** The local stack, as described by serverless.yml and the port variables. */
@@ -53,9 +57,11 @@ export const localStack = (ports: Ports): Stack => {
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
-      Object.entries(functions).map(([key, { timeout }]) => {
+      Object.entries(functions).flatMap(([key, described]) => {
+        if (typeof described === 'string') return []
+        const { timeout } = described
         const name = `${stackName('local')}-${key}`
-        return [key, { name, target: name, timeout }]
+        return [[key, { name, target: name, timeout }]]
       }),
     ),
   }

@@ -1,6 +1,6 @@
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
-import { QUEUES, storeName } from '@order-relay/lib/platform/names.ts'
+import { PROBE_SOURCE, QUEUES, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
@@ -218,7 +218,7 @@ const stores: Check = async context => {
   for (const store of known) {
     const { source } = store
     findings.push(await feed(context, store, secrets.has(storeName(source))))
-    if (withKeys.has(storeName(source))) continue
+    if (withKeys.has(storeName(source)) || source === PROBE_SOURCE) continue
     const remedy = `relay stores key ${shellWord(source)}${context.flags}`
     findings.push(note(say('store-key', { source }), say('no-store-key'), remedy))
   }

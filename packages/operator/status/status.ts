@@ -17,7 +17,7 @@ export type AlarmState = Omit<Alarm, 'condition'> & {
 }
 
 const tableOf = ({ service, nameOf, stores }: Context): Alarm[] => [
-  ...Object.values(alarmsFor(service)),
+  ...Object.values(alarmsFor(service, stores())),
   ...Object.values(feedAlarmsFor({ prefix: nameOf(''), stores: stores() })),
 ]
 

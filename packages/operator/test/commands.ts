@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { newOrder, type Order, type RequestView } from '@order-relay/lib/orders/order.ts'
 import { BULK_SHARDS, orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { keyItem } from '@order-relay/lib/orders/stored.ts'
+import { PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
 import { parametersBelow } from '@order-relay/lib/platform/parameters.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -247,6 +248,19 @@ export const auditTests = () => {
     await until(() => isPaid('r-1'))
     await local.relay(['send', '--external-id', 'x', '--source', 'nobody'])
     await local.relay(['send', '--external-id', 'x'], { environment: { RELAY_WEBHOOK_SECRET: 'wrong' } })
+    // What a probe leaves, of which the service knows nothing.
+    const { dynamodb } = local.stack()
+    const probed = { source: PROBE_SOURCE, external_id: randomUUID() }
+    const result = { ...probed, status: 'paid' }
+    await orderRepository(dynamodb, 'orders', { random: Math.random }).save(
+      { order: { ...newOrder(probed), result, version: 1 }, outbox: undefined, bulk: undefined },
+      0,
+      Date.now(),
+    )
+    await deliveryRepository(dynamodb, 'deliveries').record(
+      { ...probed, delivery: probed.external_id, status: 'paid' },
+      Math.floor(Date.now() / 1000),
+    )
 
     const { code, data } = await local.json(['audit', '--since', since])
     expect(data).toMatchObject({

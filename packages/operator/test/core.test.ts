@@ -53,7 +53,8 @@ test('aligns columns and escapes control characters', () => {
   expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\u000a')
   expect(visible('فار\u200cسی 🛒')).toBe('فار\u200cسی 🛒')
   expect(visible('a\u2028b\u009bc\u202ed')).toBe('a\\u2028b\\u009bc\\u202ed')
-  const invisible = '\u00ad\u061c\u115f\u180e\u200b\u200c\u200d\u200f\u2060\u2066\u3164\ufe0f\ufeff\ufff9'
+  const invisible =
+    '\u00ad\u061c\u115f\u180e\u200b\u200c\u200d\u200f\u2060\u2066\u2800\u3000\u3164\u00a0\ufe0f\ufeff\ufff9\ud800'
   for (const character of invisible)
     expect(visible(`1${character}1`)).toBe(`1\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}1`)
   // A tag character, which JSON escapes as a surrogate pair.

@@ -255,6 +255,14 @@ const PAGES: Readonly<
       }),
     commands: { [ERRORS_30M]: /ERROR function failed .*AccessDeniedException: not authorized/ },
   },
+  'probe-missing': {
+    situation: () =>
+      lambdaWrites({
+        ...{ timestamp: new Date().toISOString(), level: 'ERROR', requestId: randomUUID() },
+        message: { errorType: 'Error', errorMessage: 'Cannot probe the relay', stackTrace: [] },
+      }),
+    commands: { [ERRORS_30M]: /ERROR function failed .*Error: Cannot probe the relay/ },
+  },
   'worker-errors': {
     situation: () =>
       lambdaWrites({

@@ -33,6 +33,7 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'alarm/reconcile-errors': 'بررسی وب‌هوک‌های ازدست‌رفته ناموفق بود',
   'alarm/reconcile-missing': 'بررسی وب‌هوک‌های ازدست‌رفته اجرا نشده است',
   'alarm/checks-late': 'بررسی سفارشی تسویه‌نشده بیش از ۲۰ دقیقه عقب افتاده است',
+  'alarm/probe-missing': 'هیچ وب‌هوک آزمایشی از رله نگذشته است؛ ممکن است وب‌هوک‌ها به فروشگاه‌ها نرسند',
   'alarm/feeder-errors': 'فرستندهٔ فیدهای HTTP خطا داد یا مهلتش تمام شد',
   'alarm/feed-disabled': 'فروشگاهی مدت‌ها پاسخ نداده و رله فقط گهگاه آن را امتحان می‌کند',
   'alarm/feed-stuck': 'فروشگاهی بیش از یک ساعت است پیامی را نمی‌پذیرد',

@@ -21,7 +21,7 @@ test('a Persian message contains the values of the English message', () => {
 test('a Persian alarm names the store of its feed, like the English alarm', () => {
   const store = { source: 'shop', feed: 'sqs', dead_letter_after: 5 } as const
   const alarms = {
-    ...alarmsFor('relay'),
+    ...alarmsFor('relay', []),
     ...feedAlarmsFor({ prefix: '', stores: [store] }),
     ...undeletedAlarms({ prefix: '', stores: [{ source: 'shop', feed: 'sqs' }] }),
   }

@@ -1,0 +1,347 @@
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { foreignHeader } from '@order-relay/web/foreign.ts'
+import { type FakeOrder, gmt, type NewOrder, newOrder, sumOf } from './orders.ts'
+import { shopPage } from './page.ts'
+import { fakeWebhooks } from './webhooks.ts'
+
+type Product = { id: number; name: string; sku: string; type: 'simple' | 'variable'; price?: string }
+type Note = { id: number; note: string; customer_note: boolean }
+
+export type FakeShopOptions = {
+  port?: number
+  key?: string
+  secret?: string
+  /** High-performance order storage: every write of an order changes its time and sends a webhook. @default true */
+  hpos?: boolean
+  currency?: string
+  decimals?: number
+  now?: () => Date
+}
+
+class Refusal extends Error {
+  readonly status: number
+  readonly code: string
+  readonly headers: Record<string, string>
+  constructor(status: number, code: string, headers: Record<string, string> = {}) {
+    super(code)
+    this.status = status
+    this.code = code
+    this.headers = headers
+  }
+}
+
+const encoded = (value: string) =>
+  encodeURIComponent(value).replace(/[!'()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/**
+ * A WooCommerce shop in memory, with wc/v3 as the connector uses it, and with the quirks of real shops (10.5 and 9.4)
+ * that lose orders of those who do not know them. Serves 127.0.0.1.
+ */
+export const startFakeShop = async (options: FakeShopOptions = {}) => {
+  const { key = 'ck_fake', secret = 'cs_fake', hpos = true, now = () => new Date() } = options
+  const { currency = 'IRR', decimals = 0 } = options
+  const orders = new Map<number, FakeOrder>()
+  const notes = new Map<number, Note[]>()
+  const products: Product[] = [{ id: 1, name: 'Product SKU-1', sku: 'SKU-1', type: 'simple' }]
+  const variations = new Map<number, Omit<Product, 'type'>[]>()
+  const webhooks = fakeWebhooks({ now })
+  const nonces = new Set<string>()
+  const lostStatuses = new Set<string>()
+  let nextId = 1000
+  let isClosed = false
+  let requests = 0
+
+  const touch = (order: FakeOrder) => {
+    order.date_modified_gmt = gmt(now())
+    webhooks.queue('order.updated', order.id)
+  }
+
+  const found = (id: string) => {
+    const order = orders.get(Number(id))
+    if (order === undefined) throw new Refusal(404, 'woocommerce_rest_shop_order_invalid_id')
+    return order
+  }
+
+  const refund = (order: FakeOrder, amount: string, reason = '') => {
+    const rest = Number(order.total) + Number(sumOf(order.refunds.map(each => each.total)))
+    if (Number(amount) > rest + 1e-9 || Number(amount) <= 0)
+      throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
+    const created = { id: nextId++, reason, total: `-${amount}` }
+    order.refunds.push(created)
+    if (Number(amount) === rest) order.status = 'refunded'
+    touch(order)
+    return created
+  }
+
+  const changeStatus = (order: FakeOrder, status: string) => {
+    const isFirst = order.date_paid_gmt === null
+    const pays = status === 'completed' || (status === 'processing' && order.payment_method !== 'cod')
+    if (pays && isFirst) order.date_paid_gmt = gmt(now())
+    if (status === 'refunded') {
+      const rest = Number(order.total) + Number(sumOf(order.refunds.map(each => each.total)))
+      if (rest > 0) order.refunds.push({ id: nextId++, reason: '', total: `-${rest}` })
+    }
+    order.status = status
+  }
+
+  const setMeta = (order: FakeOrder, entries: readonly { key: string; value: unknown }[]) => {
+    for (const { key: name, value } of entries) {
+      const existing = order.meta_data.find(each => each.key === name)
+      if (existing === undefined) order.meta_data.push({ id: nextId++, key: name, value })
+      else existing.value = value
+    }
+  }
+
+  const put = (order: FakeOrder, change: Record<string, unknown>) => {
+    const { status, meta_data, ...others } = change
+    if (typeof status === 'string' && status !== order.status) changeStatus(order, status)
+    else if (!hpos && Object.keys(others).length === 0) {
+      // Without HPOS, a change of metadata leaves the time and sends nothing.
+      setMeta(order, (meta_data ?? []) as FakeOrder['meta_data'])
+      return order
+    }
+    Object.assign(order, others)
+    setMeta(order, (meta_data ?? []) as FakeOrder['meta_data'])
+    touch(order)
+    return order
+  }
+
+  const listed = (query: URLSearchParams) => {
+    const status = query.get('status') ?? 'any'
+    const at = (name: string) => {
+      const time = query.get(name) ?? undefined
+      // A zone together with dates_are_gmt finds nothing.
+      const isWrong = time !== undefined && /(Z|[+-]\d\d:?\d\d)$/.test(time)
+      return isWrong && query.get('dates_are_gmt') === 'true' ? '9999' : time
+    }
+    const [after, before, modifiedAfter] = [at('after'), at('before'), at('modified_after')]
+    return [...orders.values()]
+      .filter(order => order.status !== 'trash' && !lostStatuses.has(order.status))
+      .filter(order => status === 'any' || status.split(',').includes(order.status))
+      .filter(order => after === undefined || order.date_created_gmt > after)
+      .filter(order => before === undefined || order.date_created_gmt < before)
+      .filter(order => modifiedAfter === undefined || order.date_modified_gmt > modifiedAfter)
+      .sort((a, b) => (query.get('order') === 'asc' ? a.id - b.id : b.id - a.id))
+  }
+
+  const paged = <Item>(items: readonly Item[], query: URLSearchParams) => {
+    const size = Number(query.get('per_page') ?? 10)
+    if (size > 100) throw new Refusal(400, 'rest_invalid_param')
+    const page = Number(query.get('page') ?? 1)
+    return items.slice((page - 1) * size, page * size)
+  }
+
+  /** An order that a program creates, with the products of its items. */
+  const givenOrder = ({ line_items = [], billing, ...others }: Record<string, unknown>): NewOrder => ({
+    ...others,
+    phone: (billing as { phone?: string } | undefined)?.phone ?? '',
+    items: (line_items as { product_id: number; quantity: number }[]).map(({ product_id, quantity }) => {
+      const product = products.find(({ id }) => id === product_id)
+      const total = sumOf(Array.from({ length: quantity }, () => product?.price ?? '0'))
+      return { product_id, quantity, sku: product?.sku ?? '', name: product?.name ?? '', total }
+    }),
+  })
+
+  /** The routes, by method and path; the first matching one answers. */
+  const routes: [
+    string,
+    RegExp,
+    (query: URLSearchParams, body: Record<string, unknown>, ids: string[]) => unknown,
+  ][] = [
+    ['GET', /^orders$/, query => paged(listed(query), query)],
+    ['POST', /^orders$/, (_, body) => create(givenOrder(body))],
+    ['GET', /^orders\/(\d+)$/, (_q, _b, [id = '']) => found(id)],
+    ['PUT', /^orders\/(\d+)$/, (_, body, [id = '']) => put(found(id), body)],
+    ['GET', /^orders\/(\d+)\/notes$/, (_q, _b, [id = '']) => notes.get(found(id).id) ?? []],
+    [
+      'POST',
+      /^orders\/(\d+)\/notes$/,
+      (_, { note, customer_note = false }, [id = '']) => {
+        const added = { id: nextId++, note: String(note), customer_note: customer_note === true }
+        notes.set(found(id).id, [added, ...(notes.get(Number(id)) ?? [])])
+        return added
+      },
+    ],
+    [
+      'POST',
+      /^orders\/(\d+)\/refunds$/,
+      (_, { amount, api_refund, reason }, [id = '']) => {
+        // Its gateway refuses the refund, and the order is left as it is.
+        if (api_refund !== false) throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
+        return refund(found(id), String(amount), String(reason ?? ''))
+      },
+    ],
+    [
+      'POST',
+      /^products$/,
+      (_, { name, sku, regular_price }) => {
+        const product = {
+          id: nextId++,
+          name: String(name),
+          sku: String(sku),
+          type: 'simple' as const,
+          price: String(regular_price),
+        }
+        products.push(product)
+        return product
+      },
+    ],
+    [
+      'DELETE',
+      /^(?:orders|products)\/(\d+)$/,
+      (_q, _b, [id]) => ({ id: Number(id), deleted: orders.delete(Number(id)) }),
+    ],
+    ['GET', /^products$/, query => paged(products, query)],
+    [
+      'GET',
+      /^products\/(\d+)\/variations$/,
+      (query, _, [id]) => paged(variations.get(Number(id)) ?? [], query),
+    ],
+    [
+      'GET',
+      /^reports\/orders\/totals$/,
+      () =>
+        [...new Set([...orders.values()].map(({ status }) => status))].map(slug => ({
+          ...{ slug, name: slug },
+          total: [...orders.values()].filter(order => order.status === slug).length,
+        })),
+    ],
+    [
+      'GET',
+      /^payment_gateways$/,
+      () => ['bacs', 'cod', 'zarinpal'].map(id => ({ id, title: id.toUpperCase(), enabled: id !== 'bacs' })),
+    ],
+    ['GET', /^settings\/general\/woocommerce_currency$/, () => ({ value: currency })],
+    ['GET', /^settings\/general\/woocommerce_price_num_decimals$/, () => ({ value: String(decimals) })],
+    ['GET', /^webhooks$/, query => paged(webhooks.list(), query)],
+    ['POST', /^webhooks$/, (_, body) => webhooks.create(body as Parameters<typeof webhooks.create>[0])],
+    ['GET', /^webhooks\/(\d+)$/, (_q, _b, [id]) => webhooks.get(Number(id))],
+    ['PUT', /^webhooks\/(\d+)$/, (_, body, [id]) => webhooks.update(Number(id), body)],
+    ['DELETE', /^webhooks\/(\d+)$/, (_q, _b, [id]) => webhooks.remove(Number(id)) || undefined],
+  ]
+
+  /** Over HTTP, a signature is accepted once, within fifteen minutes of the shop's clock. */
+  const authenticate = (method: string, url: URL) => {
+    const signature = url.searchParams.get('oauth_signature')
+    const parameters = [...url.searchParams].filter(([name]) => name !== 'oauth_signature')
+    const query = parameters
+      .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+      .sort()
+      .join('&')
+    const base = `${method}&${encoded(url.origin + url.pathname)}&${encoded(query)}`
+    const expected = createHmac('sha256', `${encoded(secret)}&`)
+      .update(base)
+      .digest('base64')
+    const nonce = url.searchParams.get('oauth_nonce') ?? ''
+    const age = Math.abs(now().getTime() / 1000 - Number(url.searchParams.get('oauth_timestamp')))
+    const isValid = url.searchParams.get('oauth_consumer_key') === key && signature === expected
+    if (!isValid || nonces.has(nonce) || age > 900)
+      throw new Refusal(401, 'woocommerce_rest_authentication_error')
+    nonces.add(nonce)
+  }
+
+  const handle = async (request: IncomingMessage) => {
+    requests++
+    const { method = 'GET', headers } = request
+    const url = new URL(request.url ?? '/', `http://${headers.host}`)
+    const body = await text(request)
+    if (isClosed) throw new Refusal(503, 'maintenance', { 'retry-after': '600' })
+    authenticate(method, url)
+    const path = url.pathname.replace('/wp-json/wc/v3/', '')
+    for (const [verb, pattern, answer] of routes) {
+      const match = verb === method ? pattern.exec(path) : null
+      if (match === null) continue
+      const result = await answer(url.searchParams, body === '' ? {} : JSON.parse(body), match.slice(1))
+      if (result === undefined) throw new Refusal(404, 'woocommerce_rest_invalid_id')
+      return {
+        status: method === 'POST' ? 201 : 200,
+        json: withFields(result, url.searchParams.get('_fields')),
+      }
+    }
+    throw new Refusal(404, 'rest_no_route')
+  }
+
+  const server = createServer(async (request, response) => {
+    if (foreignHeader(request.headers) !== undefined) return response.writeHead(403).end()
+    if (request.method === 'GET' && request.url === '/') {
+      const page = shopPage([...orders.values()].toReversed(), id => notes.get(id) ?? [])
+      return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+    }
+    if (request.method === 'POST' && request.url === '/order') {
+      create()
+      return response.writeHead(303, { location: '/' }).end()
+    }
+    const answer = await handle(request).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error
+      const { status, code, headers } = error
+      return { status, json: { code, message: code, data: { status } }, headers }
+    })
+    response.writeHead(answer.status, {
+      'content-type': 'application/json',
+      ...('headers' in answer ? answer.headers : {}),
+    })
+    return response.end(JSON.stringify(answer.json))
+  })
+  server.listen(options.port ?? 0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  /** The checkout: a new order, which sends `updated` as well. */
+  const create = (given: NewOrder = {}): FakeOrder => {
+    const order = newOrder(nextId++, now(), { currency, ...given })
+    orders.set(order.id, order)
+    webhooks.queue('order.created', order.id)
+    webhooks.queue('order.updated', order.id)
+    return order
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    ...{ key, secret, create, webhooks },
+    order: (id: number) => found(String(id)),
+    notes: (id: number) => notes.get(id) ?? [],
+    requests: () => requests,
+    /** A change in the shop's pages. */
+    edit: (id: number, change: Partial<FakeOrder>) => put(found(String(id)), change),
+    refund: (id: number, amount: string) => refund(found(String(id)), amount),
+    /** A change in the database, which nobody is told. */
+    sql: (id: number, change: Partial<FakeOrder>) => Object.assign(found(String(id)), change),
+    trash: (id: number) => {
+      found(String(id)).status = 'trash'
+      webhooks.queue('order.deleted', id)
+    },
+    /** Deletes an order that is not in the trash, which sends nothing. */
+    delete: (id: number) => orders.delete(id),
+    addProduct: (product: Product, itsVariations: Omit<Product, 'type'>[] = []) => {
+      products.push(product)
+      variations.set(product.id, itsVariations)
+    },
+    /** Orders with the status of a plugin that was removed are in no list. */
+    losePlugin: (status: string) => lostStatuses.add(status),
+    setMaintenance: (closed: boolean) => {
+      isClosed = closed
+    },
+    /** Somebody visits the shop, which sends the waiting webhooks. */
+    visit: () =>
+      webhooks.visit((topic, order) => (topic === 'order.deleted' ? { id: order } : orders.get(order))),
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+export type FakeShop = Awaited<ReturnType<typeof startFakeShop>>
+
+const withFields = (result: unknown, fields: string | null): unknown => {
+  if (fields === null) return result
+  const names = new Set(fields.split(','))
+  const only = (item: unknown) =>
+    Object.fromEntries(Object.entries(item as object).filter(([name]) => names.has(name)))
+  return Array.isArray(result) ? result.map(only) : only(result)
+}

@@ -1,0 +1,66 @@
+import {
+  type GetParametersByPathCommandOutput,
+  paginateGetParametersByPath,
+  type SSMClient,
+} from '@aws-sdk/client-ssm'
+import type { Settings } from './settings.ts'
+import type { Language } from './words.ts'
+
+/** A connected shop, as `relay woo connect` stores it: one parameter for each, encrypted. */
+export type Connection = {
+  settings: Settings
+  /** Of the notes in the shop. */
+  language: Language
+  shop: { url: string; key: string; secret: string }
+  /** Signs the shop's webhooks, by their ids in the shop. */
+  webhooks: { secret: string; ids: readonly number[] }
+  relay: { url: string; key: string; secret: string }
+}
+
+/** The name of a connection in addresses and parameters: a source may be any text. */
+export const connectionId = (source: string): string => Buffer.from(source).toString('base64url')
+
+export const sourceOf = (id: string): string => Buffer.from(id, 'base64url').toString()
+
+const REFRESH_MS = 60_000
+
+/** An unknown source is looked up this often, so that a new connection works soon, and forgeries cost nothing. */
+const UNKNOWN_MS = 5000
+
+export type Connections = {
+  get: (source: string) => Promise<Connection | undefined>
+  all: () => Promise<readonly Connection[]>
+}
+
+/**
+ * The connections, read again every minute.
+ *
+ * @param path of the parameters, such as `/order-relay-woocommerce/production`
+ */
+export const storedConnections = (ssm: SSMClient, path: string, now: () => number): Connections => {
+  let read: { at: number; connections: Promise<ReadonlyMap<string, Connection>> } | undefined
+  const load = async () => {
+    const found = new Map<string, Connection>()
+    const pages = paginateGetParametersByPath({ client: ssm }, { Path: path, WithDecryption: true })
+    for await (const { Parameters = [] } of pages as AsyncIterable<GetParametersByPathCommandOutput>)
+      for (const { Value = '{}' } of Parameters) {
+        const connection = JSON.parse(Value) as Connection
+        found.set(connection.settings.source, connection)
+      }
+    return found
+  }
+  const current = (refreshMs = REFRESH_MS) => {
+    if (read === undefined || now() - read.at >= refreshMs) {
+      const connections = load()
+      read = { at: now(), connections }
+      connections.catch(() => {
+        read = undefined
+      })
+    }
+    return read.connections
+  }
+  return {
+    get: async source => (await current()).get(source) ?? (await current(UNKNOWN_MS)).get(source),
+    all: async () => [...(await current()).values()],
+  }
+}

@@ -1,0 +1,18 @@
+const ZEROS = ['۰', '٠'] as const
+
+const latinDigits = (text: string) =>
+  text.replace(/[۰-۹٠-٩]/g, digit => {
+    const zero = ZEROS.find(each => digit >= each && digit.charCodeAt(0) - each.charCodeAt(0) < 10)
+    return String(digit.charCodeAt(0) - (zero ?? digit).charCodeAt(0))
+  })
+
+/**
+ * The local form (`09123456789`) of a mobile number as customers type it: with `0098`, `98` or `+98`, Persian digits,
+ * spaces, punctuation or invisible marks. Undefined for a landline or any other text, which the accounting service
+ * would refuse (spec: business rule 2).
+ */
+export const mobileOf = (text: string): string | undefined => {
+  const digits = latinDigits(text).replace(/[^\d+]/g, '')
+  const match = /^(?:\+98|0098|98)?0?(9\d{9})$/.exec(digits)
+  return match === null ? undefined : `0${match[1]}`
+}

@@ -1,0 +1,30 @@
+/** The names of the connector's resources in a stage, as in serverless.yml. */
+export const namesOf = (stage: string) => {
+  const name = `order-relay-woocommerce-${stage}`
+  return { stack: name, table: name, queue: `${name}.fifo`, path: `/order-relay-woocommerce/${stage}` }
+}
+
+/** The index of the orders that need somebody. */
+export const NEEDS_INDEX = 'needs'
+
+/** The keys of the table and of its index, as in serverless.yml. */
+export const TABLE_SCHEMA = {
+  AttributeDefinitions: (['source', 'order', 'needs', 'since'] as const).map(AttributeName => ({
+    AttributeName,
+    AttributeType: 'S' as const,
+  })),
+  KeySchema: [
+    { AttributeName: 'source', KeyType: 'HASH' as const },
+    { AttributeName: 'order', KeyType: 'RANGE' as const },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: NEEDS_INDEX,
+      KeySchema: [
+        { AttributeName: 'needs', KeyType: 'HASH' as const },
+        { AttributeName: 'since', KeyType: 'RANGE' as const },
+      ],
+      Projection: { ProjectionType: 'ALL' as const },
+    },
+  ],
+}

@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import { parse, stringify } from 'yaml'
+
+/** Rials per unit of the currencies that Persian shops use. */
+export const FACTORS: Readonly<Record<string, number>> = { IRR: 1, IRT: 10, IRHR: 1000, IRHT: 10_000 }
+
+const METHODS = ['online', 'transfer', 'card', 'pos', 'cash'] as const
+export type Method = (typeof METHODS)[number]
+
+/** The payment methods that WooCommerce brings; every other gateway takes money online. */
+const METHOD_OF: Readonly<Record<string, Method>> = { bacs: 'transfer', cheque: 'transfer', cod: 'cash' }
+
+export const methodOf = (gateway: string): Method => METHOD_OF[gateway] ?? 'online'
+
+const isTimeZone = (text: string) => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }))
+  } catch {
+    return false
+  }
+}
+
+/** The connection of one shop. */
+const settings = v.strictObject({
+  source: v.pipe(v.string('must be the source of the shop in stores.yml'), v.nonEmpty('must not be empty')),
+  shop: v.pipe(v.string('must be a URL'), v.url('must be a URL, such as https://shop.example')),
+  currency: v.picklist(Object.keys(FACTORS), `must be one of ${Object.keys(FACTORS).join(', ')}`),
+  /** Decimals of the shop's prices, which bound what may be missing to an order's total. */
+  decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(6)),
+  timeZone: v.pipe(v.string(), v.check(isTimeZone, 'must be a time zone, such as Asia/Tehran')),
+  /** The accounting's tax rate in percent. */
+  taxRate: v.pipe(v.number(), v.minValue(0), v.maxValue(100)),
+  /** Whether the accounting's prices include tax. */
+  pricesIncludeTax: v.boolean(),
+  /** The statuses of orders that become invoices. */
+  statuses: v.pipe(v.array(v.string()), v.minLength(1, 'must name at least one status')),
+  /** The accounting's payment method by the shop's. */
+  payments: v.record(v.string(), v.picklist(METHODS, `must be one of ${METHODS.join(', ')}`)),
+})
+
+export type Settings = v.InferOutput<typeof settings>
+
+const COMMENTS: Readonly<Record<string, string>> = {
+  source: 'The source of the shop in stores.yml.',
+  currency: `The currency of the shop's orders: ${Object.entries(FACTORS)
+    .map(([code, factor]) => `${code} (${factor.toLocaleString('en')} rials)`)
+    .join(', ')}.`,
+  decimals: "Decimals of the shop's prices.",
+  timeZone: "The accounting's time zone: dates are days there.",
+  taxRate: "The accounting's tax rate, in percent, and whether its prices include tax.",
+  statuses: 'Orders with these statuses become invoices.',
+  payments: `The accounting's payment method (${METHODS.join(', ')}) for each of the shop's.`,
+}
+
+/** The file that `relay woo check` writes, with comments. */
+export const settingsFile = (values: Settings): string =>
+  Object.entries(values)
+    .map(([name, value]) => {
+      const comment = COMMENTS[name]
+      return `${comment === undefined ? '' : `# ${comment}\n`}${stringify({ [name]: value })}`
+    })
+    .join('')
+
+/**
+ * Reads a file of settings.
+ *
+ * @throws Error that names field, value and what is expected
+ */
+export const readSettings = (text: string): Settings => {
+  const reading = v.safeParse(settings, parse(text))
+  if (reading.success) return reading.output
+  const [issue] = reading.issues
+  const field = v.getDotPath(issue) ?? 'the file'
+  throw new Error(`Cannot read the settings: ${field} is ${JSON.stringify(issue.input)}: ${issue.message}`)
+}

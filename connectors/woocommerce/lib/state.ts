@@ -1,0 +1,69 @@
+import type { FeedMessage, OrderResult } from 'order-relay-store'
+import type { Problem } from './mapping.ts'
+
+/** What was sent of a kind of request, and what became of it. `accepted` requests are the relay's to carry out. */
+type Sent =
+  | { outcome: 'accepted' }
+  /** Finally: the same request is not sent again. */
+  | { outcome: 'refused'; reason: string }
+
+/**
+ * Somebody has to act. A code that concerns an amount has it as its detail, so that a second partial refund is another
+ * case.
+ */
+export type Attention =
+  | { code: Problem['code']; detail: string }
+  | { code: 'create_refused' | 'payment_refused' | 'refund_refused'; detail: string }
+  | { code: 'edited' | 'cancelled' | 'partial_refund' | 'relay_waits'; detail: string }
+
+/** What the connector remembers of an order. */
+export type OrderState = {
+  /** The content of the order and the body of the create that was last sent, hashed. */
+  create?: Sent & { content: string; body: string }
+  payment?: Sent
+  refund?: Sent
+  /** The accounting's order, from the latest message of the relay's feed. */
+  result?: Pick<OrderResult, 'status' | 'invoice_number' | 'receipt_number' | 'return_number' | 'error'>
+  /** Of the latest message of the feed. */
+  version: number
+  /** Why an accepted request waits, in the relay's words. */
+  waits?: string
+  /** The notes that are in the shop. */
+  notes: readonly string[]
+  attention?: Attention
+  /** The case that somebody has dealt with. */
+  done?: string
+}
+
+export const NEW_ORDER: OrderState = { version: 0, notes: [] }
+
+export const attentionKey = ({ code, detail }: Attention): string => `${code} ${detail}`
+
+const refusalOf = ({ error }: Extract<FeedMessage, { event: 'order.rejected' }>['data']) =>
+  error?.message ?? 'no reason given'
+
+/** Takes a message of the relay's feed. Older messages, and repetitions, change nothing. Pure. */
+export const withMessage = (state: OrderState, message: FeedMessage): OrderState => {
+  if (message.version < state.version) return state
+  const { waits, ...others } = { ...state, version: message.version }
+  if (message.event === 'order.updated') {
+    const { status, invoice_number, receipt_number, return_number, error } = message.data
+    const result = {
+      status,
+      ...(invoice_number !== undefined && { invoice_number }),
+      ...(receipt_number !== undefined && { receipt_number }),
+      ...(return_number !== undefined && { return_number }),
+      ...(error !== undefined && { error }),
+    }
+    return { ...others, result }
+  }
+  const { request } = message.data
+  if (message.event === 'order.rejected') {
+    const refused = { outcome: 'refused', reason: refusalOf(message.data) } as const
+    if (request === 'create')
+      return { ...others, create: { content: '', body: '', ...state.create, ...refused } }
+    return request === 'withdrawal' ? others : { ...others, [request]: refused }
+  }
+  if (message.event === 'order.waiting') return { ...others, waits: refusalOf(message.data) }
+  return others
+}

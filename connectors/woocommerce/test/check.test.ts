@@ -1,0 +1,163 @@
+import { describe, expect, test } from '@jest/globals'
+import { startSandbox } from 'order-relay-sandbox'
+import { sandboxAccounting } from '../check/accounting.ts'
+import { type CheckReport, checkShop } from '../check/check.ts'
+import { pageOf, sectionsOf } from '../check/report.ts'
+import { FINDINGS } from '../check/texts.ts'
+import { type FakeShop, type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
+import { readSettings, type Settings, settingsFile } from '../lib/settings.ts'
+import { createShop } from '../lib/shop.ts'
+import { LANGUAGES } from '../lib/words.ts'
+
+const DAY = 86_400_000
+
+/** Checks a fake shop, in which `prepare` has made orders, against a new sandbox. */
+const checked = async (
+  prepare: (shop: FakeShop) => unknown,
+  {
+    given = {},
+    accounting = { pricesIncludeTax: true },
+    ...options
+  }: FakeShopOptions & { given?: Partial<Settings>; accounting?: Record<string, unknown> } = {},
+): Promise<CheckReport> => {
+  const sandbox = await startSandbox({ port: 0 })
+  const fake = await startFakeShop(options)
+  try {
+    await fetch(`${sandbox.url}/panel/settings`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(accounting),
+    })
+    await prepare(fake)
+    const { url, key, secret } = fake
+    return await checkShop(createShop({ url, key, secret }), {
+      ...{ url, given, accounting: await sandboxAccounting(sandbox.url) },
+      ...{ from: new Date(Date.now() - DAY), to: new Date(Date.now() + DAY) },
+    })
+  } finally {
+    await fake.close()
+    await sandbox.close()
+  }
+}
+
+const levelsOf = ({ findings }: CheckReport) =>
+  Object.fromEntries(findings.map(({ code, level, count }) => [code, `${level} ${count}`]))
+
+const taxed = { total: '100000', total_tax: '10000' }
+
+describe('a check of a shop', () => {
+  test('finds nothing to fix, and writes the settings that connect uses', async () => {
+    const report = await checked(fake => {
+      for (let index = 0; index < 101; index++) fake.create({ items: [{ sku: 'SKU-1', ...taxed }] })
+      fake.create({ status: 'checkout-draft' })
+    })
+    expect(report).toMatchObject({
+      orders: 102,
+      invoices: 101,
+      equal: 101,
+      canConnect: true,
+      differences: [],
+    })
+    expect(report.findings).toEqual([])
+    expect(report.total).toBe(String(101 * 110_000))
+    expect(report.invoiceTotal).toBe(report.total)
+    expect(report.payments).toContainEqual({
+      gateway: 'zarinpal',
+      title: 'ZARINPAL',
+      method: 'online',
+      orders: 101,
+    })
+    expect(readSettings(settingsFile(report.settings))).toEqual(report.settings)
+  })
+
+  test('names what does not fit, worst first', async () => {
+    const report = await checked(
+      fake => {
+        fake.create({ items: [{ sku: null, name: 'Deleted', ...taxed }] })
+        fake.create({ items: [{ sku: 'NEW-1', ...taxed }] })
+        fake.create({ items: [{ sku: 'SKU-1', total: '100000' }], phone: '02112345678' })
+        fake.create({ items: [{ sku: 'SKU-1', ...taxed }], total: '90000' })
+        fake.create({ items: [{ sku: 'SKU-1', ...taxed }], phone: '' })
+        fake.create({ status: 'wc-shipped' })
+        const { id } = fake.create({ items: [{ sku: 'SKU-1', ...taxed }] })
+        fake.refund(id, '50000')
+        fake.addProduct({ id: 7, name: 'Shirt', sku: 'SHIRT', type: 'variable' }, [
+          { id: 71, name: 'red', sku: 'SHIRT' },
+          { id: 72, name: 'blue', sku: 'SKU-1' },
+        ])
+      },
+      { accounting: { pricesIncludeTax: true, defaultCustomer: null } },
+    )
+    expect(levelsOf(report)).toEqual({
+      no_sku: 'problem 1',
+      unknown_sku: 'problem 1',
+      shared_sku: 'problem 1',
+      rows_and_total: 'problem 1',
+      tax_differs: 'note 1',
+      phone_omitted: 'note 1',
+      partial_refund: 'note 1',
+      unmapped_status: 'note 1',
+      no_customer: 'problem 2',
+    })
+    expect(report.canConnect).toBe(true)
+    expect(report.differences).toHaveLength(5)
+    expect(report.findings[0]?.level).toBe('problem')
+    expect(report.findings.at(-1)?.level).toBe('note')
+  })
+
+  test('refuses to connect an accounting whose prices exclude tax, and a currency without a factor', async () => {
+    const withTax = await checked(fake => fake.create({ items: [{ sku: 'SKU-1', ...taxed }] }), {
+      accounting: { pricesIncludeTax: false, taxRate: 10 },
+    })
+    expect(withTax).toMatchObject({ equal: 1, canConnect: false })
+    expect(levelsOf(withTax)).toMatchObject({ prices_exclude_tax: 'stop 1' })
+    const inDollars = await checked(fake => fake.create(), { currency: 'USD' })
+    expect(inDollars).toMatchObject({ equal: 0, canConnect: false })
+    expect(levelsOf(inDollars)).toMatchObject({ currency: 'stop 1' })
+  })
+
+  test('reads any number of orders by id, although new ones arrive meanwhile', async () => {
+    const report = await checked(fake => {
+      for (let index = 0; index < 250; index++) fake.create({ items: [{ sku: 'SKU-1', ...taxed }] })
+    })
+    expect(report.orders).toBe(250)
+  })
+})
+
+describe('a report', () => {
+  test.each(LANGUAGES)(
+    'has all words in %s, and the page escapes what comes from the shop',
+    async language => {
+      const report = await checked(fake => fake.create({ items: [{ sku: '<b>', ...taxed }] }))
+      const texts = JSON.stringify(sectionsOf(report, language))
+      expect(texts).not.toMatch(/undefined|\{\w+\}/)
+      const page = pageOf(report, language)
+      expect(page).toContain(`lang="${language}"`)
+      expect(page).toContain('&#60;b&#62;')
+      expect(page).not.toContain('<b>')
+    },
+  )
+
+  test('has different words in both languages for every finding', () => {
+    for (const { means, action } of Object.values(FINDINGS)) {
+      expect(means.fa).toMatch(/[\u0600-\u06ff]/)
+      expect(action.fa).toMatch(/[\u0600-\u06ff]/)
+    }
+  })
+})
+
+test('a file of settings is refused with field and value', () => {
+  const text = 'source: shop\nshop: https://shop.example\ncurrency: USD\n'
+  expect(() => readSettings(text)).toThrow('currency is "USD": must be one of IRR, IRT, IRHR, IRHT')
+})
+
+test('a shop that cannot be read says so', async () => {
+  const fake = await startFakeShop()
+  const { url, key, secret } = fake
+  const settings = () => createShop({ url, key, secret }).gateways()
+  await expect(createShop({ url, key, secret: 'wrong' }).gateways()).rejects.toMatchObject({ status: 401 })
+  fake.setMaintenance(true)
+  await expect(settings()).rejects.toMatchObject({ status: 503, retryAfter: 600 })
+  await fake.close()
+  await expect(settings()).rejects.toThrow('Cannot reach the shop')
+})

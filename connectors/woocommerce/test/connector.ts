@@ -1,0 +1,154 @@
+import { startParts } from '@order-relay/test-support/parts.ts'
+import { startSandbox } from 'order-relay-sandbox'
+import {
+  type Client,
+  createClient,
+  type FeedMessage,
+  type OrderResult,
+  type RequestResult,
+} from 'order-relay-store'
+import { type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
+import type { Connection } from '../lib/connections.ts'
+import { TABLE_SCHEMA } from '../lib/names.ts'
+import { poller } from '../lib/poll.ts'
+import { createShop } from '../lib/shop.ts'
+import { stateRepository } from '../lib/states.ts'
+import { type SyncDependencies, type SyncEvent, synchroniser } from '../lib/synchronise.ts'
+
+const TABLE = 'shops'
+
+const SOURCE = 'shop'
+
+/**
+ * A connected shop: the connector with its table, a fake shop, and the sandbox as the accounting behind a relay. The
+ * relay answers 202 at once, and its feed has a message for each change.
+ */
+export const startConnector = async (options: FakeShopOptions = {}) => {
+  const parts = await startParts({ tables: [{ name: TABLE, schema: TABLE_SCHEMA }] })
+  const sandbox = await startSandbox({ port: 0 })
+  const shop = await startFakeShop(options)
+  let events: SyncEvent[] = []
+  const versions = new Map<string, number>()
+  const seen = new Map<string, string>()
+  const requests: string[] = []
+
+  const panel = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${sandbox.url}/panel/${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as Record<string, unknown>
+  }
+  await panel('PUT', 'settings', { pricesIncludeTax: true, taxRate: 10 })
+  const service = createClient({ baseUrl: sandbox.url, key: 'sandbox-key', source: SOURCE })
+
+  const publish = (order: string, event: string, data: object) => {
+    const version = (versions.get(order) ?? 0) + 1
+    versions.set(order, version)
+    const delivery = `${order}-${version}`
+    const message = {
+      event,
+      delivery,
+      version,
+      cause: { event, delivery },
+      data: { source: SOURCE, external_id: order, ...data },
+    }
+    events.push({ source: SOURCE, order, message: message as FeedMessage })
+  }
+  /** Publishes an order that has changed, as the relay does after a call, a webhook or a check. */
+  const follow = async (order: string) => {
+    const { source: _, external_id: _id, ...result } = (await service.read(order)) as OrderResult
+    const text = JSON.stringify(result)
+    if (seen.get(order) === text) return
+    seen.set(order, text)
+    publish(order, 'order.updated', result)
+  }
+  const relayed = async (kind: string, order: string, call: Promise<unknown>): Promise<RequestResult> => {
+    requests.push(`${kind} ${order}`)
+    await call.catch(({ message }: Error) =>
+      publish(order, 'order.rejected', { request: kind, id: order, error: { status: 400, message } }),
+    )
+    if (await service.read(order).catch(() => undefined)) await follow(order)
+    const known = { source: SOURCE, external_id: order }
+    return { status: 202, id: order, state: 'waiting', warnings: [], order: known }
+  }
+  const relay: Pick<Client, 'create' | 'pay' | 'refund'> = {
+    create: order => relayed('create', order.external_id, service.create(order)),
+    pay: (order, payment) => relayed('payment', order, service.pay(order, payment)),
+    refund: (order, reason) => relayed('refund', order, service.refund(order, reason)),
+  }
+
+  const connection: Connection = {
+    settings: {
+      ...{
+        source: SOURCE,
+        shop: shop.url,
+        currency: 'IRR',
+        decimals: 0,
+        timeZone: 'Asia/Tehran',
+        taxRate: 10,
+      },
+      ...{ pricesIncludeTax: true, statuses: ['processing', 'completed'], payments: {} },
+    },
+    language: 'en',
+    shop: { url: shop.url, key: shop.key, secret: shop.secret },
+    webhooks: { secret: 'webhook secret', ids: [] },
+    relay: { url: sandbox.url, key: 'sandbox-key', secret: 'feed secret' },
+  }
+  const states = stateRepository(parts.dynamodb, TABLE)
+  let time = Date.now()
+  const dependencies: SyncDependencies = {
+    connections: { get: async () => connection },
+    states,
+    openShop: ({ shop: each }) => createShop(each),
+    openRelay: () => relay,
+    now: () => time,
+  }
+
+  return {
+    ...{ shop, connection, dependencies, requests, panel, publish, follow },
+    state: async (order: number) => (await states.get(SOURCE, String(order))).state,
+    /** A hint that an order has changed. */
+    hint: (order: number) => events.push({ source: SOURCE, order: String(order) }),
+    /** Handles every event, and those that follow; one that fails is handled again. */
+    settle: async (changed: Partial<SyncDependencies> = {}) => {
+      const synchronise = synchroniser({ ...dependencies, ...changed })
+      for (let handled = 0; events.length > 0; handled++) {
+        if (handled > 200) throw new Error('Events follow one another without end')
+        const [event] = events as [SyncEvent]
+        const isDone = await synchronise(event).then(
+          () => true,
+          (error: Error) => {
+            if (!/killed|Cannot reach/.test(error.message)) throw error
+            return false
+          },
+        )
+        if (isDone) events = events.filter(each => each !== event)
+      }
+    },
+    poll: async (later = 0) => {
+      time += later
+      const queued: string[] = []
+      await poller({
+        connections: { all: async () => [connection] },
+        states,
+        openShop: ({ shop: each }) => createShop(each),
+        enqueue: async event => {
+          queued.push(event.order)
+          events.push(event)
+        },
+        now: () => time,
+        log: () => undefined,
+        onError: () => undefined,
+      })()
+      return queued
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([shop.close(), sandbox.close(), parts.close()])
+    },
+  }
+}
+
+export type Connector = Awaited<ReturnType<typeof startConnector>>

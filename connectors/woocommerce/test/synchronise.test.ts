@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { attentionText, META_KEY } from '../lib/words.ts'
+import { type Connector, startConnector } from './connector.ts'
+
+const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
+
+const metaOf = ({ shop }: Connector, id: number) => {
+  const value = shop.order(id).meta_data.find(({ key }) => key === META_KEY)?.value
+  return value === undefined ? undefined : JSON.parse(String(value))
+}
+
+const notesOf = ({ shop }: Connector, id: number) => shop.notes(id).map(({ note }) => note)
+
+const requestsOf = ({ requests }: Connector, id: number) =>
+  requests.filter(request => request.endsWith(` ${id}`))
+
+/** Creates an order in the shop and lets it settle. */
+const ordered = async (connector: Connector, given: Parameters<Connector['shop']['create']>[0] = {}) => {
+  const { id } = connector.shop.create({ items: [ITEM], ...given })
+  connector.hint(id)
+  await connector.settle()
+  return id
+}
+
+let connector: Connector
+
+beforeAll(async () => {
+  connector = await startConnector()
+})
+afterAll(() => connector[Symbol.asyncDispose]())
+
+describe('an order of the shop', () => {
+  test('becomes an invoice with its payment, which the shop shows', async () => {
+    const id = await ordered(connector)
+    expect(requestsOf(connector, id)).toEqual([`create ${id}`])
+    expect(metaOf(connector, id)).toMatchObject({
+      status: 'paid',
+      version: 1,
+      receipt_number: expect.any(Number),
+    })
+    expect(notesOf(connector, id)).toEqual([
+      expect.stringMatching(/^Accounting: payment registered, invoice \d+, receipt \d+\.$/),
+    ])
+  })
+
+  test('that is paid on delivery is paid when it is completed, and refunded with the whole order', async () => {
+    const id = await ordered(connector, { payment_method: 'cod' })
+    expect(metaOf(connector, id)).toMatchObject({ status: 'invoiced' })
+    connector.shop.edit(id, { status: 'completed' })
+    connector.hint(id)
+    await connector.settle()
+    expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
+    connector.shop.edit(id, { status: 'refunded' })
+    connector.hint(id)
+    await connector.settle()
+    expect(metaOf(connector, id)).toMatchObject({ status: 'refunded', version: 3 })
+    expect(requestsOf(connector, id)).toEqual([`create ${id}`, `payment ${id}`, `refund ${id}`])
+    expect(notesOf(connector, id)).toHaveLength(3)
+  })
+
+  test('that an accountant has to review says so, and then that it is paid', async () => {
+    await connector.panel('PUT', 'settings', { automaticFinalization: false })
+    const id = await ordered(connector)
+    expect(metaOf(connector, id)).toMatchObject({ status: 'needs_review' })
+    expect(notesOf(connector, id)[0]).toMatch(/^Accounting: the invoice waits for an accountant/)
+    await connector.panel('PUT', 'settings', { automaticFinalization: true })
+    await connector.panel('POST', `orders/${id}/retry?source=shop`)
+    await connector.follow(String(id))
+    await connector.settle()
+    expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
+  })
+
+  test('is not sent before it is sold', async () => {
+    const before = connector.requests.length
+    for (const status of ['pending', 'on-hold', 'checkout-draft', 'cancelled', 'failed'])
+      await ordered(connector, { status })
+    expect(connector.requests).toHaveLength(before)
+  })
+})
+
+describe('what needs somebody is a note and on the list, and nothing is refunded by itself', () => {
+  test.each<[string, (connector: Connector, id: number) => unknown, string]>([
+    ['a partial refund', ({ shop }, id) => shop.refund(id, '50000'), 'partial_refund'],
+    ['an edit', ({ shop }, id) => shop.edit(id, { total: '90000' }), 'edited'],
+    ['a cancellation', ({ shop }, id) => shop.edit(id, { status: 'cancelled' }), 'cancelled'],
+    ['the trash', ({ shop }, id) => shop.trash(id), 'cancelled'],
+  ])('%s', async (_, change, code) => {
+    const id = await ordered(connector)
+    change(connector, id)
+    connector.hint(id)
+    await connector.settle()
+    const { attention } = await connector.state(id)
+    expect(attention?.code).toBe(code)
+    expect(notesOf(connector, id)[0]).toBe(
+      attention && attentionText(attention, 'en').replaceAll('"', '&#34;'),
+    )
+    expect(requestsOf(connector, id)).toEqual([`create ${id}`])
+    expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
+  })
+
+  test('an item without an SKU, until it has one', async () => {
+    const id = await ordered(connector, { items: [{ ...ITEM, sku: null, name: '<script>' }] })
+    expect(notesOf(connector, id)).toEqual([
+      '&#34;&#60;script&#62;&#34; has no SKU: enter the accounting&#39;s product code as its SKU.',
+    ])
+    connector.shop.sql(id, {
+      line_items: connector.shop.order(id).line_items.map(line => ({ ...line, sku: 'SKU-1' })),
+    })
+    await connector.poll()
+    await connector.settle()
+    expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
+    expect((await connector.state(id)).attention).toBeUndefined()
+  })
+
+  test('an order that the accounting refuses is sent once, and again when it is corrected', async () => {
+    const id = await ordered(connector, { items: [{ ...ITEM, sku: 'UNKNOWN' }] })
+    for (let again = 0; again < 3; again++) {
+      connector.hint(id)
+      await connector.settle()
+    }
+    expect(requestsOf(connector, id)).toEqual([`create ${id}`])
+    expect((await connector.state(id)).attention).toMatchObject({ code: 'create_refused' })
+    expect(notesOf(connector, id)).toHaveLength(1)
+    connector.shop.sql(id, {
+      line_items: connector.shop.order(id).line_items.map(line => ({ ...line, sku: 'SKU-1' })),
+    })
+    connector.hint(id)
+    await connector.settle()
+    expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
+  })
+})
+
+test('its own writes start no loop, with HPOS and without', async () => {
+  for (const hpos of [true, false]) {
+    await using connector = await startConnector({ hpos })
+    const id = await ordered(connector)
+    const before = connector.shop.requests()
+    // Every write of the connector announced the order again.
+    for (let echo = 0; echo < 5; echo++) {
+      connector.hint(id)
+      await connector.settle()
+    }
+    expect(connector.shop.requests() - before).toBe(5)
+    expect(connector.requests).toHaveLength(1)
+    expect(notesOf(connector, id)).toHaveLength(1)
+  }
+})
+
+test('a message of an older version changes nothing', async () => {
+  const id = await ordered(connector)
+  connector.publish(String(id), 'order.updated', { status: 'refunded', return_number: 7 })
+  await connector.settle()
+  const state = await connector.state(id)
+  expect(state.version).toBe(2)
+  expect(metaOf(connector, id)).toMatchObject({ status: 'refunded', return_number: 7 })
+})
+
+describe('polling', () => {
+  test('finds orders and changes whose webhooks were lost, and enqueues nothing twice', async () => {
+    await using connector = await startConnector()
+    const first = connector.shop.create({ items: [ITEM] }).id
+    expect(await connector.poll()).toContain(String(first))
+    await connector.settle()
+    expect(await connector.poll()).toEqual([])
+    connector.shop.edit(first, { status: 'refunded' })
+    expect(await connector.poll()).toEqual([String(first)])
+    await connector.settle()
+    expect(metaOf(connector, first)).toMatchObject({ status: 'refunded' })
+  })
+
+  test('compares all orders once a day, for changes without a date, and revives disabled webhooks', async () => {
+    await using connector = await startConnector({ hpos: false })
+    const id = await ordered(connector)
+    const { id: webhook } = await connector.shop.webhooks.create({
+      ...{ name: 'test', topic: 'order.updated', delivery_url: 'http://127.0.0.1:1/', secret: 's' },
+    })
+    connector.connection.webhooks = { secret: 's', ids: [webhook] }
+    expect(await connector.poll()).toEqual([])
+    for (let failure = 0; failure < 7; failure++) {
+      connector.shop.webhooks.queue('order.updated', id)
+      await connector.shop.visit()
+    }
+    expect(connector.shop.webhooks.get(webhook)).toMatchObject({ status: 'disabled' })
+    expect(await connector.poll(30 * 60_000)).toEqual([])
+    connector.shop.sql(id, { total: '1' })
+    expect(await connector.poll(30 * 60_000)).toEqual([])
+    expect(await connector.poll(24 * 60 * 60_000)).toEqual([String(id)])
+    expect(connector.shop.webhooks.get(webhook)).toMatchObject({ status: 'active' })
+  })
+})

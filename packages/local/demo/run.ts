@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual, styleText } from 'node:util'
+import { freePorts } from '../ports.ts'
+import { type Stack, startStack } from '../stack.ts'
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+/** An action, and what must be observed afterwards. */
+export type Step<Parties> = readonly [
+  where: string,
+  what: string,
+  act: (parties: Parties) => Promise<readonly unknown[]>,
+  expected: readonly unknown[],
+]
+
+export type Demo<Parties> = {
+  steps: readonly Step<Parties>[]
+  /** Who takes part, and how they leave. */
+  partiesOf: (stack: Stack, dataDir: string) => Promise<Parties & { close: () => unknown }>
+  /** What to look at afterwards, with `--stay`. */
+  look: (stack: Stack, parties: Parties) => string
+}
+
+/** Runs the steps; returns the failed one, or undefined. */
+const play = async <Parties>(
+  steps: readonly Step<Parties>[],
+  parties: Parties,
+): Promise<string | undefined> => {
+  const began = performance.now()
+  const show = (mark: string, where: string, what: string, observed: string) => {
+    const time = ((performance.now() - began) / 1000).toFixed(2).padStart(6)
+    say(`${time} s  ${mark} ${where.padEnd(17)} ${what}`)
+    say(styleText('dim', `${' '.repeat(30)}${observed}`))
+  }
+  for (const [where, what, act, expected] of steps) {
+    const found = await act(parties).catch(error => [String(error)])
+    if (!isDeepStrictEqual(found, expected)) {
+      const difference = `expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`
+      show(styleText('red', '✘'), where, what, difference)
+      return what
+    }
+    show(styleText('green', '✔'), where, what, found.join(', '))
+  }
+  return undefined
+}
+
+/**
+ * Runs a demo on a stack of its own, with separate ports and data, so that it can run alongside `npm start`. Ends the
+ * process.
+ */
+export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>): Promise<never> => {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+  const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-demo-'))
+  say('Starting the relay and a sandbox of the accounting service …')
+  try {
+    const verbose = process.argv.includes('--verbose')
+    const stays = process.argv.includes('--stay')
+    const ports = await freePorts()
+    const stack = await startStack({
+      ...{ ports, dataDir, watch: false, signal: stopping.signal, withConsole: stays },
+      onNextConsoleUrl: url => say(`For another session of the console: ${url}`),
+      ...(verbose && { verbose, print: say }),
+    })
+    try {
+      const parties = await partiesOf(stack, dataDir)
+      try {
+        const failed = await play(steps, parties)
+        say(failed === undefined ? `\nAll ${steps.length} steps were observed.` : `\nNot observed: ${failed}`)
+        process.exitCode = failed === undefined ? 0 : 1
+        if (stays && !stopping.signal.aborted) {
+          say(`${look(stack, parties)}\nCtrl-C stops everything.`)
+          const stopped = new Promise(resolve => stopping.signal.addEventListener('abort', resolve))
+          await Promise.race([stopped, stack.broken])
+        }
+      } finally {
+        await parties.close()
+      }
+    } finally {
+      await stack.stop()
+    }
+  } catch (error) {
+    say(`Cannot start the demo: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  process.exit()
+}

@@ -1,0 +1,105 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import { settingsFrom } from '@order-relay/local/settings.ts'
+import { LANGUAGES } from '@order-relay/woocommerce/lib/words.ts'
+import type { Cli } from '../core/command.ts'
+import { periodOption, since } from '../core/options.ts'
+import { check, KEY_VARIABLE } from './check.ts'
+import { connect, disconnect } from './connect.ts'
+import { done, importOrders, list } from './orders.ts'
+
+const percent = (text: string): number => {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= 0 && value <= 100) return value
+  throw new InvalidArgumentError('Expected a percentage such as 10 or 8.5.')
+}
+
+const language = (description: string) =>
+  new Option('--language <code>', description).choices(LANGUAGES).default('en' as const)
+
+const KEY_HELP = `\nThe key of the shop's REST API, ck_…:cs_…, is read from standard input, prompted for, or in the variable ${KEY_VARIABLE}. To check, read rights are enough; to connect, it needs Read/Write.`
+
+/** `relay woo start`: runs until it is stopped. */
+const startLocal = async () => {
+  // Slow to load and only needed here.
+  const { startConnector, WOO_PORT } = await import('@order-relay/woocommerce/local.ts')
+  const connector = await startConnector({
+    ...settingsFrom(process.env),
+    port: Number(process.env.WOO_PORT ?? WOO_PORT),
+  })
+  process.stdout.write(`WooCommerce connector ready at ${connector.url}\n`)
+  await new Promise(resolve => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
+  })
+  await connector.close()
+}
+
+/** `relay woo`: WooCommerce shops. */
+export const wooCommands = ({ program, run }: Cli): void => {
+  const woo = program.command('woo').description('Check and connect WooCommerce shops.')
+  woo
+    .command('check')
+    .description(
+      "Read a shop's orders, and report what would become of each as an invoice. Writes nothing to the shop. The exit code is 1 if an order does not fit.",
+    )
+    .argument('<shop>', "the shop's address, such as https://shop.example")
+    .addOption(periodOption('90d'))
+    .option('--until <when>', 'end of the period: 2h, 7d, or a date (default: now)', since)
+    .option('--accounting <url>', 'read the settings and products of a sandbox')
+    .option('--tax-rate <percent>', "the accounting's tax rate", percent)
+    .option('--prices-exclude-tax', "the accounting's prices exclude tax")
+    .option('--no-default-customer', 'the accounting has no default customer')
+    .option('--products <file>', "export of the accounting's products, with their codes in the first column")
+    .option('--settings <file>', 'use these settings, such as those of --save after editing')
+    .option('--accept-differences', 'accept invoices whose totals differ from those of the shop')
+    .option('--page <file>', 'write the report as an HTML file as well')
+    .option('--save <file>', 'write the settings that relay woo connect uses, to be edited')
+    .addOption(language('language of the report'))
+    .addHelpText('after', KEY_HELP)
+    .action(run(check))
+  woo
+    .command('connect')
+    .description(
+      "Connect a shop: create its webhooks, a store's key and the feed, store everything, and test both ways. Safe to repeat.",
+    )
+    .argument('<source>', 'source of the shop in stores.yml, with "feed: http"')
+    .requiredOption('--shop <url>', "the shop's address, such as https://shop.example")
+    .option('--settings <file>', 'settings that relay woo check has written with --save')
+    .option('--accept-differences', 'accept invoices whose totals differ from those of the shop')
+    .addOption(language('language of the notes in the shop'))
+    .addHelpText('after', KEY_HELP)
+    .action(run(connect))
+  woo
+    .command('disconnect')
+    .description(
+      'Disconnect a shop: remove its webhooks, its key and its feed. What is known of its orders stays.',
+    )
+    .argument('<source>', 'source of the shop')
+    .action(run(disconnect))
+  woo
+    .command('list')
+    .description(
+      'List the connected shops, and the orders that need somebody. The exit code is 1 if there are any.',
+    )
+    .argument('[source]', 'only this shop')
+    .action(run(list))
+  woo
+    .command('done')
+    .description('Take an order off the list, until something else needs somebody.')
+    .argument('<source>', 'source of the shop')
+    .argument('<order>', 'id of the order in the shop')
+    .action(run(done))
+  woo
+    .command('import')
+    .description(
+      'Send past orders of a shop through the relay. Safe to repeat, which continues an import that ended early.',
+    )
+    .argument('<source>', 'source of the shop')
+    .requiredOption('--since <when>', 'start of the period: 2h, 7d, or a date', since)
+    .option('--until <when>', 'end of the period: 2h, 7d, or a date (default: now)', since)
+    .option('--dry-run', 'count the orders, and send nothing')
+    .action(run(importOrders))
+  woo
+    .command('start')
+    .description('Run the connector on this machine, for the local stack (npm start).')
+    .action(startLocal)
+}

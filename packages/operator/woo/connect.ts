@@ -1,0 +1,201 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Connection, connectionId } from '@order-relay/woocommerce/lib/connections.ts'
+import { PATHS } from '@order-relay/woocommerce/lib/receiver.ts'
+import type { Shop } from '@order-relay/woocommerce/lib/shop.ts'
+import { ShopError } from '@order-relay/woocommerce/lib/shop.ts'
+import type { Language } from '@order-relay/woocommerce/lib/words.ts'
+import { createClient, RequestError, sign } from 'order-relay-store'
+import { type Context, storeNamed } from '../core/context.ts'
+import { cannot, messageOf } from '../core/errors.ts'
+import { lines, type Report, shellWord } from '../core/output.ts'
+import { createKey, revokeKey } from '../stores/credentials.ts'
+import { openShop, settingsIn } from './check.ts'
+import { connectorOf } from './connector.ts'
+
+const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const
+
+/** The functions read connections and keys again every minute. */
+const NOTICED_WITHIN_MS = 90_000
+
+/** Repeats until the other side has noticed a change. */
+const untilNoticed = async <Found>(attempt: () => Promise<Found | undefined>): Promise<Found | undefined> => {
+  for (const end = Date.now() + NOTICED_WITHIN_MS; ; await sleep(1000)) {
+    const found = await attempt()
+    if (found !== undefined || Date.now() > end) return found
+  }
+}
+
+const keyName = 'woocommerce'
+
+/** The store's key for the connector: that of the connection, or a new one. */
+const relayKey = async (
+  context: Context,
+  source: string,
+  existing: Connection | undefined,
+): Promise<string> => {
+  if (existing !== undefined) return existing.relay.key
+  await revokeKey(context, source, keyName).catch(() => undefined)
+  return (await createKey(context, source, { name: keyName })).data.key
+}
+
+/** Creates the webhooks, which proves that the key may write. */
+const createWebhooks = async (shop: Shop, url: string, secret: string) => {
+  const ids: number[] = []
+  try {
+    for (const topic of TOPICS) ids.push((await shop.createWebhook(topic, url, secret)).id)
+    return ids
+  } catch (error) {
+    for (const id of ids) await shop.removeWebhook(id)
+    const isRefused = error instanceof ShopError && (error.status === 401 || error.status === 403)
+    const remedy = isRefused ? "give the shop's key the permission Read/Write" : undefined
+    throw cannot('create the webhooks in the shop', messageOf(error), remedy, error)
+  }
+}
+
+/** Sends a signed and a forged message to each of the two addresses, as the shop and the relay do. */
+const testEndpoint = async (endpoint: string, { settings, webhooks, relay }: Connection): Promise<void> => {
+  const id = connectionId(settings.source)
+  const post = async (path: string, body: string, headers: Record<string, string>) => {
+    const response = await fetch(endpoint + path + id, {
+      ...{ method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
+      signal: AbortSignal.timeout(10_000),
+    })
+    return response.status
+  }
+  const webhook = (secret: string) => ({
+    'x-wc-webhook-signature': createHmac('sha256', secret).update('{}').digest('base64'),
+  })
+  const test = JSON.stringify({
+    event: 'relay.test',
+    delivery: 'test',
+    version: 0,
+    data: { source: settings.source, external_id: 'test' },
+  })
+  const message = async (secret: string) => ({
+    'x-service-signature': await sign(test, secret),
+  })
+  const accepted = await untilNoticed(async () => {
+    const statuses = [
+      await post(PATHS.shop, '{}', webhook(webhooks.secret)),
+      await post(PATHS.feed, test, await message(relay.secret)),
+    ]
+    return statuses.every(status => status === 200) || undefined
+  })
+  const forged = [
+    await post(PATHS.shop, '{}', webhook('forged')),
+    await post(PATHS.feed, test, await message('forged')),
+  ]
+  if (accepted === undefined || forged.some(status => status !== 401))
+    throw cannot(
+      'use the connector',
+      `${endpoint} does not verify messages of this connection`,
+      'deploy it again',
+    )
+}
+
+export type ConnectOptions = {
+  shop: string
+  settings?: string | undefined
+  acceptDifferences?: boolean | undefined
+  language: Language
+}
+
+/** `relay woo connect`: keys, webhooks and the feed of a shop. Safe to repeat. */
+export const connect = async (context: Context, source: string, options: ConnectOptions): Promise<Report> => {
+  const action = `connect "${source}"`
+  const { feed } = storeNamed(context, source)
+  if (feed === 'sqs' || feed.http !== undefined)
+    throw cannot(
+      action,
+      'the connector registers the URL of its feed',
+      `set "feed: http" for it in stores.yml and deploy`,
+    )
+  if (options.settings === undefined)
+    throw cannot(
+      action,
+      'its settings are not known',
+      `create them: relay woo check ${options.shop} --save shop.yml, then pass --settings shop.yml`,
+    )
+  const settings = { ...(await settingsIn(options.settings)), source, shop: options.shop }
+  if (!settings.pricesIncludeTax && options.acceptDifferences !== true)
+    throw cannot(
+      action,
+      "the accounting's prices exclude tax, so that totals can differ",
+      'switch on "Prices include tax" there, or pass --accept-differences',
+    )
+  const connector = connectorOf(context)
+  const endpoint = await connector.endpoint()
+  const { shop, url, key, secret } = await openShop(context, options.shop)
+  await shop.statuses().catch(error => {
+    throw cannot(
+      'read the shop',
+      messageOf(error),
+      "check the address and the key of the shop's REST API",
+      error,
+    )
+  })
+  const existing = await connector.find(source)
+  const { apiUrl } = await context.stack()
+  const id = connectionId(source)
+
+  const relay = { url: apiUrl, key: await relayKey(context, source, existing) }
+  const webhookSecret = randomBytes(32).toString('base64url')
+  const ids = await createWebhooks(shop, `${endpoint}${PATHS.shop}${id}`, webhookSecret)
+  const client = createClient({ baseUrl: apiUrl, key: relay.key, source })
+  const registered = await untilNoticed(() =>
+    client.registerWebhook(`${endpoint}${PATHS.feed}${id}`).catch(error => {
+      // A new key is known within a minute.
+      if (error instanceof RequestError && error.status === 401) return undefined
+      throw cannot(action, messageOf(error), undefined, error)
+    }),
+  )
+  if (registered === undefined) throw cannot(action, 'the relay does not accept the new key', 'try again')
+  const connection: Connection = {
+    settings: { ...settings, shop: url },
+    language: options.language,
+    shop: { url, key, secret },
+    webhooks: { secret: webhookSecret, ids },
+    relay: { ...relay, secret: registered.secret },
+  }
+  await connector.save(connection)
+  if (existing !== undefined) await removeWebhooks(shop, existing)
+  await testEndpoint(endpoint, connection)
+  return {
+    data: { source, shop: url, endpoint, webhooks: ids },
+    text: lines(
+      `Connected ${url} as "${source}": ${ids.length} webhooks, the key "${keyName}" and the feed are in place, and the connector verifies both.`,
+      `Past orders: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
+    ),
+  }
+}
+
+const removeWebhooks = async (shop: Shop, { webhooks }: Connection) => {
+  for (const id of webhooks.ids) await shop.removeWebhook(id)
+}
+
+/** `relay woo disconnect`: removes what `connect` has made. What is known of its orders stays. */
+export const disconnect = async (context: Context, source: string): Promise<Report> => {
+  const connector = connectorOf(context)
+  const connection = await connector.connection(source)
+  const { relay } = connection
+  const left: string[] = []
+  const attempt = (what: string, work: Promise<unknown>) =>
+    work.catch(error => {
+      left.push(`${what}: ${messageOf(error)}`)
+    })
+  await attempt("the shop's webhooks", removeWebhooks(connector.shopOf(connection), connection))
+  const client = createClient({ baseUrl: relay.url, key: relay.key, source })
+  const url = `${await connector.endpoint()}${PATHS.feed}${connectionId(source)}`
+  await attempt('the feed', client.removeWebhook(url))
+  await attempt(`the key "${keyName}"`, revokeKey(context, source, keyName))
+  await connector.remove(source)
+  return {
+    data: { source, disconnected: true, left },
+    ok: left.length === 0,
+    text: lines(
+      `Disconnected "${source}".`,
+      left.map(each => `Could not remove ${each}`),
+    ),
+  }
+}

@@ -1,0 +1,88 @@
+import { compareOrders } from '@order-relay/woocommerce/lib/compare.ts'
+import { attentionKey } from '@order-relay/woocommerce/lib/state.ts'
+import { attentionText } from '@order-relay/woocommerce/lib/words.ts'
+import type { Context } from '../core/context.ts'
+import { cannot } from '../core/errors.ts'
+import { count, lines, type Report, shellWord, table } from '../core/output.ts'
+import { progress } from '../core/terminal.ts'
+import { connectorOf } from './connector.ts'
+
+/** `relay woo list`: the connected shops, and the orders that need somebody, each with what to do. */
+export const list = async (context: Context, source: string | undefined): Promise<Report> => {
+  const connector = connectorOf(context)
+  const connections =
+    source === undefined ? await connector.connections() : [await connector.connection(source)]
+  const shops = await Promise.all(
+    connections.map(async ({ settings, language }) => {
+      const needs = []
+      for await (const { order, since, attention } of connector.needing(settings.source))
+        needs.push({ order, since, code: attention.code, action: attentionText(attention, language) })
+      const polled = await connector.states.cursor(settings.source, 'poll')
+      return { source: settings.source, shop: settings.shop, polled, needs }
+    }),
+  )
+  const total = shops.reduce((sum, { needs }) => sum + needs.length, 0)
+  return {
+    data: { shops },
+    ok: total === 0,
+    text: lines(
+      shops.length === 0
+        ? 'No shop is connected.'
+        : table(
+            ['SOURCE', 'SHOP', 'POLLED', 'NEED SOMEBODY'],
+            shops.map(each => [each.source, each.shop, each.polled, each.needs.length]),
+          ),
+      ...shops.map(each => [
+        ...(each.needs.length === 0 ? [] : ['', `Orders of "${each.source}" that need somebody:`]),
+        ...each.needs.map(({ order, since, action }) => `${order}, since ${since}: ${action}`),
+      ]),
+      total > 0 && `\nWhen one is done: relay woo done <source> <order>${context.flags}`,
+    ),
+  }
+}
+
+/** `relay woo done`: takes an order off the list, until something else needs somebody. */
+export const done = async (context: Context, source: string, order: string): Promise<Report> => {
+  const { states } = connectorOf(context)
+  const { state, revision, since = '' } = await states.get(source, order)
+  const { attention, ...others } = state
+  if (attention === undefined)
+    throw cannot(
+      `mark the order "${order}" as done`,
+      'it needs nobody',
+      `see relay woo list ${shellWord(source)}${context.flags}`,
+    )
+  await states.save(source, order, { ...others, done: attentionKey(attention) }, revision, since)
+  return { data: { source, order, done: attention.code }, text: `Order ${order} of "${source}" is done.` }
+}
+
+export type ImportOptions = { since: Date; until?: Date | undefined; dryRun?: boolean | undefined }
+
+/** `relay woo import`: sends past orders through the relay. Safe to repeat, which continues an import that ended early. */
+export const importOrders = async (
+  context: Context,
+  source: string,
+  { since, until = new Date(), dryRun = false }: ImportOptions,
+): Promise<Report> => {
+  const connector = connectorOf(context)
+  const connection = await connector.connection(source)
+  using reading = progress(context.terminal, 'orders read')
+  async function* orders() {
+    for await (const order of connector.shopOf(connection).orders(since, until)) {
+      reading.advance()
+      yield order
+    }
+  }
+  const { read, enqueued } = await compareOrders(orders(), connection, {
+    states: connector.states,
+    enqueue: dryRun ? async () => undefined : connector.enqueue,
+  })
+  const verb = dryRun ? 'would be sent' : 'are on their way'
+  return {
+    data: { source, read, enqueued, dryRun },
+    text: lines(
+      `${count(read, 'order')} read; ${enqueued} of them ${verb}, the others are up to date or become no invoice.`,
+      !dryRun && enqueued > 0 && `Their progress: relay imports${context.flags}`,
+    ),
+  }
+}
