@@ -59,6 +59,7 @@ const ASSUMED = {
   eventLogKb: 0.8,
   feederMs: 100,
   feederLogKb: 0.5,
+  checkMs: 200,
   pollsAMinute: 15,
   /** Between most regions, in dollars. */
   transferGb: 0.02,
@@ -269,7 +270,7 @@ test('a month without traffic', async () => {
   const http = Array.from({ length: 100 }, (_, each): Store => {
     return { source: `h-${each}`, feed: { http: 'https://a.example', disable_after: 60 } }
   })
-  const reconcile = createReconciler({ ...stack, telemetry, ...runtime, sleep: async () => undefined })
+  const reconcile = createReconciler({ ...stack, http: async () => ({ status: 500, headers: {}, text: '' }), telemetry, ...runtime, sleep: async () => undefined })
   const { 'Query orders': run = 0 } = await counted(() => reconcile(scheduledEvent, context()))
   /** An alarm over several metrics is billed for each. */
   const overMetrics = (resources: object) =>
@@ -285,7 +286,7 @@ test('a month without traffic', async () => {
       dashboard: PRICES.dashboard,
       polling: queues * ASSUMED.pollsAMinute * MINUTES_A_MONTH * PRICES.fifoRequest,
       key: PRICES.kmsKey,
-      checks: (MINUTES_A_MONTH / 5) * (run / MILLION),
+      checks: MINUTES_A_MONTH * (run / MILLION + PRICES.invocation + lambda(0.25, ASSUMED.checkMs) / MILLION),
     }
   }
   const rows = documented('## A month without traffic', 2)

@@ -12,7 +12,8 @@ import { TARGETS, type Target, WEB } from './places.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario, type World } from './world.ts'
 
-type Days = Omit<Scenario, 'name'> & {
+type Days = Omit<Scenario, 'name' | 'happens'> & {
+  happens?: (world: World, alarms: ReturnType<typeof alarmMonitor>) => void
   /** Alarms with a lasting cause; times at which one of them is not raised are reported. */
   lasting?: { pages: readonly string[]; from: number; until: number }
 }
@@ -21,7 +22,7 @@ const every = (interval: number, until: number) =>
   Array.from({ length: Math.floor(until / interval) }, (_, count) => (count + 1) * interval)
 
 /** Simulates days with the sandbox's retry schedule and the alarms raised by the functions' metrics. */
-const days = async ({ lasting, ...scenario }: Days) => {
+const days = async ({ lasting, happens: begins, ...scenario }: Days) => {
   let elapsed = () => 0
   const alarms = alarmMonitor(() => elapsed())
   const { telemetry } = recordingTelemetry(alarms.measure)
@@ -33,7 +34,7 @@ const days = async ({ lasting, ...scenario }: Days) => {
         const pages = lasting?.pages.filter(page => at > lasting.from && !alarms.isRaised(page)) ?? []
         silent.push(...pages.map(page => `${page} after ${at / HOUR} hours`))
       })
-    scenario.happens?.(world)
+    begins?.(world, alarms)
   }
   const run = await runScenario({ name: 'days', telemetry, ...scenario, happens }, ONCE)
   expect(silent).toEqual([])
@@ -64,6 +65,7 @@ test('while the API key is wrong, delays calls and handles other events; then us
       1002: { ...PAID, at: 2 * MINUTE, mayRetry: true },
     },
     warm: true,
+    reconcileAt: every(MINUTE, 2 * HOUR),
     lasting: { pages: ['service-unauthorized'], from: 4 * MINUTE, until: HOUR },
     happens({ clock, cloud: { parameters }, stores, elapsed }) {
       for (const id of ['1001', '1002'])
@@ -95,6 +97,31 @@ test('raises an alarm for a secret rotated without the relay, and accepts the re
   expect(violations).toEqual(Array(5).fill(refused))
   expect(alarms.raised()).toEqual(['signature-failures'])
   within(alarms.raisedAt('signature-failures'), 2 * MINUTE, 15 * MINUTE)
+})
+
+test('tries everything that waited through a ten-minute outage within a minute of its end', async () => {
+  const [from, until] = [MINUTE, 11 * MINUTE]
+  const at: Record<string, number> = {}
+  const down: boolean[] = []
+  const ids = Array.from({ length: 20 }, (_, number) => `waits-${number}`)
+  const { violations } = await days({
+    orders: Object.fromEntries(
+      ids.map((id, number) => [id, { ...PAID, at: from + number * 10_000, mayRetry: true }]),
+    ),
+    outage: without('service', until),
+    reconcileAt: every(MINUTE, HOUR),
+    lasting: { pages: ['breaker-open'], from: 3 * MINUTE, until },
+    happens({ clock, stores, elapsed }, alarms) {
+      for (const id of ids)
+        stores.onMessage(id, ({ data }) => {
+          if ('status' in data && data.status === 'paid') at[id] ??= elapsed()
+        })
+      clock.after(until + 2 * MINUTE, () => down.push(alarms.isRaised('breaker-open')))
+    },
+  })
+  expect(violations).toEqual([])
+  expect(Math.max(...ids.map(id => at[id] ?? Number.POSITIVE_INFINITY)) - until).toBeLessThan(MINUTE)
+  expect(down).toEqual([false])
 })
 
 const TWO_DAYS = (elapsed: number) => (elapsed < 2 * DAY ? 6 * MINUTE : 0)
@@ -179,6 +206,7 @@ test.each<[string, Pick<Scenario, 'adjust' | 'outage'>, string[]]>([
         1003: { ...PAID, at: 2 * MINUTE, mayRetry: true },
         1004: { ...PAID, at: 61.5 * HOUR },
       },
+      reconcileAt: every(MINUTE, 60 * HOUR),
       lasting: { pages: [...others, 'order-stuck'], from: HOUR, until: 36 * HOUR },
       happens({ clock, queues: { orders } }) {
         for (const at of every(10 * MINUTE, 60 * HOUR))

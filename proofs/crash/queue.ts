@@ -162,9 +162,11 @@ export const fifoQueue = (
       release(message.group)
     },
 
-    changeVisibility(handle: string, ms: number) {
+    /** Returns whether the message was in flight. */
+    changeVisibility(handle: string, ms: number): boolean {
       const message = inFlight(handle)
       if (message !== undefined) hide(message, ms)
+      return message !== undefined
     },
   }
 }

@@ -374,7 +374,7 @@ describe('a read', () => {
     expect(timeouts).toEqual(Array(9).fill(3000))
     world.service = () => answering(200, found)
     expect(await read(found)).toMatchObject({ status: 200 })
-    expect(recorded.counted()).not.toContain('BreakerOpened')
+    expect(recorded.counted()).not.toContain('ServiceUnavailable')
   })
 })
 

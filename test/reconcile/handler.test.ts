@@ -22,7 +22,7 @@ const LASTS = 300_000
 
 const reconcilerAt = (checksPerSecond: number) =>
   createReconciler({
-    ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.25, sleep },
+    ...{ ...stack, http: async () => Promise.reject(new Error('no service')), telemetry: recorded.telemetry, now: () => now, random: () => 0.25, sleep },
     settings: { ...stack.settings, checksPerSecond: String(checksPerSecond) },
   })
 const reconcile = reconcilerAt(1000)

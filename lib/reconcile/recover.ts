@@ -1,0 +1,146 @@
+import type { Accounting } from '../accounting/client.ts'
+import { AccountingError, type AccountingErrorCode } from '../accounting/errors.ts'
+import { isServiceFailure, mayRetryEarly } from '../orders/failing.ts'
+import { type Orders, SHARDS } from '../orders/repository.ts'
+import type { Failing, StoredOrder } from '../orders/stored.ts'
+import type { Runtime, Sleep } from '../platform/environment.ts'
+import type { Telemetry } from '../platform/telemetry.ts'
+
+/** The pause between two reads of a service that does not answer, in milliseconds. */
+const PROBE_EVERY_MS = 15_000
+
+/** How long the outcome of a released event is awaited: a call's timeout and the latency of the queue, in milliseconds. */
+const OUTCOME_MS = 15_000
+const POLL_MS = 500
+
+/** Orders whose attempts fail in turn, after which the service counts as failing. */
+const FAILED_ORDERS = 3
+
+/** Maximum number of events released together, and of orders released in a run. */
+const MAX_BATCH = 64
+const MAX_ORDERS = 1000
+
+/** How long after its next attempt was due a failing event is not yet a dead letter, in milliseconds. */
+const ALIVE_MS = 3 * 60_000
+
+type Waiting = StoredOrder & { failing: Failing }
+
+const isForService = ({ failing }: Waiting) => isServiceFailure(failing)
+
+const isFailing = (stored: StoredOrder | undefined): stored is Waiting => stored?.failing !== undefined
+
+/** The metric of a service that cannot serve any order. */
+const DOWN: Readonly<Partial<Record<AccountingErrorCode, 'ServiceUnavailable' | 'ServiceUnauthorized'>>> = {
+  unavailable: 'ServiceUnavailable',
+  unauthorized: 'ServiceUnauthorized',
+}
+
+export type RecoveryDependencies = Runtime & {
+  orders: Pick<Orders, 'failing' | 'get'>
+  read: Accounting['read']
+  /** Makes the failing event of an order visible; returns false if it no longer waits. */
+  release: (stored: Waiting) => Promise<boolean>
+  /** Resolves when the next event may be released. */
+  inTime: () => Promise<unknown>
+  sleep: Sleep
+  telemetry: Telemetry
+}
+
+/**
+ * Ends the waiting of events that failed because of the accounting service, as soon as it answers again (promise P8).
+ * Reads one of the orders until it is answered, which does not use up an attempt of its event. Then releases the events
+ * with a slow start: one, and twice as many while they succeed. Ends when several orders in turn fail again.
+ *
+ * @param hasTime whether the run may continue
+ */
+export const recovery = ({
+  orders,
+  read,
+  release,
+  inTime,
+  sleep,
+  telemetry,
+  now,
+}: RecoveryDependencies): ((hasTime: () => boolean) => Promise<{ released: number }>) => {
+  const waitingIn = async (shard: string) => {
+    const found: Waiting[] = []
+    for await (const key of orders.failing(shard)) {
+      const stored = await orders.get(key, 'eventual')
+      if (isFailing(stored) && Date.parse(stored.failing.next_at) > now() - ALIVE_MS) found.push(stored)
+      if (found.filter(isForService).length >= MAX_ORDERS / SHARDS.length) break
+    }
+    return found
+  }
+
+  /** The orders that wait for the service. Reports the age of the oldest failing event, whatever it waits for. */
+  const waitingOrders = async () => {
+    const found = (await Promise.all(SHARDS.map(waitingIn))).flat()
+    const since = Math.min(...found.map(({ failing }) => Date.parse(failing.since)))
+    if (found.length > 0) telemetry.seconds('FailingEventAge', (now() - since) / 1000)
+    return found.filter(isForService)
+  }
+
+  const isServing = async ({ order }: Waiting) => {
+    try {
+      await read(order)
+      return true
+    } catch (error) {
+      if (!(error instanceof AccountingError)) throw error
+      const { [error.code]: metric } = DOWN
+      if (metric !== undefined) telemetry.count(metric)
+      return metric === undefined && error.code !== 'throttled'
+    }
+  }
+
+  /** The order once its released event has been handled; it is still failing if the event has failed again. */
+  const outcomeOf = async ({ order, failing }: Waiting) => {
+    for (const end = now() + OUTCOME_MS; now() < end; await sleep(POLL_MS)) {
+      const stored = await orders.get(order)
+      if (stored?.failing?.at !== failing.at) return { stored }
+    }
+    return undefined
+  }
+
+  const releaseAll = async (waiting: readonly Waiting[], hasTime: () => boolean) => {
+    let left = [...waiting]
+    let size = 1
+    let failures = 0
+    let count = 0
+    while (left.length > 0 && failures < FAILED_ORDERS && hasTime()) {
+      const ready = left.filter(({ failing }) => mayRetryEarly(failing, now())).slice(0, size)
+      // Until the pause of a breaker ends. Those that are due by now have been received again.
+      if (ready.length === 0) await sleep(POLL_MS)
+      left = left.filter(each => !ready.includes(each) && Date.parse(each.failing.next_at) > now())
+      const released: Waiting[] = []
+      for (const each of ready) {
+        await inTime()
+        if (await release(each)) released.push(each)
+      }
+      count += released.length
+      for (const outcome of await Promise.all(released.map(outcomeOf))) {
+        if (outcome === undefined) continue
+        const { stored } = outcome
+        if (!isFailing(stored)) failures = 0
+        // The breaker of an environment was open: the event has not been tried.
+        else if (stored.failing.code === 'not_called') left.push(stored)
+        else failures++
+      }
+      if (ready.length > 0) size = failures === 0 ? Math.min(2 * size, MAX_BATCH) : 1
+    }
+    return count
+  }
+
+  return async hasTime => {
+    for (;;) {
+      const waiting = await waitingOrders()
+      const [first] = waiting
+      if (first === undefined) return { released: 0 }
+      if (await isServing(first)) {
+        const early = waiting.filter(({ failing }) => mayRetryEarly(failing, now()))
+        return { released: await releaseAll(early, hasTime) }
+      }
+      await sleep(PROBE_EVERY_MS)
+      if (!hasTime()) return { released: 0 }
+    }
+  }
+}
