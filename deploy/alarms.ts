@@ -173,7 +173,10 @@ const definitions = (service: string) => {
       'The accounting service rejects the API key; no order can be processed',
       lasting(own('ServiceUnauthorized')),
     ],
-    'breaker-open': ['The accounting service is unavailable; orders wait', lasting(own('ServiceUnavailable'))],
+    'breaker-open': [
+      'The accounting service is unavailable; orders wait',
+      lasting(own('ServiceUnavailable')),
+    ],
     'history-throttled': [
       'DynamoDB throttles the history of the orders; changes are missing from it',
       any(own('HistoryThrottled')),

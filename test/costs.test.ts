@@ -270,7 +270,13 @@ test('a month without traffic', async () => {
   const http = Array.from({ length: 100 }, (_, each): Store => {
     return { source: `h-${each}`, feed: { http: 'https://a.example', disable_after: 60 } }
   })
-  const reconcile = createReconciler({ ...stack, http: async () => ({ status: 500, headers: {}, text: '' }), telemetry, ...runtime, sleep: async () => undefined })
+  const reconcile = createReconciler({
+    ...stack,
+    http: async () => ({ status: 500, headers: {}, text: '' }),
+    telemetry,
+    ...runtime,
+    sleep: async () => undefined,
+  })
   const { 'Query orders': run = 0 } = await counted(() => reconcile(scheduledEvent, context()))
   /** An alarm over several metrics is billed for each. */
   const overMetrics = (resources: object) =>

@@ -13,9 +13,6 @@ const PROBE_EVERY_MS = 15_000
 const OUTCOME_MS = 15_000
 const POLL_MS = 500
 
-/** Orders whose attempts fail in turn, after which the service counts as failing. */
-const FAILED_ORDERS = 3
-
 /** Maximum number of events released together, and of orders released in a run. */
 const MAX_BATCH = 64
 const MAX_ORDERS = 1000
@@ -28,6 +25,9 @@ type Waiting = StoredOrder & { failing: Failing }
 const isForService = ({ failing }: Waiting) => isServiceFailure(failing)
 
 const isFailing = (stored: StoredOrder | undefined): stored is Waiting => stored?.failing !== undefined
+
+/** The failures of an attempt that concern other orders, too. */
+const SHARED: readonly string[] = ['unavailable', 'unauthorized', 'throttled'] satisfies AccountingErrorCode[]
 
 /** The metric of a service that cannot serve any order. */
 const DOWN: Readonly<Partial<Record<AccountingErrorCode, 'ServiceUnavailable' | 'ServiceUnauthorized'>>> = {
@@ -49,7 +49,7 @@ export type RecoveryDependencies = Runtime & {
 /**
  * Ends the waiting of events that failed because of the accounting service, as soon as it answers again (promise P8).
  * Reads one of the orders until it is answered, which does not use up an attempt of its event. Then releases the events
- * with a slow start: one, and twice as many while they succeed. Ends when several orders in turn fail again.
+ * with a slow start: one, and twice as many while they succeed. Ends when the service fails again.
  *
  * @param hasTime whether the run may continue
  */
@@ -72,12 +72,12 @@ export const recovery = ({
     return found
   }
 
-  /** The orders that wait for the service. Reports the age of the oldest failing event, whatever it waits for. */
+  /** The orders that wait for the service, least recently tried first. Reports the age of the oldest failing event, whatever it waits for. */
   const waitingOrders = async () => {
     const found = (await Promise.all(SHARDS.map(waitingIn))).flat()
     const since = Math.min(...found.map(({ failing }) => Date.parse(failing.since)))
     if (found.length > 0) telemetry.seconds('FailingEventAge', (now() - since) / 1000)
-    return found.filter(isForService)
+    return found.filter(isForService).sort((a, b) => (a.failing.at < b.failing.at ? -1 : 1))
   }
 
   const isServing = async ({ order }: Waiting) => {
@@ -92,11 +92,11 @@ export const recovery = ({
     }
   }
 
-  /** The order once its released event has been handled; it is still failing if the event has failed again. */
+  /** The order once its released event has been handled; still failing if the event has failed again. */
   const outcomeOf = async ({ order, failing }: Waiting) => {
     for (const end = now() + OUTCOME_MS; now() < end; await sleep(POLL_MS)) {
       const stored = await orders.get(order)
-      if (stored?.failing?.at !== failing.at) return { stored }
+      if (stored?.failing?.at !== failing.at) return stored
     }
     return undefined
   }
@@ -104,28 +104,26 @@ export const recovery = ({
   const releaseAll = async (waiting: readonly Waiting[], hasTime: () => boolean) => {
     let left = [...waiting]
     let size = 1
-    let failures = 0
     let count = 0
-    while (left.length > 0 && failures < FAILED_ORDERS && hasTime()) {
-      const ready = left.filter(({ failing }) => mayRetryEarly(failing, now())).slice(0, size)
-      // Until the pause of a breaker ends. Those that are due by now have been received again.
-      if (ready.length === 0) await sleep(POLL_MS)
-      left = left.filter(each => !ready.includes(each) && Date.parse(each.failing.next_at) > now())
+    let isFailingAgain = false
+    while (left.length > 0 && !isFailingAgain && hasTime()) {
+      const batch = left.slice(0, size)
+      left = left.slice(size)
       const released: Waiting[] = []
-      for (const each of ready) {
+      for (const each of batch) {
         await inTime()
         if (await release(each)) released.push(each)
       }
       count += released.length
-      for (const outcome of await Promise.all(released.map(outcomeOf))) {
-        if (outcome === undefined) continue
-        const { stored } = outcome
-        if (!isFailing(stored)) failures = 0
-        // The breaker of an environment was open: the event has not been tried.
-        else if (stored.failing.code === 'not_called') left.push(stored)
-        else failures++
-      }
-      if (ready.length > 0) size = failures === 0 ? Math.min(2 * size, MAX_BATCH) : 1
+      const outcomes = (await Promise.all(released.map(outcomeOf))).filter(isFailing)
+      isFailingAgain = outcomes.some(({ failing }) => SHARED.includes(failing.code))
+      // The breaker of an environment was open, and the event has not been tried.
+      const untried = outcomes.filter(({ failing }) => failing.code === 'not_called')
+      left.unshift(...untried)
+      const pause = Math.max(0, ...untried.map(({ failing }) => failing.retry_after ?? 0))
+      if (pause > 0 && !isFailingAgain) await sleep(pause * 1000)
+      left = left.filter(({ failing }) => mayRetryEarly(failing, now()))
+      size = Math.min(2 * size, MAX_BATCH)
     }
     return count
   }

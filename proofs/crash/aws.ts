@@ -99,7 +99,11 @@ const isKeyUse = (command: object) =>
 const placeOfCommand = (name: FunctionName, command: { input: object }): string => {
   const target = targetOf(command.input as Record<string, unknown>)
   const short = target.startsWith(SECRETS_PATH) ? parameterOf(target) : nameOf(target)
-  const suffix = isKeyUse(command) ? ' key' : command instanceof QueryCommand ? ` ${command.input.IndexName}` : ''
+  const suffix = isKeyUse(command)
+    ? ' key'
+    : command instanceof QueryCommand
+      ? ` ${command.input.IndexName}`
+      : ''
   return placeOf(name, command.constructor.name.slice(0, -'Command'.length), short + suffix)
 }
 

@@ -7,7 +7,15 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, lines, type Report, table } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
-import { FLOW_NAMES, flowRates, lastBuckets, lastIntervals, type ReadSeries, type Series, seriesOf } from './metrics.ts'
+import {
+  FLOW_NAMES,
+  flowRates,
+  lastBuckets,
+  lastIntervals,
+  type ReadSeries,
+  type Series,
+  seriesOf,
+} from './metrics.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
