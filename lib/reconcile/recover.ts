@@ -129,16 +129,13 @@ export const recovery = ({
   }
 
   return async hasTime => {
-    for (;;) {
-      const waiting = await waitingOrders()
-      const [first] = waiting
-      if (first === undefined) return { released: 0 }
-      if (await isServing(first)) {
-        const early = waiting.filter(({ failing }) => mayRetryEarly(failing, now()))
-        return { released: await releaseAll(early, hasTime) }
-      }
+    const [first] = await waitingOrders()
+    if (first === undefined) return { released: 0 }
+    while (!(await isServing(first))) {
       await sleep(PROBE_EVERY_MS)
       if (!hasTime()) return { released: 0 }
     }
+    const early = (await waitingOrders()).filter(({ failing }) => mayRetryEarly(failing, now()))
+    return { released: await releaseAll(early, hasTime) }
   }
 }

@@ -1,3 +1,4 @@
+import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import { isOpen, refusalOf, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
@@ -11,8 +12,10 @@ import {
   type OrderPage,
   timelineOf,
 } from '../orders/orders.ts'
+import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
+import type { Readings } from './readings.ts'
 import { get, post } from './route.ts'
 
 const PAGE = 50
@@ -23,7 +26,7 @@ const day = v.optional(v.pipe(v.string(), v.isoDate()))
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** An order as a row of a list. */
-const summary = (stored: StoredOrder) => {
+const summary = (stored: StoredOrder, dead: DeadLettersOfOrder) => {
   const { order, updated_at } = stored
   const { source, external_id, result } = order
   return {
@@ -33,7 +36,7 @@ const summary = (stored: StoredOrder) => {
     open: requestViews(order)
       .filter(({ state }) => isOpen(state))
       .map(({ kind, state }) => ({ kind, state })),
-    waiting: whyWaiting(stored, Date.now()).links[0],
+    waiting: whyWaiting(stored, Date.now(), dead).links[0],
   }
 }
 
@@ -55,7 +58,9 @@ const pageOf = async (context: Context, { q, show, since, until, ...filter }: Fi
 
 const key = { source: v.string(), external_id: v.string() }
 
-export const orderRoutes = (context: Context) => [
+export const orderRoutes = (context: Context, readings: Readings) => {
+  const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
+  return [
   get(
     'orders',
     {
@@ -65,25 +70,28 @@ export const orderRoutes = (context: Context) => [
     },
     async filter => {
       const { orders, cursor, searched } = await pageOf(context, filter)
-      return { orders: orders.map(summary), cursor, searched }
+      const dead = await deadLetters()
+      return { orders: orders.map(stored => summary(stored, dead(stored.order))), cursor, searched }
     },
   ),
   get('order', key, async ({ source, external_id }) => {
     const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
     const { order } = stored
+    const dead = (await deadLetters())(order)
     const { version, doubt, result } = order
     const refusedAt = (id: string) => {
       const request = Object.values(order.open).find(each => each.id === id || each.others.includes(id))
       return request && refusalOf(request)?.since
     }
     return {
-      ...summary(stored),
+      ...summary(stored, dead),
       ...{ version, doubt, result, entries, complete },
       failing: stored.failing,
-      requests: requestViews(order).map(view => ({ ...view, refused_at: refusedAt(view.id) })),
-      why: whyWaiting(stored, Date.now(), announced),
+      requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => ({ ...view, refused_at: refusedAt(view.id) })),
+      why: whyWaiting(stored, Date.now(), dead, announced),
     }
   }),
   post('orders/check', key, order => checkOrders(context, [order])),
   post('orders/resend', key, order => resend(context, { ...order, rate: RESEND_RATE })),
 ]
+}
