@@ -4,7 +4,14 @@ import { type Item, setIfLater } from '../platform/dynamodb.ts'
 import { DAY, unixSeconds } from '../platform/environment.ts'
 import { messageGroupOf } from '../platform/fifo.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { isKnown, type Order, REQUEST_KINDS, type RequestKind, type RequestView, type Withdrawal } from './order.ts'
+import {
+  isKnown,
+  type Order,
+  REQUEST_KINDS,
+  type RequestKind,
+  type RequestView,
+  type Withdrawal,
+} from './order.ts'
 
 /** A request that the stores' API has accepted: its id and the time in unix milliseconds. */
 type Accepted = { id: string; accepted_at: number }
@@ -62,7 +69,8 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
         }),
       )
     },
-    announceRequest: (order: OrderKey, kind: RequestKind, request: Accepted) => announce(order, kind, request),
+    announceRequest: (order: OrderKey, kind: RequestKind, request: Accepted) =>
+      announce(order, kind, request),
     announceWithdrawal: (order: OrderKey, { of, ...withdrawal }: Withdrawal) =>
       announce(order, `withdraw_${of}`, withdrawal),
 

@@ -109,7 +109,9 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
           ...(period !== undefined && { since: since(period) }),
           limit: Number.POSITIVE_INFINITY,
         }
-        return keep(await readings.inTurn(command, () => makePlan(context, KINDS[command], { action, selection })))
+        return keep(
+          await readings.inTurn(command, () => makePlan(context, KINDS[command], { action, selection })),
+        )
       },
     ),
     post('plans/open', { ...command, file: v.string() }, async ({ command, file }) =>

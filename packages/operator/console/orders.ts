@@ -4,6 +4,7 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
+import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
 import {
   checkOrders,
   failingOrders,
@@ -12,8 +13,8 @@ import {
   type OrderPage,
   timelineOf,
 } from '../orders/orders.ts'
-import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
+import { RETRY_RATE, retry } from '../orders/retry.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
 import type { Readings } from './readings.ts'
 import { get, post } from './route.ts'
@@ -61,37 +62,43 @@ const key = { source: v.string(), external_id: v.string() }
 export const orderRoutes = (context: Context, readings: Readings) => {
   const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
   return [
-  get(
-    'orders',
-    {
-      ...{ q: text, source: text, cursor: text, since: day, until: day },
-      status: v.optional(v.picklist(STATUSES)),
-      show: v.optional(v.picklist(['unsettled', 'failing'])),
-    },
-    async filter => {
-      const { orders, cursor, searched } = await pageOf(context, filter)
-      const dead = await deadLetters()
-      return { orders: orders.map(stored => summary(stored, dead(stored.order))), cursor, searched }
-    },
-  ),
-  get('order', key, async ({ source, external_id }) => {
-    const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
-    const { order } = stored
-    const dead = (await deadLetters())(order)
-    const { version, doubt, result } = order
-    const refusedAt = (id: string) => {
-      const request = Object.values(order.open).find(each => each.id === id || each.others.includes(id))
-      return request && refusalOf(request)?.since
-    }
-    return {
-      ...summary(stored, dead),
-      ...{ version, doubt, result, entries, complete },
-      failing: stored.failing,
-      requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => ({ ...view, refused_at: refusedAt(view.id) })),
-      why: whyWaiting(stored, Date.now(), dead, announced),
-    }
-  }),
-  post('orders/check', key, order => checkOrders(context, [order])),
-  post('orders/resend', key, order => resend(context, { ...order, rate: RESEND_RATE })),
-]
+    get(
+      'orders',
+      {
+        ...{ q: text, source: text, cursor: text, since: day, until: day },
+        status: v.optional(v.picklist(STATUSES)),
+        show: v.optional(v.picklist(['unsettled', 'failing'])),
+      },
+      async filter => {
+        const { orders, cursor, searched } = await pageOf(context, filter)
+        const dead = await deadLetters()
+        return { orders: orders.map(stored => summary(stored, dead(stored.order))), cursor, searched }
+      },
+    ),
+    get('order', key, async ({ source, external_id }) => {
+      const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
+      const { order } = stored
+      const dead = (await deadLetters())(order)
+      const { version, doubt, result } = order
+      const refusedAt = (id: string) => {
+        const request = Object.values(order.open).find(each => each.id === id || each.others.includes(id))
+        return request && refusalOf(request)?.since
+      }
+      return {
+        ...summary(stored, dead),
+        ...{ version, doubt, result, entries, complete },
+        failing: stored.failing,
+        requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => ({
+          ...view,
+          refused_at: refusedAt(view.id),
+        })),
+        why: whyWaiting(stored, Date.now(), dead, announced),
+      }
+    }),
+    post('orders/check', key, order => checkOrders(context, [order])),
+    post('orders/retry', { source: text, external_id: text, cause: text }, selection =>
+      retry(context, { ...selection, rate: RETRY_RATE }),
+    ),
+    post('orders/resend', key, order => resend(context, { ...order, rate: RESEND_RATE })),
+  ]
 }

@@ -21,6 +21,7 @@ import {
   ordersWhere,
   timelineOf,
 } from './orders.ts'
+import { RETRY_RATE, retryOrders } from './retry.ts'
 import { waitingInWords, whyWaiting } from './why-waiting.ts'
 
 const requestText = ({ id, kind, of, state, reason }: RequestView) =>
@@ -96,7 +97,10 @@ const summary = ({ order, updated_at, failing }: StoredOrder, { letters }: DeadL
 /** When it began, and the error of the failing event or dead letter. */
 const failureOf = (failing: Failing | undefined, [letter]: readonly DeadLetter[] = []) => {
   if (letter === undefined) return [failing?.since, failing?.message]
-  return [letter.since, ['dead letter', letter.done && 'already done', letter.error].filter(Boolean).join(': ')]
+  return [
+    letter.since,
+    ['dead letter', letter.done && 'already done', letter.error].filter(Boolean).join(': '),
+  ]
 }
 
 const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
@@ -206,6 +210,17 @@ export const ordersCommands = ({ program, run }: Cli): void => {
       .argument('<external_id>', "the order's number in the store")
   ofOrder('show', 'Show an order: its result, its requests, why it waits, and its history.').action(run(show))
   ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
+  orders
+    .command('retry')
+    .description(
+      'Try now what waits: release failing events, and have requests that the service refused sent again.',
+    )
+    .argument('[source]', 'source of a store; with a number, only this order')
+    .argument('[external_id]', "the order's number in the store")
+    .option('--cause <code>', 'only this cause, such as unavailable, or the code of the refusal')
+    .option('--all', 'everything that waits')
+    .option('--rate <number>', 'orders per second', positive, RETRY_RATE)
+    .action(run(retryOrders))
   ofOrder(
     'erase',
     'Erase the data of a settled order on request, after confirmation by typing its number, and print what remains where. Erase it at the accounting service first.',

@@ -71,7 +71,8 @@ const LATE_MS = 5 * 60_000
 
 /** The failing event of an order, unless it is a dead letter, or has been one and was deleted. */
 const aliveOf = ({ failing }: StoredOrder, dead: DeadLettersOfOrder, now: number): Failing | undefined => {
-  if (failing === undefined || dead.letters.some(({ delivery }) => delivery === failing.delivery)) return undefined
+  if (failing === undefined || dead.letters.some(({ delivery }) => delivery === failing.delivery))
+    return undefined
   const isGone = isSpent(failing, dead) && dead.unread === 0 && now > Date.parse(failing.next_at) + LATE_MS
   return isGone ? undefined : failing
 }
@@ -133,10 +134,7 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing
 
 type Known = { stored: StoredOrder; failing: Failing | undefined; dead: DeadLettersOfOrder; now: number }
 
-const linksOf = (
-  { stored, failing, dead, now }: Known,
-  announced: readonly RequestView[],
-): WaitingLink[] => {
+const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly RequestView[]): WaitingLink[] => {
   const { order, bulk } = stored
   const { result, doubt } = order
   const links: WaitingLink[] = []

@@ -114,6 +114,7 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
 }
 
 const ACTIONS = {
+  retry: t('Retry now'),
   check: t('Check now'),
   replay: t('Replay the dead letter'),
   discard: t('Discard the dead letter'),

@@ -388,6 +388,7 @@ export const t = translator({
   '{count} other {count|request shares|requests share} its outcome':
     '{count} درخواست دیگر همین نتیجه را می‌گیرند',
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش، آخرین {when}',
+  'Retry now': 'تلاش دوباره',
   'Check now': 'بررسی همین حالا',
   'Replay the dead letter': 'اجرای دوبارهٔ پیام ناکام',
   'Discard the dead letter': 'حذف پیام ناکام',
