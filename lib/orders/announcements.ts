@@ -79,11 +79,12 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
       const { Item = {} } = await dynamodb.send(
         new GetItemCommand({ TableName: table, Key: announcementKey(order), ConsistentRead }),
       )
+      const requests = REQUEST_KINDS.flatMap(kind => {
+        const request = acceptedOf(Item, kind)
+        return request === undefined ? [] : [{ ...request, kind }]
+      })
       return {
-        requests: REQUEST_KINDS.flatMap(kind => {
-          const request = acceptedOf(Item, kind)
-          return request === undefined ? [] : [{ ...request, kind }]
-        }),
+        ...(requests.length > 0 && { requests }),
         ...(Item.accepted?.SS !== undefined && { accepted: Item.accepted.SS }),
         withdrawals: REQUEST_KINDS.flatMap(of => {
           const withdrawal = acceptedOf(Item, `withdraw_${of}`)

@@ -75,7 +75,7 @@ describe('an accepted change', () => {
       expect(stack.commands()).toEqual([
         'GetItem',
         'SendMessage',
-        ...(action === 'create' ? ['UpdateItem'] : []),
+        'UpdateItem',
       ])
       const [{ request = '', ...first } = {}, ...more] = await queued()
       const event = { event: `order.${action}`, delivery: id }

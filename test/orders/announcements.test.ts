@@ -25,7 +25,7 @@ test('announces a create and one withdrawal of each kind in a single item, for a
   await announcements.announceWithdrawal(order, withdrawal)
   await announcements.announceWithdrawal(order, { id: 'x', of: 'create', accepted_at: NOW + 1 })
   expect(await announcements.get(order)).toEqual({
-    create,
+    requests: [{ ...create, kind: 'create' }],
     withdrawals: [
       { id: 'x', of: 'create', accepted_at: NOW + 1 },
       withdrawal,
@@ -45,7 +45,7 @@ test('a later announcement replaces earlier ones of the same kind', async () => 
   for (const each of [create, { id: 'c2', accepted_at: NOW + 1 }])
     await announcements.announceRequest(order, 'create', each)
   expect(await announcements.get(order)).toEqual({
-    create: { id: 'c2', accepted_at: NOW + 1 },
+    requests: [{ id: 'c2', accepted_at: NOW + 1, kind: 'create' }],
     withdrawals: [last],
   })
 })
@@ -62,7 +62,10 @@ test('an older or repeated announcement changes nothing', async () => {
     accepted_at: NOW - DAY * 1000,
   })
   await announcements.announceWithdrawal(order, withdrawal)
-  expect(await announcements.get(order)).toEqual({ create, withdrawals: [withdrawal] })
+  expect(await announcements.get(order)).toEqual({
+    requests: [{ ...create, kind: 'create' }],
+    withdrawals: [withdrawal],
+  })
   expect(item).toBeDefined()
   expect(await scan(stack.dynamodb, 'deliveries')).toContainEqual(item)
 })

@@ -422,10 +422,10 @@ describe('a withdrawal', () => {
     expect(nextCall(apply(done, request('payment', 'between', 15)).order)).toEqual({ to: 'read' })
   })
 
-  test('that is undecided is rejected when the store repeats the request', () => {
+  test('that is undecided has no effect when the store repeats the request', () => {
     const { order: undecided } = apply(having('invoiced', open('payment')), withdraw('payment'))
     const next = applyAll(undecided, request('payment'), read('invoiced'))
-    expect(statesOf(next)).toEqual(['withdrawal rejected', 'payment waiting', 'later waiting'])
+    expect(statesOf(next)).toEqual(['withdrawal duplicate', 'payment waiting', 'later waiting'])
   })
 })
 

@@ -247,7 +247,7 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   const { source, external_id } = key
   const stored =
     found ??
-    (announced.requests?.length && {
+    (announced.requests && {
       ...{ order: newOrder(key), outbox: undefined, bulk: undefined, revision: 0 },
       updated_at: '',
     })
