@@ -64,10 +64,12 @@ const above = (
   TreatMissingData: source.Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching',
 })
 const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
-/** For causes that show only when an event is retried, up to 15 minutes later: keeps the alarm raised in between. */
+/** For causes that `reconcile` finds every 15 seconds while they last: the alarm ends with them. */
+const lasting = (source: Source) => above(source, 'Sum', MINUTE, 0)
+/** For causes that show only at an attempt, up to half an hour apart: keeps the alarm raised in between. */
 const recurring = (source: Source) => above(source, 'Sum', 30 * MINUTE, 0)
 const notEmpty = (name: unknown) =>
-  above(queueMetric(name, 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
+  above(queueMetric(name, 'ApproximateNumberOfMessagesVisible'), 'Maximum', MINUTE, 0)
 const olderThan = (name: unknown, period: number, seconds: number) =>
   above(queueMetric(name, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
 
@@ -119,10 +121,10 @@ const definitions = (service: string) => {
       olderThan(ref(QUEUE_IDS.bulk), 5 * MINUTE, 12 * HOUR),
     ],
     // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age at
-    // every failure. Failures recur at least every 15 minutes.
+    // every failure, and `reconcile` every minute.
     'order-stuck': [
       'An order keeps failing and is over 30 minutes behind',
-      above(own('FailingEventAge'), 'Maximum', 30 * MINUTE, 30 * MINUTE),
+      above(own('FailingEventAge'), 'Maximum', 2 * MINUTE, 30 * MINUTE),
     ],
     // Not API Gateway's 5xx metric: a read also returns 503 when the accounting service fails.
     'webhook-errors': ['The webhook function crashed or timed out', any(functionMetric('Webhook', 'Errors'))],
@@ -169,9 +171,12 @@ const definitions = (service: string) => {
     ],
     'service-unauthorized': [
       'The accounting service rejects the API key; no order can be processed',
-      recurring(own('ServiceUnauthorized')),
+      lasting(own('ServiceUnauthorized')),
     ],
-    'breaker-open': ['The accounting service is unavailable; orders wait', recurring(own('BreakerOpened'))],
+    'breaker-open': [
+      'The accounting service is unavailable; orders wait',
+      lasting(own('ServiceUnavailable')),
+    ],
     'history-throttled': [
       'DynamoDB throttles the history of the orders; changes are missing from it',
       any(own('HistoryThrottled')),
@@ -188,7 +193,7 @@ const definitions = (service: string) => {
         TreatMissingData: 'breaching',
       },
     ],
-    // The schedule makes a check at most five minutes late.
+    // The schedule makes a check at most a minute late.
     'checks-late': [
       'The check of an unsettled order is over 20 minutes late',
       above(own('DueCheckAge'), 'Maximum', 15 * MINUTE, 20 * MINUTE),
@@ -212,7 +217,7 @@ const definitions = (service: string) => {
       "A store's HTTP endpoint has failed for so long that the relay only probes it",
       recurring(own('FeedDisabled')),
     ],
-    // Like order-stuck, for messages of HTTP feeds.
+    // For messages of HTTP feeds, whose failures recur at least every 25 minutes.
     'feed-stuck': [
       "A store's HTTP endpoint has rejected a message for over an hour",
       above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),

@@ -194,7 +194,7 @@ export const dashboardRows = (
       graph('Accounting service', [
         own('EventRetried', 'events retried'),
         own('ServiceUnauthorized', 'API key rejected'),
-        own('BreakerOpened', 'circuit breaker opened'),
+        own('ServiceUnavailable', 'accounting service found unavailable'),
       ]),
       graph('Checks for missed webhooks', [
         functionSeries('Reconcile', 'Invocations', 'invocations'),

@@ -1,4 +1,10 @@
-import { isProbed, type PARAMETERS, PROBE_SOURCE, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import {
+  FAILING_INDEX,
+  isProbed,
+  type PARAMETERS,
+  PROBE_SOURCE,
+  UNSETTLED_INDEX,
+} from '../lib/platform/names.ts'
 import { indexOf } from '../lib/platform/parameters.ts'
 import {
   allow,
@@ -72,9 +78,14 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
       readIndexed('feedSecrets'),
     ]),
     role('Reconcile', [
-      allow(['dynamodb:Query'], [{ 'Fn::Join': ['/', [orders, `index/${UNSETTLED_INDEX}`]] }]),
-      allow(['dynamodb:UpdateItem'], [orders]),
+      allow(
+        ['dynamodb:Query'],
+        [UNSETTLED_INDEX, FAILING_INDEX].map(index => ({ 'Fn::Join': ['/', [orders, `index/${index}`]] })),
+      ),
+      allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], [orders]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
+      allow(['sqs:ChangeMessageVisibility'], [arnOf(QUEUE_IDS.orders), arnOf(QUEUE_IDS.bulk)]),
+      read('GetParameter', 'accountingKey'),
     ]),
     ...(isProbed(stack.stores)
       ? [

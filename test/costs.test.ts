@@ -64,6 +64,7 @@ const ASSUMED = {
   feederLogKb: 0.5,
   probeMs: 2000,
   probeLogKb: 1,
+  checkMs: 200,
   pollsAMinute: 15,
   /** Between most regions, in dollars. */
   transferGb: 0.02,
@@ -296,7 +297,13 @@ test('a month without traffic', async () => {
   const http = Array.from({ length: 100 }, (_, each): Store => {
     return { source: `h-${each}`, feed: { http: 'https://a.example', disable_after: 60 } }
   })
-  const reconcile = createReconciler({ ...stack, telemetry, ...runtime, sleep: async () => undefined })
+  const reconcile = createReconciler({
+    ...stack,
+    http: async () => ({ status: 500, headers: {}, text: '' }),
+    telemetry,
+    ...runtime,
+    sleep: async () => undefined,
+  })
   const { 'Query orders': run = 0 } = await counted(() => reconcile(scheduledEvent, context()))
   const month = (stores: readonly Store[]) => {
     const alarms = { ...alarmsFor('a', stores), ...feedAlarmsFor({ prefix: '', stores }) }
@@ -309,7 +316,7 @@ test('a month without traffic', async () => {
       dashboard: PRICES.dashboard,
       polling: queues * ASSUMED.pollsAMinute * MINUTES_A_MONTH * PRICES.fifoRequest,
       key: PRICES.kmsKey,
-      checks: (MINUTES_A_MONTH / 5) * (run / MILLION),
+      checks: MINUTES_A_MONTH * (run / MILLION + PRICES.invocation + lambda(0.25, ASSUMED.checkMs) / MILLION),
     }
   }
   const rows = documented('## A month without traffic', 2)

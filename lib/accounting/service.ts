@@ -55,7 +55,7 @@ const OUTCOMES: Readonly<Record<AccountingErrorCode, Outcome>> = {
 
 /** The accounting service as the worker calls it: behind a breaker (promise P8). */
 export const createAccounting = (dependencies: AccountingDependencies): OrderCalls =>
-  guarded(serviceClient(dependencies), dependencies, () => dependencies.telemetry.count('BreakerOpened'))
+  guarded(serviceClient(dependencies), dependencies, () => dependencies.telemetry.count('ServiceUnavailable'))
 
 /**
  * Calls behind a separate breaker.

@@ -1,4 +1,4 @@
-import type { Announced } from '../orders/announcements.ts'
+import { type Announced, announcedRequests } from '../orders/announcements.ts'
 import {
   isRefused,
   type OpenRequest,
@@ -66,23 +66,14 @@ export const accepted = (order: OrderKey, id: string, of: string | undefined): A
   return { state: 'waiting', response: { status: 202, body } }
 }
 
-/** What the relay knows of an order in addition to the service's result. */
-export const relayView = ({ order, updated_at }: StoredOrder) => ({
-  relay: { version: order.version, updated_at, requests: requestViews(order) },
-})
-
-/** The same while a create is on its way to the worker. */
-export const announcedView = (
-  { id, accepted_at }: NonNullable<Announced['create']>,
-  stored: StoredOrder | undefined,
+/** What the relay knows of an order in addition to the service's result, with the requests that wait for the worker. */
+export const relayView = (
+  { order, updated_at }: Pick<StoredOrder, 'order' | 'updated_at'>,
+  announced?: Announced,
 ) => ({
   relay: {
-    version: stored?.order.version ?? 0,
-    updated_at: new Date(accepted_at).toISOString(),
-    requests: [
-      ...(stored === undefined ? [] : requestViews(stored.order)),
-      { id, kind: 'create' as const, state: 'waiting' as const },
-    ],
+    ...{ version: order.version, updated_at },
+    requests: [...requestViews(order), ...announcedRequests(order, announced)],
   },
 })
 
@@ -90,10 +81,10 @@ export const announcedView = (
  * What a store reads of an order that the relay knows (spec: GET orders): the service's last result, or that its
  * create is on its way; undefined when only the service can tell.
  */
-export const orderView = (stored: StoredOrder): HttpResponse | undefined => {
+export const orderView = (stored: StoredOrder, announced?: Announced): HttpResponse | undefined => {
   const { source, external_id, result, open } = stored.order
-  if (result !== undefined) return { status: 200, body: { ...result, ...relayView(stored) } }
+  if (result !== undefined) return { status: 200, body: { ...result, ...relayView(stored, announced) } }
   const { create } = open
   if (create === undefined || isRefused(create)) return undefined
-  return { status: 202, body: { source, external_id, ...relayView(stored) } }
+  return { status: 202, body: { source, external_id, ...relayView(stored, announced) } }
 }

@@ -22,7 +22,8 @@ export type HttpHeaders = Readonly<Record<string, string | undefined>>
 /** The requested action of an order; a create has the order's id in its body. */
 export type OrderAction =
   | { to: 'create' }
-  | { to: 'read' | 'payment' | 'refund'; external_id: string }
+  | { to: 'read'; external_id: string }
+  | { to: 'payment' | 'refund'; external_id: string }
   | { to: 'withdraw'; of: 'create' | 'payment' | 'refund'; external_id: string }
 
 /** Of a store's webhook URL. */

@@ -1,8 +1,8 @@
 import type { Accounting } from '../accounting/client.ts'
 import { AccountingError } from '../accounting/errors.ts'
-import type { Announcements } from '../orders/announcements.ts'
+import type { Announced, Announcements } from '../orders/announcements.ts'
 import type { Enqueue } from '../orders/events.ts'
-import { changesAtService, isKnown, type RequestKind, refusalBody } from '../orders/order.ts'
+import { changesAtService, isKnown, newOrder, type RequestKind, refusalBody } from '../orders/order.ts'
 import type { Orders } from '../orders/repository.ts'
 import { tooMany } from '../orders/requests.ts'
 import type { StoredOrder } from '../orders/stored.ts'
@@ -11,7 +11,7 @@ import type { HttpResponse } from '../platform/http.ts'
 import type { Refusal } from '../protocol/errors.ts'
 import { type Body, parseJson } from '../protocol/json.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { type Answered, accepted, announcedView, answerOf, orderView, refused, relayView } from './answers.ts'
+import { type Answered, accepted, answerOf, orderView, refused, relayView } from './answers.ts'
 import { type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import type { StoreRate } from './rate.ts'
@@ -83,19 +83,23 @@ const readUnknown = async (
   stored: StoredOrder | undefined,
   dependencies: ServeDependencies,
 ): Promise<HttpResponse> => {
-  const { create } = await dependencies.announcements.get(order).catch(failAbout(order))
+  const announced = await dependencies.announcements.get(order).catch(failAbout(order))
+  const create = announced.requests?.find(({ kind }) => kind === 'create')
   if (create === undefined || (stored !== undefined && isKnown(stored.order, create.id)))
-    return readThrough(order, stored, dependencies)
-  return { status: 202, body: { ...order, ...announcedView(create, stored) } }
+    return readThrough(order, stored, announced, dependencies)
+  const updated_at = new Date(create.accepted_at).toISOString()
+  const view = relayView({ order: stored?.order ?? newOrder(order), updated_at }, announced)
+  return { status: 202, body: { ...order, ...view } }
 }
 
 /** The service's own answer, and what the relay knows of the order's requests. */
 const readThrough = async (
   order: OrderKey,
   stored: StoredOrder | undefined,
+  announced: Announced,
   { readOrder, onError }: ServeDependencies,
 ): Promise<HttpResponse> => {
-  const relay = stored === undefined ? {} : relayView(stored)
+  const relay = stored === undefined ? {} : relayView(stored, announced)
   try {
     return { status: 200, body: { ...(await readOrder(order)).result, ...relay } }
   } catch (error) {
@@ -120,13 +124,13 @@ const readThrough = async (
  */
 const readPresent = async (
   order: OrderKey,
-  stored: StoredOrder,
+  relay: ReturnType<typeof relayView>,
   known: HttpResponse,
   { readPresent: read, onError }: ServeDependencies,
 ): Promise<HttpResponse> => {
   try {
     const { result } = await read(order)
-    return { status: 200, body: { ...result, ...relayView(stored) } }
+    return { status: 200, body: { ...result, ...relay } }
   } catch (error) {
     onError('order not read', error, order)
     return known
@@ -194,10 +198,11 @@ const change = async (
     const stored = await orders.get(order).catch(failAbout(about))
     decided = stored && answerOf(stored, id)
   }
-  if (decided === undefined && action.to === 'create') {
+  const { to } = action
+  if (decided === undefined && to !== 'withdraw') {
     await attempt(
-      'create not announced',
-      announcements.announceCreate(order, { id, accepted_at: receivedAt }),
+      'request not announced',
+      announcements.announceRequest(order, to, { id, accepted_at: receivedAt }),
     )
   }
   const { response, state } = decided ?? accepted(order, id, of)
@@ -280,11 +285,16 @@ const answer = async (
 
   if (action.to === 'read') {
     const stored = await get()
-    const known = stored && orderView(stored)
+    // Requests behind an event that fails are known only by their announcements.
+    const isBlocked = stored?.failing !== undefined
+    const announced = isBlocked
+      ? await dependencies.announcements.get(order).catch(failAbout(order))
+      : undefined
+    const known = stored && orderView(stored, announced)
     if (stored === undefined || known === undefined)
       return { response: await readUnknown(order, stored, dependencies), about }
     const response = changesAtService(stored.order)
-      ? await readPresent(order, stored, known, dependencies)
+      ? await readPresent(order, relayView(stored, announced), known, dependencies)
       : known
     return { response, about }
   }

@@ -4,15 +4,22 @@ import { type Item, setIfLater } from '../platform/dynamodb.ts'
 import { DAY, unixSeconds } from '../platform/environment.ts'
 import { messageGroupOf } from '../platform/fifo.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { REQUEST_KINDS, type Withdrawal } from './order.ts'
+import {
+  isKnown,
+  type Order,
+  REQUEST_KINDS,
+  type RequestKind,
+  type RequestView,
+  type Withdrawal,
+} from './order.ts'
 
 /** A request that the stores' API has accepted: its id and the time in unix milliseconds. */
 type Accepted = { id: string; accepted_at: number }
 
 /** Requests of an order that the stores' API has accepted and the worker may not have handled yet. */
 export type Announced = {
-  /** The last create. */
-  create?: Accepted
+  /** The last request of each kind that was not decided in time. */
+  requests?: readonly (Accepted & { kind: RequestKind })[]
   /** The last withdrawal of each kind. */
   withdrawals: readonly Withdrawal[]
   /** The ids of an exact store's requests that are answered 202. */
@@ -29,7 +36,7 @@ export const announcementKey = (order: OrderKey): Item => ({
 /**
  * Announcements of the stores' API, in a separate item of the deliveries table because only the worker writes the
  * order's item. A withdrawal may be queued behind an event that cannot be processed, so the worker reads announced
- * withdrawals here immediately before it sends a request. The API reads announced creates.
+ * withdrawals here immediately before it sends a request. The API and operators read the announced requests.
  */
 export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
   /** A later announcement replaces earlier ones of the same kind. */
@@ -62,7 +69,8 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
         }),
       )
     },
-    announceCreate: (order: OrderKey, create: Accepted) => announce(order, 'create', create),
+    announceRequest: (order: OrderKey, kind: RequestKind, request: Accepted) =>
+      announce(order, kind, request),
     announceWithdrawal: (order: OrderKey, { of, ...withdrawal }: Withdrawal) =>
       announce(order, `withdraw_${of}`, withdrawal),
 
@@ -71,9 +79,12 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
       const { Item = {} } = await dynamodb.send(
         new GetItemCommand({ TableName: table, Key: announcementKey(order), ConsistentRead }),
       )
-      const create = acceptedOf(Item, 'create')
+      const requests = REQUEST_KINDS.flatMap(kind => {
+        const request = acceptedOf(Item, kind)
+        return request === undefined ? [] : [{ ...request, kind }]
+      })
       return {
-        ...(create !== undefined && { create }),
+        ...(requests.length > 0 && { requests }),
         ...(Item.accepted?.SS !== undefined && { accepted: Item.accepted.SS }),
         withdrawals: REQUEST_KINDS.flatMap(of => {
           const withdrawal = acceptedOf(Item, `withdraw_${of}`)
@@ -85,3 +96,12 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
 }
 
 export type Announcements = ReturnType<typeof announcementRepository>
+
+/** The announced requests and withdrawals of an order that the worker has not handled yet, in the sequence of the queue. */
+export const announcedRequests = (order: Order, announced: Announced | undefined): RequestView[] => {
+  const { requests = [], withdrawals = [] } = announced ?? {}
+  return [...requests, ...withdrawals.map(each => ({ ...each, kind: 'withdrawal' as const }))]
+    .filter(({ id }) => !isKnown(order, id))
+    .sort((a, b) => a.accepted_at - b.accepted_at)
+    .map(({ accepted_at: _, ...request }) => ({ ...request, state: 'waiting' }))
+}

@@ -10,7 +10,7 @@ import type { DynamoDB } from '../platform/clients.ts'
 import { expiryItem, type Item, unlessConditionFails } from '../platform/dynamodb.ts'
 import { DAY, HOUR, MINUTE, type Runtime, unixSeconds } from '../platform/environment.ts'
 import { messageGroupOf } from '../platform/fifo.ts'
-import { UNSETTLED_INDEX } from '../platform/names.ts'
+import { FAILING_INDEX, UNSETTLED_INDEX } from '../platform/names.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { isSettled } from './order.ts'
 import type { KeepFor } from './retention.ts'
@@ -124,14 +124,17 @@ export const orderRepository = (
   /**
    * Records a failing event on its order until the next save, until which the order does not expire. Does nothing if
    * the order was saved after the failure.
+   *
+   * @param handles the receipt handles of the event and of those behind it
    */
-  async fail(key: OrderKey, failing: Failing): Promise<void> {
+  async fail(key: OrderKey, failing: Failing, handles: readonly string[] = []): Promise<void> {
     await update(dynamodb, table, key, {
       UpdateExpression:
-        'SET failing = :failing, failing_since = :since, failing_shard = :shard REMOVE expires_at',
+        'SET failing = :failing, failing_handles = :handles, failing_since = :since, failing_shard = :shard REMOVE expires_at',
       ConditionExpression: 'attribute_not_exists(updated_at) OR updated_at <= :at',
       ExpressionAttributeValues: {
         ':failing': { S: JSON.stringify(failing) },
+        ':handles': { L: handles.map(handle => ({ S: handle })) },
         ':since': { S: failing.since },
         ':shard': { S: shardOf(key) },
         ':at': { S: failing.at },
@@ -159,6 +162,24 @@ export const orderRepository = (
       for (const item of Items) {
         yield { ...keyOf(item), checks: Number(item.checks?.N ?? 0), check_at: Number(item.check_at?.N) }
       }
+      next = LastEvaluatedKey
+    } while (next !== undefined)
+  },
+
+  /** The orders of a shard with a failing event, longest failing first. */
+  async *failing(shard: string): AsyncGenerator<OrderKey> {
+    let next: Item | undefined
+    do {
+      const { Items = [], LastEvaluatedKey } = await dynamodb.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: FAILING_INDEX,
+          KeyConditionExpression: 'failing_shard = :shard',
+          ExpressionAttributeValues: { ':shard': { S: shard } },
+          ExclusiveStartKey: next,
+        }),
+      )
+      yield* Items.map(keyOf)
       next = LastEvaluatedKey
     } while (next !== undefined)
   },

@@ -75,10 +75,15 @@ const conflict = (code: string, message: string): Refusal => ({ status: 409, cod
 
 /** Reasons for rejecting a withdrawal. */
 const CONFLICTS = {
-  nothing: (of: RequestKind) => conflict('nothing_waits', `No ${of} that was accepted before waits`),
   held: () => conflict('held', 'The accounting service holds the payment and registers it'),
   registered: (of: RequestKind) => conflict('registered', `The ${of} is registered`),
 } as const
+
+/** Ends undecided withdrawals that found nothing to withdraw: nothing is left to do, which is no failure. */
+const endWithoutEffect = (step: Step, of: RequestKind, withdrawals: readonly Withdrawal[]): Step => {
+  const ids = withdrawals.map(({ id }) => id).filter(id => !step.order.ended.some(each => each.ids.includes(id)))
+  return addEnded(step, { ids, kind: 'withdrawal', of, state: 'duplicate' })
+}
 
 /** Ends undecided withdrawals: rejected with a conflict, or carried out. */
 const endWithdrawals = (
@@ -116,12 +121,8 @@ export const end = (step: Step, request: OpenRequest, state: FinalState, reason?
       ? addEnded(addEnded(closed, group([id], state)), group(others, 'duplicate'))
       : addEnded(closed, group([...others, id], state))
   if (state === 'withdrawn') return endWithdrawals(ended, kind, withdrawals)
-  return endWithdrawals(
-    ended,
-    kind,
-    withdrawals,
-    state === 'rejected' ? CONFLICTS.nothing : CONFLICTS.registered,
-  )
+  if (state === 'rejected') return endWithoutEffect(ended, kind, withdrawals)
+  return endWithdrawals(ended, kind, withdrawals, CONFLICTS.registered)
 }
 
 /** Marks a payment as held by the service; it can no longer be withdrawn. */
@@ -175,9 +176,9 @@ export const addRequest = (
   const next =
     before.stage === 'held' || !isNewer
       ? withRequest(step, { ...before, others: [...before.others, id] })
-      : endWithdrawals(
+      : endWithoutEffect(
           withRequest(step, { ...before, id, body, accepted_at, others: idsOf(before), withdrawals: [] }),
-          ...([kind, before.withdrawals, CONFLICTS.nothing] as const),
+          ...([kind, before.withdrawals] as const),
         )
   return isNotified(before) ? notify(next, before.stage === 'held' ? 'held' : 'waiting', [id]) : next
 }
@@ -192,10 +193,14 @@ export const addWithdrawal = (step: Step, withdrawal: Withdrawal, isAnnounced: b
   const { id, of, accepted_at } = withdrawal
   if (isKnown(step.order, id)) return step
   const { [of]: request } = step.order.open
-  const reject = (conflictOf: (of: RequestKind) => Refusal) =>
-    isAnnounced ? step : endWithdrawals(step, of, [withdrawal], conflictOf)
-  if (request === undefined || request.accepted_at > accepted_at) return reject(CONFLICTS.nothing)
-  if (request.stage === 'held') return reject(CONFLICTS.held)
+  if (request === undefined || request.accepted_at > accepted_at) {
+    if (isAnnounced) return step
+    return request === undefined && isDone(step.order, of)
+      ? endWithdrawals(step, of, [withdrawal], CONFLICTS.registered)
+      : endWithoutEffect(step, of, [withdrawal])
+  }
+  if (request.stage === 'held')
+    return isAnnounced ? step : endWithdrawals(step, of, [withdrawal], CONFLICTS.held)
   return doubted(withRequest(step, { ...request, withdrawals: [...request.withdrawals, withdrawal] }))
 }
 

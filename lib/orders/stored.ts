@@ -24,6 +24,8 @@ export type Failing = {
   message: string
   /** The number of events behind it in the same batch. */
   behind: number
+  /** The service's `Retry-After`, or that of the breaker, in seconds. */
+  retry_after?: number
 }
 
 /** An order as the worker saves it, with the data of its processing. */
@@ -43,6 +45,8 @@ export type StoredOrder = SavedOrder & {
   /** When the worker last saved it, ISO 8601; empty if never. */
   updated_at: string
   failing?: Failing
+  /** The receipt handles of the failing event and of those behind it, with which they become visible again. */
+  failing_handles?: readonly string[]
   /** The next check of an unsettled order, in unix seconds. */
   check_at?: number
   /** When its data was erased on request, ISO 8601; undefined once the worker has saved it again. */
@@ -100,6 +104,9 @@ export const orderOf = (item: Item): StoredOrder => ({
   ...(item.entry_at?.S !== undefined && { entry_at: item.entry_at.S }),
   outbox: item.outbox?.S === undefined ? undefined : (JSON.parse(item.outbox.S) as Outbox),
   ...(item.failing?.S !== undefined && { failing: JSON.parse(item.failing.S) as Failing }),
+  ...(item.failing_handles?.L !== undefined && {
+    failing_handles: item.failing_handles.L.map(({ S = '' }) => S),
+  }),
   ...(item.check_at?.N !== undefined && { check_at: Number(item.check_at.N) }),
   ...(item.erased_at?.S !== undefined && { erased_at: item.erased_at.S }),
   order: {

@@ -2,7 +2,10 @@ import { type OrderKey, orderName } from '../protocol/order.ts'
 import { backoff } from './retry.ts'
 
 const FIRST_PAUSE_MS = 1000
-const MAX_PAUSE_MS = 60_000
+/** Short, since events that the end of an outage releases wait for the end of a pause. */
+const MAX_PAUSE_MS = 15_000
+/** How long a success of another source proves that the service is up. */
+const PROOF_MS = 60_000
 
 /** The outcome of an attempt; `neutral` is no evidence about the service. */
 export type Outcome = 'success' | 'failure' | 'neutral'
@@ -23,8 +26,8 @@ const isOpen = ({ pauses }: Circuit) => pauses > 0
 /**
  * A circuit breaker that distinguishes an outage from failures of single orders and stores (promise P8). It opens for a
  * source when several of its orders fail without a success of that source in between, and for all sources when orders
- * of more than one source fail without any success in between. After a pause, which grows with each failure from a
- * second to a minute, one attempt at a time probes the service. The first success closes the breaker for all sources.
+ * of more than one source fail without any success in between. After a pause, which grows with each failure from one
+ * second to fifteen, one attempt at a time probes the service. The first success closes the breaker for all sources.
  *
  * Memory is bounded: a few ids per failing source, and there are only as many sources as stores.
  *
@@ -79,7 +82,7 @@ export const breaker = ({
         // The failure of an attempt that was in flight when the breaker opened must not lengthen the pause.
         const counts = (circuit: Circuit) => !isOpen(circuit) || probed.includes(circuit)
         const opened = [
-          counts(own) && fail(own, order, 1) && now() - succeededAt >= MAX_PAUSE_MS,
+          counts(own) && fail(own, order, 1) && now() - succeededAt >= PROOF_MS,
           counts(everybody) && fail(everybody, order, 2),
         ]
         if (opened.includes(true)) onOpen()

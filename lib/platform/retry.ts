@@ -30,6 +30,26 @@ export const retryDelay = (receives: number, random: number, retryAfter = 0): nu
   return Math.ceil(Math.min(Math.max(delay, retryAfter * (1 + random / 10)), MAX_VISIBILITY_SECONDS))
 }
 
+/**
+ * Makes received messages of one group, in their sequence, visible immediately.
+ *
+ * @returns whether the first one was hidden; otherwise it has been received again or deleted since
+ * @throws if SQS fails
+ */
+export const releaseMessages = async (
+  sqs: Sqs,
+  QueueUrl: string,
+  handles: readonly string[],
+): Promise<boolean> => {
+  const Entries = handles.map((ReceiptHandle, index) => ({
+    ...{ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 },
+  }))
+  const { Failed = [] } = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }))
+  const failure = Failed.find(({ SenderFault }) => SenderFault !== true)
+  if (failure !== undefined) throw new Error(`Cannot release messages: ${failure.Code}`)
+  return !Failed.some(({ Id }) => Id === '0')
+}
+
 /** Hides up to ten received messages of a batch for a number of seconds from now. */
 export type ExtendVisibility = (
   records: readonly Pick<SQSRecord, 'receiptHandle'>[],

@@ -19,7 +19,7 @@ export const METRICS = {
   FailingEventAge: [],
   Quarantined: ['from'],
   ServiceUnauthorized: [],
-  BreakerOpened: [],
+  ServiceUnavailable: [],
   /** Seconds. */
   DueCheckAge: [],
   FeedRetried: [],

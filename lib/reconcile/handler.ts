@@ -1,20 +1,21 @@
 import middy from '@middy/core'
 import type { ScheduledEvent } from 'aws-lambda'
+import { type AccountingDependencies, serviceClient } from '../accounting/service.ts'
 import { orderQueue } from '../orders/events.ts'
+import { failingReleaser } from '../orders/failing.ts'
 import { BULK_SHARDS, checkInterval, orderRepository, SHARDS } from '../orders/repository.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { contentId } from '../platform/content-id.ts'
-import { invocation, type Runtime, type Settings, type Sleep, unixSeconds } from '../platform/environment.ts'
+import { invocation, type Settings, type Sleep, unixSeconds } from '../platform/environment.ts'
 import { pace } from '../platform/pace.ts'
-import type { Telemetry } from '../platform/telemetry.ts'
+import { recovery } from './recover.ts'
 
 /** Time for the last check of a run, in milliseconds: two AWS calls of three attempts each. */
 const LAST_CHECK_MS = 20_000
 
-export type ReconcilerDependencies = Runtime & {
+export type ReconcilerDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
   sqs: Sqs
-  telemetry: Telemetry
   settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'checksPerSecond'>
   sleep: Sleep
 }
@@ -25,15 +26,19 @@ export type ReconcilerDependencies = Runtime & {
  * load on the service.
  *
  * Enqueues first, then postpones: a crash in between repeats a check instead of skipping it.
+ *
+ * Also ends the waiting of events that failed because of the service, at the same rate (promise P8).
  */
 export const createReconciler = (dependencies: ReconcilerDependencies) => {
   const { dynamodb, sqs, telemetry, settings, now, random } = dependencies
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const enqueue = orderQueue(sqs, settings.ordersQueueUrl)
+  const { read } = serviceClient(dependencies)
 
   return middy<ScheduledEvent, void>(invocation).handler(async (_event, context) => {
     const time = unixSeconds(now())
     const inTime = pace(Number(settings.checksPerSecond), dependencies)
+    const hasTime = () => context.getRemainingTimeInMillis() >= LAST_CHECK_MS
     let checked = 0
 
     const shards = [...SHARDS, ...BULK_SHARDS].map(shard => {
@@ -49,7 +54,7 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
     const checkShard = async ({ due, first }: (typeof shards)[number]) => {
       for (let next = await first; !next.done; next = await due.next()) {
         await inTime()
-        if (context.getRemainingTimeInMillis() < LAST_CHECK_MS) return
+        if (!hasTime()) return
         const order = next.value
         const { source, external_id } = order
         // The same check always has the same id, so a repeated run does not enqueue it twice.
@@ -60,7 +65,14 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
         checked++
       }
     }
-    const outcomes = await Promise.allSettled(shards.map(checkShard))
+    const recover = recovery({
+      ...{ ...dependencies, orders, read, inTime },
+      release: failingReleaser(sqs, settings.ordersQueueUrl),
+    })
+    const recovering = recover(hasTime).then(
+      ({ released }) => released > 0 && telemetry.info('failing events released', { released }),
+    )
+    const outcomes = await Promise.allSettled([...shards.map(checkShard), recovering])
     telemetry.info('unsettled orders checked', { checked })
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   })

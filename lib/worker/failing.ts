@@ -19,7 +19,8 @@ export const causeOf = (message: string): string =>
   message.replace(DETAIL, (_, kept?: string, quote = '') => kept ?? `${quote}…${quote}`)
 
 /**
- * Records a failing event on its order for operators, since SQS cannot show which messages wait.
+ * Records a failing event on its order: SQS cannot show which messages wait, and makes one visible again only by its
+ * receipt handle.
  *
  * @param seconds until the next attempt
  */
@@ -35,7 +36,7 @@ export const noteFailing = async (
   const accounting = error instanceof AccountingError ? error : undefined
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   const status = accounting?.reason?.status
-  await orders.fail(data, {
+  const failing: Failing = {
     ...{ event, delivery, queue, receives: Number(record.attributes.ApproximateReceiveCount) },
     since: iso(Number(record.attributes.SentTimestamp)),
     at: iso(now),
@@ -44,5 +45,8 @@ export const noteFailing = async (
     ...(status !== undefined && { status }),
     message: causeOf(message).slice(0, MAX_MESSAGE),
     behind: behind.length,
-  })
+    ...(accounting?.retryAfter !== undefined && { retry_after: accounting.retryAfter }),
+  }
+  const handles = [record, ...behind].map(({ receiptHandle }) => receiptHandle)
+  await orders.fail(data, failing, handles)
 }

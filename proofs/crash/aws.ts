@@ -1,4 +1,4 @@
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import {
   ChangeMessageVisibilityBatchCommand,
   GetQueueAttributesCommand,
@@ -65,9 +65,16 @@ const run = (cloud: Cloud, command: object): object => {
     const { QueueUrl, Entries = [] } = command.input
     const failing = Entries.slice(0, cloud.failingEntries)
     cloud.failingEntries -= failing.length
-    for (const { ReceiptHandle = '', VisibilityTimeout = 0 } of Entries.slice(failing.length))
-      queueOf(QueueUrl).changeVisibility(ReceiptHandle, VisibilityTimeout * 1000)
-    return { Failed: failing.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) }
+    const stale = Entries.slice(failing.length).filter(
+      ({ ReceiptHandle = '', VisibilityTimeout = 0 }) =>
+        !queueOf(QueueUrl).changeVisibility(ReceiptHandle, VisibilityTimeout * 1000),
+    )
+    return {
+      Failed: [
+        ...failing.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })),
+        ...stale.map(({ Id }) => ({ Id, Code: 'ReceiptHandleIsInvalid', SenderFault: true })),
+      ],
+    }
   }
   if (command instanceof GetParametersByPathCommand) {
     const path = `${parameterOf(command.input.Path)}/`
@@ -92,7 +99,11 @@ const isKeyUse = (command: object) =>
 const placeOfCommand = (name: FunctionName, command: { input: object }): string => {
   const target = targetOf(command.input as Record<string, unknown>)
   const short = target.startsWith(SECRETS_PATH) ? parameterOf(target) : nameOf(target)
-  const suffix = isKeyUse(command) ? ' key' : ''
+  const suffix = isKeyUse(command)
+    ? ' key'
+    : command instanceof QueryCommand
+      ? ` ${command.input.IndexName}`
+      : ''
   return placeOf(name, command.constructor.name.slice(0, -'Command'.length), short + suffix)
 }
 

@@ -7,7 +7,7 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { TABLES } from '../../lib/platform/names.ts'
+import { FAILING_INDEX, TABLES, UNSETTLED_INDEX } from '../../lib/platform/names.ts'
 import type { Clock } from './clock.ts'
 import { NotModelled } from './faults.ts'
 
@@ -18,6 +18,12 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   [TABLES.orders]: ['source', 'external_id'],
   [TABLES.history]: ['partition', 'at'],
   [TABLES.registrations]: ['source'],
+}
+
+/** The keys of the indexes of the orders. */
+const INDEXES: Readonly<Record<string, { hash: string; range: string }>> = {
+  [UNSETTLED_INDEX]: { hash: 'unsettled', range: 'check_at' },
+  [FAILING_INDEX]: { hash: 'failing_shard', range: 'failing_since' },
 }
 
 type Names = Readonly<Record<string, string>>
@@ -78,7 +84,7 @@ const assertStorable = (item: Item, keys: readonly string[]) => {
 
 export type TableOptions = {
   clock?: Pick<Clock, 'now' | 'after'>
-  /** The delay until a change reaches the index, in milliseconds. @default 0 */
+  /** The delay until a change reaches the indexes, in milliseconds. @default 0 */
   indexLag?: () => number
   /** How long an expired item remains, in milliseconds. @default forever */
   expiryLag?: () => number
@@ -87,15 +93,19 @@ export type TableOptions = {
 /** A model of DynamoDB tables with the features that the relay uses. */
 export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOptions = {}) => {
   const tables = new Map(Object.keys(KEYS).map(name => [name, new Map<string, Item>()]))
-  /** The index of unsettled orders, by key: it may lag behind the table. */
-  const index = new Map<string, Item>()
+  /** The sparse indexes of the orders, by name and key: they may lag behind the table. */
+  const indexes = new Map(Object.keys(INDEXES).map(name => [name, new Map<string, Item>()]))
   /** The times at which deliveries are deleted. */
   const expiring = new Map<string, number>()
 
   const project = (key: string, item: Item) => {
-    if (item.unsettled === undefined) index.delete(key)
-    else index.set(key, item)
+    for (const [name, index] of indexes) {
+      if (item[INDEXES[name]?.hash ?? ''] === undefined) index.delete(key)
+      else index.set(key, item)
+    }
   }
+  const isIndexed = (item: Item | undefined) =>
+    Object.values(INDEXES).some(({ hash }) => item?.[hash] !== undefined)
 
   const place = (name = '', key: Item = {}) => {
     const [items, keys] = [tables.get(name), KEYS[name]]
@@ -109,7 +119,7 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
     const before = items.get(key)
     items.set(key, item)
     if (name === TABLES.orders) {
-      if (before?.unsettled === undefined && item.unsettled === undefined) return
+      if (!isIndexed(before) && !isIndexed(item)) return
       const lag = indexLag()
       if (clock === undefined || lag === 0) project(key, item)
       else clock.after(lag, () => project(key, items.get(key) ?? item))
@@ -138,7 +148,10 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
     find,
     items: (name: string): Item[] => [...place(name).items.values()],
     /** Whether the index contains an order whose check is due; unix time in seconds. */
-    hasDue: (now: number) => [...index.values()].some(({ check_at }) => Number(check_at?.N) <= now),
+    hasDue: (now: number) =>
+      [...(indexes.get(UNSETTLED_INDEX)?.values() ?? [])].some(({ check_at }) => Number(check_at?.N) <= now),
+    /** Whether an order has a failing event. */
+    hasFailing: () => Number(indexes.get(FAILING_INDEX)?.size) > 0,
 
     run(command: object): object {
       if (command instanceof GetItemCommand) {
@@ -170,13 +183,15 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
         return { Attributes: added }
       }
       if (command instanceof QueryCommand) {
-        const { TableName, KeyConditionExpression = '', Limit } = command.input
+        const { IndexName = '', KeyConditionExpression = '', Limit } = command.input
         const { ExpressionAttributeValues: values = {} } = command.input
-        if (TableName !== TABLES.orders) throw new NotModelled(`DynamoDB has no index of "${TableName}"`)
-        const due = [...index.values()]
+        const [index, { range = '' } = {}] = [indexes.get(IndexName), INDEXES[IndexName]]
+        if (index === undefined) throw new NotModelled(`DynamoDB has no index "${IndexName}"`)
+        const rangeOf = (item: Item) => plain(item[range]) ?? ''
+        const found = [...index.values()]
           .filter(item => holds(KeyConditionExpression, item, values))
-          .sort((a, b) => Number(a.check_at?.N) - Number(b.check_at?.N))
-        return { Items: due.slice(0, Limit).map(item => ({ ...item })) }
+          .sort((a, b) => (rangeOf(a) < rangeOf(b) ? -1 : 1))
+        return { Items: found.slice(0, Limit).map(item => ({ ...item })) }
       }
       throw new NotModelled(`DynamoDB has no ${command.constructor.name}`)
     },

@@ -87,6 +87,8 @@ export const LIMITS = {
   webFeed: limitsOf(feedQueueName(WEB), 120_000),
 }
 export const BATCH_SIZE = 10
+/** The timeout of `reconcile`, in milliseconds. */
+const RECONCILE_TIMEOUT = 80_000
 
 type HttpHandler = (
   event: APIGatewayProxyEventV2,
@@ -249,7 +251,10 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
     api: endpoint('api', createApi),
     reconcile() {
       const instance = startInstance()
-      createReconciler(dependenciesOf('reconcile', instance))(scheduledEvent, context())
+      const ends = clock.now() + RECONCILE_TIMEOUT
+      clock.after(RECONCILE_TIMEOUT, () => end(instance))
+      const remaining = context(() => ends - clock.now())
+      createReconciler(dependenciesOf('reconcile', instance))(scheduledEvent, remaining)
         .catch(() => undefined)
         .finally(() => end(instance))
     },

@@ -102,7 +102,7 @@ const play = async (poison: Poison) => {
     ...took,
     violations: violationsOf(run),
     failures: lines.filter(({ level, fields }) => level !== 'info' && fields?.source === WEB),
-    opened: counted().filter(name => name === 'BreakerOpened').length,
+    opened: counted().filter(name => name === 'ServiceUnavailable').length,
   }
 }
 

@@ -8,8 +8,9 @@ export type QueuedMessage = {
   sentAt: number
   /** Invisible until this time. */
   visibleAt: number
-  /** The time of each receive. */
+  /** The time of each receive, and of each change that made it visible. */
   receivedAt: number[]
+  releasedAt: number[]
   deletedAt?: number
 }
 
@@ -122,7 +123,15 @@ export const fifoQueue = (
       if (deduplicated.has(key)) return
       deduplicated.set(key, now + FIVE_MINUTES)
       const sentAt = now - age
-      const message = { id: `${name}#${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt }
+      const message: QueuedMessage = {
+        id: `${name}#${++count}`,
+        group,
+        body,
+        sentAt,
+        visibleAt: sentAt,
+        receivedAt,
+        releasedAt: [],
+      }
       stored.set(message.id, message)
       const messages = groups.get(group)
       if (messages === undefined) groups.set(group, [message])
@@ -162,9 +171,12 @@ export const fifoQueue = (
       release(message.group)
     },
 
-    changeVisibility(handle: string, ms: number) {
+    /** Returns whether the message was in flight. */
+    changeVisibility(handle: string, ms: number): boolean {
       const message = inFlight(handle)
       if (message !== undefined) hide(message, ms)
+      if (ms === 0) message?.releasedAt.push(clock.now())
+      return message !== undefined
     },
   }
 }

@@ -225,6 +225,18 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
   'an order that the service rejects at first': { orders: { 1001: { ...PAID, unknownProduct: 'first' } } },
   'the service is down for ten minutes': {
     orders: { 1001: { ...REFUNDED, downUntil: 10 * MINUTE, mayRetry: true } },
+    reconcileAt: [9.8 * MINUTE],
+  },
+  'the service is slow and down for nine minutes, and events wait in the bulk queue': {
+    orders: {
+      1001: {
+        createdBy: 'service',
+        ...{ slow: 7 * SECOND, downUntil: 9 * MINUTE },
+        accountant: Array.from({ length: 8 }, () => ({ after: MINUTE, does: 'edit' as const })),
+        mayRetry: true,
+      },
+    },
+    reconcileAt: [8.7 * MINUTE],
   },
   'the service is down for three orders for an hour': {
     orders: {

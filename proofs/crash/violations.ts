@@ -71,17 +71,23 @@ const waitViolations = (run: Run): string[] =>
       ])
     })
 
-/** Retries happen at the announced time: the visibility timeout was extended by the requested delay. */
+const NO_TIMES = { receivedAt: [], releasedAt: [] }
+
+/**
+ * Retries happen at the announced time, since the visibility timeout was extended by the requested delay, or earlier if
+ * the event was released.
+ */
 const retryViolations = ({ world, faults, scenario }: Run): string[] =>
   (scenario.chance === undefined ? world.retries : []).flatMap(({ queue, messageId, at, seconds }) => {
     const { orders, bulk, webFeed } = world.queues
     const messages = (queue === 'orders' ? [orders, bulk] : [webFeed]).flatMap(each => each.history())
-    const { receivedAt } = messages.find(({ id }) => id === messageId) ?? { receivedAt: [] }
+    const { receivedAt, releasedAt } = messages.find(({ id }) => id === messageId) ?? NO_TIMES
     const next = receivedAt.find(time => time > at)
     if (faults.length > 0 || next === undefined) return []
     const waited = (next - at) / 1000
+    const isReleased = releasedAt.some(time => time > at && time <= next)
     return claim(
-      waited >= seconds && waited < seconds + 60,
+      (isReleased || waited >= seconds) && waited < seconds + 60,
       `${queue}: ${messageId} was retried after ${waited} s, not after ${seconds} s`,
     )
   })

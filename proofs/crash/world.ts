@@ -25,7 +25,7 @@ const START = Date.UTC(2026, 0, 1)
 const LASTS = 10 * DAY
 
 /** The schedule of serverless.yml. */
-const RECONCILE_EVERY = 5 * MINUTE
+const RECONCILE_EVERY = MINUTE
 
 const WEBHOOK_SECRET = 'whsec_first'
 
@@ -305,8 +305,9 @@ export const runScenario = async (
   }
   for (const at of scenario.reconcileAt ?? []) clock.after(at, functions.reconcile)
   const reconcile = (lasts: number) => {
-    // Skips reconciliation runs without due orders: a year has a hundred thousand of them.
-    if (world.cloud.tables.hasDue(clock.now() / 1000)) functions.reconcile()
+    // Skips runs without due or failing orders: a year has half a million of them.
+    const { hasDue, hasFailing } = world.cloud.tables
+    if (hasFailing() || hasDue(clock.now() / 1000)) functions.reconcile()
     if (world.elapsed() < lasts) clock.after(RECONCILE_EVERY, () => reconcile(lasts))
   }
   if (chance !== undefined) reconcile(chance.lasts - 2 * DAY)

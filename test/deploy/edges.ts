@@ -20,7 +20,7 @@ const domain = v.looseObject({
 })
 const record = v.looseObject({ AliasTarget: v.object({ DNSName: v.string(), HostedZoneId: v.string() }) })
 const mapping = v.looseObject({ ScalingConfig: v.object({ MaximumConcurrency: v.number() }) })
-const rule = v.looseObject({ ScheduleExpression: v.pipe(v.string(), v.regex(/^rate\(\d+ minutes\)$/)) })
+const rule = v.looseObject({ ScheduleExpression: v.pipe(v.string(), v.regex(/^rate\(\d+ minutes?\)$/)) })
 const listOrMap = v.union([
   v.record(v.string(), v.string()),
   v.pipe(

@@ -20,12 +20,12 @@ test('an order without an item has no announcements', async () => {
 
 test('announces a create and one withdrawal of each kind in a single item, for any order number', async () => {
   const order = keyOf('سفارش/1?#')
-  await announcements.announceCreate(order, create)
+  await announcements.announceRequest(order, 'create', create)
   await announcements.announceWithdrawal(order, { id: 'r', of: 'refund', accepted_at: NOW + 2 })
   await announcements.announceWithdrawal(order, withdrawal)
   await announcements.announceWithdrawal(order, { id: 'x', of: 'create', accepted_at: NOW + 1 })
   expect(await announcements.get(order)).toEqual({
-    create,
+    requests: [{ ...create, kind: 'create' }],
     withdrawals: [
       { id: 'x', of: 'create', accepted_at: NOW + 1 },
       withdrawal,
@@ -43,33 +43,36 @@ test('a later announcement replaces earlier ones of the same kind', async () => 
   const [first, last] = [withdrawal, { ...withdrawal, id: 'w2', accepted_at: NOW + 1 }]
   for (const each of [first, last]) await announcements.announceWithdrawal(order, each)
   for (const each of [create, { id: 'c2', accepted_at: NOW + 1 }])
-    await announcements.announceCreate(order, each)
+    await announcements.announceRequest(order, 'create', each)
   expect(await announcements.get(order)).toEqual({
-    create: { id: 'c2', accepted_at: NOW + 1 },
+    requests: [{ id: 'c2', accepted_at: NOW + 1, kind: 'create' }],
     withdrawals: [last],
   })
 })
 
 test('an older or repeated announcement changes nothing', async () => {
   const order = keyOf('older')
-  await announcements.announceCreate(order, create)
+  await announcements.announceRequest(order, 'create', create)
   await announcements.announceWithdrawal(order, withdrawal)
   const [item] = (await scan(stack.dynamodb, 'deliveries')).filter(({ create }) => create?.S?.endsWith(' c'))
-  await announcements.announceCreate(order, { id: 'before', accepted_at: NOW - 1 })
+  await announcements.announceRequest(order, 'create', { id: 'before', accepted_at: NOW - 1 })
   await announcements.announceWithdrawal(order, {
     ...withdrawal,
     id: 'before',
     accepted_at: NOW - DAY * 1000,
   })
   await announcements.announceWithdrawal(order, withdrawal)
-  expect(await announcements.get(order)).toEqual({ create, withdrawals: [withdrawal] })
+  expect(await announcements.get(order)).toEqual({
+    requests: [{ ...create, kind: 'create' }],
+    withdrawals: [withdrawal],
+  })
   expect(item).toBeDefined()
   expect(await scan(stack.dynamodb, 'deliveries')).toContainEqual(item)
 })
 
 test('the item expires thirty days after the last announcement was accepted', async () => {
   const order = keyOf('expires')
-  await announcements.announceCreate(order, create)
+  await announcements.announceRequest(order, 'create', create)
   await announcements.announceWithdrawal(order, { ...withdrawal, accepted_at: NOW + DAY * 1000 })
   const key = `announced ${messageGroupOf(order)}`
   const item = (await scan(stack.dynamodb, 'deliveries')).find(({ delivery }) => delivery?.S === key)
@@ -78,7 +81,7 @@ test('the item expires thirty days after the last announcement was accepted', as
 
 test('announces with one write, and reads with eventual consistency at half the price', async () => {
   const order = keyOf('cheap')
-  await announcements.announceCreate(order, create)
+  await announcements.announceRequest(order, 'create', create)
   await announcements.get(order)
   expect(stack.calls).toMatchObject([
     { command: 'UpdateItem', input: { TableName: 'deliveries' } },
@@ -88,7 +91,7 @@ test('announces with one write, and reads with eventual consistency at half the 
 
 test('a failed write throws', async () => {
   stack.faults.set('UpdateItem', 'before')
-  await expect(announcements.announceCreate(keyOf('failing'), create)).rejects.toThrow(
+  await expect(announcements.announceRequest(keyOf('failing'), 'create', create)).rejects.toThrow(
     'no response to UpdateItem',
   )
   stack.faults.clear()

@@ -376,16 +376,18 @@ describe('a withdrawal', () => {
     expect(apply(announced.order, withdraw(kind)).order).toEqual(announced.order)
   })
 
-  test.each<[string, OpenRequest[], EndedRequests[], string]>([
-    ['nothing waits', [], [], 'nothing_waits'],
-    ['it is registered', [], [ended('payment', 'registered')], 'nothing_waits'],
-    ['it was accepted later', [open('payment', { accepted_at: 6 })], [], 'nothing_waits'],
-    ['the service holds it', [open('payment', { stage: 'held' })], [], 'held'],
-  ])('is rejected when %s, and an announcement leaves that to the event', (_name, requests, before, code) => {
-    const start = { ...having('needs_review', ...requests), ended: before }
+  test.each<[string, Order, EndedRequests[], object]>([
+    ['nothing waits', having('needs_review'), [], { state: 'duplicate' }],
+    ['it is rejected', having('invoiced'), [ended('payment', 'rejected')], { state: 'duplicate' }],
+    ['it was accepted later', having('needs_review', open('payment', { accepted_at: 6 })), [], { state: 'duplicate' }],
+    ['it is registered', having('paid'), [ended('payment', 'registered')], { reason: { code: 'registered' } }],
+    ['the service holds it', having('needs_review', open('payment', { stage: 'held' })), [], { reason: { code: 'held' } }],
+  ])('when %s has no effect, and an announcement leaves that to the event', (_name, order, before, as) => {
+    const start = { ...order, ended: before }
     const next = apply(start, withdraw('payment'))
-    expect(next.order.ended.at(-1)).toMatchObject({ of: 'payment', state: 'rejected', reason: { code } })
-    expect(noticesOf(next)).toEqual(['order.rejected withdrawal'])
+    const state = 'reason' in as ? 'rejected' : 'duplicate'
+    expect(next.order.ended.at(-1)).toMatchObject({ of: 'payment', state, ...as })
+    expect(noticesOf(next)).toEqual([`order.${state} withdrawal`])
     expect(apply(start, { announced: withdrawalOf('payment') })).toEqual({ order: start, notices: [] })
   })
 
@@ -420,10 +422,10 @@ describe('a withdrawal', () => {
     expect(nextCall(apply(done, request('payment', 'between', 15)).order)).toEqual({ to: 'read' })
   })
 
-  test('that is undecided is rejected when the store repeats the request', () => {
+  test('that is undecided has no effect when the store repeats the request', () => {
     const { order: undecided } = apply(having('invoiced', open('payment')), withdraw('payment'))
     const next = applyAll(undecided, request('payment'), read('invoiced'))
-    expect(statesOf(next)).toEqual(['withdrawal rejected', 'payment waiting', 'later waiting'])
+    expect(statesOf(next)).toEqual(['withdrawal duplicate', 'payment waiting', 'later waiting'])
   })
 })
 

@@ -65,7 +65,7 @@ const violationsOf = (world: World) => {
       violations.push(`${id} is ${state}, and ${published} was published`)
     if (published.filter(each => !isOpen(each as RequestState)).length > 1)
       violations.push(`${id} ended as ${published}`)
-    if (state === 'duplicate' && kind !== 'create' && status === 'invoiced')
+    if (state === 'duplicate' && (kind === 'payment' || kind === 'refund') && status === 'invoiced')
       violations.push(`${id} counts as a duplicate of nothing`)
     if (exact === undefined && state === 'rejected' && !isWithdrawal && isAfterCreate && !isCreateRejected)
       violations.push(`${id} was rejected although its order was created before`)

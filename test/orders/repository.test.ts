@@ -210,8 +210,9 @@ test('records a failing event until the next save, unless the order has been sav
     ...{ event: 'order.check', delivery: 'd', queue: 'orders', receives: 1, behind: 0 },
     ...{ code: 'Error', message: 'no', since, at: before, next_at: before },
   }
-  await orders.fail(order, failing)
-  expect(await orders.get(order)).toEqual({ order, revision: 0, updated_at: '', failing })
+  const failing_handles = ['first', 'behind']
+  await orders.fail(order, failing, failing_handles)
+  expect(await orders.get(order)).toEqual({ order, revision: 0, updated_at: '', failing, failing_handles })
   await save(order, 0)
   await orders.fail(order, failing)
   expect(await orders.get(order)).not.toHaveProperty('failing')

@@ -1,7 +1,11 @@
-import { expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { checkInterval, orderRepository } from '../../lib/orders/repository.ts'
+import type { Failing } from '../../lib/orders/stored.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
+import type { HttpClient } from '../../lib/platform/http-client.ts'
+import { releaseMessages, visibilityExtender } from '../../lib/platform/retry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { context, scheduledEvent } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
@@ -20,9 +24,18 @@ const sleep = async (milliseconds: number) => {
 }
 const LASTS = 300_000
 
+let respond: HttpClient = () => Promise.reject(new Error('connect ECONNREFUSED'))
+
 const reconcilerAt = (checksPerSecond: number) =>
   createReconciler({
-    ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.25, sleep },
+    ...{
+      ...stack,
+      http: request => respond(request),
+      telemetry: recorded.telemetry,
+      now: () => now,
+      random: () => 0.25,
+      sleep,
+    },
     settings: { ...stack.settings, checksPerSecond: String(checksPerSecond) },
   })
 const reconcile = reconcilerAt(1000)
@@ -112,4 +125,83 @@ test('fails the run if any shard fails, and the next run makes the missing check
     stack.faults.clear()
   }
   expect(await run(10)).toContain('again')
+})
+
+describe('an event that failed because of the service', () => {
+  const key = { source: 'shop', external_id: 'failing' }
+  const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 })
+  const iso = (minutes: number) => new Date(NOW + minutes * MINUTE_MS).toISOString()
+
+  /** Queues an event, receives it as the worker does, and hides it until ten minutes after its failure. */
+  const fail = async (changes: Partial<Failing> = {}) => {
+    const delivery = randomUUID()
+    await stack.send(stack.settings.ordersQueueUrl, key, { delivery })
+    const { Records } = await stack.receive(stack.settings.ordersQueueUrl)
+    const failing: Failing = {
+      ...{ event: 'order.create', delivery, queue: 'orders', receives: 9, behind: 0 },
+      ...{ since: iso(0), at: iso(5), next_at: iso(15), code: 'unavailable', message: 'down', ...changes },
+    }
+    const handles = Records.map(({ receiptHandle }) => receiptHandle)
+    await visibilityExtender(stack.sqs, stack.settings.ordersQueueUrl)(Records, 600)
+    await orders.fail(key, failing, handles)
+    return async () => {
+      const taken = await stack.taken(stack.settings.ordersQueueUrl)
+      for (const ReceiptHandle of handles)
+        await stack.sqs.deleteMessage({ QueueUrl: stack.settings.ordersQueueUrl, ReceiptHandle })
+      return taken.map(each => each.delivery === delivery)
+    }
+  }
+  const runOnce = () =>
+    reconcile(
+      scheduledEvent,
+      context(() => LASTS - slept),
+    )
+  beforeEach(() => {
+    now = NOW + 6 * MINUTE_MS
+    slept = 0
+    respond = async () => ({ status: 404, headers: {}, text: '{}' })
+  })
+
+  test('is released once the service answers a read', async () => {
+    const visible = await fail()
+    await runOnce()
+    expect(await visible()).toEqual([true])
+    expect(recorded.metrics).toContainEqual({ name: 'FailingEventAge', dimensions: {}, value: 6 * 60 })
+    expect(recorded.lines).toContainEqual(
+      expect.objectContaining({ message: 'failing events released', fields: { released: 1 } }),
+    )
+  })
+
+  test('is released in the same run that saw the outage, which is counted', async () => {
+    const visible = await fail()
+    let reads = 0
+    const answer = respond
+    respond = request => (++reads < 3 ? Promise.reject(new Error('down')) : answer(request))
+    await runOnce()
+    expect(await visible()).toEqual([true])
+    expect(recorded.counted().filter(name => name === 'ServiceUnavailable')).toHaveLength(2)
+  })
+
+  test.each<[string, Partial<Failing>, number]>([
+    ['the service asked for more time', { code: 'throttled', retry_after: 120 }, 404],
+    ['it failed for another cause', { code: 'TypeError' }, 404],
+    ['its early attempts are used up', { receives: 31 }, 404],
+    ['its next attempt is due', { next_at: iso(5) }, 404],
+    ['the service rejects the API key', {}, 401],
+    ['the service asks to retry later', {}, 429],
+  ])('stays hidden when %s', async (_why, changes, status) => {
+    const visible = await fail(changes)
+    respond = async () => ({ status, headers: {}, text: '{}' })
+    await runOnce()
+    expect(await visible()).toEqual([])
+  })
+
+  test('stays hidden when it has been received again since', async () => {
+    const visible = await fail()
+    const [handle = ''] = (await orders.get(key))?.failing_handles ?? []
+    expect(await releaseMessages(stack.sqs, stack.settings.ordersQueueUrl, [handle])).toBe(true)
+    await stack.receive(stack.settings.ordersQueueUrl)
+    expect(await releaseMessages(stack.sqs, stack.settings.ordersQueueUrl, [handle])).toBe(false)
+    expect(await visible()).toEqual([])
+  })
 })

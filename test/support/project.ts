@@ -18,6 +18,7 @@ const PARTS = [
   'functions',
   'lib',
   'packages',
+  'connectors',
 ]
 
 /** Links the installed packages into a copy of the project, with the copy's own workspaces. */

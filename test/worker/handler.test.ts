@@ -266,7 +266,7 @@ describe('a failed event', () => {
     await runEach()
     // The create twice, the payment and the refund.
     expect(requests).toHaveLength(4)
-    expect(recorded.counted().filter(name => name === 'BreakerOpened')).toHaveLength(1)
+    expect(recorded.counted().filter(name => name === 'ServiceUnavailable')).toHaveLength(1)
     const message = 'The breaker is open: the accounting service was unavailable'
     expect((await stored('open-check'))?.failing).toMatchObject({ code: 'not_called', message })
     // Half a second plus a random part of another half.
@@ -285,7 +285,7 @@ describe('a failed event', () => {
       await runEach()
       await runEach()
       expect(requests.length).toBeGreaterThanOrEqual(2 * NAMES.length)
-      expect(recorded.counted()).not.toContain('BreakerOpened')
+      expect(recorded.counted()).not.toContain('ServiceUnavailable')
     },
   )
 

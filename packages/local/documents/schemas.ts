@@ -55,7 +55,7 @@ const refusal = v.object({
 const state = v.pipe(
   v.picklist(REQUEST_STATES),
   v.description(
-    '`waiting` and `held` are open, the others final. `duplicate` is a success: the service had registered the request before, perhaps by an attempt whose answer was lost.',
+    '`waiting` and `held` are open, the others final. `duplicate` is a success: the service had registered the request before, perhaps by an attempt whose answer was lost; a withdrawal found nothing left to withdraw.',
   ),
 )
 
@@ -125,7 +125,10 @@ export const SCHEMAS = {
     ...key,
     id: accepted.id,
     of,
-    state: v.literal('registered'),
+    state: v.pipe(
+      v.picklist(['registered', 'duplicate']),
+      v.description('`duplicate`: nothing was left to withdraw.'),
+    ),
   }),
   Order: v.looseObject({ ...result, relay: v.optional(relay) }),
   ExpectedOrder: v.object({ ...key, relay }),

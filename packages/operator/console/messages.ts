@@ -1,15 +1,11 @@
-import PQueue from 'p-queue'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { cannot, Failure } from '../core/errors.ts'
 import { since } from '../core/options.ts'
 import { visibleLines } from '../core/output.ts'
-import { depthOf } from '../core/queue.ts'
 import { operationsOf } from '../messages/history.ts'
-import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import {
   carryOut,
-  collect,
   deletedAt,
   failureOf,
   groupOf,
@@ -22,14 +18,8 @@ import {
 import { makePlan, type Plan, readPlan, selectionOf } from '../messages/plan.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
+import { KINDS, type Readings } from './readings.ts'
 import { get, PERIODS, post } from './route.ts'
-
-const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
-
-type Command = keyof typeof KINDS
-
-/** Maximum number of messages read from a queue and shown; a plan contains all selected ones. */
-const LIMIT = 1000
 
 const text = v.optional(v.string())
 const command = { command: v.picklist(['dead', 'quarantine']) }
@@ -38,6 +28,7 @@ const selected = {
   ...{ ...command, ids: v.optional(v.array(v.string())) },
   ...{ group: text, source: text, event: text, order: text },
   since: v.optional(v.picklist(PERIODS)),
+  done: v.optional(v.literal(true)),
 }
 
 /** A plan being carried out: the outcomes of its messages, and how many were already gone. */
@@ -46,37 +37,14 @@ type Operation = { plan: Plan; counts: Record<string, number>; missing: number }
 /** One plan at a time. */
 const OPERATION = 'operation'
 
-/**
- * The dead letters and the quarantine. SQS shows a message to one reader at a time, so readings of a queue take turns,
- * and a reading is kept until the depth changes or a user asks for a new one.
- */
-export const messageRoutes = (context: Context, live: Live) => {
-  const readings = new Map<Command, ReturnType<typeof readNow>>()
+/** The dead letters and the quarantine. */
+export const messageRoutes = (context: Context, live: Live, readings: Readings) => {
   const plans = new Map<string, Plan>()
   const jobs = createJobs(context, live, OPERATION)
   let operation: Operation | undefined
   let ended = 0
-  const turns = { dead: new PQueue({ concurrency: 1 }), quarantine: new PQueue({ concurrency: 1 }) }
-
-  const readNow = (name: Command) =>
-    turns[name].add(async () => ({
-      at: new Date(),
-      ...(await collect(context, KINDS[name], { limit: LIMIT })),
-    }))
   const operationNow = () => operation && { ...operation, end: jobs.of(OPERATION)?.end }
   const isRunning = () => operation !== undefined && operationNow()?.end === undefined
-  const depthsOf = async (name: Command) => {
-    const depths = await Promise.all(KINDS[name].queues(context).map(queue => depthOf(context, queue)))
-    return depths.reduce((sum, { all }) => sum + all, 0)
-  }
-  const readingOf = async (name: Command) => {
-    const known = await readings.get(name)
-    if (known !== undefined && (isRunning() || known.total === (await depthsOf(name)))) return known
-    const reading = readNow(name)
-    readings.set(name, reading)
-    reading.catch(() => readings.delete(name))
-    return reading
-  }
   const keep = (made: Plan) => {
     plans.set(made.plan, made)
     return { plan: made.plan }
@@ -106,13 +74,13 @@ export const messageRoutes = (context: Context, live: Live) => {
       ...(reason && { reason }),
     }
     try {
-      const { stopped, missing } = await turns[command].add(() =>
+      const { stopped, missing } = await readings.inTurn(command, () =>
         carryOut(context, KINDS[command], task, { ...PACING, signal, onStep }),
       )
       started.missing = missing.length
       if (stopped !== undefined) throw new Failure(stopped)
     } finally {
-      readings.delete(command)
+      readings.forget(command)
       ended += 1
     }
     return undefined
@@ -121,7 +89,7 @@ export const messageRoutes = (context: Context, live: Live) => {
   live.poll('messages', 500, async () => ended)
   return [
     get('messages', command, async ({ command }) => {
-      const { at, messages, hidden } = await readingOf(command)
+      const { at, messages, hidden } = await readings.of(command)
       const shownOf = (each: Message) => ({
         ...summaryOf(each),
         ...{ group: groupOf(each), failure: failureOf(each) },
@@ -131,10 +99,10 @@ export const messageRoutes = (context: Context, live: Live) => {
     }),
     post('messages/read', command, async ({ command }) => {
       // It would wait for the end, when the queue is read anyway.
-      if (!isRunning()) readings.delete(command)
+      if (!isRunning()) readings.forget(command)
     }),
     get('message', { ...command, id: v.string() }, async ({ command, id }) => {
-      const { messages } = await readingOf(command)
+      const { messages } = await readings.of(command)
       const found = messages.find(({ raw }) => raw.id === id)
       if (found === undefined) throw cannot('show the message', 'it is gone', 'read the queue again')
       const about = { ...summaryOf(found), deleted_at: deletedAt(found) }
@@ -149,7 +117,9 @@ export const messageRoutes = (context: Context, live: Live) => {
           ...(period !== undefined && { since: since(period) }),
           limit: Number.POSITIVE_INFINITY,
         }
-        return keep(await turns[command].add(() => makePlan(context, KINDS[command], { action, selection })))
+        return keep(
+          await readings.inTurn(command, () => makePlan(context, KINDS[command], { action, selection })),
+        )
       },
     ),
     post('plans/open', { ...command, file: v.string() }, async ({ command, file }) =>

@@ -1,14 +1,18 @@
+import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import { isOpen, REQUEST_KINDS, refusalOf, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { messagesOf } from '../feeds/messages.ts'
-import { findOrders } from '../orders/find.ts'
+import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
+import { type Found, findOrders } from '../orders/find.ts'
 import { checkOrders, failingOrders, listOrders, type OrderPage, timelineOf } from '../orders/orders.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
+import { RETRY_RATE, retry } from '../orders/retry.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
 import { withdraw } from '../orders/withdraw.ts'
+import type { Readings } from './readings.ts'
 import { get, post } from './route.ts'
 
 const PAGE = 50
@@ -19,7 +23,7 @@ const day = v.optional(v.pipe(v.string(), v.isoDate()))
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** An order as a row of a list. */
-const summary = (stored: StoredOrder) => {
+const summary = (stored: StoredOrder, dead: DeadLettersOfOrder) => {
   const { order, updated_at } = stored
   const { source, external_id, result } = order
   return {
@@ -29,7 +33,7 @@ const summary = (stored: StoredOrder) => {
     open: requestViews(order)
       .filter(({ state }) => isOpen(state))
       .map(({ kind, state }) => ({ kind, state })),
-    waiting: whyWaiting(stored, Date.now()).links[0],
+    waiting: whyWaiting(stored, Date.now(), dead).links[0],
   }
 }
 
@@ -48,43 +52,60 @@ const pageOf = (context: Context, { show, since, until, ...filter }: Filter): Pr
 
 const key = { source: v.string(), external_id: v.string() }
 
-export const orderRoutes = (context: Context) => [
-  get(
-    'orders',
-    {
-      ...{ q: text, source: text, cursor: text, since: day, until: day },
-      status: v.optional(v.picklist(STATUSES)),
-      show: v.optional(v.picklist(['unsettled', 'failing'])),
-    },
-    async ({ q, ...filter }) => {
-      if (q !== undefined) {
-        const { found, searched } = await findOrders(context, q)
-        return { orders: found.map(({ stored, match }) => ({ ...summary(stored), match })), searched }
+export const orderRoutes = (context: Context, readings: Readings) => {
+  const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
+  return [
+    get(
+      'orders',
+      {
+        ...{ q: text, source: text, cursor: text, since: day, until: day },
+        status: v.optional(v.picklist(STATUSES)),
+        show: v.optional(v.picklist(['unsettled', 'failing'])),
+      },
+      async ({ q, ...filter }) => {
+        if (q !== undefined) {
+          const { found, searched } = await findOrders(context, q)
+          const dead = await deadLetters()
+          const shownOf = ({ stored, match }: Found) => ({ ...summary(stored, dead(stored.order)), match })
+          return { orders: found.map(shownOf), searched }
+        }
+        const { orders, cursor, searched } = await pageOf(context, filter)
+        const dead = await deadLetters()
+        const shownOf = (stored: StoredOrder) => ({
+          ...summary(stored, dead(stored.order)),
+          match: undefined,
+        })
+        return { orders: orders.map(shownOf), cursor, searched }
+      },
+    ),
+    get('order', key, async ({ source, external_id }) => {
+      const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
+      const { order } = stored
+      const dead = (await deadLetters())(order)
+      const { version, doubt, result } = order
+      const refusedAt = (id: string) => {
+        const request = Object.values(order.open).find(each => each.id === id || each.others.includes(id))
+        return request && refusalOf(request)?.since
       }
-      const { orders, cursor, searched } = await pageOf(context, filter)
-      return { orders: orders.map(stored => ({ ...summary(stored), match: undefined })), cursor, searched }
-    },
-  ),
-  get('order', key, async ({ source, external_id }) => {
-    const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
-    const { order } = stored
-    const { version, doubt, result } = order
-    const refusedAt = (id: string) => {
-      const request = Object.values(order.open).find(each => each.id === id || each.others.includes(id))
-      return request && refusalOf(request)?.since
-    }
-    return {
-      ...summary(stored),
-      ...{ version, doubt, result, entries, complete },
-      failing: stored.failing,
-      feed: await messagesOf(context, { source, external_id }, entries),
-      requests: requestViews(order).map(view => ({ ...view, refused_at: refusedAt(view.id) })),
-      why: whyWaiting(stored, Date.now(), announced),
-    }
-  }),
-  post('orders/check', key, order => checkOrders(context, [order])),
-  post('orders/withdraw', { ...key, of: v.picklist(REQUEST_KINDS) }, ({ of, ...order }) =>
-    withdraw(context, order, of),
-  ),
-  post('orders/resend', key, order => resend(context, { ...order, rate: RESEND_RATE })),
-]
+      return {
+        ...summary(stored, dead),
+        ...{ version, doubt, result, entries, complete },
+        failing: stored.failing,
+        feed: await messagesOf(context, { source, external_id }, entries),
+        requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => ({
+          ...view,
+          refused_at: refusedAt(view.id),
+        })),
+        why: whyWaiting(stored, Date.now(), dead, announced),
+      }
+    }),
+    post('orders/check', key, order => checkOrders(context, [order])),
+    post('orders/retry', { source: text, external_id: text, cause: text }, selection =>
+      retry(context, { ...selection, rate: RETRY_RATE }),
+    ),
+    post('orders/withdraw', { ...key, of: v.picklist(REQUEST_KINDS) }, ({ of, ...order }) =>
+      withdraw(context, order, of),
+    ),
+    post('orders/resend', key, order => resend(context, { ...order, rate: RESEND_RATE })),
+  ]
+}

@@ -8,6 +8,7 @@ import { logRoutes } from './log.ts'
 import { messageRoutes } from './messages.ts'
 import { orderRoutes } from './orders.ts'
 import { overviewRoutes } from './overview.ts'
+import { createReadings } from './readings.ts'
 import type { Route } from './route.ts'
 import { setupRoutes } from './setup.ts'
 import { storesRoutes } from './stores.ts'
@@ -17,19 +18,21 @@ import { tourRoutes } from './tour.ts'
  * Everything that the pages call. To add a page: its routes in a module of this folder, listed here, and the page in
  * `pages/`, listed in `pages/main.tsx`.
  */
-export const routesOf = (context: Context, live: Live) =>
-  [
+export const routesOf = (context: Context, live: Live) => {
+  const readings = createReadings(context)
+  return [
     ...overviewRoutes(context, live),
-    ...messageRoutes(context, live),
+    ...messageRoutes(context, live, readings),
     ...storesRoutes(context, live),
     ...conformanceRoutes(context, live),
     ...setupRoutes(context, live),
-    ...orderRoutes(context),
+    ...orderRoutes(context, readings),
     ...deliveriesRoutes(context),
     ...feedsRoutes(context, live),
     ...logRoutes(context),
     ...auditRoutes(context, live),
     ...tourRoutes(context),
   ] satisfies Route[]
+}
 
 export type Routes = ReturnType<typeof routesOf>[number]

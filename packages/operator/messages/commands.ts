@@ -128,7 +128,9 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
       // Messages that arrive from here on are not deleted.
       const { messages } = await collect(context, kind, selection)
       name = nameOf(selection, messages.length)
-      selection = { ids: messages.map(({ raw }) => raw.id), limit: selection.limit }
+      // Whether a message is already done is verified again.
+      const { limit, done } = selection
+      selection = { ids: messages.map(({ raw }) => raw.id), limit, done }
     }
     if (selection.ids?.length !== 0) await confirmName(context.terminal, `${action} ${name}`, name, yes)
   }
@@ -189,6 +191,8 @@ const LIMIT = limitOption().default(1000)
 
 const GROUP = new Option('--group <name>', 'only this group of failures, as in the command groups')
 
+const DONE_OPTION = new Option('--done', 'only messages whose order shows that they are already done')
+
 const idsIn = (ids: readonly string[]) => (ids.length === 0 ? {} : { ids })
 
 /** Adds the subcommands that dead letters and the quarantine share. */
@@ -208,6 +212,7 @@ export const messageCommands = (
       .addOption(EVENT)
       .addOption(SINCE)
       .addOption(GROUP)
+      .addOption(DONE_OPTION)
   filtered('groups', 'Group the messages by failure, with their number and the first and last time.')
     .addOption(LIMIT)
     .action(run((context, options) => list(context, kind, options, true)))

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { orderQueue, readOrderEvent } from '@order-relay/lib/orders/events.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type OrderEvent, orderQueue, readOrderEvent } from '@order-relay/lib/orders/events.ts'
+import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { attributesForSqs } from '@order-relay/lib/platform/fifo.ts'
 import { feedQueues, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { quarantineEntry } from '@order-relay/lib/platform/quarantine.ts'
@@ -45,6 +47,16 @@ const processNow = async (context: Context, { id, body, group, sent }: QueueMess
   return v.parse(answer, Buffer.from(Payload ?? []).toString()).batchItemFailures.length === 0
 }
 
+/**
+ * Whether an order shows that an event is done, since a check or a later event has had the same effect. Its outcome may
+ * be unpublished if it was itself the last one applied.
+ */
+const isAlreadyDone = ({ event, delivery, data }: OrderEvent, { order, outbox }: StoredOrder): boolean =>
+  outbox?.cause.delivery !== delivery &&
+  (event === 'order.updated'
+    ? isDeepStrictEqual(order.result, data)
+    : order.ended.some(({ ids }) => ids.includes(delivery)))
+
 /** Messages of the order queue and of feeds that exhausted their retries (promise P8). */
 export const DEAD_LETTERS: Kind = {
   command: 'dead',
@@ -76,14 +88,18 @@ export const DEAD_LETTERS: Kind = {
     ORDER: ({ external_id }) => external_id,
     EVENT: ({ event }) => event,
     SINCE: ({ at }) => at,
+    STATE: ({ done }) => (done ? 'already done' : undefined),
   },
 
-  // The next save of the order removes it.
   explain: async (context, message) => {
     const { from, source, external_id, delivery } = message
     if (from === 'feed' || source === undefined || external_id === undefined) return message
-    const { failing } = (await (await ordersOf(context)).get({ source, external_id })) ?? {}
-    return failing?.delivery === delivery ? { ...message, error: failing?.message } : message
+    const stored = await (await ordersOf(context)).get({ source, external_id })
+    if (stored === undefined) return message
+    // The next save of the order removes the error.
+    const error = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
+    const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
+    return { ...message, error, ...(isDone && { done: true }) }
   },
 
   planner: context => {

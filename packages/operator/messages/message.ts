@@ -27,6 +27,8 @@ export type Message = {
   at: Date
   /** Why it failed, if known. */
   error?: string | undefined
+  /** Its order shows that it is already done: a replay would change nothing. */
+  done?: true | undefined
   /** The content that the relay received. */
   body: Buffer
   reading: Reading
@@ -84,6 +86,8 @@ export type Selection = {
   order?: string | undefined
   /** A group of failures, by its name. */
   group?: string | undefined
+  /** Only messages that are already done. */
+  done?: true | undefined
   /** Maximum number of messages to read from each queue. */
   limit: number
 }
@@ -94,8 +98,8 @@ export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
 
 /** The identifying fields of a message, for output. */
 export const summaryOf = (message: Message) => {
-  const { raw, from, source, external_id, event, delivery, at, error, details } = message
-  return { id: raw.id, from, source, external_id, event, delivery, at, error, ...details }
+  const { raw, from, source, external_id, event, delivery, at, error, done, details } = message
+  return { id: raw.id, from, source, external_id, event, delivery, at, error, done, ...details }
 }
 
 /** The body for people, indented if it is JSON. */
@@ -129,12 +133,16 @@ export const groupsOf = (messages: readonly Message[]) =>
     .toSorted((a, b) => b.count - a.count)
 
 /** A message without the field of a filter is not selected. */
-const isSelected = (message: Message, { ids, source, order, event, since, group }: Selection): boolean =>
+const isSelected = (
+  message: Message,
+  { ids, source, order, event, since, group, done }: Selection,
+): boolean =>
   (ids === undefined || idsOf(message).some(id => ids.includes(id))) &&
   (source === undefined || message.source === source) &&
   (order === undefined || message.external_id === order) &&
   (event === undefined || message.event === event) &&
   (group === undefined || groupOf(message) === group) &&
+  (done === undefined || message.done === done) &&
   (since === undefined || message.at >= since)
 
 /**

@@ -258,6 +258,8 @@ const plan = v.object({
   calls: v.object({ create: v.number(), payment: v.number(), refund: v.number(), read: v.number() }),
   /** Number of messages that could not be read and are not part of it. */
   hidden: v.number(),
+  /** Only messages that are still already done when it is carried out. */
+  done: v.optional(v.literal(true)),
 })
 
 export type Plan = v.InferOutput<typeof plan>
@@ -266,9 +268,12 @@ export type Plan = v.InferOutput<typeof plan>
 export const nameOf = ({ ids = [], limit: _, ...filters }: Selection, found?: number): string => {
   if (ids.length === 1) return ids[0] ?? ''
   const given = Object.entries(filters).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value instanceof Date ? value.toISOString() : value}`],
+    value === undefined || name === 'done'
+      ? []
+      : [`${name}=${value instanceof Date ? value.toISOString() : value}`],
   )
   if (ids.length > 1) given.push('ids')
+  if (filters.done) given.push('done')
   return [given.join(' ') || 'all', ...(found === undefined ? [] : [found])].join(' ')
 }
 
@@ -300,6 +305,7 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
     ...{ name: nameOf(task.selection, messages.length), made_at: new Date().toISOString(), messages },
     ...(failure !== undefined && { failure }),
     ...{ calls: callCounts(predictions.flatMap(({ calls }) => calls)), hidden },
+    ...(task.selection.done && { done: true }),
   }
 }
 
@@ -323,8 +329,9 @@ export const readPlan = (
 }
 
 /** Selects exactly the messages of a plan. */
-export const selectionOf = ({ messages }: Pick<Plan, 'messages'>): Selection => ({
+export const selectionOf = ({ messages, done }: Pick<Plan, 'messages' | 'done'>): Selection => ({
   ids: messages.map(({ id }) => id),
+  done,
   limit: Number.POSITIVE_INFINITY,
 })
 

@@ -1,7 +1,8 @@
 import { Argument, Option } from '@commander-js/extra-typings'
+import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
 import { isSettled, REQUEST_KINDS, type RequestView, requestViews } from '@order-relay/lib/orders/order.ts'
-import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -9,6 +10,7 @@ import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../messages/commands.ts'
+import { type DeadLetter, type DeadLettersOfOrder, deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import {
   checkOrders,
@@ -18,6 +20,7 @@ import {
   ordersWhere,
   timelineOf,
 } from './orders.ts'
+import { RETRY_RATE, retryOrders } from './retry.ts'
 import { waitingInWords, whyWaiting } from './why-waiting.ts'
 import { withdrawRequest } from './withdraw.ts'
 
@@ -44,8 +47,9 @@ const show = async (context: Context, source: string, external_id: string): Prom
   const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
   const { order, updated_at, failing, erased_at } = stored
   const { result, doubt, version } = order
-  const requests = requestViews(order)
-  const waiting = waitingInWords(whyWaiting(stored, Date.now(), announced))
+  const requests = [...requestViews(order), ...announcedRequests(order, announced)]
+  const dead = await deadLettersOf(context)
+  const waiting = waitingInWords(whyWaiting(stored, Date.now(), dead(order), announced))
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
     // First, regardless of their position in the service's response.
@@ -79,7 +83,7 @@ const show = async (context: Context, source: string, external_id: string): Prom
   }
 }
 
-const summary = ({ order, updated_at, failing }: StoredOrder) => ({
+const summary = ({ order, updated_at, failing }: StoredOrder, { letters }: DeadLettersOfOrder) => ({
   source: order.source,
   external_id: order.external_id,
   status: order.result?.status,
@@ -87,13 +91,23 @@ const summary = ({ order, updated_at, failing }: StoredOrder) => ({
   requests: requestViews(order).map(({ kind, state }) => ({ kind, state })),
   updated_at,
   ...(failing && { failing }),
+  ...(letters.length > 0 && { dead_letters: letters }),
 })
 
+/** When it began, and the error of the failing event or dead letter. */
+const failureOf = (failing: Failing | undefined, [letter]: readonly DeadLetter[] = []) => {
+  if (letter === undefined) return [failing?.since, failing?.message]
+  return [
+    letter.since,
+    ['dead letter', letter.done && 'already done', letter.error].filter(Boolean).join(': '),
+  ]
+}
+
 const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
-  const fails = orders.some(({ failing }) => failing !== undefined)
+  const fails = orders.some(each => each.failing !== undefined || each.dead_letters !== undefined)
   return table(
     ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...(fails ? ['FAILING SINCE', 'ERROR'] : [])],
-    orders.map(({ source, external_id, status, requests, updated_at, failing }) => [
+    orders.map(({ source, external_id, status, requests, updated_at, failing, dead_letters }) => [
       source,
       external_id,
       status,
@@ -102,7 +116,7 @@ const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
         .map(({ kind, state }) => `${kind} ${state}`)
         .join(', '),
       updated_at,
-      ...(fails ? [failing?.since, failing?.message] : []),
+      ...(fails ? failureOf(failing, dead_letters) : []),
     ]),
   )
 }
@@ -138,7 +152,8 @@ const list = async (context: Context, { failing, scan, ...options }: ListOptions
   const { limit } = options
   const listed = failing ? failingOrders : scan ? scanned : listOrders
   const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = await listed(context, options)
-  const orders = page.orders.map(summary)
+  const dead = await deadLettersOf(context)
+  const orders = page.orders.map(stored => summary(stored, dead(stored.order)))
   const { cursor, searched, more } = page
   return {
     data: { orders, cursor, searched, more },
@@ -184,6 +199,17 @@ export const ordersCommands = ({ program, run }: Cli): void => {
       .argument('<external_id>', "the order's number in the store")
   ofOrder('show', 'Show an order: its result, its requests, why it waits, and its history.').action(run(show))
   ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
+  orders
+    .command('retry')
+    .description(
+      'Try now what waits: release failing events, and have requests that the service refused sent again.',
+    )
+    .argument('[source]', 'source of a store; with a number, only this order')
+    .argument('[external_id]', "the order's number in the store")
+    .option('--cause <code>', 'only this cause, such as unavailable, or the code of the refusal')
+    .option('--all', 'everything that waits')
+    .option('--rate <number>', 'orders per second', positive, RETRY_RATE)
+    .action(run(retryOrders))
   ofOrder(
     'withdraw',
     'Withdraw an open request in the name of its store, which is notified, after confirmation by typing the number of the order.',

@@ -237,11 +237,11 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   const { source, external_id } = key
   const stored =
     found ??
-    (announced.create && {
+    (announced.requests && {
       ...{ order: newOrder(key), outbox: undefined, bulk: undefined, revision: 0 },
       updated_at: '',
     })
-  if (stored === undefined) throw unknownOrder('show', key, context)
+  if (!stored) throw unknownOrder('show', key, context)
   const entries: HistoryEntry[] = []
   let at = lastEntryOf(stored) || undefined
   while (at !== undefined && entries.length < TIMELINE_MOST) {

@@ -1,16 +1,18 @@
-import type { Announced } from '@order-relay/lib/orders/announcements.ts'
+import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
+import { isServiceFailure } from '@order-relay/lib/orders/failing.ts'
 import {
   isKnown,
   isRefused,
   type OpenRequest,
   openRequests,
   type RequestKind,
+  type RequestView,
   refusalOf,
 } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { MAX_RECEIVES } from '@order-relay/lib/platform/retry.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
+import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
 import { say, type WaitingCode } from './messages.ts'
 
 /** Whom or what an item waits for, as part of a sentence. */
@@ -45,7 +47,7 @@ type WaitingLink = Reason & { what: string; id?: string; others?: number }
 
 /** A possible action on an order and its effect; `of` is the request to withdraw. */
 type WaitingAction = {
-  action: 'check' | 'replay' | 'discard' | 'withdraw'
+  action: 'retry' | 'check' | 'replay' | 'discard' | 'withdraw'
   of?: RequestKind
   effect: Coded<WaitingCode>
 }
@@ -57,31 +59,49 @@ export type Waiting = {
   actions: readonly WaitingAction[]
 }
 
+/** The dead letters that have not been done since. */
+const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ done }) => done !== true)
+
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 const nextCheck = ({ check_at }: StoredOrder) => (check_at === undefined ? {} : { next: iso(check_at) })
 
-const isDead = ({ receives }: Failing): boolean => receives >= MAX_RECEIVES
+/** How long after its next attempt was due an event may still be received, or moved to the dead letters. */
+const LATE_MS = 5 * 60_000
 
-const whyFailing = (failing: Failing): Reason => {
+/** The failing event of an order, unless it is a dead letter, or has been one and was deleted. */
+const aliveOf = ({ failing }: StoredOrder, dead: DeadLettersOfOrder, now: number): Failing | undefined => {
+  if (failing === undefined || dead.letters.some(({ delivery }) => delivery === failing.delivery))
+    return undefined
+  const isGone = isSpent(failing, dead) && dead.unread === 0 && now > Date.parse(failing.next_at) + LATE_MS
+  return isGone ? undefined : failing
+}
+
+const isSpent = ({ receives }: Failing, { maxReceives }: DeadLettersOfOrder) => receives >= maxReceives
+
+const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: number): Reason => {
   const { code, since, next_at: next, message, receives } = failing
-  if (isDead(failing))
-    return {
-      for: 'operator',
-      since,
-      reason: say('waits/dead', { count: receives, reason: { foreign: message } }),
-    }
-  const isService = ['unavailable', 'failed', 'throttled', 'not_called'].includes(code)
+  if (isSpent(failing, dead)) {
+    const reason = say('waits/spent', { count: receives, reason: { foreign: message } })
+    return { for: 'operator', since, reason }
+  }
+  // It may be one of the dead letters that could not be read.
+  const isUnknown = dead.unread > 0 && Date.parse(next) < now
   return {
-    for: code === 'unauthorized' ? 'service key' : isService ? 'service' : 'relay',
+    for: code === 'unauthorized' ? 'service key' : isServiceFailure(failing) ? 'service' : 'relay',
     since,
-    next,
+    ...(!isUnknown && { next }),
     reason: message,
   }
 }
 
+const whyDead = ({ since, error }: DeadLetter): Reason => ({
+  ...{ for: 'operator', since },
+  reason: error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } }),
+})
+
 /** Why an open request waits. */
-const whyOpen = (request: OpenRequest, stored: StoredOrder): Reason => {
+const whyOpen = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
   switch (request.stage) {
     case 'held':
       return { for: 'accountant', reason: say('waits/held') }
@@ -90,19 +110,19 @@ const whyOpen = (request: OpenRequest, stored: StoredOrder): Reason => {
     case 'behind create':
       return { for: 'create', reason: say('waits/behind-create') }
     default:
-      return whyToBeSent(request, stored)
+      return whyToBeSent(request, stored, failing)
   }
 }
 
-const whyToBeSent = (request: OpenRequest, stored: StoredOrder): Reason => {
-  const { bulk, failing } = stored
+const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
+  const { bulk } = stored
   const refused = refusalOf(request)
   if (refused !== undefined && isRefused(request)) {
     const { status, message } = refused.reason
     const reason = say('waits/refused', { status, reason: { foreign: message } })
     return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
   }
-  if (failing !== undefined && !isDead(failing))
+  if (failing !== undefined)
     return {
       for: 'earlier event',
       reason: say('waits/failing', { event: failing.event }),
@@ -112,13 +132,16 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder): Reason => {
   return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
 }
 
-const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[] => {
-  const { order, failing, bulk } = stored
+type Known = { stored: StoredOrder; failing: Failing | undefined; dead: DeadLettersOfOrder; now: number }
+
+const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly RequestView[]): WaitingLink[] => {
+  const { order, bulk } = stored
   const { result, doubt } = order
   const links: WaitingLink[] = []
   const add = (what: string, reason: Reason, id?: string, others = 0) =>
     links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
-  if (failing !== undefined) add(failing.event, whyFailing(failing), failing.delivery)
+  for (const letter of waitingLetters(dead)) add(letter.event ?? 'message', whyDead(letter), letter.delivery)
+  if (failing !== undefined) add(failing.event, whyFailing(failing, dead, now), failing.delivery)
   if (bulk !== undefined) add('order', { for: 'bulk queue', reason: say('waits/import') })
   if (result !== undefined && isInReview(result.status)) {
     const { error } = result
@@ -130,42 +153,54 @@ const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[
   }
   for (const request of openRequests(order))
     if (request.id !== failing?.delivery)
-      add(request.kind, whyOpen(request, stored), request.id, request.others.length)
-  if (failing !== undefined) return links
-  if (doubt !== false)
+      add(request.kind, whyOpen(request, stored, failing), request.id, request.others.length)
+  if (doubt !== false && failing === undefined)
     add('result', {
       for: 'check',
       reason: say('waits/doubt'),
       ...nextCheck(stored),
     })
-  if (create !== undefined && !isKnown(order, create.id))
-    add('create', { for: 'worker', reason: say('waits/queued') }, create.id)
+  for (const { id, kind } of announced) {
+    if (links.some(link => link.id === id)) continue
+    const isBehind = failing !== undefined
+    add(
+      kind,
+      isBehind
+        ? { for: 'earlier event', reason: say('waits/failing', { event: failing.event }) }
+        : { for: 'worker', reason: say('waits/queued') },
+      id,
+    )
+  }
   return links
 }
 
 /** The effect of discarding a dead letter. */
-const discarded = ({ event, delivery }: Failing, { order }: StoredOrder) => {
+const discarded = ({ event = '', delivery = '' }: DeadLetter, { order }: StoredOrder) => {
   if (isKnown(order, delivery)) return say('discard/kept')
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
     ? say('discard/lost')
     : say('discard/harmless')
 }
 
-const actionsOf = (stored: StoredOrder): WaitingAction[] => {
-  const { order, failing, check_at } = stored
-  const isBlocked = failing !== undefined && !isDead(failing)
+const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
+  const { order, check_at } = stored
+  const isBlocked = failing !== undefined
+  const [letter] = waitingLetters(dead)
   const hasRefused = openRequests(order).some(isRefused)
   const reads = hasRefused ? 'check/resends' : 'check/reads'
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
   const check = isBlocked ? say('check/blocked', { event: failing.event }) : read
   return [
-    { action: 'check', effect: check },
-    ...(failing !== undefined && isDead(failing)
-      ? ([
-          { action: 'replay', effect: say('replay/now', { event: failing.event }) },
-          { action: 'discard', effect: discarded(failing, stored) },
-        ] as const)
+    ...(failing !== undefined && !isSpent(failing, dead)
+      ? [{ action: 'retry', effect: say('retry/now', { event: failing.event }) } as const]
       : []),
+    { action: 'check', effect: check },
+    ...(letter === undefined
+      ? []
+      : ([
+          { action: 'replay', effect: say('replay/now', { event: letter.event ?? 'message' }) },
+          { action: 'discard', effect: discarded(letter, stored) },
+        ] as const)),
     ...openRequests(order)
       .filter(({ stage }) => stage !== 'held')
       .map(({ kind: of }) => {
@@ -175,10 +210,14 @@ const actionsOf = (stored: StoredOrder): WaitingAction[] => {
   ]
 }
 
+/** How long after it was due an attempt is under way. */
+const NOW_MS = 60_000
+
 const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): string => {
   if (first === undefined) return 'Nothing waits.'
   const { what, reason, since, next } = first
-  const attempt = next !== undefined && Date.parse(next) > now ? `at ${next}` : 'now'
+  const late = next === undefined ? 0 : now - Date.parse(next)
+  const attempt = late < 0 ? `at ${next}` : late < NOW_MS ? 'now' : `due since ${next}`
   return [
     `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${textOf(reason)}`,
     ...(next === undefined ? [] : [`next attempt ${attempt}`]),
@@ -190,11 +229,18 @@ const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): str
  * Why an order waits, since when, and the possible actions. Pure.
  *
  * @param now unix time in milliseconds
+ * @param dead the dead letters of the order
  * @param announced requests that the stores' API has accepted and the worker may not have handled yet
  */
-export const whyWaiting = (stored: StoredOrder, now: number, announced?: Announced): Waiting => {
-  const links = linksOf(stored, announced?.create)
-  return { summary: summaryOf(links, now), links, actions: links.length === 0 ? [] : actionsOf(stored) }
+export const whyWaiting = (
+  stored: StoredOrder,
+  now: number,
+  dead: DeadLettersOfOrder,
+  announced?: Announced,
+): Waiting => {
+  const known = { stored, failing: aliveOf(stored, dead, now), dead, now }
+  const links = linksOf(known, announcedRequests(stored.order, announced))
+  return { summary: summaryOf(links, now), links, actions: links.length === 0 ? [] : actionsOf(known) }
 }
 
 /** The same without codes, for output. */

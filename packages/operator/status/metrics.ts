@@ -12,7 +12,7 @@ export type Series = {
   stat: 'Sum' | 'Maximum'
 }
 
-/** A start time and an interval in milliseconds, a multiple of a minute. */
+/** A start time and an interval in milliseconds: a multiple of a minute or, in the local stack, of {@link BUCKET_MS}. */
 export type Intervals = { from: number; step: number; count: number }
 
 /** Reads a value for each interval, undefined without data. */
@@ -43,7 +43,7 @@ const FLOW = {
   ),
   retried: [...own('EventRetried'), ...own('ServiceUnauthorized')],
   feedsRetried: own('FeedRetried'),
-  breakerOpened: own('BreakerOpened'),
+  serviceUnavailable: own('ServiceUnavailable'),
 } satisfies Record<string, Series[]>
 
 export type FlowName = keyof typeof FLOW
@@ -67,6 +67,8 @@ export const flowRates = async (
 }
 
 const MINUTE = 60_000
+/** The resolution of the local metrics, in milliseconds. */
+const BUCKET_MS = 10_000
 const KEPT_MS = 25 * 60 * MINUTE
 
 /** Metrics as the functions write them to their log (CloudWatch's embedded metric format). */
@@ -92,13 +94,13 @@ const keyOf = (name: string, dimensions: Readonly<Record<string, unknown>>) =>
 /** Reads the metrics in the local log; each call continues where the previous one ended. */
 const localSeries = (context: Context): ReadSeries => {
   const lines = localLines(context, new Date(Date.now() - KEPT_MS))
-  /** By metric and minute. */
+  /** By metric and start of the bucket. */
   const metrics = new Map<string, Map<number, { Sum: number; Maximum: number }>>()
   const add = (text: string, oldest: number) => {
     const line = v.safeParse(written, text)
     if (!line.success || line.output._aws.Timestamp < oldest) return
     const { _aws: about, ...values } = line.output
-    const minute = Math.floor(about.Timestamp / MINUTE) * MINUTE
+    const bucket = Math.floor(about.Timestamp / BUCKET_MS) * BUCKET_MS
     for (const { Dimensions, Metrics } of about.CloudWatchMetrics)
       for (const { Name } of Metrics) {
         const own = Dimensions[0]?.filter(name => name !== 'service').map(name => [name, values[name]])
@@ -106,15 +108,18 @@ const localSeries = (context: Context): ReadSeries => {
         const points = metrics.get(key) ?? new Map()
         metrics.set(key, points)
         const value = Number(values[Name])
-        const { Sum, Maximum } = points.get(minute) ?? { Sum: 0, Maximum: value }
-        points.set(minute, { Sum: Sum + value, Maximum: Math.max(Maximum, value) })
+        const { Sum, Maximum } = points.get(bucket) ?? { Sum: 0, Maximum: value }
+        points.set(bucket, { Sum: Sum + value, Maximum: Math.max(Maximum, value) })
       }
   }
   const readOn = async () => {
     const oldest = Date.now() - KEPT_MS
     for await (const text of lines()) if (text.includes('"_aws"')) add(text, oldest)
     for (const points of metrics.values())
-      for (const minute of points.keys()) if (minute < oldest) points.delete(minute)
+      for (const bucket of points.keys()) {
+        if (bucket >= oldest) break
+        points.delete(bucket)
+      }
   }
   let reading: Promise<void> | undefined
   return async (series, { from, step, count }) => {
@@ -124,8 +129,8 @@ const localSeries = (context: Context): ReadSeries => {
     await reading
     return series.map(({ name, dimensions, stat }) => {
       const row = Array<number | undefined>(count).fill(undefined)
-      for (const [minute, { Sum, Maximum }] of metrics.get(keyOf(name, dimensions)) ?? []) {
-        const index = Math.floor((minute - from) / step)
+      for (const [bucket, { Sum, Maximum }] of metrics.get(keyOf(name, dimensions)) ?? []) {
+        const index = Math.floor((bucket - from) / step)
         if (index < 0 || index >= count) continue
         const before = row[index] ?? 0
         row[index] = stat === 'Sum' ? before + Sum : Math.max(before, Maximum)
@@ -177,8 +182,14 @@ const cloudWatchSeries =
 export const seriesOf = (context: Context): ReadSeries =>
   context.local ? localSeries(context) : cloudWatchSeries(context)
 
+const intervalsUntilNow = (count: number, step: number): Intervals => ({
+  ...{ from: (Math.floor(Date.now() / step) - count + 1) * step, step, count },
+})
+
 /** The most recent intervals, including the current one. */
-export const lastIntervals = (count: number, minutes: number): Intervals => {
-  const step = minutes * MINUTE
-  return { from: (Math.floor(Date.now() / step) - count + 1) * step, step, count }
-}
+export const lastIntervals = (count: number, minutes: number): Intervals =>
+  intervalsUntilNow(count, minutes * MINUTE)
+
+/** The buckets of the local metrics that cover a period in seconds until now. */
+export const lastBuckets = (seconds: number): Intervals =>
+  intervalsUntilNow((seconds * 1000) / BUCKET_MS, BUCKET_MS)

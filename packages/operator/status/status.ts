@@ -7,7 +7,15 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, lines, type Report, table } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
-import { FLOW_NAMES, flowRates, lastIntervals, type ReadSeries, type Series, seriesOf } from './metrics.ts'
+import {
+  FLOW_NAMES,
+  flowRates,
+  lastBuckets,
+  lastIntervals,
+  type ReadSeries,
+  type Series,
+  seriesOf,
+} from './metrics.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
@@ -64,10 +72,10 @@ const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries
     Dimensions.filter(({ Name }) => Name !== 'service').map(({ Name, Value }) => [Name, String(Value)]),
   )
   const series: Series = { namespace: Namespace, name: MetricName, dimensions, stat: Statistic }
-  const intervals = lastIntervals(Period / 60, 1)
-  const [minutes = []] = await read([series], intervals)
-  const values = minutes.filter(value => value !== undefined)
-  const first = minutes.findIndex(value => value !== undefined)
+  const intervals = lastBuckets(Period)
+  const [buckets = []] = await read([series], intervals)
+  const values = buckets.filter(value => value !== undefined)
+  const first = buckets.findIndex(value => value !== undefined)
   const since = new Date(intervals.from + first * intervals.step).toISOString()
   const value = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each, 0) : Math.max(0, ...values)
   return judged(value, first === -1 ? undefined : since)

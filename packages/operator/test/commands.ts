@@ -107,6 +107,20 @@ export const monitorTests = () => {
     await until(async () => (await requests()).some(({ state }) => state === 'withdrawn'))
   })
 
+  test('retries what waits, and reports what no longer does', async () => {
+    const repository = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+    const at = new Date().toISOString()
+    for (const queue of ['orders', 'bulk'] as const) {
+      const failing = { event: 'order.check', delivery: randomUUID(), queue, receives: 1, behind: 0 }
+      const times = { since: at, at, next_at: at, code: 'unavailable', message: 'down' }
+      await repository.fail({ source: 'api', external_id: `retried-${queue}` }, { ...failing, ...times }, [
+        'h',
+      ])
+    }
+    const { data } = await local.json(['orders', 'retry', '--cause', 'unavailable'])
+    expect(data).toEqual({ released: 0, checked: 0, gone: 2, total: 2 })
+  })
+
   test('sends a webhook, traces it by its delivery, and shows it in the order', async () => {
     const { code, data } = await local.json(['send', '--external-id', 'w-1', '--status', 'needs_review'])
     expect(data).toMatchObject({ taken: true, status: 200, answer: { status: 'queued' } })

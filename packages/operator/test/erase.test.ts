@@ -130,7 +130,7 @@ test('erases the whole history of an order and the content of its deliveries, an
   const stored = await orders().get(key)
   const missing = entryKeyItem({ ...key, at: new Date(BEGIN + 200 * MINUTE).toISOString() })
   await stack.dynamodb.deleteItem({ TableName: 'history', Key: missing })
-  await announcements().announceCreate(key, { id: randomUUID(), accepted_at: BEGIN })
+  await announcements().announceRequest(key, 'create', { id: randomUUID(), accepted_at: BEGIN })
   const before = await entriesLeft()
   expect(before.entries).toBeGreaterThan(200)
   expect(before.partitions).toBe(8)
@@ -159,7 +159,7 @@ test('erases the whole history of an order and the content of its deliveries, an
     expect(record).not.toHaveProperty('body')
     expect(record).not.toHaveProperty('headers')
   }
-  expect((await announcements().get(key)).create).toBeUndefined()
+  expect((await announcements().get(key)).requests).toBeUndefined()
 
   const { out } = await relay(['orders', 'show', key.source, key.external_id])
   expect(out).toMatch(new RegExp(`^erased +${data.erased_at}$`, 'm'))

@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { entryItem, entryKeyItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
-import { newOrder } from '@order-relay/lib/orders/order.ts'
+import { newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import type { Failing } from '@order-relay/lib/orders/stored.ts'
+import { visibilityExtender } from '@order-relay/lib/platform/retry.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { environmentOf } from '@order-relay/local/settings.ts'
@@ -209,4 +213,109 @@ test('lists failing orders page by page, longest failing first', async () => {
   expect(await paged(4, '--failing', '--limit', '1')).toEqual(all)
   const { out } = await relay(['orders', 'list', '--failing', '--limit', '3'])
   expect(out).toMatch(/There are more; continue with --cursor \S+\n$/)
+})
+
+/** Queues an event of an order, receives it like the worker, and records its failure. */
+const hides = async (key: OrderKey, changes: Partial<Failing> = {}) => {
+  const { ordersQueueUrl } = stack.settings
+  const delivery = randomUUID()
+  await stack.send(ordersQueueUrl, key, { delivery })
+  const { Records } = await stack.receive(ordersQueueUrl)
+  await visibilityExtender(stack.sqs, ordersQueueUrl)(Records, 600)
+  const handles = Records.map(({ receiptHandle }) => receiptHandle)
+  const times = { since: minute(30), at: minute(31), next_at: minute(40) }
+  const failing = { event: 'order.payment', delivery, queue: 'orders', receives: 2, behind: 0 } as const
+  const error = { code: 'unavailable', message: 'The accounting service answered 503' }
+  await orders().fail(key, { ...failing, ...times, ...error, ...changes }, handles)
+  return delivery
+}
+
+test('retries one order, those of a store or of a cause, or all', async () => {
+  const deliveries = {
+    one: await hides(api('retry-1')),
+    store: await hides(shop('retry-2')),
+    cause: await hides(api('retry-3'), { code: 'unauthorized' }),
+  }
+  const retried = async (...args: string[]) => {
+    const { out } = await relay(['orders', 'retry', ...args])
+    const taken = await stack.taken(stack.settings.ordersQueueUrl)
+    return [out.split(' failing')[0], taken.map(({ delivery }) => delivery)]
+  }
+  expect(await retried('api', 'retry-1')).toEqual(['1', [deliveries.one]])
+  expect(await retried('--cause', 'unauthorized')).toEqual(['1', [deliveries.cause]])
+  // Those of other tests have no receipt handles.
+  expect(await retried('demo-shop')).toEqual(['1', [deliveries.store]])
+  expect((await relay(['orders', 'retry', '--all'])).out).toMatch(/^0 failing events released, .* no longer/)
+  expect((await relay(['orders', 'retry'])).err).toContain('it takes a store, an order, --cause or --all')
+})
+
+test('retries a request that the service refused by a check', async () => {
+  const key = api('refused')
+  const refused = { since: 0, reason: { status: 400, code: 'unknown_sku', message: 'No product' } }
+  const open = { id: uuid(200), body: '{}', accepted_at: BEGIN, others: [], withdrawals: [] }
+  const create = { ...open, kind: 'create', stage: 'refused', refused } as const
+  await orders().save(
+    { order: { ...newOrder(key), open: { create } }, outbox: undefined, bulk: undefined },
+    ...([0, BEGIN] as const),
+  )
+  const { data } = await json(['orders', 'retry', '--cause', 'unknown_sku'])
+  expect(data).toEqual({ released: 0, checked: 1, gone: 0, total: 1 })
+  const taken = await stack.taken(stack.settings.ordersQueueUrl)
+  expect(taken).toMatchObject([{ event: 'order.check', data: key }])
+})
+
+test('says that the event of an order is a dead letter, also in lists, and clears those already done', async () => {
+  const deadQueue = stack.queueUrl('orders-dead.fifo')
+  const waiting = await hides(api('dead'))
+  const letterOf = (key: OrderKey, delivery: string) =>
+    stack.send(deadQueue, key, {
+      ...{ event: 'order.payment', delivery },
+      data: { ...key, body: '{}', accepted_at: BEGIN },
+    } as { delivery: string })
+  await letterOf(api('dead'), waiting)
+  const done = api('done')
+  await orders().save(
+    {
+      order: { ...newOrder(done), ended: [{ ids: [uuid(300)], kind: 'payment', state: 'registered' }] },
+      ...{ outbox: undefined, bulk: undefined },
+    },
+    ...([0, BEGIN] as const),
+  )
+  await letterOf(done, uuid(300))
+
+  const { out } = await relay(['orders', 'show', 'api', 'dead'])
+  expect(out).toMatch(/^order\.payment waits for an operator since .*: its event is a dead letter: .* 503/m)
+  expect(out).toMatch(/^ {2}replay: /m)
+  expect(out).not.toContain('next attempt')
+  expect((await relay(['orders', 'find', 'dead'])).out).toContain(
+    'dead letter: The accounting service answered 503',
+  )
+  expect((await relay(['orders', 'find', 'done'])).out).toContain('dead letter: already done')
+
+  const list = async () => (await json(['dead', 'list'])).data.letters
+  expect((await list()).map(({ external_id, done }: Record<string, string>) => [external_id, done])).toEqual([
+    ['dead', undefined],
+    ['done', true],
+  ])
+  const discard = ['dead', 'discard', '--done', '--yes', 'done 1']
+  expect((await json(discard)).data.discarded).toHaveLength(1)
+  expect(await list()).toHaveLength(1)
+})
+
+test('a plan for done dead letters keeps one that is no longer done when it is carried out', async () => {
+  const key = api('undone')
+  const saved = (ended: Order['ended'], revision: number) =>
+    orders().save(
+      { order: { ...newOrder(key), ended }, outbox: undefined, bulk: undefined },
+      ...([revision, BEGIN + revision] as const),
+    )
+  await saved([{ ids: [uuid(400)], kind: 'payment', state: 'registered' }], 0)
+  const data = { ...key, body: '{}', accepted_at: BEGIN }
+  const letter = { event: 'order.payment', delivery: uuid(400), data }
+  await stack.send(stack.queueUrl('orders-dead.fifo'), key, letter)
+  const plan = join(dataDir(), 'plan.json')
+  await relay(['dead', 'discard', '--done', '--plan', plan])
+  await saved([], 1)
+  const { data: carried } = await json(['dead', 'discard', '--from', plan, '--yes', 'done 1'])
+  expect(carried).toMatchObject({ discarded: [], missing: [expect.any(String)] })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '@order-relay/deploy/tables.ts'
+import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { createReconciler } from '@order-relay/lib/reconcile/handler.ts'
 import { createTables } from '@order-relay/local/dynamodb.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -10,6 +11,7 @@ import { context, scheduledEvent } from '@order-relay/test-support/lambda.ts'
 import { drain } from '@order-relay/test-support/parts.ts'
 import { change, copyProject, ROOT } from '@order-relay/test-support/project.ts'
 import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
+import { settingsWith } from '@order-relay/test-support/settings.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import { until } from '@order-relay/test-support/until.ts'
 
@@ -90,12 +92,14 @@ test('the stack works with the restored orders', async () => {
 })
 
 test('the scheduled check finds later changes of unsettled orders', async () => {
-  const { dynamodb, sqs } = local.stack()
+  const { dynamodb, sqs, ssm } = local.stack()
   const reconcile = createReconciler({
     dynamodb,
     sqs,
+    ssm,
+    http: httpClient(),
     telemetry: recordingTelemetry().telemetry,
-    settings: { ordersTable: RESTORED, ordersQueueUrl: local.queue('orders.fifo'), checksPerSecond: '10' },
+    settings: settingsWith(local.queue, { ordersTable: RESTORED, checksPerSecond: '10' }),
     sleep,
     // Advance to the time when the checks are due.
     now: () => Date.now() + DAY_MS,

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Announced } from '@order-relay/lib/orders/announcements.ts'
 import { isSettled, newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import type { DeadLetter, DeadLettersOfOrder } from '../orders/dead-letters.ts'
 import { waitingInWords, whyWaiting } from '../orders/why-waiting.ts'
 
 const NOW = Date.parse('2026-01-02T03:00:00Z')
@@ -27,19 +28,29 @@ const failing: Failing = {
   ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
 }
 
-/** Further data stored with the order, and the announcements of the stores' API. */
-type More = Partial<StoredOrder> & { announced?: Announced }
+/** Further data stored with the order, its dead letters, and the announcements of the stores' API. */
+type More = Partial<StoredOrder> & { announced?: Announced; dead?: Partial<DeadLettersOfOrder> }
 
-const why = (order: Partial<Order>, { announced, ...more }: More = {}) => {
+const letter: DeadLetter = {
+  ...{ event: 'order.payment', delivery: 'p', since: '2026-01-02T02:50:00.000Z' },
+  error: 'The accounting service answered 503',
+}
+
+const why = (order: Partial<Order>, { announced, dead, ...more }: More = {}) => {
   const bare = { outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
   const stored = { order: { ...newOrder(KEY), ...order }, ...bare, ...more }
   const check = isSettled(stored.order) ? {} : { check_at: NOW / 1000 + 600 }
-  return waitingInWords(whyWaiting({ ...check, ...stored }, NOW, announced))
+  return waitingInWords(
+    whyWaiting({ ...check, ...stored }, NOW, { letters: [], unread: 0, maxReceives: 5, ...dead }, announced),
+  )
 }
 const CHECK = '2026-01-02T03:10:00.000Z'
 
 const DOWN = 'since 2026-01-02T02:00:00.000Z: The accounting service answered 503'
-const announced = (id: string): Announced => ({ create: { id, accepted_at: NOW }, withdrawals: [] })
+const announced = (id: string): Announced => ({
+  requests: [{ kind: 'create', id, accepted_at: NOW }],
+  withdrawals: [],
+})
 const REFUSED = `since 2026-01-02T02:59:00.000Z: the service refused it: 400 No product "A"; next attempt at ${CHECK}`
 
 test.each<[string, Partial<Order>, string, More?]>([
@@ -85,13 +96,59 @@ test.each<[string, Partial<Order>, string, More?]>([
     'a key that is refused',
     { result: invoiced },
     `order.payment waits for an API key that the accounting service accepts ${DOWN}; next attempt now`,
-    { failing: { ...failing, code: 'unauthorized', next_at: '2026-01-02T02:59:00.000Z' } },
+    { failing: { ...failing, code: 'unauthorized', next_at: '2026-01-02T02:59:01.000Z' } },
   ],
   [
     'a dead letter',
     { result: invoiced },
-    `order.payment waits for an operator ${DOWN.replace(': ', ': it is a dead letter after 200 attempts: ')}`,
-    { failing: { ...failing, receives: 200 } },
+    'order.payment waits for an operator since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503',
+    // The worker died in most of its receives.
+    { failing, dead: { letters: [letter] } },
+  ],
+  [
+    'a dead letter behind which later events have succeeded',
+    { result: invoiced },
+    'order.payment waits for an operator since 2026-01-02T02:50:00.000Z: its event is a dead letter; the log shows why it failed',
+    { dead: { letters: [{ ...letter, error: undefined }] } },
+  ],
+  [
+    'a dead letter that is already done',
+    { result: invoiced },
+    'Nothing waits.',
+    { dead: { letters: [{ ...letter, done: true }] } },
+  ],
+  [
+    'an event that is about to become a dead letter',
+    { result: invoiced },
+    `order.payment waits for an operator ${DOWN.replace(': ', ': its event becomes a dead letter, since all 5 attempts failed: ')}`,
+    { failing: { ...failing, receives: 5 } },
+  ],
+  [
+    'a dead letter that was discarded',
+    { result: invoiced },
+    'Nothing waits.',
+    { failing: { ...failing, receives: 5, next_at: '2026-01-02T02:54:00.000Z' } },
+  ],
+  [
+    'an event whose next attempt is late',
+    { result: invoiced },
+    `order.payment waits for the accounting service ${DOWN}; next attempt due since 2026-01-02T02:54:00.000Z`,
+    { failing: { ...failing, next_at: '2026-01-02T02:54:00.000Z' } },
+  ],
+  [
+    'an event that may be a dead letter that could not be read',
+    { result: invoiced },
+    `order.payment waits for the accounting service ${DOWN}`,
+    { failing: { ...failing, next_at: '2026-01-02T02:59:59.000Z' }, dead: { unread: 1 } },
+  ],
+  [
+    'a payment that was accepted behind a failing create',
+    { open: { create } },
+    `order.create waits for the accounting service ${DOWN}; next attempt at 2026-01-02T03:00:10.000Z; payment behind it`,
+    {
+      failing: { ...failing, event: 'order.create', delivery: 'c' },
+      announced: { requests: [{ kind: 'payment', id: 'p', accepted_at: NOW }], withdrawals: [] },
+    },
   ],
   [
     'an import',
@@ -147,8 +204,8 @@ test('a request waits for the failing event ahead of it, and a dead letter block
     { what: 'order.payment', id: 'p', for: 'service', next },
     { what: 'refund', id: 'r', for: 'earlier event', reason: 'the event "order.payment" fails', next },
   ])
-  const dead = { ...failing, receives: 200 }
-  expect(why({ result: invoiced, open: { refund } }, { failing: dead }).links).toMatchObject([
+  const dead = { letters: [letter] }
+  expect(why({ result: invoiced, open: { refund } }, { failing, dead }).links).toMatchObject([
     { what: 'order.payment', for: 'operator' },
     { what: 'refund', for: 'worker', next: CHECK },
   ])
@@ -169,11 +226,12 @@ test('suggests actions for an order and states their effect', () => {
     'withdraw create': 'The order is read, and the create withdrawn unless it is done already.',
   })
   expect(effects({ result: invoiced, open: { payment } }, { failing })).toEqual({
+    retry: 'The worker handles "order.payment" now, and the events behind it.',
     check: 'The check waits behind "order.payment" and changes nothing before that succeeds.',
     'withdraw payment':
       'When the service answers again, the order is read, and the payment withdrawn unless it is done already.',
   })
-  const dead = { failing: { ...failing, receives: 200 } }
+  const dead = { failing, dead: { letters: [letter] } }
   expect(effects({ result: invoiced }, dead)).toEqual({
     check: 'The worker reads the order from the service.',
     replay: 'The worker processes "order.payment" at once.',
@@ -184,7 +242,7 @@ test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced, open: { payment: follower } }, dead).discard).toMatch(
     /kept with the order/,
   )
-  const webhook = { failing: { ...dead.failing, event: 'order.updated' } }
+  const webhook = { dead: { letters: [{ ...letter, event: 'order.updated' }] } }
   expect(effects({ result: invoiced }, webhook).discard).toMatch(/^Nothing is lost/)
   const actions = Object.keys(effects({ result: inReview, open: { payment: held, refund: early } }))
   expect(actions).toEqual(['check', 'withdraw refund'])

@@ -240,8 +240,9 @@ export const createClient = ({
       )
     },
     /**
-     * Withdraws a request that was accepted before and still waits; only the relay supports it. Rejects with a
-     * {@link RequestError} `nothing_waits`, `registered`, or `held` for a payment that the service holds or may hold.
+     * Withdraws a request that was accepted before and still waits; only the relay supports it. The state is `duplicate` if
+     * nothing was left to withdraw. Rejects with a {@link RequestError} `registered`, or `held` for a payment that the
+     * service holds or may hold.
      */
     withdraw: async (
       external_id: string,

@@ -81,7 +81,6 @@ export type ErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'withdrawn'
-  | 'nothing_waits'
   | 'held'
   | 'registered'
   | 'too_large'

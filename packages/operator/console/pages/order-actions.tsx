@@ -21,9 +21,20 @@ export const resend = ({ source, external_id }: Key) =>
     t('The worker publishes the current state of the order to its store, with the next version.'),
   )
 
+export const retry = (selection: { source?: string; external_id?: string; cause?: string }) =>
+  attempt(async () => {
+    const { released, checked } = await act('orders/retry', selection)
+    toast(
+      released + checked === 0
+        ? t('Nothing waits for an attempt any more.')
+        : t('{count} {count|order is|orders are} tried now.', { count: released + checked }),
+    )
+  })
+
 type Action = RouteData<'order'>['why']['actions'][number]
 
 const LABELS = {
+  retry: t('Retry now'),
   check: t('Check now'),
   replay: t('Replay the dead letter…'),
   discard: t('Discard the dead letter…'),
@@ -47,6 +58,7 @@ export const ActionButton = ({ order, action, of, effect }: Action & { order: Ke
   const { source, external_id } = order
   const carryOut = () => {
     if (action === 'check') return check(order)
+    if (action === 'retry') return retry({ source, external_id })
     if (action === 'withdraw') return of && askWithdraw({ source, external_id }, of, effect)
     return plan('dead', action, { source, order: external_id })
   }

@@ -142,7 +142,7 @@ const depthOf = (label: string, depth: Depth | undefined, age?: number, href?: s
 )
 
 /** The path of an order's events through the relay. */
-const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
+const Flow = ({ alarms, queues, ages = {}, failing, rates }: Data) => {
   const { recent, minutes } = rates ?? { minutes: 1 }
   const behind = (queues?.feeds ?? [])
     .map(({ source, depth = { waiting: 0, inFlight: 0 } }) => ({ source, depth }))
@@ -175,7 +175,7 @@ const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
             </small>
           )}
         </Figure>
-        {recent && recent.breakerOpened > 0 && (
+        {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) && (
           <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
         )}
       </Stage>

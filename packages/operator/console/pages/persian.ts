@@ -101,6 +101,7 @@ export const t = translator({
   'Worker throttled': 'محدودشدن پردازشگر',
   'The scheduled check fails': 'شکست بررسی دوره‌ای',
   'The scheduled check does not run': 'اجرا نشدن بررسی دوره‌ای',
+  'No probe goes through': 'وب‌هوک آزمایشی نمی‌رسد',
   'Scheduled checks are late': 'تأخیر بررسی‌های دوره‌ای',
   'Errors of the feeder': 'خطای فرستندهٔ فیدها',
   'Feeder throttled': 'محدودشدن فرستندهٔ فیدها',
@@ -452,6 +453,9 @@ export const t = translator({
   '{count} other {count|request shares|requests share} its outcome':
     '{count} درخواست دیگر همین نتیجه را خواهند داشت',
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش؛ آخرین: {when}',
+  'Retry now': 'تلاش مجدد',
+  'Nothing waits for an attempt any more.': 'دیگر چیزی منتظر تلاش مجدد نیست.',
+  '{count} {count|order is|orders are} tried now.': '{count} سفارش اکنون دوباره پردازش می‌شود.',
   'Check now': 'بررسی کن',
   'Replay the dead letter…': 'پردازش مجدد پیام ناموفق…',
   'Discard the dead letter…': 'حذف پیام ناموفق…',

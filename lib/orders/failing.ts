@@ -1,0 +1,37 @@
+import type { Sqs } from '../platform/clients.ts'
+import { QUEUES, siblingQueueUrl } from '../platform/names.ts'
+import { MAX_RETRY_SECONDS, releaseMessages } from '../platform/retry.ts'
+import type { Failing, StoredOrder } from './stored.ts'
+
+/** The codes of failed calls to the accounting service, whose cause may end for all orders together. */
+const SERVICE_CODES = ['unavailable', 'failed', 'throttled', 'unauthorized', 'not_called']
+
+/** Whether an event waits for the accounting service rather than for AWS or the relay. */
+export const isServiceFailure = ({ code }: Pick<Failing, 'code'>): boolean => SERVICE_CODES.includes(code)
+
+/** Attempts beyond those of the retry schedule, so that an event does not become a dead letter much earlier. */
+const EARLY_ATTEMPTS = 30
+
+/** The mean delay of the retry schedule, in seconds. */
+const MEAN_RETRY = (MAX_RETRY_SECONDS * 3) / 4
+
+/** Whether a failing event waits and may be tried before its next attempt is due (promise P8); `now` in milliseconds. */
+export const mayRetryEarly = (
+  { since, at, next_at, receives, retry_after = 0 }: Failing,
+  now: number,
+): boolean => {
+  const scheduled = (now - Date.parse(since)) / 1000 / MEAN_RETRY
+  return (
+    Date.parse(next_at) > now &&
+    Date.parse(at) + retry_after * 1000 <= now &&
+    receives < scheduled + EARLY_ATTEMPTS
+  )
+}
+
+/** Makes the failing event of an order visible; returns false if it does not wait, or its handle is unknown. */
+export const failingReleaser =
+  (sqs: Sqs, ordersQueueUrl: string) =>
+  async ({ failing, failing_handles: handles = [] }: StoredOrder): Promise<boolean> => {
+    if (failing === undefined || handles.length === 0) return false
+    return releaseMessages(sqs, siblingQueueUrl(ordersQueueUrl, QUEUES[failing.queue]), handles)
+  }

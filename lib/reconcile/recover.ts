@@ -1,0 +1,141 @@
+import type { Accounting } from '../accounting/client.ts'
+import { AccountingError, type AccountingErrorCode } from '../accounting/errors.ts'
+import { isServiceFailure, mayRetryEarly } from '../orders/failing.ts'
+import { type Orders, SHARDS } from '../orders/repository.ts'
+import type { Failing, StoredOrder } from '../orders/stored.ts'
+import type { Runtime, Sleep } from '../platform/environment.ts'
+import type { Telemetry } from '../platform/telemetry.ts'
+
+/** The pause between two reads of a service that does not answer, in milliseconds. */
+const PROBE_EVERY_MS = 15_000
+
+/** How long the outcome of a released event is awaited: a call's timeout and the latency of the queue, in milliseconds. */
+const OUTCOME_MS = 15_000
+const POLL_MS = 500
+
+/** Maximum number of events released together, and of orders released in a run. */
+const MAX_BATCH = 64
+const MAX_ORDERS = 1000
+
+/** How long after its next attempt was due a failing event is not yet a dead letter, in milliseconds. */
+const ALIVE_MS = 3 * 60_000
+
+type Waiting = StoredOrder & { failing: Failing }
+
+const isForService = ({ failing }: Waiting) => isServiceFailure(failing)
+
+const isFailing = (stored: StoredOrder | undefined): stored is Waiting => stored?.failing !== undefined
+
+/** The failures of an attempt that concern other orders, too. */
+const SHARED: readonly string[] = ['unavailable', 'unauthorized', 'throttled'] satisfies AccountingErrorCode[]
+
+/** The metric of a service that cannot serve any order. */
+const DOWN: Readonly<Partial<Record<AccountingErrorCode, 'ServiceUnavailable' | 'ServiceUnauthorized'>>> = {
+  unavailable: 'ServiceUnavailable',
+  unauthorized: 'ServiceUnauthorized',
+}
+
+export type RecoveryDependencies = Runtime & {
+  orders: Pick<Orders, 'failing' | 'get'>
+  read: Accounting['read']
+  /** Makes the failing event of an order visible; returns false if it no longer waits. */
+  release: (stored: Waiting) => Promise<boolean>
+  /** Resolves when the next event may be released. */
+  inTime: () => Promise<unknown>
+  sleep: Sleep
+  telemetry: Telemetry
+}
+
+/**
+ * Ends the waiting of events that failed because of the accounting service, as soon as it answers again (promise P8).
+ * Reads one of the orders until it is answered, which does not use up an attempt of its event. Then releases the events
+ * with a slow start: one, and twice as many while they succeed. Ends when the service fails again.
+ *
+ * @param hasTime whether the run may continue
+ */
+export const recovery = ({
+  orders,
+  read,
+  release,
+  inTime,
+  sleep,
+  telemetry,
+  now,
+}: RecoveryDependencies): ((hasTime: () => boolean) => Promise<{ released: number }>) => {
+  const waitingIn = async (shard: string) => {
+    const found: Waiting[] = []
+    for await (const key of orders.failing(shard)) {
+      const stored = await orders.get(key, 'eventual')
+      if (isFailing(stored) && Date.parse(stored.failing.next_at) > now() - ALIVE_MS) found.push(stored)
+      if (found.filter(isForService).length >= MAX_ORDERS / SHARDS.length) break
+    }
+    return found
+  }
+
+  /** The orders that wait for the service, least recently tried first. Reports the age of the oldest failing event, whatever it waits for. */
+  const waitingOrders = async () => {
+    const found = (await Promise.all(SHARDS.map(waitingIn))).flat()
+    const since = Math.min(...found.map(({ failing }) => Date.parse(failing.since)))
+    if (found.length > 0) telemetry.seconds('FailingEventAge', (now() - since) / 1000)
+    return found.filter(isForService).sort((a, b) => (a.failing.at < b.failing.at ? -1 : 1))
+  }
+
+  const isServing = async ({ order }: Waiting) => {
+    try {
+      await read(order)
+      return true
+    } catch (error) {
+      if (!(error instanceof AccountingError)) throw error
+      const { [error.code]: metric } = DOWN
+      if (metric !== undefined) telemetry.count(metric)
+      return metric === undefined && error.code !== 'throttled'
+    }
+  }
+
+  /** The order once its released event has been handled; still failing if the event has failed again. */
+  const outcomeOf = async ({ order, failing }: Waiting) => {
+    for (const end = now() + OUTCOME_MS; now() < end; await sleep(POLL_MS)) {
+      const stored = await orders.get(order)
+      if (stored?.failing?.at !== failing.at) return stored
+    }
+    return undefined
+  }
+
+  const releaseAll = async (waiting: readonly Waiting[], hasTime: () => boolean) => {
+    let left = [...waiting]
+    let size = 1
+    let count = 0
+    let isFailingAgain = false
+    while (left.length > 0 && !isFailingAgain && hasTime()) {
+      const batch = left.slice(0, size)
+      left = left.slice(size)
+      const released: Waiting[] = []
+      for (const each of batch) {
+        await inTime()
+        if (await release(each)) released.push(each)
+      }
+      count += released.length
+      const outcomes = (await Promise.all(released.map(outcomeOf))).filter(isFailing)
+      isFailingAgain = outcomes.some(({ failing }) => SHARED.includes(failing.code))
+      // The breaker of an environment was open, and the event has not been tried.
+      const untried = outcomes.filter(({ failing }) => failing.code === 'not_called')
+      left.unshift(...untried)
+      const pause = Math.max(0, ...untried.map(({ failing }) => failing.retry_after ?? 0))
+      if (pause > 0 && !isFailingAgain) await sleep(pause * 1000)
+      left = left.filter(({ failing }) => mayRetryEarly(failing, now()))
+      size = Math.min(2 * size, MAX_BATCH)
+    }
+    return count
+  }
+
+  return async hasTime => {
+    const [first] = await waitingOrders()
+    if (first === undefined) return { released: 0 }
+    while (!(await isServing(first))) {
+      await sleep(PROBE_EVERY_MS)
+      if (!hasTime()) return { released: 0 }
+    }
+    const early = (await waitingOrders()).filter(({ failing }) => mayRetryEarly(failing, now()))
+    return { released: await releaseAll(early, hasTime) }
+  }
+}

@@ -1,0 +1,68 @@
+import PQueue from 'p-queue'
+import type { Context } from '../core/context.ts'
+import { depthOf } from '../core/queue.ts'
+import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
+import { collect } from '../messages/message.ts'
+
+export const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
+
+type Command = keyof typeof KINDS
+
+/** Maximum number of messages read from a queue and shown; a plan contains all selected ones. */
+const LIMIT = 1000
+
+/** How long a reading is kept, in milliseconds: as many messages may have come as went. */
+const KEPT_MS = 60_000
+
+/**
+ * Readings of the dead letters and of the quarantine, which the pages share. SQS shows a message to one reader at a time,
+ * so readings of a queue take turns, and a reading is kept until the depth changes or a user asks for a new one.
+ */
+export const createReadings = (context: Context) => {
+  const readings = new Map<Command, ReturnType<typeof readNow>>()
+  const turns = { dead: new PQueue({ concurrency: 1 }), quarantine: new PQueue({ concurrency: 1 }) }
+  /** Messages are hidden while they are acted on. */
+  const acting = new Map<Command, number>()
+
+  const readNow = (name: Command) =>
+    turns[name].add(async () => ({
+      at: new Date(),
+      ...(await collect(context, KINDS[name], { limit: LIMIT })),
+    }))
+  const depthsOf = async (name: Command) => {
+    const depths = await Promise.all(KINDS[name].queues(context).map(queue => depthOf(context, queue)))
+    return depths.reduce((sum, { all }) => sum + all, 0)
+  }
+  return {
+    of: async (name: Command) => {
+      const before = readings.get(name)
+      const known = await before
+      const isFresh =
+        known !== undefined &&
+        (acting.has(name) ||
+          (Date.now() - known.at.getTime() < KEPT_MS && known.total === (await depthsOf(name))))
+      if (isFresh) return known
+      // Another view may have begun to read meanwhile.
+      const begun = readings.get(name)
+      if (begun !== undefined && begun !== before) return begun
+      const reading = readNow(name)
+      readings.set(name, reading)
+      reading.catch(() => readings.delete(name))
+      return reading
+    },
+    forget: (name: Command) => readings.delete(name),
+    /** Acts on the messages while no reading hides them. */
+    inTurn: async <Result>(name: Command, act: () => Promise<Result>): Promise<Result> => {
+      acting.set(name, (acting.get(name) ?? 0) + 1)
+      try {
+        return await turns[name].add(act)
+      } finally {
+        const others = (acting.get(name) ?? 1) - 1
+        if (others > 0) acting.set(name, others)
+        else acting.delete(name)
+      }
+    },
+  }
+}
+
+export type Readings = ReturnType<typeof createReadings>

@@ -1,0 +1,56 @@
+import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import type { Context } from '../core/context.ts'
+import { depthOf } from '../core/queue.ts'
+import { DEAD_LETTERS } from '../messages/kinds.ts'
+import { collect, type Message } from '../messages/message.ts'
+
+/** An event of an order in the dead-letter queue. Times are ISO 8601. */
+export type DeadLetter = Pick<Message, 'event' | 'delivery' | 'error' | 'done'> & { since: string }
+
+/** What is known of an order's dead letters. */
+export type DeadLettersOfOrder = {
+  letters: readonly DeadLetter[]
+  /** The number of dead letters of any order that could not be read. */
+  unread: number
+  /** The number of receives after which an event becomes a dead letter. */
+  maxReceives: number
+}
+
+type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages' | 'hidden'>
+
+/** Maximum number of dead letters to read for the state of orders. */
+const LIMIT = 1000
+
+const readNow = (context: Context) =>
+  collect(context, { ...DEAD_LETTERS, queues: () => [QUEUES.ordersDead] }, { limit: LIMIT })
+
+/**
+ * Reads the dead letters of orders: their queue only if it is not empty, since SQS hides messages that are read. Read
+ * the orders first: an event that has become a dead letter by then is found.
+ *
+ * @param read shares a reading with other views. @default reads up to 1000
+ */
+export const deadLettersOf = async (
+  context: Context,
+  read: () => Promise<Reading> = () => readNow(context),
+): Promise<(order: OrderKey) => DeadLettersOfOrder> => {
+  const [{ attributes }, { all }] = await Promise.all([
+    depthOf(context, QUEUES.orders),
+    depthOf(context, QUEUES.ordersDead),
+  ])
+  const { maxReceiveCount } = JSON.parse(attributes.RedrivePolicy ?? '{}')
+  const maxReceives = Number(maxReceiveCount ?? Number.POSITIVE_INFINITY)
+  const { messages, hidden: unread } = all === 0 ? { messages: [], hidden: 0 } : await read()
+  const byGroup = Map.groupBy(
+    messages.filter(({ from }) => from === 'order queue'),
+    ({ raw }) => raw.group,
+  )
+  return order => ({
+    letters: (byGroup.get(messageGroupOf(order)) ?? []).map(({ event, delivery, error, done, at }) => ({
+      ...{ event, delivery, error, done, since: at.toISOString() },
+    })),
+    ...{ unread, maxReceives },
+  })
+}

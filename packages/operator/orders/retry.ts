@@ -1,0 +1,122 @@
+import { failingReleaser } from '@order-relay/lib/orders/failing.ts'
+import { isRefused, openRequests, refusalOf } from '@order-relay/lib/orders/order.ts'
+import { BULK_SHARDS, SHARDS } from '@order-relay/lib/orders/repository.ts'
+import { keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { interruptible, pace } from '../core/async.ts'
+import { type Context, unknownOrder } from '../core/context.ts'
+import { usageError } from '../core/errors.ts'
+import { count, lines, type Report } from '../core/output.ts'
+import { itemsOf } from '../core/table.ts'
+import { progress } from '../core/terminal.ts'
+import { BATCH, failingOrders, orderEvents, ordersOf, readOrders } from './orders.ts'
+
+/** Leaves the service capacity for its daily work. */
+export const RETRY_RATE = 20
+
+/** The orders to retry. */
+type Selection = {
+  source?: string | undefined
+  external_id?: string | undefined
+  /** The code of a failure, such as `unavailable`, or of the service's refusal. */
+  cause?: string | undefined
+}
+
+const refusalsOf = ({ order }: StoredOrder) =>
+  openRequests(order).flatMap(request => (isRefused(request) ? (refusalOf(request)?.reason ?? []) : []))
+
+const hasCause = (stored: StoredOrder, cause: string | undefined) =>
+  cause === undefined ||
+  stored.failing?.code === cause ||
+  (stored.failing === undefined && refusalsOf(stored).some(({ code }) => code === cause))
+
+/** The orders with a request that the service refused for a cause that an accountant can fix. */
+async function* refusedOrders(context: Context): AsyncGenerator<StoredOrder> {
+  const { ordersTable: TableName } = await context.stack()
+  const index = { TableName, IndexName: UNSETTLED_INDEX, Limit: BATCH }
+  let keys: OrderKey[] = []
+  const refused = async () => {
+    const found = [...(await readOrders(context, keys)).values()]
+    keys = []
+    return found.filter(stored => stored.failing === undefined && refusalsOf(stored).length > 0)
+  }
+  for (const shard of [...SHARDS, ...BULK_SHARDS])
+    for await (const item of itemsOf(context, index, { key: { 'unsettled =': shard } })) {
+      keys.push(keyOf(item))
+      if (keys.length === BATCH) yield* await refused()
+    }
+  yield* await refused()
+}
+
+const select = async (context: Context, { source, external_id, cause }: Selection) => {
+  if (source !== undefined && external_id !== undefined) {
+    const stored = await (await ordersOf(context)).get({ source, external_id })
+    if (stored === undefined) throw unknownOrder('retry', { source, external_id }, context)
+    return hasCause(stored, cause) ? [stored] : []
+  }
+  const { orders } = await failingOrders(context, { source, limit: Number.POSITIVE_INFINITY })
+  const refused: StoredOrder[] = []
+  for await (const stored of refusedOrders(context))
+    if (source === undefined || stored.order.source === source) refused.push(stored)
+  return [...orders, ...refused].filter(stored => hasCause(stored, cause))
+}
+
+/**
+ * Tries what waits now: releases failing events, and has refused requests sent again by a check.
+ *
+ * @param rate orders per second
+ */
+export const retry = async (
+  context: Context,
+  { rate, signal, ...selection }: Selection & { rate: number; signal?: AbortSignal },
+) => {
+  const orders = await select(context, selection)
+  const release = failingReleaser(context.sqs, await context.queueUrl(QUEUES.orders))
+  const enqueueCheck = await orderEvents('order.check', context)
+  const inTime = pace(rate)
+  const done = { released: 0, checked: 0, gone: 0 }
+  using shown = progress(context.terminal, 'Retrying orders', orders.length)
+  for (const stored of orders) {
+    await inTime()
+    if (signal?.aborted) break
+    if (stored.failing !== undefined) done[(await release(stored)) ? 'released' : 'gone']++
+    else if (refusalsOf(stored).length > 0) {
+      await enqueueCheck(stored.order)
+      done.checked++
+    } else done.gone++
+    shown.advance()
+  }
+  return { ...done, total: orders.length }
+}
+
+type Options = { cause?: string | undefined; all?: true | undefined; rate: number }
+
+/** `relay orders retry`. */
+export const retryOrders = async (
+  context: Context,
+  source: string | undefined,
+  external_id: string | undefined,
+  { cause, all, rate }: Options,
+): Promise<Report> => {
+  const isNamed = source !== undefined || cause !== undefined
+  if (isNamed === (all === true))
+    throw usageError(
+      'retry orders',
+      'it takes a store, an order, --cause or --all',
+      'pass --all, for example',
+    )
+  const { total, ...done } = await interruptible(signal =>
+    retry(context, { source, external_id, cause, rate, signal }),
+  )
+  const { released, checked, gone } = done
+  const left = total - released - checked - gone
+  return {
+    data: { ...done, total },
+    ok: left === 0,
+    text: lines(
+      `${count(released, 'failing event')} released, ${count(checked, 'order')} with refused requests checked; ${gone} no longer waiting.`,
+      left > 0 && `Interrupted: ${left} remain; run the command again.`,
+    ),
+  }
+}
