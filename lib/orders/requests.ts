@@ -81,7 +81,9 @@ const CONFLICTS = {
 
 /** Ends undecided withdrawals that found nothing to withdraw: nothing is left to do, which is no failure. */
 const endWithoutEffect = (step: Step, of: RequestKind, withdrawals: readonly Withdrawal[]): Step => {
-  const ids = withdrawals.map(({ id }) => id).filter(id => !step.order.ended.some(each => each.ids.includes(id)))
+  const ids = withdrawals
+    .map(({ id }) => id)
+    .filter(id => !step.order.ended.some(each => each.ids.includes(id)))
   return addEnded(step, { ids, kind: 'withdrawal', of, state: 'duplicate' })
 }
 

@@ -72,11 +72,7 @@ describe('an accepted change', () => {
         body: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), ...KEY, state: 'waiting' },
         headers: { ...relay, 'preference-applied': 'respond-async' },
       })
-      expect(stack.commands()).toEqual([
-        'GetItem',
-        'SendMessage',
-        'UpdateItem',
-      ])
+      expect(stack.commands()).toEqual(['GetItem', 'SendMessage', 'UpdateItem'])
       const [{ request = '', ...first } = {}, ...more] = await queued()
       const event = { event: `order.${action}`, delivery: id }
       const data = { ...KEY, body: request, accepted_at: world.now }

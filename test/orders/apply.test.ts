@@ -379,9 +379,24 @@ describe('a withdrawal', () => {
   test.each<[string, Order, EndedRequests[], object]>([
     ['nothing waits', having('needs_review'), [], { state: 'duplicate' }],
     ['it is rejected', having('invoiced'), [ended('payment', 'rejected')], { state: 'duplicate' }],
-    ['it was accepted later', having('needs_review', open('payment', { accepted_at: 6 })), [], { state: 'duplicate' }],
-    ['it is registered', having('paid'), [ended('payment', 'registered')], { reason: { code: 'registered' } }],
-    ['the service holds it', having('needs_review', open('payment', { stage: 'held' })), [], { reason: { code: 'held' } }],
+    [
+      'it was accepted later',
+      having('needs_review', open('payment', { accepted_at: 6 })),
+      [],
+      { state: 'duplicate' },
+    ],
+    [
+      'it is registered',
+      having('paid'),
+      [ended('payment', 'registered')],
+      { reason: { code: 'registered' } },
+    ],
+    [
+      'the service holds it',
+      having('needs_review', open('payment', { stage: 'held' })),
+      [],
+      { reason: { code: 'held' } },
+    ],
   ])('when %s has no effect, and an announcement leaves that to the event', (_name, order, before, as) => {
     const start = { ...order, ended: before }
     const next = apply(start, withdraw('payment'))

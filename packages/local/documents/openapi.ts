@@ -130,10 +130,7 @@ const withdraw = (of: string, operationId: string, more = '') =>
     responses: {
       200: done('The request is withdrawn, or nothing was left to withdraw.', 'Withdrawn'),
       ...accepted(WAITS),
-      409: error(
-        `Nothing is withdrawn: the ${of} is registered.${more}`,
-        requestHeaders,
-      ),
+      409: error(`Nothing is withdrawn: the ${of} is registered.${more}`, requestHeaders),
       ...CHANGE_FAILURES,
     },
   })
