@@ -71,7 +71,6 @@ export const MESSAGES = {
   'no call: the store is notified again': 'بدون فراخوانی: به فروشگاه دوباره اطلاع داده می‌شود',
   'no call: the worker cannot read it and quarantines it':
     'بدون فراخوانی: پردازشگر نمی‌تواند آن را بخواند و قرنطینه می‌کند',
-  'GET order: ~"{status}"': 'خواندن سفارش: «{status}»',
   'GET order: {outcome}': 'خواندن سفارش: {outcome}',
   'POST {to}: {outcome}': 'فراخوانی {to}: {outcome}',
   'request {kind}: {before} → {after}': 'درخواست {kind}: {before} ← {after}',
