@@ -36,7 +36,7 @@ const [, RETAINED_DAYS] =
 /** Properties that every resource of a type must have: encryption, retention and failure handling. */
 const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: Number(RETAINED_DAYS) * DAY },
-  'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true } },
+  'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true }, BillingMode: 'PAY_PER_REQUEST' },
   'AWS::Logs::LogGroup': { RetentionInDays: 30 },
   'AWS::KMS::Key': { EnableKeyRotation: true },
   // Saved queries need it to find timeouts and initialization errors.
