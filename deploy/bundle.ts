@@ -11,11 +11,15 @@ import { readStores } from './stores.ts'
 const storesFile: Plugin = {
   name: 'stores.yml',
   setup: build =>
-    build.onLoad({ filter: /stores\.yml$/ }, ({ path }) => ({
-      contents: JSON.stringify(readStores(path)),
-      loader: 'json',
-      watchFiles: [path],
-    })),
+    build.onLoad({ filter: /stores\.yml$/ }, ({ path }) => {
+      const watchFiles = [path]
+      try {
+        return { contents: JSON.stringify(readStores(path)), loader: 'json', watchFiles }
+      } catch (error) {
+        // Of an error that is thrown, esbuild prints the stack as well.
+        return { errors: [{ text: error instanceof Error ? error.message : String(error) }], watchFiles }
+      }
+    }),
 }
 
 /** How the functions are bundled, on AWS and in the local stack. */

@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { BUNDLING } from '@order-relay/deploy/bundle.ts'
 import { context, type Plugin } from 'esbuild'
 
@@ -47,8 +47,16 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
   const notify: Plugin = {
     name: 'notify',
     setup: build =>
-      build.onEnd(({ errors }) => {
-        if (built && errors.length === 0) onRebuilt?.()
+      build.onEnd(async ({ errors, outputFiles = [] }) => {
+        if (errors.length === 0) {
+          await Promise.all(
+            outputFiles.map(async ({ path, contents }) => {
+              await mkdir(dirname(path), { recursive: true })
+              await writeFile(path, contents)
+            }),
+          )
+          if (built) onRebuilt?.()
+        }
         built = true
         first.resolve(errors.length === 0)
       }),
@@ -66,6 +74,8 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
     outExtension: { '.js': '.mjs' },
     splitting: true,
     plugins: [entries, ...BUNDLING.plugins, notify],
+    // esbuild would delete the last build when the next one fails.
+    write: false,
     logLevel: 'warning',
   })
   if (onRebuilt === undefined) await building.rebuild().catch(() => undefined)

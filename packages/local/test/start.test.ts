@@ -179,6 +179,14 @@ describe('in a copy of the project', () => {
     await started.printed(READY)
     await appendFile(stores, '  - source: third\n    fed: sqs\n')
     await started.printed(/Cannot read .*stores\.yml:$/m)
+    // New threads load the functions as they were.
+    const reads = Array.from({ length: 20 }, () =>
+      fetch(`${urlOf(settings.ports.relay)}/api/v1/orders/1/?source=demo-shop`, {
+        headers: { authorization: 'Bearer local-demo-shop' },
+      }),
+    )
+    for (const { status } of await Promise.all(reads)) expect(status).toBe(404)
+    expect(started.lines().filter(text => /^relay .*\bat /.test(text))).toEqual([])
     await cp(join(ROOT, 'stores.yml'), stores)
     await appendFile(stores, '  - source: third\n    feed: sqs\n')
     await started.printed(/stores\.yml has changed: the relay has the stores api, demo-shop, third$/m)

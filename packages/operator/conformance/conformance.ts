@@ -8,7 +8,7 @@ import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { durationOption } from '../core/options.ts'
 import { count, type Finding, findingsReport, note, ok, problem } from '../core/output.ts'
-import { depthOf } from '../core/queue.ts'
+import { browse, depthOf, type QueueMessage } from '../core/queue.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
 import { endpointOf } from '../stores/endpoints.ts'
 import {
@@ -210,11 +210,26 @@ const textAt = async (place: string): Promise<string> => {
   }
 }
 
+/** Removes the messages that an earlier run has left in a queue, unless one of a real order waits there. */
+const removeLeftovers = async (context: Context, queue: string, patience: Patience) => {
+  let isReal = false
+  const visit = async ({ body }: QueueMessage) => {
+    isReal ||= !body.includes(`"external_id":"${PREFIX}`)
+    return isReal ? 'keep' : 'delete'
+  }
+  // A message that the killed store had received is invisible until its visibility timeout ends.
+  await within(patience, async () => {
+    await browse(context, queue, Number.POSITIVE_INFINITY, visit, () => isReal)
+    return isReal || (await depthOf(context, queue)).all === 0 || undefined
+  })
+}
+
 const feedOf = async (context: Context, source: string, patience: Patience) => {
   const { feed, ...store } = storeNamed(context, source)
   if (feed !== 'sqs')
     return httpFeed({ ...(await endpointOf(context, { ...store, feed }, 'test the store')), ...patience })
   const name = feedQueueName(source, store.queue)
+  if ((await depthOf(context, name)).all > 0) await removeLeftovers(context, name, patience)
   const { all } = await depthOf(context, name)
   if (all > 0) {
     const found = `${count(all, 'message')} of real orders may wait in ${name}`

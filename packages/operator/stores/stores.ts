@@ -101,17 +101,22 @@ const forExact = (store: Store) => {
 }
 
 /** Code that runs as it is, on any Node from 20 on and in Python. It does not read the messages of exact stores. */
-const forPrograms = (name: string, url: string) => ({
-  // The example has no types; Node 20 has no SQLite.
-  'store.mjs': example(`${name}.ts`, {
+const forPrograms = (isSqs: boolean, url: string) => {
+  const name = isSqs ? 'sqs-consumer' : 'http-receiver'
+  const javaScript = example(`${name}.ts`, {
     "process.argv[2] ?? ''": `'${url}'`,
     './once.ts': './once.mjs',
     'store.sqlite': 'handled',
-  }),
-  'once.mjs': example('once.mjs'),
-  'store.py': example(`${name}.py`, { 'import sys\n': '', 'sys.argv[1]': `"${url}"` }),
-  'once.py': example('once.py'),
-})
+  })
+  const python = example(`${name}.py`, { 'import sys\n': '', 'sys.argv[1]': `"${url}"` })
+  return {
+    // The example has no types; Node 20 has no SQLite.
+    'store.mjs': `// npm install order-relay-store${isSqs ? ' @aws-sdk/client-sqs' : ''}\n${javaScript}`,
+    'once.mjs': example('once.mjs'),
+    'store.py': `${isSqs ? '# pip install boto3\n' : ''}${python}`,
+    'once.py': example('once.py'),
+  }
+}
 
 /** Information for the developer of a store with an SQS feed. */
 const forConsumer = async ({ local, region, dataDir }: Context, url: string, arn: string) => {
@@ -144,7 +149,7 @@ export const showStore = async (context: Context, source: string) => {
   }
   const snippets = {
     ...(feed === 'sqs' ? await forConsumer(context, url, arn) : forReceiver()),
-    ...(exact ? forExact(store) : forPrograms(feed === 'sqs' ? 'sqs-consumer' : 'http-receiver', url)),
+    ...(exact ? forExact(store) : forPrograms(feed === 'sqs', url)),
   }
   const messages = exact ? 'order.updated, as the service sends it' : undefined
   const queue = { url, arn, waiting, in_flight, policy: jsonOf(Policy) }

@@ -1,15 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, expect, test } from '@jest/globals'
+import { sendInOrder } from '@order-relay/lib/platform/fifo.ts'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
+import { createQueue, startParts } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { listening } from '@order-relay/test-support/server.ts'
-import { play } from '../conformance/conformance.ts'
+import { play, testStore } from '../conformance/conformance.ts'
 import { httpFeed, storeProcess } from '../conformance/feeds.ts'
+import { createContext } from '../core/context.ts'
 
 const folder = useFolder()
 const secret = 'secret of the store'
@@ -93,4 +97,25 @@ test("runs the user's own program, and reports at once that it has exited, with 
     level: 'problem',
     found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; it printed last:${printed}`,
   })
+})
+
+test('removes what an earlier run left in the queue, and refuses to run while a message of a real order waits', async () => {
+  const parts = await startParts()
+  closing.push(parts.close)
+  const url = await createQueue(parts.sqs, 'feed-shop.fifo')
+  const context = {
+    ...createContext({ local: true }, terminal),
+    ...{
+      sqs: parts.sqs,
+      queueUrl: async () => url,
+      stores: () => [{ source: 'shop', feed: 'sqs' as const }],
+    },
+  }
+  const run = () => testStore(context, 'shop', { wait: 5 }, {}, [process.execPath, '-e', 'process.exit(3)'])
+  for (const _run of ['leaves a message', 'removes it'])
+    expect((await run())[0]?.found).toMatch('the store exited with code 3')
+  const order = { source: 'shop', external_id: '1' }
+  const json = JSON.stringify({ data: order })
+  await sendInOrder(parts.sqs, url, order, { id: randomUUID(), json, attributes: {} })
+  await expect(run()).rejects.toThrow('1 message of real orders may wait in feed-shop.fifo')
 })

@@ -83,6 +83,17 @@ const objectOf = (value: unknown): Record<string, unknown> =>
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
+/** @throws ArgumentError for a value that JSON cannot hold, such as a BigInt */
+const textOfBody = (body: unknown) => {
+  try {
+    return JSON.stringify(body)
+  } catch (cause) {
+    throw new ArgumentError(`Cannot send a request: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    })
+  }
+}
+
 /** A proxy may respond with something other than JSON. */
 const jsonOf = (text: string): unknown => {
   try {
@@ -128,14 +139,9 @@ const readResponse = (answer: Answer) => {
  * console.log(url) // http://127.0.0.1:8080/webhook
  * ```
  */
-export const createClient = ({
-  baseUrl,
-  key,
-  source = 'api',
-  attempts = 4,
-  timeout = 15_000,
-  fetch: send = fetch,
-}: ClientOptions) => {
+export const createClient = (options: ClientOptions) => {
+  assertArguments('create a client', { options: [options, OBJECT] })
+  const { baseUrl, key, source = 'api', attempts = 4, timeout = 15_000, fetch: send = fetch } = options
   assertArguments('create a client', {
     baseUrl: [baseUrl, HTTP_URL],
     key: [key, either(TEXT, FUNCTION)],
@@ -164,16 +170,17 @@ export const createClient = ({
     })
     const waiting = wait === 0 ? 'respond-async' : `wait=${wait}`
     const preferences = [...(wait === undefined ? [] : [waiting]), ...(strict ? ['handling=strict'] : [])]
+    const text = body === undefined ? undefined : textOfBody(body)
     const attempt = async () => {
       const aborted = AbortSignal.timeout(timeout)
       const response = await send(api + path, {
         method,
         headers: {
           authorization: await authorization(),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(text !== undefined && { 'content-type': 'application/json' }),
           ...(preferences.length > 0 && { prefer: preferences.join(', ') }),
         },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: text ?? null,
         // Redirects are not followed, so that the key is sent nowhere else; Cloudflare Workers do not support `error`.
         redirect: 'manual',
         signal: signal === undefined ? aborted : AbortSignal.any([signal, aborted]),

@@ -145,18 +145,15 @@ const traceIn = (body: Uint8Array): string | undefined => {
  * console.log(remedy) // verify the raw bytes of the request before anything parses or changes them
  * ```
  */
-export const explainSignature = async ({
-  headers,
-  body,
-  secret,
-  receivedAt = Date.now() / 1000,
-}: {
+export const explainSignature = async (options: {
   headers: HeadersLike
   body: string | Uint8Array
   secret: string
   /** When the delivery arrived, in unix seconds. @default now */
   receivedAt?: number
 }): Promise<Explanation> => {
+  assertArguments('explain the signature', { options: [options, OBJECT] })
+  const { headers, body, secret, receivedAt = Date.now() / 1000 } = options
   assertArguments('explain the signature', {
     headers: [headers, OBJECT],
     body: [body, BYTES],

@@ -136,13 +136,9 @@ export type VerifyOptions = {
  * console.log(error instanceof SignatureError && error.code) // mismatch
  * ```
  */
-export const verifySignature = async ({
-  headers,
-  body,
-  secrets,
-  receivedAt = Date.now() / 1000,
-  tolerance = TOLERANCE_SECONDS,
-}: VerifyOptions): Promise<void> => {
+export const verifySignature = async (options: VerifyOptions): Promise<void> => {
+  assertArguments('verify the signature', { options: [options, OBJECT] })
+  const { headers, body, secrets, receivedAt = Date.now() / 1000, tolerance = TOLERANCE_SECONDS } = options
   assertArguments('verify the signature', {
     headers: [headers, OBJECT],
     body: [body, BYTES],

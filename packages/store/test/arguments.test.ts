@@ -22,6 +22,7 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     'withdraw a request: of is a string; it must be "create"',
     ({ client }) => client().withdraw('1', 'refunds'),
   ],
+  ['create a client: options is undefined', ({ createClient }) => createClient()],
   ['create a client: baseUrl is undefined', ({ createClient }) => createClient({ key: 'k' })],
   [
     'create a client: baseUrl is a string; it must be a URL',
@@ -34,6 +35,10 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['send a request: wait is a string', ({ client }) => client().read('1', { wait: '3' })],
   ['create an order: order is undefined', ({ client }) => client().create()],
   ['create an order: external_id is 1001', ({ client }) => client().create({ external_id: 1001 })],
+  [
+    'send a request: Do not know how to serialize a BigInt',
+    ({ client }) => client().create({ external_id: '1', shipping: 10n }),
+  ],
   ['read an order: external_id is empty', ({ client }) => client().read('')],
   ['pay an order: payment is a string', ({ client }) => client().pay('1', 'card')],
   ['refund an order: reason is an object', ({ client }) => client().refund('1', { wait: 0 })],
@@ -47,6 +52,8 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['create a handler: receive is an object', ({ fastifyHandler }) => fastifyHandler({})],
   ['consume a feed: handle is undefined', ({ consumeFeed }) => consumeFeed({ ...feed, handle: undefined })],
   ['consume a feed: queueUrl is empty', ({ consumeFeed }) => consumeFeed({ ...feed, queueUrl: '' })],
+  ['verify the signature: options is undefined', ({ verifySignature }) => verifySignature()],
+  ['explain the signature: options is null', ({ explainSignature }) => explainSignature(null)],
   [
     'verify the signature: body is an object; it must be the raw bytes',
     ({ verifySignature }) => verifySignature({ headers, body: {}, secrets: 's' }),
