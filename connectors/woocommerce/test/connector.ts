@@ -11,6 +11,7 @@ import { type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
 import type { Connection } from '../lib/connections.ts'
 import { TABLE_SCHEMA } from '../lib/names.ts'
 import { poller } from '../lib/poll.ts'
+import { DEFAULTS } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
 import { stateRepository } from '../lib/states.ts'
 import { type SyncDependencies, type SyncEvent, synchroniser } from '../lib/synchronise.ts'
@@ -82,19 +83,20 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
 
   const connection: Connection = {
     settings: {
+      ...DEFAULTS,
       ...{
         source: SOURCE,
         shop: shop.url,
         currency: 'IRR',
         decimals: 0,
-        timeZone: 'Asia/Tehran',
         taxRate: 10,
+        pricesIncludeTax: true,
       },
-      ...{ pricesIncludeTax: true, statuses: ['processing', 'completed'], payments: {} },
     },
     language: 'en',
+    since: new Date(0).toISOString(),
     shop: { url: shop.url, key: shop.key, secret: shop.secret },
-    webhooks: { secret: 'webhook secret', ids: [] },
+    webhooks: { secret: 'webhook secret', url: 'http://127.0.0.1:1/' },
     relay: { url: sandbox.url, key: 'sandbox-key', secret: 'feed secret' },
   }
   const states = stateRepository(parts.dynamodb, TABLE)

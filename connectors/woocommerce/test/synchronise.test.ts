@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { attentionText, META_KEY } from '../lib/words.ts'
+import { META_KEY } from '../lib/shop.ts'
+import { attentionTexts } from '../lib/words.ts'
 import { type Connector, startConnector } from './connector.ts'
 
 const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
@@ -91,9 +92,7 @@ describe('what needs somebody is a note and on the list, and nothing is refunded
     await connector.settle()
     const { attention } = await connector.state(id)
     expect(attention?.code).toBe(code)
-    expect(notesOf(connector, id)[0]).toBe(
-      attention && attentionText(attention, 'en').replaceAll('"', '&#34;'),
-    )
+    expect(notesOf(connector, id)[0]).toBe(attention && attentionTexts(attention).en.replaceAll('"', '&#34;'))
     expect(requestsOf(connector, id)).toEqual([`create ${id}`])
     expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
   })
@@ -174,7 +173,7 @@ describe('polling', () => {
     const { id: webhook } = await connector.shop.webhooks.create({
       ...{ name: 'test', topic: 'order.updated', delivery_url: 'http://127.0.0.1:1/', secret: 's' },
     })
-    connector.connection.webhooks = { secret: 's', ids: [webhook] }
+    connector.connection.webhooks = { secret: 's', url: 'http://127.0.0.1:1/' }
     expect(await connector.poll()).toEqual([])
     for (let failure = 0; failure < 7; failure++) {
       connector.shop.webhooks.queue('order.updated', id)

@@ -2,6 +2,7 @@ import type { Connection } from '@order-relay/woocommerce/lib/connections.ts'
 import { connectionId } from '@order-relay/woocommerce/lib/connections.ts'
 import { NEEDS_INDEX, namesOf } from '@order-relay/woocommerce/lib/names.ts'
 import { eventQueue } from '@order-relay/woocommerce/lib/queue.ts'
+import type { Enqueue } from '@order-relay/woocommerce/lib/receiver.ts'
 import { createShop } from '@order-relay/woocommerce/lib/shop.ts'
 import { stateRepository } from '@order-relay/woocommerce/lib/states.ts'
 import { localEndpoint } from '@order-relay/woocommerce/local.ts'
@@ -51,9 +52,10 @@ export const connectorOf = (context: Context) => {
       parameters.put(connectionId(connection.settings.source), JSON.stringify(connection)),
     remove: (source: string) => parameters.remove(connectionId(source)),
     shopOf: ({ shop }: Connection) => createShop(shop),
-    enqueue: async (source: string, order: string) => {
+    /** The function that queues events. */
+    queue: async (): Promise<Enqueue> => {
       const { QueueUrl = '' } = await sqs.getQueueUrl({ QueueName: queue })
-      await eventQueue(sqs, QueueUrl)({ source, order })
+      return eventQueue(sqs, QueueUrl).enqueue
     },
     /** The orders of a shop that need somebody, longest first. */
     needing: async function* (source: string) {

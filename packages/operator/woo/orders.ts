@@ -1,6 +1,6 @@
 import { compareOrders } from '@order-relay/woocommerce/lib/compare.ts'
 import { attentionKey } from '@order-relay/woocommerce/lib/state.ts'
-import { attentionText } from '@order-relay/woocommerce/lib/words.ts'
+import { attentionTexts } from '@order-relay/woocommerce/lib/words.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines, type Report, shellWord, table } from '../core/output.ts'
@@ -16,7 +16,7 @@ export const list = async (context: Context, source: string | undefined): Promis
     connections.map(async ({ settings, language }) => {
       const needs = []
       for await (const { order, since, attention } of connector.needing(settings.source))
-        needs.push({ order, since, code: attention.code, action: attentionText(attention, language) })
+        needs.push({ order, since, code: attention.code, action: attentionTexts(attention)[language] })
       const polled = await connector.states.cursor(settings.source, 'poll')
       return { source: settings.source, shop: settings.shop, polled, needs }
     }),
@@ -73,16 +73,21 @@ export const importOrders = async (
       yield order
     }
   }
-  const { read, enqueued } = await compareOrders(orders(), connection, {
+  const enqueue = await connector.queue()
+  const { read, send, note } = await compareOrders(orders(), connection, {
     states: connector.states,
-    enqueue: dryRun ? async () => undefined : connector.enqueue,
+    isImport: true,
+    enqueue: async (source, order) => {
+      if (!dryRun) await enqueue({ source, order, isImport: true })
+    },
   })
   const verb = dryRun ? 'would be sent' : 'are on their way'
   return {
-    data: { source, read, enqueued, dryRun },
+    data: { source, read, send, note, dryRun },
     text: lines(
-      `${count(read, 'order')} read; ${enqueued} of them ${verb}, the others are up to date or become no invoice.`,
-      !dryRun && enqueued > 0 && `Their progress: relay imports${context.flags}`,
+      `${count(read, 'order')} read; ${send} of them ${verb}, ${note} only get a note, and the others are up to date or become no invoice.`,
+      !dryRun && send > 0 && `Their progress: relay imports${context.flags}`,
+      note > 0 && `Those that need somebody: relay woo list ${shellWord(source)}${context.flags}`,
     ),
   }
 }
