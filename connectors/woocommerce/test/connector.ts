@@ -28,7 +28,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
   const parts = await startParts({ tables: [{ name: TABLE, schema: TABLE_SCHEMA }] })
   const sandbox = await startSandbox({ port: 0 })
   const shop = await startFakeShop(options)
-  let events: SyncEvent[] = []
+  const events: SyncEvent[] = []
   const versions = new Map<string, number>()
   const seen = new Map<string, string>()
   const requests: string[] = []
@@ -110,7 +110,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
   }
 
   return {
-    ...{ shop, connection, dependencies, requests, panel, publish, follow },
+    ...{ shop, connection, dependencies, requests, events, panel, publish, follow },
     state: async (order: number) => (await states.get(SOURCE, String(order))).state,
     /** A hint that an order has changed. */
     hint: (order: number) => events.push({ source: SOURCE, order: String(order) }),
@@ -118,7 +118,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     settle: async (changed: Partial<SyncDependencies> = {}) => {
       const synchronise = synchroniser({ ...dependencies, ...changed })
       for (let handled = 0; events.length > 0; handled++) {
-        if (handled > 200) throw new Error('Events follow one another without end')
+        if (handled > 500) throw new Error('Events follow one another without end')
         const [event] = events as [SyncEvent]
         const isDone = await synchronise(event).then(
           () => true,
@@ -127,7 +127,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
             return false
           },
         )
-        if (isDone) events = events.filter(each => each !== event)
+        if (isDone) events.splice(events.indexOf(event), 1)
       }
     },
     poll: async (later = 0) => {
