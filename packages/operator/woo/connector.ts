@@ -1,18 +1,18 @@
+import { urlOf } from '@order-relay/local/settings.ts'
 import type { Connection } from '@order-relay/woocommerce/lib/connections.ts'
 import { connectionId } from '@order-relay/woocommerce/lib/connections.ts'
-import { NEEDS_INDEX, namesOf } from '@order-relay/woocommerce/lib/names.ts'
+import { NEEDS_INDEX, namesOf, WOO_PORT } from '@order-relay/woocommerce/lib/names.ts'
 import { eventQueue } from '@order-relay/woocommerce/lib/queue.ts'
 import type { Enqueue } from '@order-relay/woocommerce/lib/receiver.ts'
 import { createShop } from '@order-relay/woocommerce/lib/shop.ts'
 import { stateRepository } from '@order-relay/woocommerce/lib/states.ts'
-import { localEndpoint } from '@order-relay/woocommerce/local.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { shellWord } from '../core/output.ts'
 
 /** The base URL of the connector's endpoint, from the outputs of its stack. */
 const endpointOf = async ({ local, terminal, aws, stage, region }: Context): Promise<string> => {
-  if (local) return localEndpoint(terminal.environment)
+  if (local) return urlOf(Number(terminal.environment.WOO_PORT ?? WOO_PORT))
   const { stack } = namesOf(stage)
   const remedy = `deploy it: npx serverless deploy --stage ${stage}, in connectors/woocommerce`
   const client = await aws.cloudFormation()

@@ -1,11 +1,11 @@
 import { compareOrders } from '@order-relay/woocommerce/lib/compare.ts'
 import { attentionKey } from '@order-relay/woocommerce/lib/state.ts'
-import { attentionTexts } from '@order-relay/woocommerce/lib/words.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { connectorOf } from './connector.ts'
+import { shopStatus } from './status.ts'
 
 /** `relay woo list`: the connected shops, and the orders that need somebody, each with what to do. */
 export const list = async (context: Context, source: string | undefined): Promise<Report> => {
@@ -13,13 +13,10 @@ export const list = async (context: Context, source: string | undefined): Promis
   const connections =
     source === undefined ? await connector.connections() : [await connector.connection(source)]
   const shops = await Promise.all(
-    connections.map(async ({ settings, language }) => {
-      const needs = []
-      for await (const { order, since, attention } of connector.needing(settings.source))
-        needs.push({ order, since, code: attention.code, action: attentionTexts(attention)[language] })
-      const polled = await connector.states.cursor(settings.source, 'poll')
-      return { source: settings.source, shop: settings.shop, polled, needs }
-    }),
+    connections.map(async connection => ({
+      language: connection.language,
+      ...(await shopStatus(context, connection)),
+    })),
   )
   const total = shops.reduce((sum, { needs }) => sum + needs.length, 0)
   return {
@@ -29,12 +26,15 @@ export const list = async (context: Context, source: string | undefined): Promis
       shops.length === 0
         ? 'No shop is connected.'
         : table(
-            ['SOURCE', 'SHOP', 'POLLED', 'NEED SOMEBODY'],
-            shops.map(each => [each.source, each.shop, each.polled, each.needs.length]),
+            ['SOURCE', 'SHOP', 'ACTIVE WEBHOOKS', 'POLLED', 'SYNCHRONISED', 'NEED SOMEBODY'],
+            shops.map(({ source, shop, failure, webhooks, polled, synchronised, needs }) => [
+              ...[source, shop, failure ?? webhooks.filter(({ status }) => status === 'active').length],
+              ...[polled, synchronised, needs.length],
+            ]),
           ),
       ...shops.map(each => [
         ...(each.needs.length === 0 ? [] : ['', `Orders of "${each.source}" that need somebody:`]),
-        ...each.needs.map(({ order, since, action }) => `${order}, since ${since}: ${action}`),
+        ...each.needs.map(({ order, since, action }) => `${order}, since ${since}: ${action[each.language]}`),
       ]),
       total > 0 && `\nWhen one is done: relay woo done <source> <order>${context.flags}`,
     ),
