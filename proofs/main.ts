@@ -37,13 +37,17 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
   conformance: () =>
     proof(
       name,
-      'Shows that relay conformance finds each kind of broken store; npm test breaks one for each check.',
+      'Shows that relay conformance finds each kind of broken store; npm test plays some of them.',
     ).action(() => test(name)({ all: 1 })),
   poison: () =>
     proof(
       name,
       'Shows between real parts that the failing calls of one store do not delay another (docs/fairness.md).',
     ).action(() => jest(['--testMatch', '**/proofs/chaos/poison.ts'])),
+  interleavings: () =>
+    proof(name, 'Explores every interleaving of an order with two faults; npm test explores those with one.').action(
+      () => test(name, 'test/orders/interleavings.test.ts')({ faults: 2 }),
+    ),
   literal: () =>
     proof(
       name,
