@@ -251,6 +251,12 @@ export const t = translator({
     'این کلید فقط یک بار نمایش داده می‌شود. فروشگاه امضای پیام‌ها را با آن بررسی می‌کند.',
   Keys: 'کلیدها',
   'Last error': 'آخرین خطا',
+  'WooCommerce shop': 'فروشگاه ووکامرس',
+  Shop: 'فروشگاه',
+  Webhooks: 'وب‌هوک‌ها',
+  'Last read': 'آخرین خواندن',
+  'Last synchronised': 'آخرین همگام‌سازی',
+  'No order needs somebody.': 'هیچ سفارشی نیازمند رسیدگی نیست.',
   'All stores in stores.yml, with endpoint errors of the last {hours} hours.':
     'همهٔ فروشگاه‌های stores.yml، با خطاهای {hours} ساعت گذشته.',
   'Messages waiting': 'پیام‌های در انتظار',

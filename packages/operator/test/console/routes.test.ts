@@ -117,6 +117,8 @@ test('stores are shown with their keys, and changed', async () => {
   const { body: shop } = await reads('store', { source })
   expect(shop.keys).toContainEqual(some({ id: key.id, name: 'till' }))
   expect(await changes('stores/revoke', { source, id: key.id })).toEqual(ok())
+  // It is no WooCommerce shop.
+  expect(await reads('shop', { source })).toEqual(ok({}))
   expect(await changes('stores/index')).toEqual(ok())
   expect((await changes('stores/secret', { source })).status).toBe(409)
   expect((await changes('stores/test', { source })).status).toBe(409)
@@ -167,7 +169,7 @@ test('the overview has the alarms, and each has a runbook in English and Persian
 
 test('the setup is checked; the key, the webhook and its signatures are changed and tested', async () => {
   const { body: findings } = await reads('setup')
-  expect(findings.at(-1)).toMatchObject({ item: { done: 6, all: 6 } })
+  expect(findings.at(-1)).toMatchObject({ item: { done: 7, all: 7 } })
   const { body: service } = await reads('service')
   expect(service).toMatchObject({ hasKey: true, flags: ' --local', deploy: 'npm start' })
   const { url } = service
