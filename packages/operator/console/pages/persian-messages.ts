@@ -5,7 +5,6 @@ export const MESSAGES = {
   'order ~is unknown here and "{theirs}" at the service':
     'سفارش در سرویس «{theirs}» است ولی اینجا وجود ندارد',
   'order ~is "{ours}" here and "{theirs}" at the service': 'سفارش اینجا «{ours}» و در سرویس «{theirs}» است',
-  'order ~cannot be read from the service: {reason}': 'سفارش از سرویس خوانده نشد: {reason}',
   'order ~differs in {fields}': 'سفارش در این موارد مغایرت دارد: {fields}',
   queued: 'در صف',
   duplicate: 'تکراری',

@@ -150,6 +150,10 @@ export const t = translator({
   'unaccounted for': 'سرنوشت نامشخص',
   changed: 'تغییر کرده',
   'compared with the service': 'مقایسه شده با سرویس',
+  'not compared': 'مقایسه نشده',
+  '{count} {count|order was|orders were} not compared with the service:':
+    '{count} سفارش با سرویس مقایسه نشد:',
+  'Events wait for the service since {time}.': 'رویدادها از {time} منتظر سرویس هستند.',
   held: 'معلق',
   registered: 'انجام شده',
   rejected: 'رد شده',
