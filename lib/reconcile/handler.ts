@@ -1,6 +1,6 @@
 import middy from '@middy/core'
 import type { ScheduledEvent } from 'aws-lambda'
-import { type AccountingDependencies, serviceClient } from '../accounting/service.ts'
+import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
 import { orderQueue } from '../orders/events.ts'
 import { failingReleaser } from '../orders/failing.ts'
 import { BULK_SHARDS, checkInterval, orderRepository, SHARDS } from '../orders/repository.ts'
@@ -33,7 +33,7 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
   const { dynamodb, sqs, telemetry, settings, now, random } = dependencies
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const enqueue = orderQueue(sqs, settings.ordersQueueUrl)
-  const { read } = serviceClient(dependencies)
+  const { read } = createAccounting(dependencies)
 
   return middy<ScheduledEvent, void>(invocation).handler(async (_event, context) => {
     const time = unixSeconds(now())

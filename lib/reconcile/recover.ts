@@ -1,5 +1,5 @@
-import type { Accounting } from '../accounting/client.ts'
 import { AccountingError, type AccountingErrorCode } from '../accounting/errors.ts'
+import type { OrderCalls } from '../accounting/service.ts'
 import { isServiceFailure, mayRetryEarly } from '../orders/failing.ts'
 import { type Orders, SHARDS } from '../orders/repository.ts'
 import type { Failing, StoredOrder } from '../orders/stored.ts'
@@ -29,27 +29,22 @@ const isFailing = (stored: StoredOrder | undefined): stored is Waiting => stored
 /** The failures of an attempt that concern other orders, too. */
 const SHARED: readonly string[] = ['unavailable', 'unauthorized', 'throttled'] satisfies AccountingErrorCode[]
 
-/** The metric of a service that cannot serve any order. */
-const DOWN: Readonly<Partial<Record<AccountingErrorCode, 'ServiceUnavailable' | 'ServiceUnauthorized'>>> = {
-  unavailable: 'ServiceUnavailable',
-  unauthorized: 'ServiceUnauthorized',
-}
-
 export type RecoveryDependencies = Runtime & {
   orders: Pick<Orders, 'failing' | 'get'>
-  read: Accounting['read']
+  /** Behind a breaker, so that only failures of several orders count as an outage. */
+  read: OrderCalls['read']
   /** Makes the failing event of an order visible; returns false if it no longer waits. */
   release: (stored: Waiting) => Promise<boolean>
-  /** Resolves when the next event may be released. */
+  /** Resolves when the next event may be released, or the next order read. */
   inTime: () => Promise<unknown>
   sleep: Sleep
   telemetry: Telemetry
 }
 
 /**
- * Ends the waiting of events that failed because of the accounting service, as soon as it answers again (promise P8).
- * Reads one of the orders until it is answered, which does not use up an attempt of its event. Then releases the events
- * with a slow start: one, and twice as many while they succeed. Ends when the service fails again.
+ * Ends the waiting of events that failed because of the accounting service, as soon as it answers again (promise P8),
+ * for each store by itself. Reads its orders in turn until one is answered, which does not use up an attempt of an event.
+ * Then releases the events with a slow start: one, and twice as many while they succeed. Ends when the service fails again.
  *
  * @param hasTime whether the run may continue
  */
@@ -80,16 +75,19 @@ export const recovery = ({
     return found.filter(isForService).sort((a, b) => (a.failing.at < b.failing.at ? -1 : 1))
   }
 
-  const isServing = async ({ order }: Waiting) => {
+  /** The pause until the next read, in milliseconds; undefined if the service answers. */
+  const pauseAfterRead = async ({ order }: Waiting) => {
+    await inTime()
     try {
       await read(order)
-      return true
     } catch (error) {
       if (!(error instanceof AccountingError)) throw error
-      const { [error.code]: metric } = DOWN
-      if (metric !== undefined) telemetry.count(metric)
-      return metric === undefined && error.code !== 'throttled'
+      const { code, retryAfter } = error
+      if (code === 'unauthorized') telemetry.count('ServiceUnauthorized')
+      if (SHARED.includes(code) || code === 'not_called')
+        return retryAfter === undefined ? PROBE_EVERY_MS : retryAfter * 1000
     }
+    return undefined
   }
 
   /** The order once its released event has been handled; still failing if the event has failed again. */
@@ -128,14 +126,31 @@ export const recovery = ({
     return count
   }
 
-  return async hasTime => {
-    const [first] = await waitingOrders()
-    if (first === undefined) return { released: 0 }
-    while (!(await isServing(first))) {
-      await sleep(PROBE_EVERY_MS)
-      if (!hasTime()) return { released: 0 }
+  /** The event as it waits now: it may have been tried while the service was read. */
+  const present = async ({ order }: Waiting) => {
+    const stored = await orders.get(order, 'eventual')
+    return isFailing(stored) && isForService(stored) && mayRetryEarly(stored.failing, now()) ? [stored] : []
+  }
+
+  const recoverStore = async (
+    [first, ...others]: readonly Waiting[],
+    hasTime: () => boolean,
+  ): Promise<number> => {
+    if (first === undefined) return 0
+    const pause = await pauseAfterRead(first)
+    if (pause === undefined) {
+      const waiting = await Promise.all([first, ...others].map(present))
+      return releaseAll(waiting.flat(), hasTime)
     }
-    const early = (await waitingOrders()).filter(({ failing }) => mayRetryEarly(failing, now()))
-    return { released: await releaseAll(early, hasTime) }
+    if (pause > PROBE_EVERY_MS) return 0
+    await sleep(pause)
+    // The cause may be the order itself.
+    return hasTime() ? recoverStore([...others, first], hasTime) : 0
+  }
+
+  return async hasTime => {
+    const stores = Map.groupBy(await waitingOrders(), ({ order }) => order.source)
+    const counts = await Promise.all([...stores.values()].map(waiting => recoverStore(waiting, hasTime)))
+    return { released: counts.reduce((sum, count) => sum + count, 0) }
   }
 }

@@ -105,14 +105,18 @@ const waitThrough = async (
   until: number,
   outage: NonNullable<Scenario['outage']>,
   pages: readonly string[],
+  others: Scenario['orders'] = {},
 ) => {
   const paid = new Map<string, number>()
   const ids = Array.from({ length: 20 }, (_, number) => `waits-${number}`)
   let isRaised = true
   const { violations, world } = await days({
-    orders: Object.fromEntries(
-      ids.map((id, number) => [id, { ...PAID, at: MINUTE + number * 10_000, mayRetry: true }]),
-    ),
+    orders: {
+      ...others,
+      ...Object.fromEntries(
+        ids.map((id, number) => [id, { ...PAID, at: MINUTE + number * 10_000, mayRetry: true }]),
+      ),
+    },
     outage,
     reconcileAt: every(MINUTE, until + 10 * MINUTE),
     lasting: { pages, from: 3 * MINUTE, until },
@@ -137,6 +141,15 @@ test('tries everything that waited through a ten-minute outage within a minute o
   const until = 11 * MINUTE
   const { last } = await waitThrough(until, without('service', until), ['breaker-open'])
   expect(last).toBeLessThan(MINUTE)
+})
+
+test('an order that the service never answers delays the others by no more than two runs', async () => {
+  for (const minutes of [6, 8, 11, 14]) {
+    const until = minutes * MINUTE
+    const never = { ...PAID, downUntil: until + HOUR, mayRetry: true } as const
+    const { last } = await waitThrough(until, without('service', until), [], { never, neither: never })
+    expect(last).toBeLessThan(2 * MINUTE)
+  }
 })
 
 test('while only reads succeed, tries few events, and everything once creates succeed', async () => {

@@ -133,9 +133,9 @@ describe('an event that failed because of the service', () => {
   const iso = (minutes: number) => new Date(NOW + minutes * MINUTE_MS).toISOString()
 
   /** Queues an event, receives it as the worker does, and hides it until ten minutes after its failure. */
-  const fail = async (changes: Partial<Failing> = {}) => {
+  const fail = async (changes: Partial<Failing> = {}, order = key) => {
     const delivery = randomUUID()
-    await stack.send(stack.settings.ordersQueueUrl, key, { delivery })
+    await stack.send(stack.settings.ordersQueueUrl, order, { delivery })
     const { Records } = await stack.receive(stack.settings.ordersQueueUrl)
     const failing: Failing = {
       ...{ event: 'order.create', delivery, queue: 'orders', receives: 9, behind: 0 },
@@ -143,7 +143,7 @@ describe('an event that failed because of the service', () => {
     }
     const handles = Records.map(({ receiptHandle }) => receiptHandle)
     await visibilityExtender(stack.sqs, stack.settings.ordersQueueUrl)(Records, 600)
-    await orders.fail(key, failing, handles)
+    await orders.fail(order, failing, handles)
     return async () => {
       const taken = await stack.taken(stack.settings.ordersQueueUrl)
       for (const ReceiptHandle of handles)
@@ -151,8 +151,8 @@ describe('an event that failed because of the service', () => {
       return taken.map(each => each.delivery === delivery)
     }
   }
-  const runOnce = () =>
-    reconcile(
+  const runOnce = (reconciler = reconcile) =>
+    reconciler(
       scheduledEvent,
       context(() => LASTS - slept),
     )
@@ -172,14 +172,29 @@ describe('an event that failed because of the service', () => {
     )
   })
 
-  test('is released in the same run that saw the outage, which is counted', async () => {
-    const visible = await fail()
-    let reads = 0
+  /** Counts the reads that found the service unavailable. */
+  const isDownFor = (reads: number) => {
     const answer = respond
-    respond = request => (++reads < 3 ? Promise.reject(new Error('down')) : answer(request))
+    let count = 0
+    respond = request => (++count <= reads ? Promise.reject(new Error('down')) : answer(request))
+  }
+  const outages = () => recorded.counted().filter(name => name === 'ServiceUnavailable').length
+
+  test('is released in the same run that saw the outage', async () => {
+    const visible = await fail()
+    isDownFor(2)
     await runOnce()
     expect(await visible()).toEqual([true])
-    expect(recorded.counted().filter(name => name === 'ServiceUnavailable')).toHaveLength(2)
+    // A single order proves no outage.
+    expect(outages()).toBe(0)
+  })
+
+  test('is read in turn with the others of its store, of which three prove an outage', async () => {
+    for (const external_id of ['a', 'b', 'c', 'd']) await fail({}, { ...key, external_id })
+    isDownFor(3)
+    await runOnce(reconcilerAt(1000))
+    expect(await stack.taken(stack.settings.ordersQueueUrl)).toHaveLength(4)
+    expect(outages()).toBe(1)
   })
 
   test.each<[string, Partial<Failing>, number]>([
