@@ -21,9 +21,9 @@ export const resend = ({ source, external_id }: Key) =>
     t('The worker publishes the current state of the order to its store, with the next version.'),
   )
 
-export const retry = (selection: { source?: string; external_id?: string; cause?: string }) =>
+const retry = (order: Key) =>
   attempt(async () => {
-    const { released, checked } = await act('orders/retry', selection)
+    const { released, checked } = await act('orders/retry', order)
     toast(
       released + checked === 0
         ? t('Nothing waits for an attempt any more.')

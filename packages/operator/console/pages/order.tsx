@@ -12,7 +12,7 @@ import { FEED_CHANGES, FeedState, linkToFeed, RetryButton } from './feed-pieces.
 import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { ActionButton, check, resend } from './order-actions.tsx'
-import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
+import { Attempts, CAUSES, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
@@ -30,22 +30,10 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   'not served': t('not served'),
 }
 
-/** Refusals of the service by their codes. */
-const CODES: Readonly<Record<string, string>> = {
-  unknown_sku: t('unknown product'),
-  no_customer: t('no customer'),
-  invalid: t('invalid request'),
-  malformed: t('invalid request'),
-  conflict: t('not possible in this state'),
-  not_found: t('order unknown'),
-  unauthorized: t('API key not accepted'),
-  forbidden: t('API key not accepted'),
-}
-
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
   <li>
     {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}: {nameIn(OUTCOMES, outcome)}{' '}
-    {status && serial(status)} {code !== undefined && (CODES[code] ?? <Code>{visible(code)}</Code>)} (
+    {status && serial(status)} {code !== undefined && (CAUSES[code] ?? <Code>{visible(code)}</Code>)} (
     {formatMilliseconds(ms)})
   </li>
 )
