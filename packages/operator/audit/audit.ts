@@ -242,7 +242,7 @@ export const auditSince = async (context: Context, { since, rate, service }: Per
     if (isBalanced(audited) || attempt === ATTEMPTS)
       return { ...audited, waitingSince: unread.length > 0 ? await waitingSince(context) : undefined }
     await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
-    evidence = await collectAgain(context, evidence, [...differences, ...lists.orders.unread], asked)
+    evidence = await collectAgain(context, evidence, [...differences, ...(lists.orders.unread ?? [])], asked)
   }
 }
 

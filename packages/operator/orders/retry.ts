@@ -26,10 +26,12 @@ type Selection = {
 const refusalsOf = ({ order }: StoredOrder) =>
   openRequests(order).flatMap(request => (isRefused(request) ? (refusalOf(request)?.reason ?? []) : []))
 
+/** The codes of what an order waits for: of its failing event, or of the refusals of its requests. */
+export const causesOf = (stored: StoredOrder): string[] =>
+  stored.failing === undefined ? refusalsOf(stored).flatMap(({ code }) => code ?? []) : [stored.failing.code]
+
 const hasCause = (stored: StoredOrder, cause: string | undefined) =>
-  cause === undefined ||
-  stored.failing?.code === cause ||
-  (stored.failing === undefined && refusalsOf(stored).some(({ code }) => code === cause))
+  cause === undefined || causesOf(stored).includes(cause)
 
 /** The orders with a request that the service refused for a cause that an accountant can fix. */
 async function* refusedOrders(context: Context): AsyncGenerator<StoredOrder> {

@@ -3,6 +3,7 @@ import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { act, type RouteData } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
+import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
 import { textOf } from './pieces.tsx'
 import { plan } from './plans.tsx'
@@ -21,14 +22,32 @@ export const resend = ({ source, external_id }: Key) =>
     t('The worker publishes the current state of the order to its store, with the next version.'),
   )
 
-export const retry = (selection: { source?: string; external_id?: string; cause?: string }) =>
+const retry = ({ source, external_id }: Key) =>
   attempt(async () => {
-    const { released, checked } = await act('orders/retry', selection)
+    const { released, checked } = await act('orders/retry', { source, external_id })
     toast(
-      released + checked === 0
-        ? t('Nothing waits for an attempt any more.')
-        : t('{count} {count|order is|orders are} tried now.', { count: released + checked }),
+      released + checked === 0 ? t('Nothing waits for an attempt any more.') : t('The order is tried now.'),
     )
+  })
+
+/** Retries what waits: in all stores or one, for any cause or one. */
+export const askRetry = (source: string | undefined, causes: readonly string[]) =>
+  ask({
+    title: source === undefined ? t('Retry now') : t('Retry now: {source}', { source }),
+    text: t(
+      'The worker handles failing events now, and sends requests again that the service refused, twenty orders per second.',
+    ),
+    fields: [
+      {
+        name: 'cause',
+        label: t('Cause'),
+        help: t('Leave it empty for all causes.'),
+        options: causes.map(code => [code, CODES[code] ?? code] as const),
+        value: '',
+      },
+    ],
+    action: t('Retry now'),
+    submit: ({ text }) => act('orders/retry-all', { source, cause: text('cause') }),
   })
 
 type Action = RouteData<'order'>['why']['actions'][number]

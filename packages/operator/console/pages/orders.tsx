@@ -2,14 +2,15 @@ import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, DayChoice, Pager, parameter } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
-import { Ago, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '@order-relay/web/status.tsx'
-import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { askRetry } from './order-actions.tsx'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, StoreFilter } from './pieces.tsx'
+import { Job, linkToOrder, StoreFilter } from './pieces.tsx'
 
 type List = RouteData<'orders'>
 type Row = List['orders'][number]
@@ -32,7 +33,10 @@ const DAYS = [
   ['until', t('to')],
 ] as const
 
-const Filters = ({ route }: { route: Route }) => (
+/** The list shows what waits, which can be retried. */
+const showsWaiting = ({ query }: Route) => query.get('show') !== null
+
+const Filters = ({ route, orders }: { route: Route; orders: readonly Row[] }) => (
   <search class="filters row" data-keeps-focus>
     <StoreFilter />
     <Choice label={t('Orders to show')} options={SHOWN} {...parameter('show')} />
@@ -46,6 +50,17 @@ const Filters = ({ route }: { route: Route }) => (
           <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
         ))}
       </>
+    )}
+    {showsWaiting(route) && (
+      <Button
+        onClick={() =>
+          askRetry(route.query.get('source') ?? undefined, [
+            ...new Set(orders.flatMap(({ causes }) => causes)),
+          ])
+        }
+      >
+        {t('Retry now…')}
+      </Button>
     )}
   </search>
 )
@@ -122,13 +137,17 @@ const changesOf = (before: List, after: List) => {
 export const Orders = page(
   {
     title: () => t('Orders'),
-    reads: route => ({ list: reads('orders', filterOf(route), ...ORDER_CHANGES) }),
+    reads: route => ({
+      list: reads('orders', filterOf(route), ...ORDER_CHANGES),
+      retries: reads('orders/retries', {}, 'order-retries'),
+    }),
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list: { orders, cursor, searched }, route }) => (
+  ({ list: { orders, cursor, searched }, retries: { job }, route }) => (
     <>
       <PageHead />
-      {!isSearch(route) && <Filters route={route} />}
+      {!isSearch(route) && <Filters {...{ route, orders }} />}
+      {job && showsWaiting(route) && <Job job={job} stop={() => act('orders/retry-stop', {})} />}
       <Table
         caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}
         columns={orders.some(({ match }) => match && match.by !== 'order') ? [...COLUMNS, MATCH] : COLUMNS}

@@ -218,6 +218,9 @@ export const MESSAGES = {
   'Cannot reach the store: {reason}': 'فروشگاه در دسترس نیست: {reason}',
   'no complete response within {time} ms': 'تا {time} میلی‌ثانیه پاسخ کاملی نرسید',
   'Messages retried at once: {count}': 'پیام‌هایی که بی‌درنگ دوباره ارسال شدند: {count}',
+  'Retrying orders': 'تلاش مجدد سفارش‌ها',
+  'Orders retried: {count}; no longer waiting: {gone}':
+    'سفارش‌های دوباره پردازش‌شده: {count}؛ دیگر منتظر نبودند: {gone}',
   'it answered {status}': 'پاسخ {status} داد',
   'reach AWS': 'دسترسی به AWS',
   'use AWS': 'استفاده از AWS',

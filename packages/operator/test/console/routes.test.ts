@@ -52,6 +52,11 @@ test('orders are listed, found by anything that names them, shown, checked, rese
   await until(async () => (await reads('order', order)).body.version > body.version)
   expect(await changes('orders/withdraw', { ...order, of: 'payment' })).toEqual(refused('none is open'))
   expect(await changes('orders/retry', order)).toEqual(ok({ released: 0, checked: 0, gone: 1, total: 1 }))
+  expect(await changes('orders/retry-all', { cause: 'unknown_sku' })).toEqual(ok())
+  const job = async () => (await reads('orders/retries')).body.job
+  await until(async () => (await job()).end !== undefined)
+  expect((await job()).end.text).toBe('Orders retried: 0; no longer waiting: 0')
+  expect(await changes('orders/retry-stop')).toEqual(ok())
 })
 
 test('an open request is withdrawn, and its store is notified', async () => {
