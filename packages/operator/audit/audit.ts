@@ -229,7 +229,7 @@ type Period = { since: Date; rate: number; service: boolean }
 export type Audited = Balance & { waitingSince: string | undefined }
 
 /** Whether everything is accounted for and compared. */
-export const isBalanced = ({ differences, unread }: Pick<Balance, 'differences' | 'unread'>) =>
+const isBalanced = ({ differences, unread }: Pick<Balance, 'differences' | 'unread'>) =>
   differences.length === 0 && unread.length === 0
 
 /** Accounts for everything since a time; reads differences again, since events may still be in progress. */
