@@ -58,7 +58,7 @@ const key = { source: v.string(), external_id: v.string() }
 const RETRY = 'retry'
 
 export const orderRoutes = (context: Context, live: Live, readings: Readings) => {
-  const retries = createJobs(context, live, 'order retries')
+  const retries = createJobs(context, live, 'order-retries')
   const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
   return [
     get(
@@ -109,7 +109,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
     post('orders/retry', key, order => retry(context, { ...order, rate: RETRY_RATE })),
     get('orders/waiting', {}, () => waitingByCause(context)),
     get('orders/retries', {}, async () => ({ job: retries.of(RETRY) })),
-    post('orders/retry-waiting', { source: text, cause: text }, async selection => {
+    post('orders/retry-all', { source: text, cause: text }, async selection => {
       retries.start(RETRY, 'retry the orders', async (context, signal) => {
         return { text: retriedText(await retry(context, { ...selection, rate: RETRY_RATE, signal })) }
       })

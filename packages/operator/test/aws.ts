@@ -11,10 +11,8 @@ const lambda = (name: string) =>
 const WorkerLiveAlias = resource('Alias', { FunctionName: { Ref: 'Worker' }, Name: 'live' })
 /** `relay tail` reads the logs of all functions. */
 const OTHERS = {
-  Api: lambda('api'),
-  Feeder: lambda('feeder'),
-  Reconcile: lambda('reconcile'),
-  Probe: lambda('probe'),
+  ...{ Api: lambda('api'), Feeder: lambda('feeder') },
+  ...{ Reconcile: lambda('reconcile'), Probe: lambda('probe') },
 }
 const Resources = { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias, ...OTHERS }
 const OUTPUTS = {

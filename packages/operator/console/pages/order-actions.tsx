@@ -25,9 +25,7 @@ const retry = (order: Key) =>
   attempt(async () => {
     const { released, checked } = await act('orders/retry', order)
     toast(
-      released + checked === 0
-        ? t('Nothing waits for an attempt any more.')
-        : t('{count} {count|order is|orders are} tried now.', { count: released + checked }),
+      released + checked === 0 ? t('Nothing waits for an attempt any more.') : t('The order is tried now.'),
     )
   })
 

@@ -27,21 +27,6 @@ export const NAMES: Readonly<Record<string, string>> = {
   'order.resend': t('Resend'),
 }
 
-/** Refusals and failures of the service by their codes. */
-export const CAUSES: Readonly<Record<string, string>> = {
-  unknown_sku: t('unknown product'),
-  no_customer: t('no customer'),
-  invalid: t('invalid request'),
-  malformed: t('invalid request'),
-  conflict: t('not possible in this state'),
-  not_found: t('order unknown'),
-  unauthorized: t('API key not accepted'),
-  forbidden: t('API key not accepted'),
-  unavailable: t('service unavailable'),
-  failed: t('unusable response of the service'),
-  throttled: t('too many requests'),
-}
-
 const STATES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
   waiting: [t('waiting'), 'wait'],
   held: [t('held by the service'), 'wait'],

@@ -12,7 +12,8 @@ import { FEED_CHANGES, FeedState, linkToFeed, RetryButton } from './feed-pieces.
 import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { ActionButton, check, resend } from './order-actions.tsx'
-import { Attempts, CAUSES, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
+import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
+import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
@@ -33,7 +34,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
   <li>
     {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}: {nameIn(OUTCOMES, outcome)}{' '}
-    {status && serial(status)} {code !== undefined && (CAUSES[code] ?? <Code>{visible(code)}</Code>)} (
+    {status && serial(status)} {code !== undefined && (CODES[code] ?? <Code>{visible(code)}</Code>)} (
     {formatMilliseconds(ms)})
   </li>
 )

@@ -167,6 +167,7 @@ const Flow = ({ alarms, queues, ages = {}, failing, rates }: Data) => {
           label={t('Failing orders')}
           value={failing?.more ? t('over {count}', { count: failing.count }) : (failing?.count ?? '–')}
           tone={failing?.count ? 'wait' : undefined}
+          href={linkTo(['orders'], { show: 'failing' })}
         >
           {failing?.longest?.since && (
             <small>

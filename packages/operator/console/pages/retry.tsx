@@ -3,16 +3,16 @@ import { request } from '@order-relay/web/http.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { act, type RouteData, reads } from './api.ts'
-import { CAUSES } from './order-pieces.tsx'
+import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 
-export const RETRIES = reads('orders/retries', {}, 'order retries')
+export const RETRIES = reads('orders/retries', {}, 'order-retries')
 
 type Waiting = RouteData<'orders/waiting'>
 type Group = Waiting['groups'][number]
 
-const causeText = (cause = '') => CAUSES[cause] ?? cause
+const causeText = (cause = '') => CODES[cause] ?? cause
 
 /** What can be retried: all, the orders of a store, those with a cause, or both, each with the number of orders. */
 const choicesOf = ({ orders, groups }: Waiting) => {
@@ -56,7 +56,7 @@ export const askRetry = () =>
       action: t('Retry now'),
       submit: async ({ text }) => {
         const { source, cause } = choices[Number(text('orders'))]?.selection ?? {}
-        await act('orders/retry-waiting', { source, cause })
+        await act('orders/retry-all', { source, cause })
       },
     })
   })

@@ -62,7 +62,7 @@ test('an open request is retried by its cause and withdrawn, and its store is no
   expect(await requests()).toMatchObject([{ kind: 'create', state: 'waiting' }])
   const { groups } = (await reads('orders/waiting')).body
   expect(groups).toContainEqual({ source: 'api', cause: 'unknown_sku', orders: 1 })
-  expect(await changes('orders/retry-waiting', { cause: 'unknown_sku' })).toEqual(ok())
+  expect(await changes('orders/retry-all', { cause: 'unknown_sku' })).toEqual(ok())
   const retried = async () => (await reads('orders/retries')).body.job.end
   await until(async () => (await retried()) !== undefined)
   expect((await retried()).text).toContain('Orders with refused requests checked: 1.')
