@@ -13,7 +13,8 @@ import { startFakeShop } from './fake/shop.ts'
 import { type Connection, connectionId } from './lib/connections.ts'
 import { namesOf } from './lib/names.ts'
 import { PATHS } from './lib/receiver.ts'
-import { META_KEY } from './lib/words.ts'
+import { DEFAULTS } from './lib/settings.ts'
+import { META_KEY } from './lib/shop.ts'
 import { startConnector } from './local.ts'
 
 const SOURCE = 'demo-shop'
@@ -31,19 +32,20 @@ const connected = async ({ urls }: Stack, dataDir: string) => {
   const id = connectionId(SOURCE)
   const connection: Connection = {
     settings: {
+      ...DEFAULTS,
       ...{
         source: SOURCE,
         shop: shop.url,
         currency: 'IRR',
         decimals: 0,
-        timeZone: 'Asia/Tehran',
         taxRate: 10,
+        pricesIncludeTax: true,
       },
-      ...{ pricesIncludeTax: true, statuses: ['processing', 'completed'], payments: {} },
     },
     language: 'en',
+    since: new Date(0).toISOString(),
     shop: { url: shop.url, key: shop.key, secret: shop.secret },
-    webhooks: { secret: randomBytes(32).toString('base64url'), ids: [] },
+    webhooks: { secret: randomBytes(32).toString('base64url'), url: '' },
     relay: { url: urls.relay, key: `local-${SOURCE}`, secret: randomBytes(32).toString('base64url') },
   }
   const at = (port: number | undefined) => ({
@@ -172,7 +174,7 @@ const steps: readonly Step<Parties>[] = [
       parties.shop.refund(reviewed, '500000')
       return shown(parties, reviewed, 'paid', 3)
     },
-    ['paid', 'Part of the order was refunded: register the return of these items in the accounting.'],
+    ['paid', '500,000 IRR of the order was refunded: register the return of these items in the accounting.'],
   ],
   [
     'shop owner',

@@ -11,12 +11,6 @@ import { listen, stop } from '@order-relay/web/serve.ts'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { namesOf, TABLE_SCHEMA } from './lib/names.ts'
 
-export const WOO_PORT = 4100
-
-/** The address at which the local connector serves shops and the relay. */
-export const localEndpoint = (environment: Readonly<Record<string, string | undefined>>): string =>
-  urlOf(Number(environment.WOO_PORT ?? WOO_PORT))
-
 const eventOf = async (request: IncomingMessage): Promise<APIGatewayProxyEventV2> =>
   ({
     rawPath: request.url ?? '/',

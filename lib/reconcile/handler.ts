@@ -11,7 +11,7 @@ import { pace } from '../platform/pace.ts'
 import { recovery } from './recover.ts'
 
 /** Time for the last check of a run, in milliseconds: two AWS calls of three attempts each. */
-const LAST_CHECK_MS = 20_000
+export const LAST_CHECK_MS = 20_000
 
 export type ReconcilerDependencies = AccountingDependencies & {
   dynamodb: DynamoDB

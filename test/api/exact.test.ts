@@ -33,7 +33,10 @@ beforeEach(() => stack.faults.clear())
 
 test('a 202 is announced to the worker', async () => {
   expect(await pay('late')).toMatchObject({ status: 202, body: { state: 'waiting', id } })
-  expect(await announcements.get(keyOf('late'), true)).toEqual({ withdrawals: [], accepted: [id] })
+  expect(await announcements.get(keyOf('late'), true)).toMatchObject({
+    ...{ withdrawals: [], accepted: [id] },
+    requests: [{ id: 'payment', kind: 'payment' }],
+  })
 })
 
 test('a request that is decided while its 202 is announced gets its own answer', async () => {

@@ -187,7 +187,7 @@ describe('the wait', () => {
     expect(await ask()).toMatchObject({ status: 202, headers: { 'relay-request-state': 'waiting' } })
     expect(await ask({ method: 'DELETE' })).toMatchObject({ status: 202 })
     const announcements = announcementRepository(stack.dynamodb, stack.settings.deliveriesTable)
-    const announced = { create: { id: expect.any(String) }, withdrawals: [{ of: 'create' }] }
+    const announced = { requests: [{ kind: 'create' }], withdrawals: [{ of: 'create' }] }
     expect(await announcements.get(order)).toMatchObject(announced)
     expect(world.pauses).toEqual([60, 60])
   })

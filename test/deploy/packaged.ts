@@ -39,7 +39,7 @@ export const SETTINGS = {
 export const DOMAIN = { DOMAIN: 'relay.example', ZONE: 'zone' }
 
 /** Likewise, with all optional settings. */
-const OPTIONS = {
+export const OPTIONS = {
   callerAddresses: 'logged',
   monthlyBudget: 40,
   backupRegion: BACKUP_REGION,

@@ -3,9 +3,18 @@ import { join } from 'node:path'
 import { ROOT } from '../support/project.ts'
 import { ACCOUNT, type PolicyDocument, type Resolved } from './resolve.ts'
 
+/** A cache: the relations compare the same patterns hundreds of thousands of times. */
+const expressions = new Map<string, RegExp>()
+
 /** Whether a pattern with asterisks, such as that of an ARN, covers a text. */
-export const covers = (pattern: string, text: string): boolean =>
-  new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 's').test(text)
+export const covers = (pattern: string, text: string): boolean => {
+  const known = expressions.get(pattern)
+  if (known !== undefined) return known.test(text)
+  const escaped = pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')
+  const made = new RegExp(`^${escaped}$`, 's')
+  expressions.set(pattern, made)
+  return made.test(text)
+}
 
 /** A policy of docs/iam with values in place of its placeholders. */
 export const filledPolicy = (name: string, values: Readonly<Record<string, string>>): string =>

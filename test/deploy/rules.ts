@@ -36,7 +36,7 @@ const [, RETAINED_DAYS] =
 /** Properties that every resource of a type must have: encryption, retention and failure handling. */
 const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: Number(RETAINED_DAYS) * DAY },
-  'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true } },
+  'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true }, BillingMode: 'PAY_PER_REQUEST' },
   'AWS::Logs::LogGroup': { RetentionInDays: 30 },
   'AWS::KMS::Key': { EnableKeyRotation: true },
   // Saved queries need it to find timeouts and initialization errors.
@@ -88,6 +88,11 @@ export const isLast = (name: string, { RedrivePolicy }: Properties): boolean =>
 export function* queueViolations(template: Resolved, uses: Uses) {
   const queues = ofType(template, 'AWS::SQS::Queue')
   const mappings = ofType(template, 'AWS::Lambda::EventSourceMapping')
+  const scheduled = new Set(
+    ofType(template, 'AWS::Events::Rule').flatMap(({ Properties }) =>
+      Properties.Targets.map(({ Arn }) => Arn),
+    ),
+  )
   const isWatched = (name: string, metric: string) =>
     ofType(template, 'AWS::CloudWatch::Alarm').some(
       ({ Properties: { MetricName, Dimensions } }) => MetricName === metric && Dimensions[0]?.Value === name,
@@ -114,6 +119,8 @@ export function* queueViolations(template: Resolved, uses: Uses) {
       yield `${id}: has the low throughput of a FIFO queue`
     for (const reader of FUNCTIONS) {
       const target = aliasOf(template, reader).arn
+      // A scheduled function releases messages of others.
+      if (scheduled.has(target)) continue
       const isRead = mappings.some(
         each => each.Properties.EventSourceArn === arn && each.Properties.FunctionName === target,
       )

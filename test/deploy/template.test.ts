@@ -119,6 +119,16 @@ test.each([
   ['WorkerLambdaFunction', 'nodejs24.x', 'nodejs22.x', 'WorkerLambdaFunction: Runtime'],
   ['ApiLambdaFunction', '"MemorySize":256', '"MemorySize":128', 'api: has 128 MB'],
   ['ProbeMissingAlarm', '"breaching"', '"notBreaching"', 'no alarm tells that it stopped'],
+  ['ReconcileEventsRuleSchedule1', '"ENABLED"', '"DISABLED"', 'is switched off'],
+  ['ReconcileEventsRuleSchedule1', '1 minute', '10 minutes', 'a run ends before the next one begins'],
+  ['BackupRole', '"backup.amazonaws', '"lambda.amazonaws', 'BackupRole: is assumed by'],
+  ['AlarmKey', 'cloudwatch.amazonaws', 'events.amazonaws', 'CloudWatch cannot notify anybody'],
+  ['Feed73686f70UndeletedAlarm', 'MessagesDeleted', 'MessagesSent', 'for what is deleted'],
+  ['Feed73686f70UndeletedAlarm', 'feed-shop.fifo', 'feed-web.fifo', 'watches order-relay-crash-feed-web'],
+  ['QueueAgeAlarm', '"EvaluationPeriods":1', '"EvaluationPeriods":3', 'is raised after several periods'],
+  ['BackupSelection', 'RegistrationsTable', 'DeliveriesTable', 'copies other tables'],
+  ['Budget', '"Amount":40', '"Amount":4000', 'is not the monthly budget'],
+  ['HttpApiIntegrationWebhook', 'WebhookLambda', 'ApiLambda', 'does not invoke webhook'],
 ])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
   const { Resources } = packaged.template
   const text = JSON.stringify({ ...checked.policies, ...Resources }[part])

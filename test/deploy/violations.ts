@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { deployerViolations } from './deployer.ts'
 import { edgeViolations } from './edges.ts'
+import { effectViolations } from './effects.ts'
 import { metricViolations, queryViolations } from './monitoring.ts'
 import { DOMAIN, type Package } from './packaged.ts'
 import { filledPolicy, grants, resourcePolicyViolations } from './policies.ts'
@@ -67,6 +68,7 @@ export async function* violations(checked: Checked) {
   yield* queueViolations(template, recording.uses)
   yield* functionViolations(template, recording.uses, zips)
   yield* edgeViolations(template, recording.uses)
+  yield* effectViolations(template)
   yield* tableViolations(template, recording.tables)
   yield* metricViolations(template, recording.metrics)
   yield* queryViolations(template, recording.lines)

@@ -96,7 +96,6 @@ test('idle connections reset by a NAT gateway cause no delay', async () => {
   expect(new Set(receives)).toEqual(new Set(['1']))
   const untouched = [...gateways].filter(([, { resets }]) => resets() === 0).map(([name]) => name)
   expect(untouched.sort()).toEqual([
-    'feeder to AWS: dynamodb',
     'feeder to AWS: sqs',
     'reconcile to AWS: dynamodb',
     'reconcile to AWS: sqs',

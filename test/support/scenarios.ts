@@ -82,7 +82,8 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
             registered: isPaidAgain ? [1] : withdraws.surely ? [0] : [0, 1],
             others: ['withdrawn', 'duplicate'],
           },
-          withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected'] },
+          // A withdrawal that is sent again, or of a request that was refused for good, finds nothing to withdraw.
+          withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected', 'duplicate'] },
         }
   if (createdBy === 'nobody') {
     const payment: Ends = { registered: [0], others: ['rejected', 'withdrawn'] }

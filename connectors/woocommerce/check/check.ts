@@ -1,6 +1,6 @@
 import { amountOf } from '../lib/amounts.ts'
 import { mapOrder, type Problem } from '../lib/mapping.ts'
-import { FACTORS, methodOf, type Settings } from '../lib/settings.ts'
+import { DEFAULTS, FACTORS, methodOf, type Settings } from '../lib/settings.ts'
 import type { Product, Shop } from '../lib/shop.ts'
 import { ORDER_FIELDS, type ShopOrder } from '../lib/shop-order.ts'
 import type { Accounting } from './accounting.ts'
@@ -110,11 +110,9 @@ const suggested = async (
   shop: url,
   currency: String(await shop.setting('general', 'woocommerce_currency')),
   decimals: Number(await shop.setting('general', 'woocommerce_price_num_decimals')),
-  timeZone: 'Asia/Tehran',
+  ...DEFAULTS,
   taxRate: accounting.taxRate,
   pricesIncludeTax: accounting.pricesIncludeTax,
-  statuses: ['processing', 'completed'],
-  payments: {},
   ...given,
 })
 

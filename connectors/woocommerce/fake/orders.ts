@@ -39,7 +39,7 @@ export type NewOrder = {
   phone?: string
   payment_method?: string
   transaction_id?: string
-  /** As the checkout and `set_paid` do, but cash on delivery is paid when it is completed. */
+  /** @default whether the status is that of a paid order */
   set_paid?: boolean
   items?: readonly {
     sku: string | null
@@ -61,7 +61,8 @@ export type NewOrder = {
 
 export const gmt = (time: Date): string => time.toISOString().slice(0, 19)
 
-const cents = (text: string) => Math.round(Number(text) * 1e6)
+/** Totals of refunds can be `-`. */
+const cents = (text: string) => Math.round((Number(text) || 0) * 1e6)
 
 const decimals = (amount: number) => (amount / 1e6).toFixed(6).replace(/\.?0+$/, '')
 
@@ -91,8 +92,9 @@ export const newOrder = (id: number, now: Date, given: NewOrder): FakeOrder => {
   const fee_lines = (given.fees ?? []).map(fee => charge(fee.name, fee))
   const rows = [...line_items, ...shipping_lines, ...fee_lines]
   const payment_method = given.payment_method ?? 'zarinpal'
+  // Cash on delivery is paid when it is completed, whatever `set_paid` says.
   const isPaid =
-    given.set_paid ?? (PAID_STATUSES.includes(status) && (payment_method !== 'cod' || status === 'completed'))
+    payment_method === 'cod' ? status === 'completed' : (given.set_paid ?? PAID_STATUSES.includes(status))
   return {
     ...{ id, number: String(id), status, currency: given.currency ?? 'IRR' },
     ...{ date_created_gmt: gmt(now), date_modified_gmt: gmt(now) },

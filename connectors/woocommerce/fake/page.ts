@@ -1,4 +1,4 @@
-import { META_KEY } from '../lib/words.ts'
+import { META_KEY } from '../lib/shop.ts'
 import type { FakeOrder } from './orders.ts'
 
 const escaped = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)

@@ -17,6 +17,8 @@ export type FakeShopOptions = {
   secret?: string
   /** High-performance order storage: every write of an order changes its time and sends a webhook. @default true */
   hpos?: boolean
+  /** The key's permission. @default true */
+  mayWrite?: boolean
   currency?: string
   decimals?: number
   now?: () => Date
@@ -43,7 +45,7 @@ const encoded = (value: string) =>
  */
 export const startFakeShop = async (options: FakeShopOptions = {}) => {
   const { key = 'ck_fake', secret = 'cs_fake', hpos = true, now = () => new Date() } = options
-  const { currency = 'IRR', decimals = 0 } = options
+  const { currency = 'IRR', decimals = 0, mayWrite = true } = options
   const orders = new Map<number, FakeOrder>()
   const notes = new Map<number, Note[]>()
   const products: Product[] = [{ id: 1, name: 'Product SKU-1', sku: 'SKU-1', type: 'simple' }]
@@ -54,6 +56,8 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
   let nextId = 1000
   let isClosed = false
   let requests = 0
+  /** Minutes of the shop's zone ahead of GMT. */
+  let zone = 210
 
   const touch = (order: FakeOrder) => {
     order.date_modified_gmt = gmt(now())
@@ -68,8 +72,9 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
 
   const refund = (order: FakeOrder, amount: string, reason = '') => {
     const rest = Number(order.total) + Number(sumOf(order.refunds.map(each => each.total)))
-    if (Number(amount) > rest + 1e-9 || Number(amount) <= 0)
+    if (Number(amount) > rest + 1e-9 || Number(amount) < 0)
       throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
+    // One of nothing, such as that of a shipping line, has the total "-" or "-0".
     const created = { id: nextId++, reason, total: `-${amount}` }
     order.refunds.push(created)
     if (Number(amount) === rest) order.status = 'refunded'
@@ -96,36 +101,50 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     }
   }
 
+  /** A new quantity keeps the total of its row. */
+  const changedLines = (order: FakeOrder, changes: readonly Partial<FakeOrder['line_items'][number]>[]) =>
+    order.line_items.map(line => ({ ...line, ...changes.find(({ id }) => id === line.id) }))
+
   const put = (order: FakeOrder, change: Record<string, unknown>) => {
-    const { status, meta_data, ...others } = change
-    if (typeof status === 'string' && status !== order.status) changeStatus(order, status)
-    else if (!hpos && Object.keys(others).length === 0) {
-      // Without HPOS, a change of metadata leaves the time and sends nothing.
-      setMeta(order, (meta_data ?? []) as FakeOrder['meta_data'])
-      return order
-    }
+    const { status, meta_data, line_items, ...others } = change
+    const isOtherStatus = typeof status === 'string' && status !== order.status
+    if (isOtherStatus) changeStatus(order, status)
     Object.assign(order, others)
+    if (line_items !== undefined)
+      order.line_items = changedLines(order, line_items as FakeOrder['line_items'])
     setMeta(order, (meta_data ?? []) as FakeOrder['meta_data'])
-    touch(order)
+    // Without HPOS, a change of items or metadata leaves the time and sends nothing; with it, even no change does.
+    if (hpos || isOtherStatus || Object.keys(others).length > 0) touch(order)
     return order
   }
 
+  /** An order as the API shows it: its local times are those of the shop's present zone. */
+  const shown = (order: FakeOrder) => ({
+    ...order,
+    date_created: gmt(new Date(Date.parse(`${order.date_created_gmt}Z`) + zone * 60_000)),
+  })
+
   const listed = (query: URLSearchParams) => {
-    const status = query.get('status') ?? 'any'
+    const statuses = (query.get('status') ?? 'any').split(',')
+    // Without trash, even if it is asked for as well.
+    const isAny = statuses.includes('any')
     const at = (name: string) => {
       const time = query.get(name) ?? undefined
       // A zone together with dates_are_gmt finds nothing.
       const isWrong = time !== undefined && /(Z|[+-]\d\d:?\d\d)$/.test(time)
       return isWrong && query.get('dates_are_gmt') === 'true' ? '9999' : time
     }
+    const keyOf = (order: FakeOrder) => (query.get('orderby') === 'modified' ? order.date_modified_gmt : '')
+    const direction = query.get('order') === 'asc' ? 1 : -1
     const [after, before, modifiedAfter] = [at('after'), at('before'), at('modified_after')]
     return [...orders.values()]
-      .filter(order => order.status !== 'trash' && !lostStatuses.has(order.status))
-      .filter(order => status === 'any' || status.split(',').includes(order.status))
+      .filter(({ status }) => !lostStatuses.has(status))
+      .filter(({ status }) => (isAny ? status !== 'trash' : statuses.includes(status)))
       .filter(order => after === undefined || order.date_created_gmt > after)
       .filter(order => before === undefined || order.date_created_gmt < before)
       .filter(order => modifiedAfter === undefined || order.date_modified_gmt > modifiedAfter)
-      .sort((a, b) => (query.get('order') === 'asc' ? a.id - b.id : b.id - a.id))
+      .sort((a, b) => direction * (keyOf(a).localeCompare(keyOf(b)) || a.id - b.id))
+      .map(shown)
   }
 
   const paged = <Item>(items: readonly Item[], query: URLSearchParams) => {
@@ -153,9 +172,9 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     (query: URLSearchParams, body: Record<string, unknown>, ids: string[]) => unknown,
   ][] = [
     ['GET', /^orders$/, query => paged(listed(query), query)],
-    ['POST', /^orders$/, (_, body) => create(givenOrder(body))],
-    ['GET', /^orders\/(\d+)$/, (_q, _b, [id = '']) => found(id)],
-    ['PUT', /^orders\/(\d+)$/, (_, body, [id = '']) => put(found(id), body)],
+    ['POST', /^orders$/, (_, body) => shown(create(givenOrder(body)))],
+    ['GET', /^orders\/(\d+)$/, (_q, _b, [id = '']) => shown(found(id))],
+    ['PUT', /^orders\/(\d+)$/, (_, body, [id = '']) => shown(put(found(id), body))],
     ['GET', /^orders\/(\d+)\/notes$/, (_q, _b, [id = '']) => notes.get(found(id).id) ?? []],
     [
       'POST',
@@ -242,6 +261,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     if (!isValid || nonces.has(nonce) || age > 900)
       throw new Refusal(401, 'woocommerce_rest_authentication_error')
     nonces.add(nonce)
+    if (method !== 'GET' && !mayWrite) throw new Refusal(401, 'woocommerce_rest_authentication_error')
   }
 
   const handle = async (request: IncomingMessage) => {
@@ -299,9 +319,26 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     return order
   }
 
+  /** The block checkout: a draft, which is announced, until the customer places the order. */
+  const checkout = (given: NewOrder = {}) => {
+    const order = newOrder(nextId++, now(), { currency, ...given, status: 'checkout-draft' })
+    orders.set(order.id, order)
+    webhooks.queue('order.updated', order.id)
+    return {
+      id: order.id,
+      place: () => {
+        // Transfers and cheques wait until somebody sees the money.
+        const waits = ['bacs', 'cheque'].includes(order.payment_method)
+        changeStatus(order, waits ? 'on-hold' : 'processing')
+        webhooks.queue('order.created', order.id)
+        touch(order)
+      },
+    }
+  }
+
   return {
     url: `http://127.0.0.1:${port}/`,
-    ...{ key, secret, create, webhooks },
+    ...{ key, secret, create, checkout, webhooks },
     order: (id: number) => found(String(id)),
     notes: (id: number) => notes.get(id) ?? [],
     requests: () => requests,
@@ -316,6 +353,18 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     },
     /** Deletes an order that is not in the trash, which sends nothing. */
     delete: (id: number) => orders.delete(id),
+    /** Deletes the refunds of an order, which sends nothing and leaves its status. */
+    deleteRefunds: (id: number) => {
+      found(String(id)).refunds = []
+    },
+    /** Renames a SKU, or deletes its product (null), which changes old orders. */
+    changeSku: (from: string, to: string | null) => {
+      for (const { line_items } of orders.values())
+        for (const line of line_items) if (line.sku === from) line.sku = to
+    },
+    setZone: (minutes: number) => {
+      zone = minutes
+    },
     addProduct: (product: Product, itsVariations: Omit<Product, 'type'>[] = []) => {
       products.push(product)
       variations.set(product.id, itsVariations)
@@ -327,7 +376,11 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     },
     /** Somebody visits the shop, which sends the waiting webhooks. */
     visit: () =>
-      webhooks.visit((topic, order) => (topic === 'order.deleted' ? { id: order } : orders.get(order))),
+      webhooks.visit((topic, id) => {
+        if (topic === 'order.deleted') return { id }
+        const order = orders.get(id)
+        return order && shown(order)
+      }),
     close: async () => {
       server.close()
       server.closeAllConnections()

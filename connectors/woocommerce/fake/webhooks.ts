@@ -14,6 +14,9 @@ type Webhook = {
 /** A seventh failure in a row disables a webhook, silently. */
 const MAX_FAILURES = 7
 
+/** How long nothing is sent after the process of the queue was killed, in milliseconds. */
+const STALL_MS = 335_000
+
 /**
  * The webhooks of the fake shop: queued, sent when somebody visits the shop, and never retried. Their ids repeat, so
  * that nothing can be deduplicated by them.
@@ -24,6 +27,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
   let nextId = 1
   /** The owner of the webhooks may no longer read orders. */
   let isDemoted = false
+  let stalledUntil = 0
 
   const post = async (webhook: Webhook, body: string, headers: Record<string, string>) => {
     const response = await fetch(webhook.delivery_url, {
@@ -54,9 +58,10 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
     demote: () => {
       isDemoted = true
     },
-    /** The restart of the shop's queue process loses what waits. */
+    /** Kills the process of the shop's queue, which loses the delivery that it sends, and stalls the others. */
     kill: () => {
-      pending = []
+      pending.shift()
+      stalledUntil = now().getTime() + STALL_MS
     },
     /** Adds a delivery, unless the same one is already waiting. */
     queue: (topic: string, order: number) => {
@@ -64,13 +69,16 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
     },
     /** Sends what is waiting, as a visit of the shop does. */
     visit: async (payloadOf: (topic: string, order: number) => unknown) => {
+      if (now().getTime() < stalledUntil) return
       const due = pending
       pending = []
       for (const { topic, order } of due)
         for (const webhook of webhooks.values()) {
           if (webhook.status !== 'active' || webhook.topic !== topic) continue
+          const payload = isDemoted ? undefined : payloadOf(topic, order)
+          // Signed as well.
           const error = { code: 'woocommerce_rest_cannot_view', message: 'Sorry', data: { status: 401 } }
-          await deliver(webhook, JSON.stringify(isDemoted ? error : payloadOf(topic, order)), topic)
+          await deliver(webhook, JSON.stringify(payload ?? error), topic)
         }
     },
     list: () => [...webhooks.values()].map(shown),

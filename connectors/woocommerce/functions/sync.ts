@@ -4,4 +4,4 @@ import { synchroniser } from '../lib/synchronise.ts'
 
 const dependencies = environment()
 
-export const handler = batchHandler(synchroniser(dependencies), dependencies.logger)
+export const handler = batchHandler(synchroniser(dependencies), dependencies.delay, dependencies.logger)

@@ -1,15 +1,28 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import type { Delay } from './queue.ts'
+import { ShopError } from './shop.ts'
 import type { SyncEvent } from './synchronise.ts'
 
 type Details = Record<string, unknown>
 type Log = Record<'info' | 'error', (message: string, details: Details) => void>
 
+/** Backoff after a failure, in seconds; with sixty receives, an event is retried for at least twelve hours. */
+const FIRST_DELAY = 15
+const LONGEST_DELAY = 900
+
+/** A shop in maintenance says when it returns. */
+const delayAfter = (error: unknown, receives: number): number =>
+  Math.min(
+    LONGEST_DELAY,
+    (error instanceof ShopError && error.retryAfter) || FIRST_DELAY * 2 ** Math.max(0, receives - 1),
+  )
+
 /**
- * Handles a FIFO batch: orders in parallel, the events of an order in sequence until the first failure. A failed event
- * returns after the queue's visibility timeout, and after its last receive becomes a dead letter.
+ * Handles a FIFO batch: orders in parallel, the events of an order in sequence until the first failure. The failed event
+ * and those behind it return after a while; after its last receive, an event becomes a dead letter.
  */
 export const batchHandler =
-  (synchronise: (event: SyncEvent) => Promise<void>, log: Log) =>
+  (synchronise: (event: SyncEvent) => Promise<void>, delay: Delay, log: Log) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const groups = Map.groupBy(Records, ({ attributes, messageId }) => attributes.MessageGroupId ?? messageId)
     const failed = await Promise.all(
@@ -22,12 +35,13 @@ export const batchHandler =
             await synchronise(event)
             log.info('order synchronised', about)
           } catch (error) {
-            log.error('synchronisation retried', {
-              ...about,
-              error: error as Error,
-              receives: Number(attributes.ApproximateReceiveCount),
-            })
-            return group.slice(index)
+            const receives = Number(attributes.ApproximateReceiveCount)
+            const seconds = delayAfter(error, receives)
+            log.error('synchronisation retried', { ...about, error: error as Error, receives, seconds })
+            const left = group.slice(index)
+            // Without it, they return after the visibility timeout.
+            await Promise.allSettled(left.map(({ receiptHandle }) => delay(receiptHandle, seconds)))
+            return left
           }
         }
         return []

@@ -1,21 +1,20 @@
 import type { Connection } from './connections.ts'
 import { decide } from './decide.ts'
-import type { Shop } from './shop.ts'
+import type { Shop, Webhook } from './shop.ts'
 import type { ShopOrder } from './shop-order.ts'
 import { attentionKey, type OrderState } from './state.ts'
 import type { States } from './states.ts'
-import { META_KEY, metaOf } from './words.ts'
+import { missingOf } from './words.ts'
 
-/** Whether nothing is to be sent to the relay or written to the shop. Pure. */
-const isCurrent = (state: OrderState, order: ShopOrder, { settings }: Connection): boolean => {
-  const { request, attention } = decide(state, order, settings)
-  const meta = metaOf(state)
+/** Whether something is to be sent to the relay (`send`), or written to the shop or the list only (`note`). Pure. */
+const differenceOf = (state: OrderState, order: ShopOrder, connection: Connection) => {
+  const { request, attention } = decide(state, order, connection)
+  if (request !== undefined) return 'send'
   const key = (each: OrderState['attention']) => each && attentionKey(each)
-  return (
-    request === undefined &&
-    key(attention) === key(state.attention) &&
-    (meta === undefined || order.meta_data.find(entry => entry.key === META_KEY)?.value === meta)
-  )
+  const { notes, ...change } = missingOf({ ...state, ...(attention && { attention }) }, order, connection)
+  const isCurrent =
+    key(attention) === key(state.attention) && notes.length === 0 && Object.keys(change).length === 0
+  return isCurrent ? undefined : 'note'
 }
 
 /** An order that changes while pages are read can be missed: the next reading overlaps by this, in milliseconds. */
@@ -25,7 +24,8 @@ export const OVERLAP_MS = 10 * 60_000
  * Compares the orders of a list with what the connector remembers, and passes those that differ to `enqueue`: webhooks
  * lose changes, and nothing announces a change without a date.
  *
- * @returns the number of orders, and of those that differ
+ * @param isImport includes orders from before the connection. @default false
+ * @returns the number of orders, of those to be sent to the relay, and of those with something to write only
  */
 export const compareOrders = async (
   orders: AsyncIterable<ShopOrder>,
@@ -33,31 +33,35 @@ export const compareOrders = async (
   {
     states,
     enqueue,
-  }: { states: Pick<States, 'get'>; enqueue: (source: string, order: string) => Promise<void> },
+    isImport = false,
+  }: {
+    states: Pick<States, 'get'>
+    enqueue: (source: string, order: string) => Promise<void>
+    isImport?: boolean
+  },
 ) => {
   const { source } = connection.settings
-  const counts = { read: 0, enqueued: 0 }
+  const counts = { read: 0, send: 0, note: 0 }
   for await (const order of orders) {
     counts.read++
     const { state } = await states.get(source, String(order.id))
-    if (isCurrent(state, order, connection)) continue
+    const difference = differenceOf(isImport ? { ...state, isImported: true } : state, order, connection)
+    if (difference === undefined) continue
     await enqueue(source, String(order.id))
-    counts.enqueued++
+    counts[difference]++
   }
   return counts
 }
 
-/** WooCommerce disables a webhook after failures, and tells nobody. @returns the ids of those that were disabled */
+/** What a shop announces to the connector. */
+export const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const
+
+/** WooCommerce disables a webhook after failures, and tells nobody. @returns those that were not active */
 export const reviveWebhooks = async (
-  shop: Pick<Shop, 'webhook' | 'activate'>,
-  { webhooks }: Connection,
-): Promise<readonly number[]> => {
-  const revived: number[] = []
-  for (const id of webhooks.ids) {
-    const found = await shop.webhook(id)
-    if (found === undefined || found.status === 'active') continue
-    await shop.activate(id)
-    revived.push(id)
-  }
-  return revived
+  shop: Pick<Shop, 'webhooks' | 'activate'>,
+  { webhooks: { url } }: Connection,
+): Promise<readonly Webhook[]> => {
+  const inactive = (await shop.webhooks(url)).filter(({ status }) => status !== 'active')
+  for (const { id } of inactive) await shop.activate(id)
+  return inactive
 }

@@ -11,9 +11,11 @@ export type Connection = {
   settings: Settings
   /** Of the notes in the shop. */
   language: Language
+  /** Orders created before, ISO 8601, are sent by an import only: the accounting may have them already. */
+  since: string
   shop: { url: string; key: string; secret: string }
-  /** Signs the shop's webhooks, by their ids in the shop. */
-  webhooks: { secret: string; ids: readonly number[] }
+  /** The secret signs the shop's webhooks to the URL. */
+  webhooks: { secret: string; url: string }
   relay: { url: string; key: string; secret: string }
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { OrderRequest, Payment } from 'order-relay-store'
-import { amountOf, sum } from './amounts.ts'
+import { type Amount, amountOf, sum } from './amounts.ts'
+import type { Connection } from './connections.ts'
 import { mapOrder, type Problem, paymentOf } from './mapping.ts'
 import type { Settings } from './settings.ts'
 import { isPaid, type ShopOrder } from './shop-order.ts'
@@ -34,6 +35,9 @@ const refunded = ({ refunds }: ShopOrder) => -sum(refunds.map(({ total }) => amo
 const isRefunded = (order: ShopOrder) =>
   order.status === 'refunded' || (refunded(order) > 0n && refunded(order) >= amountOf(order.total))
 
+const moneyOf = (amount: Amount, { currency }: ShopOrder) =>
+  `${(Number(amount) / 1e6).toLocaleString('en', { maximumFractionDigits: 6 })} ${currency}`
+
 const detailOf = (problem: Problem): string =>
   'item' in problem
     ? problem.item
@@ -57,7 +61,7 @@ const difference = (state: OrderState, order: ShopOrder | undefined): Attention 
   if (order === undefined) return { code: 'cancelled', detail: 'deleted' }
   if (['cancelled', 'failed', 'trash'].includes(order.status))
     return { code: 'cancelled', detail: order.status }
-  if (order.refunds.length > 0) return { code: 'partial_refund', detail: String(refunded(order)) }
+  if (refunded(order) > 0n) return { code: 'partial_refund', detail: moneyOf(refunded(order), order) }
   if (contentOf(order) !== state.create?.content) return { code: 'edited', detail: contentOf(order) }
   return undefined
 }
@@ -72,9 +76,16 @@ const createOf = ({ create }: OrderState, order: ShopOrder, settings: Settings):
   return { request: { kind: 'create', body, content: contentOf(order) } }
 }
 
-const nextOf = (state: OrderState, order: ShopOrder | undefined, settings: Settings): Decision => {
+const nextOf = (
+  state: OrderState,
+  order: ShopOrder | undefined,
+  { settings, since }: Pick<Connection, 'settings' | 'since'>,
+): Decision => {
   const { create, payment, refund, result, waits } = state
-  const isOpen = create === undefined || create.outcome === 'refused' || result === undefined
+  const isOpen =
+    create === undefined
+      ? state.isImported === true || (order !== undefined && order.date_created_gmt >= since.slice(0, 19))
+      : create.outcome === 'refused' || result === undefined
   if (isOpen && order !== undefined && settings.statuses.includes(order.status)) {
     const decision = createOf(state, order, settings)
     if (decision.request !== undefined || decision.attention !== undefined) return decision
@@ -96,8 +107,12 @@ const nextOf = (state: OrderState, order: ShopOrder | undefined, settings: Setti
  *
  * @param order undefined if the shop no longer has it
  */
-export const decide = (state: OrderState, order: ShopOrder | undefined, settings: Settings): Decision => {
-  const { attention, ...decision } = nextOf(state, order, settings)
+export const decide = (
+  state: OrderState,
+  order: ShopOrder | undefined,
+  connection: Pick<Connection, 'settings' | 'since'>,
+): Decision => {
+  const { attention, ...decision } = nextOf(state, order, connection)
   if (attention === undefined || attentionKey(attention) === state.done) return decision
   return { ...decision, attention }
 }

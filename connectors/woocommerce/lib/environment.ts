@@ -18,7 +18,7 @@ const variable = (name: string): string => {
 export const environment = () => ({
   connections: storedConnections(new SSMClient(), variable('CONNECTIONS_PATH'), Date.now),
   states: stateRepository(new DynamoDBClient(), variable('TABLE')),
-  enqueue: eventQueue(new SQSClient(), variable('QUEUE_URL')),
+  ...eventQueue(new SQSClient(), variable('QUEUE_URL')),
   openShop: ({ shop }: Connection) => createShop(shop),
   openRelay: ({ relay, settings }: Connection) =>
     createClient({ baseUrl: relay.url, key: relay.key, source: settings.source }),

@@ -1,3 +1,6 @@
+/** The port of the connector on this machine, unless the variable WOO_PORT names another. */
+export const WOO_PORT = 4100
+
 /** The names of the connector's resources in a stage, as in serverless.yml. */
 export const namesOf = (stage: string) => {
   const name = `order-relay-woocommerce-${stage}`

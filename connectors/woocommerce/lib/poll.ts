@@ -1,7 +1,8 @@
 import { compareOrders, OVERLAP_MS, reviveWebhooks } from './compare.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { Enqueue } from './receiver.ts'
-import type { Shop } from './shop.ts'
+import { PAGE, type Shop } from './shop.ts'
+import { dayIn, ORDER_FIELDS, type ShopOrder } from './shop-order.ts'
 import type { States } from './states.ts'
 
 const DAY_MS = 86_400_000
@@ -9,10 +10,16 @@ const DAY_MS = 86_400_000
 /** How far back the nightly comparison reads, which also finds changes that leave the date of an order. */
 const COMPARED_DAYS = 30
 
+/** A night begins at this hour, in the time zone of the accounting. */
+const NIGHT_HOUR = 3
+
+/** After this time a comparison continues with the next run, which may be two minutes away, in milliseconds. */
+const COMPARING_MS = 120_000
+
 export type PollDependencies = {
   connections: Pick<Connections, 'all'>
   states: Pick<States, 'get' | 'cursor' | 'moveCursor'>
-  openShop: (connection: Connection) => Pick<Shop, 'orders' | 'changedSince' | 'webhook' | 'activate'>
+  openShop: (connection: Connection) => Pick<Shop, 'orders' | 'changedSince' | 'webhooks' | 'activate'>
   enqueue: Enqueue
   /** Unix time in milliseconds. */
   now: () => number
@@ -20,8 +27,17 @@ export type PollDependencies = {
   onError: (error: unknown, source: string) => void
 }
 
+/** Whole pages, until the time is over. */
+async function* pagesUntil(orders: AsyncIterable<ShopOrder>, isOver: () => boolean) {
+  let read = 0
+  for await (const order of orders) {
+    yield order
+    if (++read % PAGE === 0 && isOver()) return
+  }
+}
+
 /**
- * Finds what webhooks lose: every run reads the orders that changed since the last one, and once a day those of a
+ * Finds what webhooks lose: every run reads the orders that changed since the last one, and once a night those of a
  * month. One shop's failure does not concern the others.
  */
 export const poller = ({ connections, states, openShop, enqueue, now, log, onError }: PollDependencies) => {
@@ -34,7 +50,7 @@ export const poller = ({ connections, states, openShop, enqueue, now, log, onErr
         queued.add(order)
       },
     }
-    const { source } = connection.settings
+    const { source, timeZone } = connection.settings
     const shop = openShop(connection)
     const started = now()
     const at = (time: number) => new Date(time).toISOString()
@@ -42,15 +58,23 @@ export const poller = ({ connections, states, openShop, enqueue, now, log, onErr
     const since = Date.parse((await states.cursor(source, 'poll')) ?? at(started - DAY_MS)) - OVERLAP_MS
     const changed = await compareOrders(shop.changedSince(new Date(since)), connection, found)
     await states.moveCursor(source, 'poll', at(started))
+    log('shop polled', { source, ...changed })
 
-    const compared = await states.cursor(source, 'compare')
-    if (compared !== undefined && started - Date.parse(compared) < DAY_MS)
-      return log('shop polled', { source, ...changed })
-    const revived = await reviveWebhooks(shop, connection)
-    const from = new Date(started - COMPARED_DAYS * DAY_MS)
-    const all = await compareOrders(shop.orders(from, new Date(started)), connection, found)
-    await states.moveCursor(source, 'compare', at(started))
-    log('shop compared', { source, ...all, revivedWebhooks: revived.length })
+    const night = dayIn(timeZone, at(started - NIGHT_HOUR * 3_600_000).slice(0, 19))
+    const [compared, reached] = ((await states.cursor(source, 'compare')) ?? '').split(' ')
+    if (compared === night && reached === 'all') return
+    const first = compared === night ? Number(reached) : 1
+    const revived = first === 1 ? await reviveWebhooks(shop, connection) : []
+    const to = Date.parse(night)
+    const orders = shop.orders(new Date(to - COMPARED_DAYS * DAY_MS), new Date(to), ORDER_FIELDS, first)
+    let isOver = false
+    const pages = pagesUntil(orders, () => {
+      isOver = now() - started > COMPARING_MS
+      return isOver
+    })
+    const all = await compareOrders(pages, connection, found)
+    await states.moveCursor(source, 'compare', `${night} ${isOver ? first + all.read / PAGE : 'all'}`)
+    log('shop compared', { source, ...all, isOver, revivedWebhooks: revived.map(({ topic }) => topic) })
   }
 
   return async (): Promise<void> => {

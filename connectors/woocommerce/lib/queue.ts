@@ -1,11 +1,13 @@
 import { hash, randomUUID } from 'node:crypto'
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { ChangeMessageVisibilityCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import type { Enqueue } from './receiver.ts'
 
-/** Queues an event in the message group of its order, so that the events of an order do not overlap. */
-export const eventQueue =
-  (sqs: SQSClient, QueueUrl: string): Enqueue =>
-  async event => {
+/** Lets a received message return after some seconds. */
+export type Delay = (receiptHandle: string, seconds: number) => Promise<void>
+
+/** The queue of events: those of an order are a message group, so that they do not overlap. */
+export const eventQueue = (sqs: SQSClient, QueueUrl: string): { enqueue: Enqueue; delay: Delay } => ({
+  enqueue: async event => {
     await sqs.send(
       new SendMessageCommand({
         QueueUrl,
@@ -15,4 +17,8 @@ export const eventQueue =
         MessageDeduplicationId: event.message?.delivery ?? randomUUID(),
       }),
     )
-  }
+  },
+  delay: async (ReceiptHandle, VisibilityTimeout) => {
+    await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }))
+  },
+})

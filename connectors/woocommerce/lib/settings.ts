@@ -12,6 +12,12 @@ const METHOD_OF: Readonly<Record<string, Method>> = { bacs: 'transfer', cheque: 
 
 export const methodOf = (gateway: string): Method => METHOD_OF[gateway] ?? 'online'
 
+/** Statuses of the accounting that the shop can show with statuses of its own. */
+const SHOWN = ['needs_review', 'invoiced', 'paid', 'refunded'] as const
+
+/** Setting these would refund the customer, restock the items, or hide the order. */
+const NEVER_SET = ['refunded', 'cancelled', 'failed', 'trash', 'checkout-draft', 'auto-draft']
+
 const isTimeZone = (text: string) => {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }))
@@ -36,9 +42,25 @@ const settings = v.strictObject({
   statuses: v.pipe(v.array(v.string()), v.minLength(1, 'must name at least one status')),
   /** The accounting's payment method by the shop's. */
   payments: v.record(v.string(), v.picklist(METHODS, `must be one of ${METHODS.join(', ')}`)),
+  /** The shop's status by the accounting's; others are not changed. */
+  shopStatuses: v.optional(
+    v.record(
+      v.picklist(SHOWN, `must be one of ${SHOWN.join(', ')}`),
+      v.pipe(v.string(), v.notValues(NEVER_SET, `must be none of ${NEVER_SET.join(', ')}`)),
+    ),
+    {},
+  ),
 })
 
 export type Settings = v.InferOutput<typeof settings>
+
+/** What a shop does not tell, unless somebody chooses otherwise. */
+export const DEFAULTS = {
+  timeZone: 'Asia/Tehran',
+  statuses: ['processing', 'completed'],
+  payments: {},
+  shopStatuses: {},
+} satisfies Partial<Settings>
 
 const COMMENTS: Readonly<Record<string, string>> = {
   source: 'The source of the shop in stores.yml.',
@@ -50,6 +72,7 @@ const COMMENTS: Readonly<Record<string, string>> = {
   taxRate: "The accounting's tax rate, in percent, and whether its prices include tax.",
   statuses: 'Orders with these statuses become invoices.',
   payments: `The accounting's payment method (${METHODS.join(', ')}) for each of the shop's.`,
+  shopStatuses: `The status that an order of the shop gets with each of the accounting's (${SHOWN.join(', ')}), such as paid: completed. {} changes none.`,
 }
 
 /** The file that `relay woo check` writes, with comments. */

@@ -4,9 +4,12 @@ import { signedQuery } from './oauth.ts'
 import { ORDER_FIELDS, type ShopOrder, shopOrder } from './shop-order.ts'
 
 /** Orders and products of one response: the maximum of WooCommerce. */
-const PAGE = 100
+export const PAGE = 100
 
 const TIMEOUT_MS = 30_000
+
+/** The key of the metadata with the state of an order in the accounting. */
+export const META_KEY = '_order_relay'
 
 /** The shop answered with an error, or not at all. */
 export class ShopError extends Error {
@@ -66,6 +69,10 @@ const webhook = v.looseObject({
   topic: v.string(),
   delivery_url: v.string(),
 })
+export type Webhook = v.InferOutput<typeof webhook>
+
+/** What differs in the shop's order: the value of the metadata {@link META_KEY}, and the status. */
+export type OrderChange = { meta?: string; status?: string }
 
 /** Undefined for what the shop does not have. */
 const orUndefined = async <Found>(found: Promise<Found>): Promise<Found | undefined> =>
@@ -119,8 +126,13 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
 
   const get = async (path: string, query?: Query) => (await request('GET', path, query)).json
 
-  const list = async function* <Item>(path: string, schema: v.GenericSchema<unknown, Item>, query: Query) {
-    for (let page = 1; ; page++) {
+  const list = async function* <Item>(
+    path: string,
+    schema: v.GenericSchema<unknown, Item>,
+    query: Query,
+    first = 1,
+  ) {
+    for (let page = first; ; page++) {
       const { json } = await request('GET', path, { ...query, per_page: PAGE, page })
       const items = v.parse(v.array(schema), json)
       yield* items
@@ -147,9 +159,10 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
       const found = await orUndefined(get(`orders/${id}`, { dp: 6, _fields: ORDER_FIELDS.join(',') }))
       return found === undefined ? undefined : v.parse(shopOrder, found)
     },
-    /** Sets one metadata entry of an order. */
-    setMeta: async (id: number, name: string, value: string): Promise<void> => {
-      await request('PUT', `orders/${id}`, {}, { meta_data: [{ key: name, value }] })
+    /** Sets one metadata entry of an order, and its status. */
+    update: async (id: number, { meta, status }: OrderChange): Promise<void> => {
+      const meta_data = meta && [{ key: META_KEY, value: meta }]
+      await request('PUT', `orders/${id}`, {}, { ...(meta && { meta_data }), ...(status && { status }) })
     },
     /** The texts of an order's private notes. */
     notes: async (id: number): Promise<readonly string[]> =>
@@ -163,10 +176,13 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
     /** The orders changed since a time, by id; exclusive, to the second. */
     changedSince: (time: Date): AsyncGenerator<ShopOrder> =>
       list('orders', shopOrder, { ...BY_ID, modified_after: gmt(time) }),
-    webhook: async (id: number) => {
-      const found = await orUndefined(get(`webhooks/${id}`))
-      return found === undefined ? undefined : v.parse(webhook, found)
+    /** The webhooks to a URL. */
+    webhooks: async (url: string): Promise<readonly Webhook[]> => {
+      const found: Webhook[] = []
+      for await (const each of list('webhooks', webhook, {})) if (each.delivery_url === url) found.push(each)
+      return found
     },
+    /** Makes a webhook active, or leaves it so; its failures are still counted. */
     activate: async (id: number): Promise<void> => {
       await request('PUT', `webhooks/${id}`, {}, { status: 'active' })
     },
@@ -178,12 +194,16 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
     removeWebhook: async (id: number): Promise<void> => {
       await orUndefined(request('DELETE', `webhooks/${id}`, { force: 'true' }))
     },
-    /** The orders created in a period, by id. `any` leaves out trash. @param fields those to read */
-    orders: (after: Date, before: Date, fields = ORDER_FIELDS): AsyncGenerator<ShopOrder> =>
-      list('orders', shopOrder, {
-        ...BY_ID,
-        ...{ after: gmt(after), before: gmt(before), _fields: fields.join(',') },
-      }),
+    /**
+     * The orders created in a period, by id. `any` leaves out trash.
+     *
+     * @param fields those to read
+     * @param first the page to begin with, of {@link PAGE} orders
+     */
+    orders: (after: Date, before: Date, fields = ORDER_FIELDS, first = 1): AsyncGenerator<ShopOrder> => {
+      const query = { after: gmt(after), before: gmt(before), _fields: fields.join(',') }
+      return list('orders', shopOrder, { ...BY_ID, ...query }, first)
+    },
     /** The number of orders of each status, custom ones included. */
     statuses: async () =>
       v.parse(

@@ -31,6 +31,10 @@ export type OrderState = {
   /** The notes that are in the shop. */
   notes: readonly string[]
   attention?: Attention
+  /** The accounting's status that the status of the shop's order was set to. */
+  shown?: string
+  /** Sent although it was created before the shop was connected. */
+  isImported?: true
   /** The case that somebody has dealt with. */
   done?: string
 }

@@ -5,15 +5,18 @@ import type { Shop } from './shop.ts'
 import type { ShopOrder } from './shop-order.ts'
 import { attentionKey, type OrderState, withMessage } from './state.ts'
 import type { States } from './states.ts'
-import { META_KEY, metaOf, notesOf } from './words.ts'
+import { missingOf } from './words.ts'
 
-/** A hint that an order may have changed; with the relay's message, if it came from there. */
-export type SyncEvent = { source: string; order: string; message?: FeedMessage }
+/**
+ * A hint that an order may have changed; with the relay's message, if it came from there, or from an import, which
+ * includes orders from before the connection.
+ */
+export type SyncEvent = { source: string; order: string; message?: FeedMessage; isImport?: true }
 
 export type SyncDependencies = {
   connections: Pick<Connections, 'get'>
-  states: Pick<States, 'get' | 'save'>
-  openShop: (connection: Connection) => Pick<Shop, 'order' | 'setMeta' | 'notes' | 'addNote'>
+  states: Pick<States, 'get' | 'save' | 'moveCursor'>
+  openShop: (connection: Connection) => Pick<Shop, 'order' | 'update' | 'notes' | 'addNote'>
   openRelay: (connection: Connection) => Pick<Client, 'create' | 'pay' | 'refund'>
   /** Unix time in milliseconds. */
   now: () => number
@@ -42,22 +45,25 @@ const send = async (relay: ReturnType<SyncDependencies['openRelay']>, order: str
   }
 }
 
-/** Writes what differs: the metadata, and each note once. Returns the meanings of all notes. */
+/** Writes what differs: metadata, status, and each note once. Returns the state that remembers it. */
 const tell = async (
   shop: ReturnType<SyncDependencies['openShop']>,
   order: ShopOrder,
   state: OrderState,
-  { language }: Connection,
-): Promise<readonly string[]> => {
-  const meta = metaOf(state)
-  if (meta !== undefined && order.meta_data.find(({ key }) => key === META_KEY)?.value !== meta)
-    await shop.setMeta(order.id, META_KEY, meta)
-  const missing = notesOf(state, language).filter(({ meaning }) => !state.notes.includes(meaning))
-  if (missing.length === 0) return state.notes
+  connection: Connection,
+): Promise<OrderState> => {
+  const { notes, ...change } = missingOf(state, order, connection)
+  const isChanged = change.meta !== undefined || (change.status ?? order.status) !== order.status
+  if (isChanged) await shop.update(order.id, change)
+  const shown =
+    change.status === undefined || state.result === undefined
+      ? state
+      : { ...state, shown: state.result.status }
+  if (notes.length === 0) return shown
   // A note that was written just before a crash is not remembered; WooCommerce would keep both.
   const written = await shop.notes(order.id)
-  for (const { text } of missing) if (!written.includes(text)) await shop.addNote(order.id, text)
-  return [...state.notes, ...missing.map(({ meaning }) => meaning)]
+  for (const { text } of notes) if (!written.includes(text)) await shop.addNote(order.id, text)
+  return { ...shown, notes: [...state.notes, ...notes.map(({ meaning }) => meaning)] }
 }
 
 /**
@@ -69,7 +75,7 @@ const tell = async (
  */
 export const synchroniser =
   ({ connections, states, openShop, openRelay, now }: SyncDependencies) =>
-  async ({ source, order, message }: SyncEvent): Promise<void> => {
+  async ({ source, order, message, isImport }: SyncEvent): Promise<void> => {
     const connection = await connections.get(source)
     // Disconnected meanwhile.
     if (connection === undefined) return
@@ -78,21 +84,24 @@ export const synchroniser =
     const { state: before, revision, since } = await states.get(source, order)
     const inShop = await shop.order(Number(order))
     let state = message === undefined ? before : withMessage(before, message)
-    let decision = decide(state, inShop, connection.settings)
+    if (isImport) state = { ...state, isImported: true }
+    let decision = decide(state, inShop, connection)
     for (let sent = 0; decision.request !== undefined; sent++) {
       if (sent === MAX_REQUESTS)
         throw new Error(`Cannot synchronise the order: ${MAX_REQUESTS} requests were not enough`)
       state = afterRequest(state, decision.request, await send(relay, order, decision.request))
-      decision = decide(state, inShop, connection.settings)
+      decision = decide(state, inShop, connection)
     }
     const { attention: _, ...others } = state
     state = { ...others, ...(decision.attention !== undefined && { attention: decision.attention }) }
-    if (inShop !== undefined) state = { ...state, notes: await tell(shop, inShop, state, connection) }
-    if (JSON.stringify(state) === JSON.stringify(before)) return
-    const isSame =
-      before.attention !== undefined &&
-      state.attention !== undefined &&
-      attentionKey(before.attention) === attentionKey(state.attention)
-    const at = isSame && since !== undefined ? since : new Date(now()).toISOString()
-    await states.save(source, order, state, revision, at)
+    if (inShop !== undefined) state = await tell(shop, inShop, state, connection)
+    const at = new Date(now()).toISOString()
+    if (JSON.stringify(state) !== JSON.stringify(before)) {
+      const isSame =
+        before.attention !== undefined &&
+        state.attention !== undefined &&
+        attentionKey(before.attention) === attentionKey(state.attention)
+      await states.save(source, order, state, revision, isSame && since !== undefined ? since : at)
+    }
+    await states.moveCursor(source, 'sync', at)
   }

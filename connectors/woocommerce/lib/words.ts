@@ -1,10 +1,10 @@
+import type { Connection } from './connections.ts'
+import { META_KEY, type OrderChange } from './shop.ts'
+import { isPaid, type ShopOrder } from './shop-order.ts'
 import type { Attention, OrderState } from './state.ts'
 
 export const LANGUAGES = ['en', 'fa'] as const
 export type Language = (typeof LANGUAGES)[number]
-
-/** The key of the metadata with the state of an order in the accounting. */
-export const META_KEY = '_order_relay'
 
 /** Without the elements of a page: the shop shows notes as HTML. */
 const plain = (text: string) => text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
@@ -91,9 +91,9 @@ const ATTENTION: Readonly<Record<Attention['code'], (detail: string) => Record<L
     en: 'The order was cancelled after its invoice: register the return in the accounting if the goods came back.',
     fa: 'سفارش پس از صدور فاکتور لغو شده است؛ اگر کالا برگشته، برگشت از فروش را در حسابداری ثبت کنید.',
   }),
-  partial_refund: () => ({
-    en: 'Part of the order was refunded: register the return of these items in the accounting.',
-    fa: 'بخشی از سفارش مسترد شده است؛ برگشت همان اقلام را در حسابداری ثبت کنید.',
+  partial_refund: detail => ({
+    en: `${detail} of the order was refunded: register the return of these items in the accounting.`,
+    fa: `${detail} از مبلغ سفارش مسترد شده است؛ برگشت همان اقلام را در حسابداری ثبت کنید.`,
   }),
   relay_waits: detail => ({
     en: `The accounting cannot take the order yet: ${detail}. An accountant must remove the cause; it is then sent again.`,
@@ -101,15 +101,15 @@ const ATTENTION: Readonly<Record<Attention['code'], (detail: string) => Record<L
   }),
 }
 
-/** What somebody has to do, in one sentence. */
-export const attentionText = ({ code, detail }: Attention, language: Language): string =>
-  ATTENTION[code](detail)[language]
+/** What somebody has to do, in one sentence, in each language. */
+export const attentionTexts = ({ code, detail }: Attention): Record<Language, string> =>
+  ATTENTION[code](detail)
 
 /** A note of the shop: its meaning, by which it is written once, and its text as HTML. */
 export type Note = { meaning: string; text: string }
 
 /** The notes that an order should have now: its state in the accounting, and what somebody has to do. */
-export const notesOf = (
+const notesOf = (
   { result, attention }: Pick<OrderState, 'result' | 'attention'>,
   language: Language,
 ): Note[] => {
@@ -121,13 +121,50 @@ export const notesOf = (
     add(JSON.stringify([status, invoice_number, receipt_number, return_number, error]), ofStatus[language])
   }
   if (attention !== undefined)
-    add(JSON.stringify([attention.code, attention.detail]), attentionText(attention, language))
+    add(JSON.stringify([attention.code, attention.detail]), attentionTexts(attention)[language])
   return notes
 }
 
 /** The value of the order's metadata: its status, its numbers, and the version of the relay's message. */
-export const metaOf = ({ result, version }: Pick<OrderState, 'result' | 'version'>): string | undefined => {
+const metaOf = ({ result, version }: Pick<OrderState, 'result' | 'version'>): string | undefined => {
   if (result === undefined) return undefined
   const { status, invoice_number = null, receipt_number = null, return_number = null } = result
   return JSON.stringify({ status, invoice_number, receipt_number, return_number, version })
+}
+
+/** Setting these marks an order as paid. */
+const PAID = ['processing', 'completed']
+
+/**
+ * The shop's status for that of the accounting, which is set once: a later choice of the shop stays. It neither revives an
+ * order that is no longer sold nor marks one as paid.
+ */
+const statusOf = (
+  { result, shown }: OrderState,
+  order: ShopOrder,
+  { statuses, shopStatuses }: Connection['settings'],
+): string | undefined => {
+  const wanted =
+    result === undefined
+      ? undefined
+      : Object.entries(shopStatuses).find(([each]) => each === result.status)?.[1]
+  if (wanted === undefined || result?.status === shown) return undefined
+  const isSold = [...statuses, ...Object.values(shopStatuses)].includes(order.status)
+  return isSold && (isPaid(order) || !PAID.includes(wanted)) ? wanted : undefined
+}
+
+/** What the shop should show of an order and does not. Pure. */
+export const missingOf = (
+  state: OrderState,
+  order: ShopOrder,
+  { settings, language }: Pick<Connection, 'settings' | 'language'>,
+): OrderChange & { notes: readonly Note[] } => {
+  const meta = metaOf(state)
+  const isWritten = order.meta_data.some(({ key, value }) => key === META_KEY && value === meta)
+  const status = statusOf(state, order, settings)
+  return {
+    ...(meta !== undefined && !isWritten && { meta }),
+    ...(status !== undefined && { status }),
+    notes: notesOf(state, language).filter(({ meaning }) => !state.notes.includes(meaning)),
+  }
 }

@@ -11,6 +11,7 @@ import { type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
 import type { Connection } from '../lib/connections.ts'
 import { TABLE_SCHEMA } from '../lib/names.ts'
 import { poller } from '../lib/poll.ts'
+import { DEFAULTS } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
 import { stateRepository } from '../lib/states.ts'
 import { type SyncDependencies, type SyncEvent, synchroniser } from '../lib/synchronise.ts'
@@ -27,7 +28,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
   const parts = await startParts({ tables: [{ name: TABLE, schema: TABLE_SCHEMA }] })
   const sandbox = await startSandbox({ port: 0 })
   const shop = await startFakeShop(options)
-  let events: SyncEvent[] = []
+  const events: SyncEvent[] = []
   const versions = new Map<string, number>()
   const seen = new Map<string, string>()
   const requests: string[] = []
@@ -82,19 +83,20 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
 
   const connection: Connection = {
     settings: {
+      ...DEFAULTS,
       ...{
         source: SOURCE,
         shop: shop.url,
         currency: 'IRR',
         decimals: 0,
-        timeZone: 'Asia/Tehran',
         taxRate: 10,
+        pricesIncludeTax: true,
       },
-      ...{ pricesIncludeTax: true, statuses: ['processing', 'completed'], payments: {} },
     },
     language: 'en',
+    since: new Date(0).toISOString(),
     shop: { url: shop.url, key: shop.key, secret: shop.secret },
-    webhooks: { secret: 'webhook secret', ids: [] },
+    webhooks: { secret: 'webhook secret', url: 'http://127.0.0.1:1/' },
     relay: { url: sandbox.url, key: 'sandbox-key', secret: 'feed secret' },
   }
   const states = stateRepository(parts.dynamodb, TABLE)
@@ -108,7 +110,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
   }
 
   return {
-    ...{ shop, connection, dependencies, requests, panel, publish, follow },
+    ...{ shop, connection, dependencies, requests, events, panel, publish, follow },
     state: async (order: number) => (await states.get(SOURCE, String(order))).state,
     /** A hint that an order has changed. */
     hint: (order: number) => events.push({ source: SOURCE, order: String(order) }),
@@ -116,7 +118,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     settle: async (changed: Partial<SyncDependencies> = {}) => {
       const synchronise = synchroniser({ ...dependencies, ...changed })
       for (let handled = 0; events.length > 0; handled++) {
-        if (handled > 200) throw new Error('Events follow one another without end')
+        if (handled > 500) throw new Error('Events follow one another without end')
         const [event] = events as [SyncEvent]
         const isDone = await synchronise(event).then(
           () => true,
@@ -125,7 +127,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
             return false
           },
         )
-        if (isDone) events = events.filter(each => each !== event)
+        if (isDone) events.splice(events.indexOf(event), 1)
       }
     },
     poll: async (later = 0) => {

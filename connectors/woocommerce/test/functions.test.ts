@@ -11,6 +11,7 @@ import { startFakeShop } from '../fake/shop.ts'
 import { type Connection, connectionId } from '../lib/connections.ts'
 import { namesOf, TABLE_SCHEMA } from '../lib/names.ts'
 import { PATHS } from '../lib/receiver.ts'
+import { DEFAULTS } from '../lib/settings.ts'
 
 const { table, queue, path } = namesOf('test')
 const SOURCE = 'shop'
@@ -60,19 +61,20 @@ test('the bundled functions take an order from the webhook to the accounting', a
   try {
     const connection: Connection = {
       settings: {
+        ...DEFAULTS,
         ...{
           source: SOURCE,
           shop: shop.url,
           currency: 'IRR',
           decimals: 0,
-          timeZone: 'Asia/Tehran',
           taxRate: 10,
+          pricesIncludeTax: true,
         },
-        ...{ pricesIncludeTax: true, statuses: ['processing', 'completed'], payments: {} },
       },
       language: 'en',
+      since: new Date(0).toISOString(),
       shop: { url: shop.url, key: shop.key, secret: shop.secret },
-      webhooks: { secret: 'secret', ids: [] },
+      webhooks: { secret: 'secret', url: '' },
       relay: { url: sandbox.url, key: 'sandbox-key', secret: 'feed secret' },
     }
     const id = connectionId(SOURCE)

@@ -5,12 +5,12 @@ import * as v from 'valibot'
 import { type NewOrder, newOrder } from '../fake/orders.ts'
 import { mapOrder } from '../lib/mapping.ts'
 import { mobileOf } from '../lib/mobile.ts'
-import type { Settings } from '../lib/settings.ts'
+import { DEFAULTS, type Settings } from '../lib/settings.ts'
 import { shopOrder } from '../lib/shop-order.ts'
 
 const SETTINGS: Settings = {
-  ...{ source: 'shop', shop: 'https://shop.example', currency: 'IRR', decimals: 0, timeZone: 'Asia/Tehran' },
-  ...{ taxRate: 10, pricesIncludeTax: true, statuses: ['processing', 'completed'], payments: {} },
+  ...{ ...DEFAULTS, source: 'shop', shop: 'https://shop.example', currency: 'IRR', decimals: 0 },
+  ...{ taxRate: 10, pricesIncludeTax: true },
 }
 
 /** Ten times the largest exact number. */

@@ -6,12 +6,13 @@ import { orderUpdated } from 'order-relay-store/testing'
 import { batchHandler } from '../lib/batch.ts'
 import { type Connection, connectionId, sourceOf } from '../lib/connections.ts'
 import { PATHS, receiver } from '../lib/receiver.ts'
+import { ShopError } from '../lib/shop.ts'
 import type { SyncEvent } from '../lib/synchronise.ts'
 
 const SOURCE = 'فروشگاه'
 const connection = {
   settings: { source: SOURCE },
-  webhooks: { secret: 'shop secret', ids: [] },
+  webhooks: { secret: 'shop secret' },
   relay: { secret: 'feed secret' },
 } as unknown as Connection
 
@@ -96,22 +97,32 @@ describe("a message of the relay's feed", () => {
   })
 })
 
-test('a batch stops an order at its first failure, and no other order', async () => {
+test('a batch stops an order at its first failure, and no other order; what failed returns after a while', async () => {
   const handled: string[] = []
+  const delays: [string, number][] = []
   const handle = batchHandler(
     async ({ order }) => {
-      if (order === 'bad') throw new Error('the shop is in maintenance')
+      if (order === 'bad') throw new Error('the shop does not answer')
+      if (order === 'closed') throw new ShopError('maintenance', { status: 503, retryAfter: 600 })
       handled.push(order)
+    },
+    async (receiptHandle, seconds) => {
+      delays.push([receiptHandle, seconds])
     },
     { info: () => undefined, error: () => undefined },
   )
-  const record = (messageId: string, group: string, order: string) => ({
+  const record = (messageId: string, group: string, order: string, receives = 1) => ({
     messageId,
+    receiptHandle: messageId,
     body: JSON.stringify({ source: SOURCE, order }),
-    attributes: { MessageGroupId: group, ApproximateReceiveCount: '1' },
+    attributes: { MessageGroupId: group, ApproximateReceiveCount: String(receives) },
   })
-  const Records = [record('1', 'a', 'bad'), record('2', 'b', 'good'), record('3', 'a', 'later')]
+  const Records = [
+    ...[record('1', 'a', 'bad'), record('2', 'b', 'good'), record('3', 'a', 'later')],
+    ...[record('4', 'c', 'bad', 4), record('5', 'd', 'bad', 60), record('6', 'e', 'closed')],
+  ]
   const { batchItemFailures } = await handle({ Records } as unknown as Parameters<typeof handle>[0])
-  expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(['1', '3'])
+  expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(['1', '3', '4', '5', '6'])
   expect(handled).toEqual(['good'])
+  expect(Object.fromEntries(delays)).toEqual({ 1: 15, 3: 15, 4: 120, 5: 900, 6: 600 })
 })

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { attentionText, META_KEY } from '../lib/words.ts'
+import { readSettings, settingsFile } from '../lib/settings.ts'
+import { META_KEY } from '../lib/shop.ts'
+import { attentionTexts } from '../lib/words.ts'
 import { type Connector, startConnector } from './connector.ts'
 
 const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
@@ -91,9 +93,7 @@ describe('what needs somebody is a note and on the list, and nothing is refunded
     await connector.settle()
     const { attention } = await connector.state(id)
     expect(attention?.code).toBe(code)
-    expect(notesOf(connector, id)[0]).toBe(
-      attention && attentionText(attention, 'en').replaceAll('"', '&#34;'),
-    )
+    expect(notesOf(connector, id)[0]).toBe(attention && attentionTexts(attention).en.replaceAll('"', '&#34;'))
     expect(requestsOf(connector, id)).toEqual([`create ${id}`])
     expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
   })
@@ -128,6 +128,74 @@ describe('what needs somebody is a note and on the list, and nothing is refunded
     await connector.settle()
     expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
   })
+})
+
+test('an order from before the connection is sent by an import only', async () => {
+  await using connector = await startConnector()
+  connector.connection.since = new Date(Date.now() + 60_000).toISOString()
+  const id = await ordered(connector)
+  expect(await connector.poll()).toEqual([])
+  expect(connector.requests).toEqual([])
+  connector.events.push({ source: 'shop', order: String(id), isImport: true })
+  await connector.settle()
+  expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
+})
+
+describe('the status of the shop', () => {
+  test('follows that of the accounting if it is mapped, once', async () => {
+    await using connector = await startConnector()
+    const { shop } = connector
+    connector.connection.settings.shopStatuses = { invoiced: 'completed', paid: 'completed' }
+    const id = await ordered(connector)
+    expect(shop.order(id).status).toBe('completed')
+    shop.edit(id, { status: 'processing' })
+    expect(await connector.poll()).toEqual([])
+    // That would mark it as paid.
+    const onDelivery = await ordered(connector, { payment_method: 'cod' })
+    expect(shop.order(onDelivery)).toMatchObject({ status: 'processing', date_paid_gmt: null })
+    expect(await connector.poll()).toEqual([])
+    // It is no longer sold.
+    const cancelled = shop.create({ items: [ITEM] }).id
+    connector.hint(cancelled)
+    const relayed = connector.settle()
+    shop.edit(cancelled, { status: 'cancelled' })
+    await relayed
+    connector.hint(cancelled)
+    await connector.settle()
+    expect(shop.order(cancelled).status).toBe('cancelled')
+  })
+
+  test('is never set to one that refunds, cancels or hides an order', () => {
+    for (const status of ['refunded', 'cancelled', 'failed', 'trash'])
+      expect(() =>
+        readSettings(settingsFile({ ...connector.connection.settings, shopStatuses: { paid: status } })),
+      ).toThrow('shopStatuses.paid is')
+  })
+})
+
+test('a second partial refund has a note of its own, and one of nothing has none', async () => {
+  const id = await ordered(connector)
+  for (const amount of ['0', '', '10000', '20000']) {
+    connector.shop.refund(id, amount)
+    connector.hint(id)
+    await connector.settle()
+  }
+  expect(notesOf(connector, id).slice(0, -1)).toEqual(
+    ['30,000', '10,000'].map(amount => expect.stringContaining(`${amount} IRR of the order was refunded`)),
+  )
+})
+
+test('a renamed SKU and a deleted product leave an invoice as it is', async () => {
+  const item = { ...ITEM, sku: 'SKU-1' }
+  await using connector = await startConnector()
+  const id = await ordered(connector, { items: [item] })
+  for (const sku of ['SKU-2', null]) {
+    connector.shop.changeSku(sku === null ? 'SKU-2' : 'SKU-1', sku)
+    connector.hint(id)
+    await connector.settle()
+  }
+  expect((await connector.state(id)).attention).toBeUndefined()
+  expect(requestsOf(connector, id)).toHaveLength(1)
 })
 
 test('its own writes start no loop, with HPOS and without', async () => {
@@ -174,7 +242,7 @@ describe('polling', () => {
     const { id: webhook } = await connector.shop.webhooks.create({
       ...{ name: 'test', topic: 'order.updated', delivery_url: 'http://127.0.0.1:1/', secret: 's' },
     })
-    connector.connection.webhooks = { secret: 's', ids: [webhook] }
+    connector.connection.webhooks = { secret: 's', url: 'http://127.0.0.1:1/' }
     expect(await connector.poll()).toEqual([])
     for (let failure = 0; failure < 7; failure++) {
       connector.shop.webhooks.queue('order.updated', id)

@@ -11,7 +11,7 @@ import { until } from '@order-relay/test-support/until.ts'
 import { type Child, startChild } from '../child.ts'
 import { credentialsIn, readEnvironment } from '../credentials.ts'
 import { freePorts } from '../ports.ts'
-import { environmentOf, queueUrl, type Settings, urlOf } from '../settings.ts'
+import { environmentOf, queueUrl, type Settings, STORES_CHANGED, urlOf } from '../settings.ts'
 
 const serverless = createRequire(import.meta.url).resolve('serverless/bin/serverless.js')
 
@@ -19,6 +19,7 @@ let settings: Settings
 let offline: Child
 let clients: ReturnType<typeof clientsAt>
 const printed: string[] = []
+const messages: unknown[] = []
 const projectPath = useFolder(async () => {
   clients?.destroy()
   await offline?.stop()
@@ -38,6 +39,7 @@ const start = (changes: Partial<Settings> = {}) =>
       AWS_SECRET_ACCESS_KEY: 'real',
     },
     onLine: line => printed.push(line),
+    onMessage: message => messages.push(message),
   })
 const endpoint = (path: string, init: RequestInit = {}) =>
   fetch(`${urlOf(settings.ports.relay)}/endpoint/${path}`, init)
@@ -207,11 +209,11 @@ test('uses changed code without a restart or a lost request; broken code results
   await until(async () => (await endpoint('elsewhere')).status === 404)
 })
 
-test('a change of stores.yml asks for a restart', async () => {
+test('a change of stores.yml is reported to npm start, which restarts the relay', async () => {
   const path = projectPath('stores.yml')
   const before = await readFile(path, 'utf8')
   await writeFile(path, `${before}  - source: other\n    feed: sqs\n`)
-  await until(() => printed.some(line => /stores\.yml has changed: restart/.test(line)))
+  await until(() => messages.includes(STORES_CHANGED))
   await writeFile(path, before)
 })
 

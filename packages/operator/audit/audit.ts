@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
 import { AccountingError } from '@order-relay/lib/accounting/errors.ts'
+import { isServiceFailure } from '@order-relay/lib/orders/failing.ts'
 import { PROBE_SOURCE, QUEUES } from '@order-relay/lib/platform/names.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
@@ -22,12 +23,11 @@ import { progress } from '../core/terminal.ts'
 import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect as collectMessages, idsOf } from '../messages/message.ts'
-import { checkOrders, orderKeys, ordersOf, ordersWhere } from '../orders/orders.ts'
+import { checkOrders, failingOrders, orderKeys, ordersOf, ordersWhere } from '../orders/orders.ts'
 import {
   type Balance,
   balance,
   type ComparedOrder,
-  type Difference,
   type Evidence,
   type Member,
   type QueueState,
@@ -81,22 +81,32 @@ const WIDTH = 50
 /** Attempts to read an order while the service limits the rate. */
 const READS = 5
 
+/** Consecutive reads without an answer after which no more orders are read: the service is unavailable. */
+const UNANSWERED = 10
+
 /** Reads orders from the table and from the service, as fast as it allows. */
 const compare = async (context: Context, keys: readonly OrderKey[], rate: number | undefined) => {
   const table = await ordersOf(context)
   const read = rate === undefined ? undefined : orderReader(await accountingOf(context))
   const { inTime, slowDown } = adaptivePace(rate ?? Number.POSITIVE_INFINITY)
+  let unanswered = 0
+  let lastReason = ''
   const readService = async (key: OrderKey, attempt = 1): Promise<ComparedOrder['service']> => {
     await inTime()
+    if (unanswered >= UNANSWERED) return { unread: lastReason }
     try {
-      return await read?.(key)
+      const found = await read?.(key)
+      unanswered = 0
+      return found
     } catch (error) {
       if (!(error instanceof AccountingError)) throw error
       const isBusy = error.code === 'throttled' || error.code === 'unavailable'
       if (isBusy) slowDown(error.retryAfter)
       // Only a rate limit promises that a later attempt succeeds.
       if (error.code === 'throttled' && attempt < READS) return readService(key, attempt + 1)
-      return { unread: serviceMessage(error) }
+      unanswered = error.code === 'unavailable' ? unanswered + 1 : 0
+      lastReason = serviceMessage(error)
+      return { unread: lastReason }
     }
   }
 
@@ -140,7 +150,7 @@ const collect = async (context: Context, since: Date, until: Date, rate: number 
 const collectAgain = async (
   context: Context,
   evidence: Evidence,
-  differences: readonly Difference[],
+  differences: readonly Member[],
   rate: number | undefined,
 ): Promise<Evidence> => {
   const { logged, until, orders } = evidence
@@ -164,13 +174,19 @@ const shares = (counts: Readonly<Record<string, number>>) =>
     .sort(([, a], [, b]) => b - a)
     .map(([name, number]) => `  ${String(number).padStart(8)}  ${name}`)
 
-const differenceText = ({ what, id, source, external_id }: Difference) =>
+/** Since when events wait for the service; undefined if none does. */
+const waitingSince = async (context: Context): Promise<string | undefined> => {
+  const { orders } = await failingOrders(context, { limit: 100 })
+  return orders.find(({ failing }) => failing && isServiceFailure(failing))?.failing?.since
+}
+
+const differenceText = ({ what, id, source, external_id }: Balance['differences'][number]) =>
   visible(`  ${source} ${external_id}: ${what}${id === undefined ? '' : ` (${id})`}`)
 
 /** Maximum number of differences in the text; --json lists all. */
 const LISTED = 20
 
-const balanceText = (audited: Omit<Balance, 'lists'>): string => {
+const balanceText = (audited: Omit<Audited, 'lists'>): string => {
   const { deliveries, queue, requests, stored, orders, left, differences } = audited
   const { entered, ...outcomes } = queue
   const { accepted } = requests
@@ -192,7 +208,13 @@ const balanceText = (audited: Omit<Balance, 'lists'>): string => {
     left.dead + left.quarantined > 0 &&
       `Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`,
     '',
-    differences.length === 0 ? 'Everything is accounted for.' : `${count(differences.length, 'difference')}:`,
+    audited.unread.map(
+      ({ reason, orders }) => `${count(orders, 'order')} not compared with the service: ${reason}.`,
+    ),
+    audited.waitingSince !== undefined && `Events wait for the service since ${audited.waitingSince}.`,
+    differences.length === 0
+      ? `Everything ${audited.unread.length > 0 ? 'else ' : ''}is accounted for.`
+      : `${count(differences.length, 'difference')}:`,
     differences.slice(0, LISTED).map(differenceText),
     differences.length > LISTED && `  and ${differences.length - LISTED} more; see --json`,
   )
@@ -204,16 +226,23 @@ const INTERVAL_MS = { local: 1000, aws: 5000 }
 
 type Period = { since: Date; rate: number; service: boolean }
 
+export type Audited = Balance & { waitingSince: string | undefined }
+
+/** Whether everything is accounted for and compared. */
+export const isBalanced = ({ differences, unread }: Pick<Balance, 'differences' | 'unread'>) =>
+  differences.length === 0 && unread.length === 0
+
 /** Accounts for everything since a time; reads differences again, since events may still be in progress. */
-export const auditSince = async (context: Context, { since, rate, service }: Period): Promise<Balance> => {
+export const auditSince = async (context: Context, { since, rate, service }: Period): Promise<Audited> => {
   const asked = service ? rate : undefined
   let evidence: Evidence = await collect(context, since, new Date(), asked)
   for (let attempt = 1; ; attempt++) {
     const audited = balance(evidence)
-    const { differences } = audited
-    if (differences.length === 0 || attempt === ATTEMPTS) return audited
+    const { differences, unread, lists } = audited
+    if (isBalanced(audited) || attempt === ATTEMPTS)
+      return { ...audited, waitingSince: unread.length > 0 ? await waitingSince(context) : undefined }
     await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
-    evidence = await collectAgain(context, evidence, differences, asked)
+    evidence = await collectAgain(context, evidence, [...differences, ...lists.orders.unread], asked)
   }
 }
 
@@ -235,7 +264,7 @@ export const shortened = (lists: Record<string, Partial<Record<string, readonly 
 
 const audit = async (context: Context, options: Period & { repair?: true | undefined }) => {
   const { lists, ...audited } = await auditSince(context, options)
-  const balanced = audited.differences.length === 0
+  const balanced = isBalanced(audited)
   const outdated = options.repair ? audited.differences.filter(each => each.outdated) : []
   await checkOrders(context, outdated)
   const repaired = outdated.length

@@ -130,8 +130,7 @@ const differingFields = (ours: Record<string, unknown>, theirs: Record<string, u
 
 /** How an order differs from the service's; undefined if it does not, or was not compared. */
 const disagreement = ({ stored, service }: ComparedOrder): string | undefined => {
-  if (service === undefined) return undefined
-  if ('unread' in service) return `cannot be read from the service: ${service.unread}`
+  if (service === undefined || 'unread' in service) return undefined
   const ours = stored?.order.result
   if ('unknown' in service)
     return ours === undefined ? undefined : `is "${ours.status}" here and unknown to the service`
@@ -167,7 +166,12 @@ export const balance = (evidence: Evidence) => {
       : [{ entry, outcome, state: requestState(entry, entry.kind, outcome, evidence) }],
   )
   const asked = [...orders.values()].filter(({ service }) => service !== undefined)
-  const disagreements = asked.flatMap(order => {
+  const isUnread = ({ service }: ComparedOrder) => service !== undefined && 'unread' in service
+  const compared = asked.filter(order => !isUnread(order))
+  const unread = Map.groupBy(asked.filter(isUnread), ({ service = { unread: '' } }) =>
+    'unread' in service ? service.unread : '',
+  )
+  const disagreements = compared.flatMap(order => {
     const found = disagreement(order)
     const isOutdated = order.service !== undefined && 'result' in order.service
     return found === undefined
@@ -191,7 +195,11 @@ export const balance = (evidence: Evidence) => {
       ({ state }) => state,
     ),
     stored: Object.groupBy(stored, ({ name }) => name),
-    orders: { known: known.map(({ key }) => key), asked: asked.map(({ key }) => key) },
+    orders: {
+      known: known.map(({ key }) => key),
+      asked: compared.map(({ key }) => key),
+      unread: [...unread.values()].flat().map(({ key }) => key),
+    },
   } satisfies Record<string, Partial<Record<string, readonly Member[]>>>
   const outcomes = Object.fromEntries(logged?.outcomes ?? [])
   const received = Object.values(outcomes).reduce((sum, number) => sum + number, 0)
@@ -221,7 +229,9 @@ export const balance = (evidence: Evidence) => {
     requests: { accepted: requests.length, states: counts(lists.requests) },
     /** States of all requests of the orders that changed. */
     stored: counts(lists.stored),
-    orders: { known: known.length, asked: asked.length, agree: asked.length - disagreements.length },
+    orders: { known: known.length, asked: compared.length, agree: compared.length - disagreements.length },
+    /** Why orders were not compared with the service, and how many. */
+    unread: [...unread].map(([reason, { length: orders }]) => ({ reason, orders })),
     /** Messages that wait for a person, regardless of their age. */
     left,
     /** The members of the counts of events, requests and orders. */

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { auditSince, RATE, shortened } from '../audit/audit.ts'
-import type { Balance } from '../audit/balance.ts'
+import { type Audited, auditSince, RATE, shortened } from '../audit/audit.ts'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { checkOrders } from '../orders/orders.ts'
@@ -14,7 +13,7 @@ const AUDIT = 'audit'
 /** The results of `relay audit`: it continues, and its last result stays available, whichever page is shown. */
 export const auditRoutes = (context: Context, live: Live) => {
   const jobs = createJobs(context, live, AUDIT)
-  let last: (Omit<Balance, 'lists'> & { lists: ReturnType<typeof shortened> }) | undefined
+  let last: (Omit<Audited, 'lists'> & { lists: ReturnType<typeof shortened> }) | undefined
   live.poll('balance', 500, async () => last?.until)
   return [
     get('audit', {}, async () => ({ job: jobs.of(AUDIT) })),

@@ -4,6 +4,7 @@ import type { Context } from '../core/context.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { createKey, revokeKey, setSecret, writeIndexes } from '../stores/credentials.ts'
 import { ERROR_HOURS, listStores, showStore, testFeed } from '../stores/stores.ts'
+import { shopOf } from '../woo/status.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'
@@ -35,6 +36,7 @@ export const storesRoutes = (context: Context, live: Live) => {
     }),
     post('stores/resend-stop', { source }, async ({ source }) => resends.stop(source)),
     get('store', { source }, async ({ source }) => (await showStore(context, source)).data),
+    get('shop', { source }, async ({ source }) => ({ shop: await shopOf(context, source) })),
     post('stores/index', {}, async () => (await writeIndexes(context)).data),
     post('stores/key', newKey, async ({ source, expires, ...key }) => {
       const at = expires === undefined ? undefined : new Date(expires)

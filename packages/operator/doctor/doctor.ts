@@ -27,6 +27,7 @@ import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
+import { shopOf } from '../woo/status.ts'
 import { drill } from './drill.ts'
 import { type DoctorCode, messagesOf, say } from './messages.ts'
 import { windowFindings } from './windows.ts'
@@ -236,6 +237,43 @@ const stores: Check = async context => {
   return findings
 }
 
+/** After this time without a poll, which runs every two minutes, a shop is no longer read. */
+const POLLED_MS = 30 * 60_000
+
+/** A connected WooCommerce shop, in one line; undefined for a store that is none. */
+const shop = async (context: Context, source: string): Promise<Finding | undefined> => {
+  const found = await shopOf(context, source)
+  if (found === undefined) return undefined
+  const { shop: url, failure, canWrite, webhooks, needs, polled, synchronised } = found
+  const word = `${shellWord(source)}${context.flags}`
+  const check = say('shop', { source })
+  if (failure !== undefined) {
+    const remedy = say('check-shop', {
+      command: `relay woo connect ${shellWord(source)} --shop ${url}${context.flags}`,
+    })
+    return problem(check, say('shop-unreachable', { url, reason: { foreign: failure } }), remedy)
+  }
+  const off = webhooks.filter(({ status }) => status !== 'active')
+  const states = off.map(({ topic, status }) => `${topic} (${status})`).join(', ')
+  const state = say('shop-state', {
+    ...{ url, synchronised: synchronised ?? '-', polled: polled ?? '-', count: needs.length },
+    webhooks: off.length === 0 ? say('webhooks-active', { count: webhooks.length }) : states,
+    access: say(canWrite === false ? 'reads' : 'reads-and-writes'),
+  })
+  if (canWrite === false) return problem(check, state, say('allow-writing'))
+  if (off.some(({ status }) => status === 'missing'))
+    return problem(check, state, say('connect-again', { command: `relay woo connect ${word} --shop ${url}` }))
+  if (off.length > 0) return problem(check, state, say('activate-webhooks'))
+  if (polled === undefined || Date.now() - Date.parse(polled) > POLLED_MS)
+    return problem(check, state, say('see-poll'))
+  return needs.length === 0 ? ok(check, state) : note(check, state, `relay woo list ${word}`)
+}
+
+const shops: Check = async context => {
+  const found = await Promise.all(context.stores().map(({ source }) => shop(context, source)))
+  return found.flatMap(each => each ?? [])
+}
+
 const alarms = async ({ aws }: Context, TopicArn: string): Promise<Finding> => {
   const { Attributes = {} } = await (await aws.sns()).getTopicAttributes({ TopicArn })
   const { SubscriptionsConfirmed, SubscriptionsPending } = Attributes
@@ -272,7 +310,15 @@ const account: Check = async context => {
 }
 
 /** The checks by topic. */
-export const CHECKS: Readonly<Record<string, Check>> = { settings, webhook, service, queues, stores, account }
+export const CHECKS: Readonly<Record<string, Check>> = {
+  settings,
+  webhook,
+  service,
+  queues,
+  stores,
+  shops,
+  account,
+}
 
 /** The findings of each topic, as they become available. */
 export async function* diagnose(context: Context, given?: string): AsyncGenerator<Finding[]> {

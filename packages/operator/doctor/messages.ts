@@ -103,6 +103,21 @@ export const MESSAGES = {
   'index-differs': 'it differs from them',
   'store-keys': 'the keys of "{source}"',
   'store-unknown': 'stored, but the store is not in stores.yml',
+  // WooCommerce shops.
+  shop: 'the WooCommerce shop of "{source}"',
+  'shop-state':
+    '{url}: {access}; webhooks: {webhooks}; last read {polled}, last synchronised {synchronised}; orders that need somebody: {count}',
+  'shop-unreachable': '{url} cannot be read: {reason}',
+  reads: 'the key may only read',
+  'reads-and-writes': 'the key may read and write',
+  'webhooks-active': 'all {count} active',
+  'check-shop': 'check that the shop is up and its key is valid; for another key: {command}',
+  'allow-writing':
+    'in the shop, under WooCommerce, Settings, Advanced, REST API, give the key the permission Read/Write',
+  'connect-again': 'create them again: {command}',
+  'activate-webhooks':
+    'in the shop, under WooCommerce, Settings, Advanced, Webhooks, set them to Active; the connector does it once a night',
+  'see-poll': 'the connector should read it every two minutes: see the log of its function poll',
   // The account.
   'alarms-reach': 'alarms have a recipient',
   'alarms-unheard': 'alarms have no recipient',

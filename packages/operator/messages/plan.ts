@@ -202,11 +202,10 @@ export const dryRun = ({
 
 /** A prediction, one call, change or message per line. */
 const predictionText = ({ calls, changes, publishes, unknown }: Prediction): string[] => [
-  ...calls.map(({ to, outcome }) => `${to === 'read' ? 'GET order' : `POST ${to}`}: ${outcome}`),
+  ...calls.map(({ to, outcome }) => (to === 'read' ? `GET order: ${outcome}` : `POST ${to}: ${outcome}`)),
   ...(calls.length === 0 && unknown === undefined ? ['no call'] : []),
-  ...changes.map(
-    ({ of, field, before = '-', after = '-' }) =>
-      `${of === 'result' ? field : `request ${field}`}: ${before} → ${after}`,
+  ...changes.map(({ of, field, before = '-', after = '-' }) =>
+    of === 'result' ? `${field}: ${before} → ${after}` : `request ${field}: ${before} → ${after}`,
   ),
   ...publishes.map(
     ({ event, status }) => `feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,

@@ -2,7 +2,7 @@ import { Argument, Option } from '@commander-js/extra-typings'
 import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
 import { isSettled, REQUEST_KINDS, type RequestView, requestViews } from '@order-relay/lib/orders/order.ts'
-import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -10,7 +10,7 @@ import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../messages/commands.ts'
-import { type DeadLetter, type DeadLettersOfOrder, deadLettersOf } from './dead-letters.ts'
+import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import {
   checkOrders,
@@ -21,6 +21,7 @@ import {
   timelineOf,
 } from './orders.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
+import { ordersText, summary } from './summary.ts'
 import { waitingInWords, whyWaiting } from './why-waiting.ts'
 import { withdrawRequest } from './withdraw.ts'
 
@@ -81,44 +82,6 @@ const show = async (context: Context, source: string, external_id: string): Prom
       !complete && 'Earlier changes are not in the history.',
     ),
   }
-}
-
-const summary = ({ order, updated_at, failing }: StoredOrder, { letters }: DeadLettersOfOrder) => ({
-  source: order.source,
-  external_id: order.external_id,
-  status: order.result?.status,
-  doubt: order.doubt,
-  requests: requestViews(order).map(({ kind, state }) => ({ kind, state })),
-  updated_at,
-  ...(failing && { failing }),
-  ...(letters.length > 0 && { dead_letters: letters }),
-})
-
-/** When it began, and the error of the failing event or dead letter. */
-const failureOf = (failing: Failing | undefined, [letter]: readonly DeadLetter[] = []) => {
-  if (letter === undefined) return [failing?.since, failing?.message]
-  return [
-    letter.since,
-    ['dead letter', letter.done && 'already done', letter.error].filter(Boolean).join(': '),
-  ]
-}
-
-const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
-  const fails = orders.some(each => each.failing !== undefined || each.dead_letters !== undefined)
-  return table(
-    ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...(fails ? ['FAILING SINCE', 'ERROR'] : [])],
-    orders.map(({ source, external_id, status, requests, updated_at, failing, dead_letters }) => [
-      source,
-      external_id,
-      status,
-      requests
-        .filter(({ state }) => state !== 'registered')
-        .map(({ kind, state }) => `${kind} ${state}`)
-        .join(', '),
-      updated_at,
-      ...(fails ? failureOf(failing, dead_letters) : []),
-    ]),
-  )
 }
 
 /** One order more than `limit` shows that there are others. */

@@ -7,11 +7,13 @@ import * as v from 'valibot'
 import { inParallel } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { count, lines, type Report, table } from '../core/output.ts'
+import { count, lines, type Report } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { deliveryWith } from '../deliveries.ts'
+import { deadLettersOf } from './dead-letters.ts'
 import { changesOf, readOrders } from './orders.ts'
+import { ordersText, summary } from './summary.ts'
 
 /** What of an order begins with the searched text. */
 type Match = { by: 'order' | 'request' | 'delivery' | 'invoice' | 'reference'; text: string }
@@ -169,20 +171,17 @@ invoice number, or of the reference of a payment that is not registered yet. Eac
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
-  const orders = found.map(({ stored: { order, updated_at }, match }) => ({
-    ...{ source: order.source, external_id: order.external_id, status: order.result?.status },
-    ...{ updated_at, found_by: match.by, match: match.text },
+  const dead = await deadLettersOf(context)
+  const orders = found.map(({ stored, match: { by, text: match } }) => ({
+    ...{ ...summary(stored, dead(stored.order)), found_by: by, match },
   }))
-  const rows = orders.map(({ source, external_id, status, updated_at, found_by, match }) => [
-    ...[source, external_id, status, updated_at || undefined, `${found_by} ${match}`],
-  ])
   return {
     data: { orders, searched },
     ok: orders.length > 0,
     text: lines(
       orders.length === 0
         ? `Nothing found in ${context.title}.`
-        : table(['SOURCE', 'ORDER', 'STATUS', 'LAST CHANGE', 'FOUND BY'], rows),
+        : ordersText(orders, { 'FOUND BY': ({ found_by, match }) => `${found_by} ${match}` }),
       orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
       searched !== undefined && `Searched the latest ${CHANGES} changes, back to ${searched}.`,
     ),

@@ -146,7 +146,7 @@ test('reports a handled request missing from its order, unless later requests ha
 test('reports an order that differs from the service', () => {
   const unknown = { unknown: { status: 404, message: 'not registered' } }
   const ours = (id: string, service: ComparedOrder['service']) => compared(id, { result: paid(id) }, service)
-  const { orders, differences } = balanceOf([], {
+  const { orders, differences, unread } = balanceOf([], {
     orders: ordersOf(
       ours('same', { result: paid('same') }),
       compared('rejected', {}, unknown),
@@ -155,15 +155,16 @@ test('reports an order that differs from the service', () => {
       compared('theirs', {}, { result: paid('theirs') }),
       ours('ours', unknown),
       ours('away', { unread: 'no answer' }),
+      ours('far', { unread: 'no answer' }),
     ),
   })
-  expect(orders).toEqual({ known: 7, asked: 7, agree: 2 })
+  expect(orders).toEqual({ known: 8, asked: 6, agree: 2 })
+  expect(unread).toEqual([{ reason: 'no answer', orders: 2 }])
   expect(differences.map(({ external_id, what }) => `${external_id}: ${what}`)).toEqual([
     'status: order is "paid" here and "refunded" at the service',
     'field: order differs in total',
     'theirs: order is unknown here and "paid" at the service',
     'ours: order is "paid" here and unknown to the service',
-    'away: order cannot be read from the service: no answer',
   ])
 })
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import { settingsFrom } from '@order-relay/local/settings.ts'
+import { WOO_PORT } from '@order-relay/woocommerce/lib/names.ts'
 import { LANGUAGES } from '@order-relay/woocommerce/lib/words.ts'
 import type { Cli } from '../core/command.ts'
 import { periodOption, since } from '../core/options.ts'
@@ -21,7 +22,7 @@ const KEY_HELP = `\nThe key of the shop's REST API, ck_…:cs_…, is read from 
 /** `relay woo start`: runs until it is stopped. */
 const startLocal = async () => {
   // Slow to load and only needed here.
-  const { startConnector, WOO_PORT } = await import('@order-relay/woocommerce/local.ts')
+  const { startConnector } = await import('@order-relay/woocommerce/local.ts')
   const connector = await startConnector({
     ...settingsFrom(process.env),
     port: Number(process.env.WOO_PORT ?? WOO_PORT),

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TOPICS } from '@order-relay/woocommerce/lib/compare.ts'
 import { type Connection, connectionId } from '@order-relay/woocommerce/lib/connections.ts'
 import { PATHS } from '@order-relay/woocommerce/lib/receiver.ts'
 import type { Shop } from '@order-relay/woocommerce/lib/shop.ts'
@@ -12,8 +13,6 @@ import { lines, type Report, shellWord } from '../core/output.ts'
 import { createKey, revokeKey } from '../stores/credentials.ts'
 import { openShop, settingsIn } from './check.ts'
 import { connectorOf } from './connector.ts'
-
-const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const
 
 /** The functions read connections and keys again every minute. */
 const NOTICED_WITHIN_MS = 90_000
@@ -141,7 +140,8 @@ export const connect = async (context: Context, source: string, options: Connect
 
   const relay = { url: apiUrl, key: await relayKey(context, source, existing) }
   const webhookSecret = randomBytes(32).toString('base64url')
-  const ids = await createWebhooks(shop, `${endpoint}${PATHS.shop}${id}`, webhookSecret)
+  const webhooksUrl = `${endpoint}${PATHS.shop}${id}`
+  const ids = await createWebhooks(shop, webhooksUrl, webhookSecret)
   const client = createClient({ baseUrl: apiUrl, key: relay.key, source })
   const registered = await untilNoticed(() =>
     client.registerWebhook(`${endpoint}${PATHS.feed}${id}`).catch(error => {
@@ -154,24 +154,26 @@ export const connect = async (context: Context, source: string, options: Connect
   const connection: Connection = {
     settings: { ...settings, shop: url },
     language: options.language,
+    since: existing?.since ?? new Date().toISOString(),
     shop: { url, key, secret },
-    webhooks: { secret: webhookSecret, ids },
+    webhooks: { secret: webhookSecret, url: webhooksUrl },
     relay: { ...relay, secret: registered.secret },
   }
   await connector.save(connection)
-  if (existing !== undefined) await removeWebhooks(shop, existing)
+  // Also those of a connect that ended early.
+  await removeWebhooks(shop, webhooksUrl, ids)
   await testEndpoint(endpoint, connection)
   return {
     data: { source, shop: url, endpoint, webhooks: ids },
     text: lines(
       `Connected ${url} as "${source}": ${ids.length} webhooks, the key "${keyName}" and the feed are in place, and the connector verifies both.`,
-      `Past orders: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
+      `Orders from before are sent by an import only: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
     ),
   }
 }
 
-const removeWebhooks = async (shop: Shop, { webhooks }: Connection) => {
-  for (const id of webhooks.ids) await shop.removeWebhook(id)
+const removeWebhooks = async (shop: Shop, url: string, kept: readonly number[] = []) => {
+  for (const { id } of await shop.webhooks(url)) if (!kept.includes(id)) await shop.removeWebhook(id)
 }
 
 /** `relay woo disconnect`: removes what `connect` has made. What is known of its orders stays. */
@@ -184,7 +186,7 @@ export const disconnect = async (context: Context, source: string): Promise<Repo
     work.catch(error => {
       left.push(`${what}: ${messageOf(error)}`)
     })
-  await attempt("the shop's webhooks", removeWebhooks(connector.shopOf(connection), connection))
+  await attempt("the shop's webhooks", removeWebhooks(connector.shopOf(connection), connection.webhooks.url))
   const client = createClient({ baseUrl: relay.url, key: relay.key, source })
   const url = `${await connector.endpoint()}${PATHS.feed}${connectionId(source)}`
   await attempt('the feed', client.removeWebhook(url))

@@ -1,17 +1,18 @@
+import { urlOf } from '@order-relay/local/settings.ts'
 import type { Connection } from '@order-relay/woocommerce/lib/connections.ts'
 import { connectionId } from '@order-relay/woocommerce/lib/connections.ts'
-import { NEEDS_INDEX, namesOf } from '@order-relay/woocommerce/lib/names.ts'
+import { NEEDS_INDEX, namesOf, WOO_PORT } from '@order-relay/woocommerce/lib/names.ts'
 import { eventQueue } from '@order-relay/woocommerce/lib/queue.ts'
+import type { Enqueue } from '@order-relay/woocommerce/lib/receiver.ts'
 import { createShop } from '@order-relay/woocommerce/lib/shop.ts'
 import { stateRepository } from '@order-relay/woocommerce/lib/states.ts'
-import { localEndpoint } from '@order-relay/woocommerce/local.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { shellWord } from '../core/output.ts'
 
 /** The base URL of the connector's endpoint, from the outputs of its stack. */
 const endpointOf = async ({ local, terminal, aws, stage, region }: Context): Promise<string> => {
-  if (local) return localEndpoint(terminal.environment)
+  if (local) return urlOf(Number(terminal.environment.WOO_PORT ?? WOO_PORT))
   const { stack } = namesOf(stage)
   const remedy = `deploy it: npx serverless deploy --stage ${stage}, in connectors/woocommerce`
   const client = await aws.cloudFormation()
@@ -51,9 +52,10 @@ export const connectorOf = (context: Context) => {
       parameters.put(connectionId(connection.settings.source), JSON.stringify(connection)),
     remove: (source: string) => parameters.remove(connectionId(source)),
     shopOf: ({ shop }: Connection) => createShop(shop),
-    enqueue: async (source: string, order: string) => {
+    /** The function that queues events. */
+    queue: async (): Promise<Enqueue> => {
       const { QueueUrl = '' } = await sqs.getQueueUrl({ QueueName: queue })
-      await eventQueue(sqs, QueueUrl)({ source, order })
+      return eventQueue(sqs, QueueUrl).enqueue
     },
     /** The orders of a shop that need somebody, longest first. */
     needing: async function* (source: string) {

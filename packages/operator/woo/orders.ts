@@ -1,11 +1,11 @@
 import { compareOrders } from '@order-relay/woocommerce/lib/compare.ts'
 import { attentionKey } from '@order-relay/woocommerce/lib/state.ts'
-import { attentionText } from '@order-relay/woocommerce/lib/words.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { connectorOf } from './connector.ts'
+import { shopStatus } from './status.ts'
 
 /** `relay woo list`: the connected shops, and the orders that need somebody, each with what to do. */
 export const list = async (context: Context, source: string | undefined): Promise<Report> => {
@@ -13,13 +13,10 @@ export const list = async (context: Context, source: string | undefined): Promis
   const connections =
     source === undefined ? await connector.connections() : [await connector.connection(source)]
   const shops = await Promise.all(
-    connections.map(async ({ settings, language }) => {
-      const needs = []
-      for await (const { order, since, attention } of connector.needing(settings.source))
-        needs.push({ order, since, code: attention.code, action: attentionText(attention, language) })
-      const polled = await connector.states.cursor(settings.source, 'poll')
-      return { source: settings.source, shop: settings.shop, polled, needs }
-    }),
+    connections.map(async connection => ({
+      language: connection.language,
+      ...(await shopStatus(context, connection)),
+    })),
   )
   const total = shops.reduce((sum, { needs }) => sum + needs.length, 0)
   return {
@@ -29,12 +26,15 @@ export const list = async (context: Context, source: string | undefined): Promis
       shops.length === 0
         ? 'No shop is connected.'
         : table(
-            ['SOURCE', 'SHOP', 'POLLED', 'NEED SOMEBODY'],
-            shops.map(each => [each.source, each.shop, each.polled, each.needs.length]),
+            ['SOURCE', 'SHOP', 'ACTIVE WEBHOOKS', 'POLLED', 'SYNCHRONISED', 'NEED SOMEBODY'],
+            shops.map(({ source, shop, failure, webhooks, polled, synchronised, needs }) => [
+              ...[source, shop, failure ?? webhooks.filter(({ status }) => status === 'active').length],
+              ...[polled, synchronised, needs.length],
+            ]),
           ),
       ...shops.map(each => [
         ...(each.needs.length === 0 ? [] : ['', `Orders of "${each.source}" that need somebody:`]),
-        ...each.needs.map(({ order, since, action }) => `${order}, since ${since}: ${action}`),
+        ...each.needs.map(({ order, since, action }) => `${order}, since ${since}: ${action[each.language]}`),
       ]),
       total > 0 && `\nWhen one is done: relay woo done <source> <order>${context.flags}`,
     ),
@@ -73,16 +73,21 @@ export const importOrders = async (
       yield order
     }
   }
-  const { read, enqueued } = await compareOrders(orders(), connection, {
+  const enqueue = await connector.queue()
+  const { read, send, note } = await compareOrders(orders(), connection, {
     states: connector.states,
-    enqueue: dryRun ? async () => undefined : connector.enqueue,
+    isImport: true,
+    enqueue: async (source, order) => {
+      if (!dryRun) await enqueue({ source, order, isImport: true })
+    },
   })
   const verb = dryRun ? 'would be sent' : 'are on their way'
   return {
-    data: { source, read, enqueued, dryRun },
+    data: { source, read, send, note, dryRun },
     text: lines(
-      `${count(read, 'order')} read; ${enqueued} of them ${verb}, the others are up to date or become no invoice.`,
-      !dryRun && enqueued > 0 && `Their progress: relay imports${context.flags}`,
+      `${count(read, 'order')} read; ${send} of them ${verb}, ${note} only get a note, and the others are up to date or become no invoice.`,
+      !dryRun && send > 0 && `Their progress: relay imports${context.flags}`,
+      note > 0 && `Those that need somebody: relay woo list ${shellWord(source)}${context.flags}`,
     ),
   }
 }

@@ -55,12 +55,30 @@ const repair = (orders: readonly Difference[]) =>
     },
   })
 
-const Differences = ({ differences }: Balance) => {
+/** The orders that could not be read from the service: an outage is one line. */
+const Unread = ({ unread, waitingSince }: Balance) =>
+  unread.length > 0 && (
+    <div class="verdict card" data-tone="bad" role="status">
+      {unread.map(({ reason, orders }) => (
+        <p key={reason}>
+          {t('{count} {count|order was|orders were} not compared with the service:', { count: orders })}{' '}
+          <Message text={reason} />
+        </p>
+      ))}
+      {waitingSince !== undefined && (
+        <p>{t('Events wait for the service since {time}.', { time: <Moment iso={waitingSince} /> })}</p>
+      )}
+    </div>
+  )
+
+const Differences = ({ differences, unread }: Balance) => {
   if (differences.length === 0) {
     return (
-      <p class="verdict card" data-tone="good" role="status">
-        {t('Everything is accounted for.')}
-      </p>
+      unread.length === 0 && (
+        <p class="verdict card" data-tone="good" role="status">
+          {t('Everything is accounted for.')}
+        </p>
+      )
     )
   }
   const outdated = differences.filter(each => each.outdated)
@@ -116,6 +134,7 @@ const STATES: Readonly<Record<string, string>> = {
   unaccounted: t('unaccounted for'),
   known: t('changed'),
   asked: t('compared with the service'),
+  unread: t('not compared'),
   held: t('held'),
   registered: t('registered'),
   duplicate: t('duplicate'),
@@ -219,6 +238,7 @@ export const Audit = page(
       </p>
       {balance && (
         <>
+          <Unread {...balance} />
           <Differences {...balance} />
           <Numbers {...balance} />
         </>

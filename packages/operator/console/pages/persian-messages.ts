@@ -5,7 +5,6 @@ export const MESSAGES = {
   'order ~is unknown here and "{theirs}" at the service':
     'سفارش در سرویس «{theirs}» است ولی اینجا وجود ندارد',
   'order ~is "{ours}" here and "{theirs}" at the service': 'سفارش اینجا «{ours}» و در سرویس «{theirs}» است',
-  'order ~cannot be read from the service: {reason}': 'سفارش از سرویس خوانده نشد: {reason}',
   'order ~differs in {fields}': 'سفارش در این موارد مغایرت دارد: {fields}',
   queued: 'در صف',
   duplicate: 'تکراری',
@@ -71,7 +70,6 @@ export const MESSAGES = {
   'no call: the store is notified again': 'بدون فراخوانی: به فروشگاه دوباره اطلاع داده می‌شود',
   'no call: the worker cannot read it and quarantines it':
     'بدون فراخوانی: پردازشگر نمی‌تواند آن را بخواند و قرنطینه می‌کند',
-  'GET order: ~"{status}"': 'خواندن سفارش: «{status}»',
   'GET order: {outcome}': 'خواندن سفارش: {outcome}',
   'POST {to}: {outcome}': 'فراخوانی {to}: {outcome}',
   'request {kind}: {before} → {after}': 'درخواست {kind}: {before} ← {after}',

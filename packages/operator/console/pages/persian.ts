@@ -150,6 +150,10 @@ export const t = translator({
   'unaccounted for': 'سرنوشت نامشخص',
   changed: 'تغییر کرده',
   'compared with the service': 'مقایسه شده با سرویس',
+  'not compared': 'مقایسه نشده',
+  '{count} {count|order was|orders were} not compared with the service:':
+    '{count} سفارش با سرویس مقایسه نشد:',
+  'Events wait for the service since {time}.': 'رویدادها از {time} منتظر سرویس هستند.',
   held: 'معلق',
   registered: 'انجام شده',
   rejected: 'رد شده',
@@ -251,6 +255,12 @@ export const t = translator({
     'این کلید فقط یک بار نمایش داده می‌شود. فروشگاه امضای پیام‌ها را با آن بررسی می‌کند.',
   Keys: 'کلیدها',
   'Last error': 'آخرین خطا',
+  'WooCommerce shop': 'فروشگاه ووکامرس',
+  Shop: 'فروشگاه',
+  Webhooks: 'وب‌هوک‌ها',
+  'Last read': 'آخرین خواندن',
+  'Last synchronised': 'آخرین همگام‌سازی',
+  'No order needs somebody.': 'هیچ سفارشی نیازمند رسیدگی نیست.',
   'All stores in stores.yml, with endpoint errors of the last {hours} hours.':
     'همهٔ فروشگاه‌های stores.yml، با خطاهای {hours} ساعت گذشته.',
   'Messages waiting': 'پیام‌های در انتظار',

@@ -1,6 +1,7 @@
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
+import { language } from '@order-relay/web/language.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import {
   Ago,
@@ -183,14 +184,45 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
   </Section>
 )
 
+const NEEDS: Column<NonNullable<RouteData<'shop'>['shop']>['needs'][number]>[] = [
+  { label: t('Order'), cell: ({ order }) => <Id value={order} /> },
+  { label: t('Since'), cell: ({ since }) => <Ago iso={since} /> },
+  { label: t('What to do'), kind: 'breaks', cell: ({ action }) => <Name>{action[language]}</Name> },
+]
+
+/** The WooCommerce shop that is connected to the store, as in `relay woo list`. */
+const WooShop = ({
+  shop,
+  failure,
+  webhooks,
+  polled,
+  synchronised,
+  needs,
+}: NonNullable<RouteData<'shop'>['shop']>) => (
+  <Section id="shop" title={t('WooCommerce shop')}>
+    <Facts
+      facts={{
+        [t('Shop')]: <Id value={shop} />,
+        [t('Webhooks')]: failure ?? webhooks.map(({ topic, status }) => `${topic}: ${status}`).join(', '),
+        [t('Last read')]: polled && <Moment iso={polled} />,
+        [t('Last synchronised')]: synchronised && <Moment iso={synchronised} />,
+      }}
+    />
+    <Table columns={NEEDS} rows={needs} keyOf={({ order }) => order}>
+      <Empty title={t('No order needs somebody.')} />
+    </Table>
+  </Section>
+)
+
 type DetailsProps = Store & {
   shop: Shop
+  woo: RouteData<'shop'>['shop']
   retry: RouteData<'feeds/retries'>['job'] | undefined
   /** Seconds. */
   age: number | undefined
 }
 
-const Details = ({ shop, retry, age, ...store }: DetailsProps) => {
+const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
   const { source, exact, feed, queue, waiting, error, resend } = store
   const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
@@ -266,6 +298,7 @@ const Details = ({ shop, retry, age, ...store }: DetailsProps) => {
           }}
         />
       </Section>
+      {woo && <WooShop {...woo} />}
       <Section
         id="keys"
         title={t('Keys of the API')}
@@ -295,18 +328,19 @@ export const Store = page(
     reads: ({ path: [, source] }) => ({
       known: STORES,
       shop: reads('store', { source }, 'queues'),
+      woo: reads('shop', { source }),
       retries: reads('feeds/retries', { source }, 'retries'),
       overview: OVERVIEW,
     }),
   },
-  ({ known: { stores }, shop, retries, overview, route: { path } }) => {
+  ({ known: { stores }, shop, woo, retries, overview, route: { path } }) => {
     const store = stores.find(({ source }) => source === path[1])
     return (
       <>
         <PageHead />
         {store && (
           <Details
-            {...{ key: store.source, shop, retry: retries.job, ...store }}
+            {...{ key: store.source, shop, woo: woo.shop, retry: retries.job, ...store }}
             age={overview.ages?.[`feed ${store.source}`]}
           />
         )}

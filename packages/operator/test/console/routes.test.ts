@@ -51,6 +51,7 @@ test('orders are listed, found by anything that names them, shown, checked, rese
   expect(await changes('orders/resend', order)).toEqual(ok(some({ sent: 1 })))
   await until(async () => (await reads('order', order)).body.version > body.version)
   expect(await changes('orders/withdraw', { ...order, of: 'payment' })).toEqual(refused('none is open'))
+  expect(await changes('orders/retry', order)).toEqual(ok({ released: 0, checked: 0, gone: 1, total: 1 }))
 })
 
 test('an open request is withdrawn, and its store is notified', async () => {
@@ -116,12 +117,31 @@ test('stores are shown with their keys, and changed', async () => {
   const { body: shop } = await reads('store', { source })
   expect(shop.keys).toContainEqual(some({ id: key.id, name: 'till' }))
   expect(await changes('stores/revoke', { source, id: key.id })).toEqual(ok())
+  // It is no WooCommerce shop.
+  expect(await reads('shop', { source })).toEqual(ok({}))
   expect(await changes('stores/index')).toEqual(ok())
   expect((await changes('stores/secret', { source })).status).toBe(409)
   expect((await changes('stores/test', { source })).status).toBe(409)
   const since = new Date().toISOString().slice(0, 10)
   expect(await changes('stores/resend', { source, since })).toEqual(ok())
   expect(await changes('stores/resend-stop', { source })).toEqual(ok())
+})
+
+test('what stores received is listed, and only messages of HTTP feeds are retried', async () => {
+  expect(await reads('feeds', { since: '1h' })).toEqual(ok())
+  expect((await reads('feed', order)).body.messages).toContainEqual(some({ state: 'sent' }))
+  expect(await changes('feeds/retry', order)).toEqual(refused('its feed is an SQS queue'))
+  const { source } = order
+  expect(await changes('feeds/retry-store', { source })).toEqual(ok())
+  const job = async () => (await reads('feeds/retries', { source })).body.job
+  await until(async () => (await job()).end !== undefined)
+  expect((await job()).end.failure).toContain('its feed is an SQS queue')
+  expect(await changes('feeds/retry-stop', { source })).toEqual(ok())
+})
+
+test('the tour sends an order', async () => {
+  expect(await reads('tour')).toEqual(ok(some({ source: 'demo-shop' })))
+  expect(await changes('tour/step', { step: 'send', order: 'Tour-1' })).toEqual(ok())
 })
 
 test('a test of a store is started and stopped', async () => {
@@ -149,7 +169,7 @@ test('the overview has the alarms, and each has a runbook in English and Persian
 
 test('the setup is checked; the key, the webhook and its signatures are changed and tested', async () => {
   const { body: findings } = await reads('setup')
-  expect(findings.at(-1)).toMatchObject({ item: { done: 6, all: 6 } })
+  expect(findings.at(-1)).toMatchObject({ item: { done: 7, all: 7 } })
   const { body: service } = await reads('service')
   expect(service).toMatchObject({ hasKey: true, flags: ' --local', deploy: 'npm start' })
   const { url } = service

@@ -1,0 +1,49 @@
+import { requestViews } from '@order-relay/lib/orders/order.ts'
+import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { table } from '../core/output.ts'
+import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
+
+/** An order in a list. */
+export const summary = ({ order, updated_at, failing }: StoredOrder, { letters }: DeadLettersOfOrder) => ({
+  source: order.source,
+  external_id: order.external_id,
+  status: order.result?.status,
+  doubt: order.doubt,
+  requests: requestViews(order).map(({ kind, state }) => ({ kind, state })),
+  updated_at,
+  ...(failing && { failing }),
+  ...(letters.length > 0 && { dead_letters: letters }),
+})
+
+type Summary = ReturnType<typeof summary>
+
+/** When it began, and the error of the failing event or dead letter. */
+const failureOf = (failing: Failing | undefined, [letter]: readonly DeadLetter[] = []) => {
+  if (letter === undefined) return [failing?.since, failing?.message]
+  return [
+    letter.since,
+    ['dead letter', letter.done && 'already done', letter.error].filter(Boolean).join(': '),
+  ]
+}
+
+/** A table of orders, with an optional last column. */
+export const ordersText = <Order extends Summary>(
+  orders: readonly Order[],
+  more: Readonly<Record<string, (order: Order) => string>> = {},
+) => {
+  const fails = orders.some(each => each.failing !== undefined || each.dead_letters !== undefined)
+  const failing = fails ? ['FAILING SINCE', 'ERROR'] : []
+  return table(
+    ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...failing, ...Object.keys(more)],
+    orders.map(order => [
+      ...[order.source, order.external_id, order.status],
+      order.requests
+        .filter(({ state }) => state !== 'registered')
+        .map(({ kind, state }) => `${kind} ${state}`)
+        .join(', '),
+      order.updated_at || undefined,
+      ...(fails ? failureOf(order.failing, order.dead_letters) : []),
+      ...Object.values(more).map(cell => cell(order)),
+    ]),
+  )
+}
