@@ -10,6 +10,7 @@ import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder, StoreFilter } from './pieces.tsx'
+import { RETRIES, Retries, RetryOrders } from './retry.tsx'
 
 type List = RouteData<'orders'>
 type Row = List['orders'][number]
@@ -20,6 +21,9 @@ const filterOf = ({ query }: Route) =>
   Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
 
 const isSearch = (route: Route) => Boolean(filterOf(route).q)
+
+/** Whether it lists orders that may wait for an attempt. */
+const isOfWaiting = ({ query }: Route) => ['unsettled', 'failing'].includes(query.get('show') ?? '')
 
 const SHOWN = [
   ['', t('All orders')],
@@ -122,12 +126,16 @@ const changesOf = (before: List, after: List) => {
 export const Orders = page(
   {
     title: () => t('Orders'),
-    reads: route => ({ list: reads('orders', filterOf(route), ...ORDER_CHANGES) }),
+    reads: route => ({
+      list: reads('orders', filterOf(route), ...ORDER_CHANGES),
+      retries: RETRIES,
+    }),
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list: { orders, cursor, searched }, route }) => (
+  ({ list: { orders, cursor, searched }, retries, route }) => (
     <>
-      <PageHead />
+      <PageHead>{isOfWaiting(route) && <RetryOrders />}</PageHead>
+      {isOfWaiting(route) && <Retries {...retries} ended />}
       {!isSearch(route) && <Filters route={route} />}
       <Table
         caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}
