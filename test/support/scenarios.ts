@@ -83,13 +83,20 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
             others: ['withdrawn', 'duplicate'],
           },
           // A withdrawal that is sent again, or of a request that was refused for good, finds nothing to withdraw.
-          withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected', 'duplicate'] },
+          withdrawal: {
+            registered: withdraws.surely ? [1] : [0, 1],
+            others: wasFaster && !isPaidAgain ? ['rejected'] : ['rejected', 'duplicate'],
+          },
         }
   if (createdBy === 'nobody') {
-    const payment: Ends = { registered: [0], others: ['rejected', 'withdrawn'] }
+    const { withdrawal } = requests
     return {
       ...{ status: undefined, documents: [], holdsPayment: false },
-      requests: { ...requests, payment },
+      requests: {
+        payment: all('rejected', 'withdrawn'),
+        // Nothing can be registered or held that a withdrawal could not take back.
+        ...(withdrawal && { withdrawal: { ...withdrawal, others: ['duplicate'] } }),
+      },
     }
   }
   if (unknownProduct === 'always' || withdrawn === 'create') {
