@@ -45,9 +45,10 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
       'Shows between real parts that the failing calls of one store do not delay another (docs/fairness.md).',
     ).action(() => jest(['--testMatch', '**/proofs/chaos/poison.ts'])),
   interleavings: () =>
-    proof(name, 'Explores every interleaving of an order with two faults; npm test explores those with one.').action(
-      () => test(name, 'test/orders/interleavings.test.ts')({ faults: 2 }),
-    ),
+    proof(
+      name,
+      'Explores every interleaving of an order with two faults; npm test explores those with one.',
+    ).action(() => test(name, 'test/orders/interleavings.test.ts')({ faults: 2 })),
   literal: () =>
     proof(
       name,

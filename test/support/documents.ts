@@ -71,7 +71,7 @@ export const curlCommands = (page: string, server: string) =>
     .flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))
     .filter(line => line.trim().startsWith('curl '))
     .map(line => ({
-      path: line.split(server)[1]?.split(' ')[0] ?? '',
+      path: line.split(server)[1]?.split(/[' ]/)[0] ?? '',
       method: /-X (\w+)/.exec(line)?.[1] ?? 'POST',
       body: /-d '([^']*)'/.exec(line)?.[1],
       key: /Bearer ([\w-]+)/.exec(line)?.[1] ?? null,

@@ -229,7 +229,7 @@ type Period = { since: Date; rate: number; service: boolean }
 export type Audited = Balance & { waitingSince: string | undefined }
 
 /** Whether everything is accounted for and compared. */
-export const isBalanced = ({ differences, unread }: Pick<Balance, 'differences' | 'unread'>) =>
+const isBalanced = ({ differences, unread }: Pick<Balance, 'differences' | 'unread'>) =>
   differences.length === 0 && unread.length === 0
 
 /** Accounts for everything since a time; reads differences again, since events may still be in progress. */
@@ -242,7 +242,7 @@ export const auditSince = async (context: Context, { since, rate, service }: Per
     if (isBalanced(audited) || attempt === ATTEMPTS)
       return { ...audited, waitingSince: unread.length > 0 ? await waitingSince(context) : undefined }
     await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
-    evidence = await collectAgain(context, evidence, [...differences, ...lists.orders.unread], asked)
+    evidence = await collectAgain(context, evidence, [...differences, ...(lists.orders.unread ?? [])], asked)
   }
 }
 

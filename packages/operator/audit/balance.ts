@@ -198,7 +198,7 @@ export const balance = (evidence: Evidence) => {
     orders: {
       known: known.map(({ key }) => key),
       asked: compared.map(({ key }) => key),
-      unread: [...unread.values()].flat().map(({ key }) => key),
+      ...(unread.size > 0 && { unread: [...unread.values()].flat().map(({ key }) => key) }),
     },
   } satisfies Record<string, Partial<Record<string, readonly Member[]>>>
   const outcomes = Object.fromEntries(logged?.outcomes ?? [])

@@ -9,9 +9,11 @@ import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.t
 import { type Found, findOrders } from '../orders/find.ts'
 import { checkOrders, failingOrders, listOrders, type OrderPage, timelineOf } from '../orders/orders.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
-import { RETRY_RATE, retry } from '../orders/retry.ts'
+import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
 import { withdraw } from '../orders/withdraw.ts'
+import { createJobs } from './jobs.ts'
+import type { Live } from './live.ts'
 import type { Readings } from './readings.ts'
 import { get, post } from './route.ts'
 
@@ -52,7 +54,11 @@ const pageOf = (context: Context, { show, since, until, ...filter }: Filter): Pr
 
 const key = { source: v.string(), external_id: v.string() }
 
-export const orderRoutes = (context: Context, readings: Readings) => {
+/** One retry of several orders at a time. */
+const RETRY = 'retry'
+
+export const orderRoutes = (context: Context, live: Live, readings: Readings) => {
+  const retries = createJobs(context, live, 'order-retries')
   const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
   return [
     get(
@@ -100,9 +106,15 @@ export const orderRoutes = (context: Context, readings: Readings) => {
       }
     }),
     post('orders/check', key, order => checkOrders(context, [order])),
-    post('orders/retry', { source: text, external_id: text, cause: text }, selection =>
-      retry(context, { ...selection, rate: RETRY_RATE }),
-    ),
+    post('orders/retry', key, order => retry(context, { ...order, rate: RETRY_RATE })),
+    get('orders/waiting', {}, () => waitingByCause(context)),
+    get('orders/retries', {}, async () => ({ job: retries.of(RETRY) })),
+    post('orders/retry-all', { source: text, cause: text }, async selection => {
+      retries.start(RETRY, 'retry the orders', async (context, signal) => {
+        return { text: retriedText(await retry(context, { ...selection, rate: RETRY_RATE, signal })) }
+      })
+    }),
+    post('orders/retry-stop', {}, async () => retries.stop(RETRY)),
     post('orders/withdraw', { ...key, of: v.picklist(REQUEST_KINDS) }, ({ of, ...order }) =>
       withdraw(context, order, of),
     ),

@@ -26,7 +26,7 @@ export const routesOf = (context: Context, live: Live) => {
     ...storesRoutes(context, live),
     ...conformanceRoutes(context, live),
     ...setupRoutes(context, live),
-    ...orderRoutes(context, readings),
+    ...orderRoutes(context, live, readings),
     ...deliveriesRoutes(context),
     ...feedsRoutes(context, live),
     ...logRoutes(context),

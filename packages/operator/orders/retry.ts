@@ -7,7 +7,7 @@ import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { interruptible, pace } from '../core/async.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
-import { count, lines, type Report } from '../core/output.ts'
+import { lines, type Report } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
 import { progress } from '../core/terminal.ts'
 import { BATCH, failingOrders, orderEvents, ordersOf, readOrders } from './orders.ts'
@@ -26,10 +26,17 @@ type Selection = {
 const refusalsOf = ({ order }: StoredOrder) =>
   openRequests(order).flatMap(request => (isRefused(request) ? (refusalOf(request)?.reason ?? []) : []))
 
+/** While the breaker is open no call is made, for the cause for which it opened. */
+const causeOf = (code: string) => (code === 'not_called' ? 'unavailable' : code)
+
+/** Why an order fails or, if it does not, the codes of the service's refusals. */
+const causesOf = (stored: StoredOrder): (string | undefined)[] => {
+  const { failing } = stored
+  return failing ? [causeOf(failing.code)] : [...new Set(refusalsOf(stored).map(({ code }) => code))]
+}
+
 const hasCause = (stored: StoredOrder, cause: string | undefined) =>
-  cause === undefined ||
-  stored.failing?.code === cause ||
-  (stored.failing === undefined && refusalsOf(stored).some(({ code }) => code === cause))
+  cause === undefined || stored.failing?.code === cause || causesOf(stored).includes(cause)
 
 /** The orders with a request that the service refused for a cause that an accountant can fix. */
 async function* refusedOrders(context: Context): AsyncGenerator<StoredOrder> {
@@ -62,6 +69,20 @@ const select = async (context: Context, { source, external_id, cause }: Selectio
   return [...orders, ...refused].filter(stored => hasCause(stored, cause))
 }
 
+/** The orders that can be retried: their number for each store and cause. An order may have several causes. */
+export const waitingByCause = async (context: Context) => {
+  const orders = await select(context, {})
+  const groupsOf = (stored: StoredOrder) =>
+    causesOf(stored).map(cause => ({ source: stored.order.source, cause }))
+  const groups = Map.groupBy(orders.flatMap(groupsOf), ({ source, cause }) => JSON.stringify([source, cause]))
+  return {
+    orders: orders.length,
+    groups: [...groups.values()].flatMap(([group, ...others]) =>
+      group === undefined ? [] : [{ ...group, orders: 1 + others.length }],
+    ),
+  }
+}
+
 /**
  * Tries what waits now: releases failing events, and has refused requests sent again by a check.
  *
@@ -90,6 +111,11 @@ export const retry = async (
   return { ...done, total: orders.length }
 }
 
+type Retried = Awaited<ReturnType<typeof retry>>
+
+export const retriedText = ({ released, checked, gone }: Retried) =>
+  `Failing events released: ${released}. Orders with refused requests checked: ${checked}. No longer waiting: ${gone}.`
+
 type Options = { cause?: string | undefined; all?: true | undefined; rate: number }
 
 /** `relay orders retry`. */
@@ -106,17 +132,11 @@ export const retryOrders = async (
       'it takes a store, an order, --cause or --all',
       'pass --all, for example',
     )
-  const { total, ...done } = await interruptible(signal =>
-    retry(context, { source, external_id, cause, rate, signal }),
-  )
-  const { released, checked, gone } = done
-  const left = total - released - checked - gone
+  const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))
+  const left = done.total - done.released - done.checked - done.gone
   return {
-    data: { ...done, total },
+    data: done,
     ok: left === 0,
-    text: lines(
-      `${count(released, 'failing event')} released, ${count(checked, 'order')} with refused requests checked; ${gone} no longer waiting.`,
-      left > 0 && `Interrupted: ${left} remain; run the command again.`,
-    ),
+    text: lines(retriedText(done), left > 0 && `Interrupted: ${left} remain; run the command again.`),
   }
 }

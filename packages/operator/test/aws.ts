@@ -10,7 +10,10 @@ const lambda = (name: string) =>
   })
 const WorkerLiveAlias = resource('Alias', { FunctionName: { Ref: 'Worker' }, Name: 'live' })
 /** `relay tail` reads the logs of all functions. */
-const OTHERS = { Api: lambda('api'), Feeder: lambda('feeder'), Reconcile: lambda('reconcile') }
+const OTHERS = {
+  ...{ Api: lambda('api'), Feeder: lambda('feeder') },
+  ...{ Reconcile: lambda('reconcile'), Probe: lambda('probe') },
+}
 const Resources = { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias, ...OTHERS }
 const OUTPUTS = {
   WebhookUrl: 'http://127.0.0.1:1/webhook',

@@ -133,6 +133,8 @@ export const feedTests = () => {
   })
 
   test('shows what a store with an HTTP feed received, and retries what it refused at once', async () => {
+    // Messages of other tests wait for their next attempt.
+    await local.empty(feedQueueName(SELF))
     status = 503
     const registration = (method: string) =>
       fetchJson(`${local.stack().urls.relay}/api/v1/webhook/`, {
@@ -174,7 +176,7 @@ export const feedTests = () => {
     await create('Refused-2')
     await until(async () => (await states('Refused-2')) === 'failing')
     status = 200
-    expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({ retried: expect.any(Number) })
+    expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({ retried: 1 })
     await until(async () => (await states('Refused-2')) === 'accepted')
 
     await registration('DELETE')

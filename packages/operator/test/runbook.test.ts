@@ -80,7 +80,8 @@ const SHORTER: Readonly<Record<string, readonly string[]>> = {
 const ERRORS_30M = 'tail --since 30m --errors'
 
 const REPLAYED = /^Replayed 1 message\.\n$/
-const RETRIED = /^1 failing event released, 0 orders with refused requests checked; 0 no longer waiting\.\n$/
+const RETRIED =
+  /^Failing events released: 1\. Orders with refused requests checked: 0\. No longer waiting: 0\.\n$/
 const DISCARDED = /^Discarded 1 message\.\n$/
 const SECRET = /^whsec_\S{44}\n/
 const WAITING = /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/
@@ -173,7 +174,7 @@ const PAGES: Readonly<
     commands: {
       doctor: /!! {4}the accounting service refuses the API key: .*401/,
       'key set': { input: 'sandbox-key', prints: /accepts it, with the scope orders\.write/ },
-      'orders retry --all': /^\d+ failing events? released, \d+ orders? with refused requests checked/,
+      'orders retry --all': /^Failing events released: \d+\. Orders with refused requests checked: \d+/,
     },
   },
   'deliveries-failed': {

@@ -269,7 +269,7 @@ test('a correction can be rehearsed: the same answer, and nothing changes', asyn
   expect(error).toMatchObject({ field: 'items[0].sku' })
 })
 
-test('the sums and the export contain what was received and returned, in Persian with Jalali dates', async () => {
+test('the sums and the export contain what was received and returned, in Persian with Jalali dates and whole mobile numbers', async () => {
   const { create, panel, url } = sandbox()
   await invoiced({ date: '2026-04-23', customer: { mobile: '09123456789', name: 'سارا' } })
   for (const amount of [1000, 2000]) await act('pay', { method: 'cash', amount, reference: `r${amount}` })
@@ -283,7 +283,7 @@ test('the sums and the export contain what was received and returned, in Persian
     .split('\r\n')
   expect(lines[0]).toMatch(/^\uFEFFفروشگاه,شماره سفارش,تاریخ,نام مشتری,موبایل,وضعیت,شماره فاکتور,/)
   expect(lines[1]).toBe(
-    'api,1,1405/02/03,سارا,09123456789,فاکتور شده,1,,,"r1000; r2000",5100,510,5610,3000,2156,454,',
+    'api,1,1405/02/03,سارا,"=""09123456789""",فاکتور شده,1,,,"r1000; r2000",5100,510,5610,3000,2156,454,',
   )
   expect(lines[2]).toBe(
     'api,2,1405/08/30,مشتری متفرقه,,نیازمند بررسی,2,,,,1000,100,1100,0,0,1100,کمبود موجودی',

@@ -5,6 +5,7 @@ import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { plan } from './plans.tsx'
 import { askIndex, askKey, askRegister, askRotate, askUnregister, SERVICE } from './remedies.tsx'
+import { askRetry } from './retry.tsx'
 
 type Options = Readonly<Record<string, string | undefined>>
 
@@ -39,6 +40,7 @@ const INSTEAD: readonly (readonly [command: string, label: string, (options: Opt
   ['stores index', t('Write the index'), () => askIndex],
   ['stores list', t('Stores'), () => linkTo(['stores'])],
   ['stores', t('Stores'), ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store])],
+  ['dead discard --done', t('Plan a deletion'), () => () => plan('dead', 'discard', { done: true })],
   ['dead replay --from', t('Dead letters'), () => linkTo(['dead'])],
   ['dead replay', t('Plan a replay'), replay('dead')],
   ['dead', t('Dead letters'), ({ source }) => linkTo(['dead'], { source })],
@@ -47,6 +49,7 @@ const INSTEAD: readonly (readonly [command: string, label: string, (options: Opt
   ['imports', t('Overview'), () => linkTo(['overview'])],
   ['status', t('Overview'), () => linkTo(['overview'])],
   ['doctor', t('Setup'), () => linkTo(['setup'])],
+  ['orders retry --all', t('Retry now…'), () => askRetry],
   ['orders', t('Orders'), ({ failing }) => linkTo(['orders'], { show: failing && 'failing' })],
   [
     'tail',

@@ -8,13 +8,16 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { type RouteData, reads } from './api.ts'
 import { FEED_CHANGES, FeedState, linkToFeed, OF_ATTEMPT, OUTCOMES, RetryButton } from './feed-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
+import { linkToOrder, OrderOfStore, PERIODS, StoreFilter } from './pieces.tsx'
 
 type Row = RouteData<'feeds'>['attempts'][number]
 
 const COLUMNS: Column<Row>[] = [
   { label: t('Time'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
-  ...OF_ORDER,
+  {
+    label: t('Order'),
+    cell: ({ source, external_id }) => external_id && <OrderOfStore {...{ source, external_id }} />,
+  },
   {
     label: t('Message'),
     cell: ({ source, external_id, delivery = '' }) =>

@@ -21,13 +21,11 @@ export const resend = ({ source, external_id }: Key) =>
     t('The worker publishes the current state of the order to its store, with the next version.'),
   )
 
-export const retry = (selection: { source?: string; external_id?: string; cause?: string }) =>
+const retry = (order: Key) =>
   attempt(async () => {
-    const { released, checked } = await act('orders/retry', selection)
+    const { released, checked } = await act('orders/retry', order)
     toast(
-      released + checked === 0
-        ? t('Nothing waits for an attempt any more.')
-        : t('{count} {count|order is|orders are} tried now.', { count: released + checked }),
+      released + checked === 0 ? t('Nothing waits for an attempt any more.') : t('The order is tried now.'),
     )
   })
 

@@ -13,6 +13,7 @@ import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { ActionButton, check, resend } from './order-actions.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
+import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
@@ -28,18 +29,6 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   'unknown order': t('order unknown'),
   unanswered: t('no response'),
   'not served': t('not served'),
-}
-
-/** Refusals of the service by their codes. */
-const CODES: Readonly<Record<string, string>> = {
-  unknown_sku: t('unknown product'),
-  no_customer: t('no customer'),
-  invalid: t('invalid request'),
-  malformed: t('invalid request'),
-  conflict: t('not possible in this state'),
-  not_found: t('order unknown'),
-  unauthorized: t('API key not accepted'),
-  forbidden: t('API key not accepted'),
 }
 
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (

@@ -1,7 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, DayChoice, Pager, parameter } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
-import { Id } from '@order-relay/web/id.tsx'
 import { Ago, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
@@ -9,7 +8,8 @@ import { STATUS_NAMES, StatusChip } from '@order-relay/web/status.tsx'
 import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, StoreFilter } from './pieces.tsx'
+import { OrderOfStore, StoreFilter } from './pieces.tsx'
+import { RETRIES, Retries, RetryOrders } from './retry.tsx'
 
 type List = RouteData<'orders'>
 type Row = List['orders'][number]
@@ -20,6 +20,9 @@ const filterOf = ({ query }: Route) =>
   Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
 
 const isSearch = (route: Route) => Boolean(filterOf(route).q)
+
+/** Whether it lists orders that may wait for an attempt. */
+const isOfWaiting = ({ query }: Route) => ['unsettled', 'failing'].includes(query.get('show') ?? '')
 
 const SHOWN = [
   ['', t('All orders')],
@@ -73,19 +76,7 @@ const COLUMNS: Column<Row>[] = [
   {
     label: t('Order'),
     kind: 'cell-order',
-    cell: order => (
-      <>
-        <Id
-          value={visible(order.external_id)}
-          href={linkToOrder(order.source, order.external_id)}
-          kind="row-link"
-          longest={24}
-        />{' '}
-        <span class="small muted nowrap">
-          <Name>{visible(order.source)}</Name>
-        </span>
-      </>
-    ),
+    cell: order => <OrderOfStore {...order} kind="row-link" />,
   },
   { label: t('Status'), cell: ({ status }) => <StatusChip status={status} /> },
   {
@@ -122,12 +113,16 @@ const changesOf = (before: List, after: List) => {
 export const Orders = page(
   {
     title: () => t('Orders'),
-    reads: route => ({ list: reads('orders', filterOf(route), ...ORDER_CHANGES) }),
+    reads: route => ({
+      list: reads('orders', filterOf(route), ...ORDER_CHANGES),
+      retries: RETRIES,
+    }),
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list: { orders, cursor, searched }, route }) => (
+  ({ list: { orders, cursor, searched }, retries, route }) => (
     <>
-      <PageHead />
+      <PageHead>{isOfWaiting(route) && <RetryOrders />}</PageHead>
+      {isOfWaiting(route) && <Retries {...retries} ended />}
       {!isSearch(route) && <Filters route={route} />}
       <Table
         caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}

@@ -32,3 +32,18 @@ export const outcomeText = (name: string) => {
   const text = OUTCOMES[outcome]?.[0] ?? outcome
   return why === undefined ? text : `${text}: ${reasonText(why)}`
 }
+
+/** Failed calls to the service, and its refusals, by their codes. */
+export const CODES: Readonly<Record<string, string>> = {
+  unknown_sku: t('unknown product'),
+  no_customer: t('no customer'),
+  invalid: t('invalid request'),
+  malformed: t('invalid request'),
+  conflict: t('not possible in this state'),
+  not_found: t('order unknown'),
+  unavailable: t('service unavailable'),
+  failed: t('unusable response of the service'),
+  throttled: t('too many requests'),
+  unauthorized: t('API key not accepted'),
+  forbidden: t('API key not accepted'),
+}

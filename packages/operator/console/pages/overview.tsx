@@ -8,6 +8,7 @@ import { nameOfAlarm } from './alarm-names.ts'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
+import { RETRIES, Retries, RetryOrders } from './retry.tsx'
 import { TourOffer } from './tour.tsx'
 
 type Data = RouteData<'overview'>
@@ -166,6 +167,7 @@ const Flow = ({ alarms, queues, ages = {}, failing, rates }: Data) => {
           label={t('Failing orders')}
           value={failing?.more ? t('over {count}', { count: failing.count }) : (failing?.count ?? '–')}
           tone={failing?.count ? 'wait' : undefined}
+          href={linkTo(['orders'], { show: 'failing' })}
         >
           {failing?.longest?.since && (
             <small>
@@ -246,7 +248,7 @@ const Graphs = ({ from, step, values }: Series) => (
 export const Overview = page(
   {
     title: () => t('Overview'),
-    reads: () => ({ overview: OVERVIEW }),
+    reads: () => ({ overview: OVERVIEW, retries: RETRIES }),
     announce: ({ overview: before }, { overview: after }) => {
       const names = (data: Data) => data.alarms.filter(isActive).map(nameOfAlarm)
       const [old, fresh] = [names(before), names(after)]
@@ -255,15 +257,16 @@ export const Overview = page(
       return old.length > 0 && fresh.length === 0 ? t('No alarm is active.') : undefined
     },
   },
-  ({ overview }) => {
-    const { alarms, rates, every, local } = overview
+  ({ overview, retries }) => {
+    const { alarms, rates, every, local, failing } = overview
     const unknown = alarms.filter(({ state }) => state === 'unknown').length
     return (
       <>
         <PageHead />
         {local && <TourOffer />}
         <Verdict {...overview} />
-        <Section id="flow" title={t('Flow')}>
+        <Section id="flow" title={t('Flow')} aside={failing?.count ? <RetryOrders /> : undefined}>
+          <Retries {...retries} />
           <Flow {...overview} />
           <p class="small muted note">
             {t(

@@ -34,6 +34,24 @@ export const Message = ({ text = '', as: Element = 'span', kind }: MessageProps)
   </Element>
 )
 
+/** An order, and below it its store. */
+export const OrderOfStore = ({
+  source,
+  external_id,
+  kind = '',
+}: {
+  source: string
+  external_id: string
+  kind?: string
+}) => (
+  <>
+    <Id value={visible(external_id)} href={linkToOrder(source, external_id)} kind={kind} longest={24} />{' '}
+    <span class="small muted nowrap">
+      <Name>{visible(source)}</Name>
+    </span>
+  </>
+)
+
 /** The columns for a row about an order, if it is known. */
 export const OF_ORDER: Column<{ source?: string | undefined; external_id?: string | undefined }>[] = [
   { label: t('Store'), cell: ({ source }) => source && <Name>{visible(source)}</Name> },

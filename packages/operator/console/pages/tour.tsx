@@ -96,7 +96,7 @@ const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
           </>
         ),
         [t('Open requests')]: open.length > 0 && <OpenRequests requests={open} />,
-        [t('Waits for')]: link && <WaitsFor link={link} />,
+        [t('Waits for')]: open.length > 0 && link && <WaitsFor link={link} />,
         [t('Accounting service')]: (
           // A new tab, since the run of the tour ends with this one.
           <a

@@ -1,7 +1,4 @@
-import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readStores } from '@order-relay/deploy/stores.ts'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
@@ -13,8 +10,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { SELF } from '../../../../test/e2e/registration.ts'
 import { projectWithPersianStore } from '../../../../test/e2e/relay.ts'
 import { relayApi, storeOf } from '../../../../test/e2e/steps.ts'
-import { startConsole } from '../../console/server.ts'
-import { createContext } from '../../core/context.ts'
+import { useConsole } from './serve.ts'
 
 const folder = useFolder()
 const project = () => folder('project')
@@ -23,28 +19,14 @@ useLocalStack({ project: () => projectWithPersianStore(project()) })
 /** The response of the store's endpoint. */
 let status = 503
 let endpoint: Awaited<ReturnType<typeof startServer>>
-let nextUrl: () => string
-let close: (() => Promise<void>) | undefined
+const { nextUrl } = useConsole(project)
 beforeAll(async () => {
   endpoint = await startServer(async () => ({ status, headers: { 'retry-after': '3600' } }))
-  const nothing = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const { environment, urls } = local.stack()
-  const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
-  const stores = () => readStores(join(project(), 'stores.yml'))
-  const context = { ...createContext({ local: true }, terminal), stores }
-  const started = await startConsole(context, { port: 0 })
-  nextUrl = started.nextUrl
-  close = async () => {
-    await started.close()
-    context.close()
-  }
   const body = { url: endpoint.url }
-  await fetchJson(`${urls.relay}/api/v1/webhook/`, { method: 'PUT', body, key: `local-${SELF}` })
+  const { relay } = local.stack().urls
+  await fetchJson(`${relay}/api/v1/webhook/`, { method: 'PUT', body, key: `local-${SELF}` })
 })
-afterAll(async () => {
-  await close?.()
-  await endpoint.close()
-})
+afterAll(() => endpoint.close())
 
 const openAt = withBrowser()
 const visit = async (

@@ -141,10 +141,10 @@ export const pageTests = (open: Open) => {
         .getByText(/منتظر .*حسابدار/)
         .first()
         .waitFor()
-      await click('button', 'پس‌گرفتن… (ثبت سفارش)')
+      await click('button', 'لغو درخواست… (ثبت سفارش)')
       expect(await violationsOf(page)).toEqual([])
-      await submit('پس‌گرفتن')
-      await page.getByText('ثبت سفارش پس‌گرفته').first().waitFor()
+      await submit('لغو درخواست')
+      await page.getByText('ثبت سفارش لغو شده').first().waitFor()
     })
   })
 

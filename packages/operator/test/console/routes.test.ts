@@ -54,12 +54,19 @@ test('orders are listed, found by anything that names them, shown, checked, rese
   expect(await changes('orders/retry', order)).toEqual(ok({ released: 0, checked: 0, gone: 1, total: 1 }))
 })
 
-test('an open request is withdrawn, and its store is notified', async () => {
+test('an open request is retried by its cause and withdrawn, and its store is notified', async () => {
   const waiting = { source: 'api', external_id: 'routed-2' }
   const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
   await local.store('POST', '', { external_id: waiting.external_id, items: [item] })
   const requests = async () => (await reads('order', waiting)).body.requests
   expect(await requests()).toMatchObject([{ kind: 'create', state: 'waiting' }])
+  const { groups } = (await reads('orders/waiting')).body
+  expect(groups).toContainEqual({ source: 'api', cause: 'unknown_sku', orders: 1 })
+  expect(await changes('orders/retry-all', { cause: 'unknown_sku' })).toEqual(ok())
+  const retried = async () => (await reads('orders/retries')).body.job.end
+  await until(async () => (await retried()) !== undefined)
+  expect((await retried()).text).toContain('Orders with refused requests checked: 1.')
+  expect(await changes('orders/retry-stop')).toEqual(ok())
   expect(await changes('orders/withdraw', { ...waiting, of: 'create' })).toEqual(ok(some(waiting)))
   await until(async () => (await requests()).some(({ state }: { state: string }) => state === 'withdrawn'))
   const { entries } = (await reads('order', waiting)).body

@@ -1,13 +1,19 @@
+import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { afterAll, beforeAll } from '@jest/globals'
+import { readStores } from '@order-relay/deploy/stores.ts'
 import { local } from '@order-relay/test-support/relay.ts'
 import { startConsole } from '../../console/server.ts'
 import { type Context, createContext } from '../../core/context.ts'
 
 type Headers = Record<string, string>
 
-/** Serves the console of the local stack on a free port, with a session, for the tests of a file. */
-export const useConsole = () => {
+/**
+ * Serves the console of the local stack on a free port, with a session, for the tests of a file.
+ *
+ * @param project the folder of the stack's project. @default this one
+ */
+export const useConsole = (project?: () => string) => {
   let started: Awaited<ReturnType<typeof startConsole>>
   let context: Context
   let authorization: string
@@ -40,6 +46,7 @@ export const useConsole = () => {
     const { environment } = local.stack()
     const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
     context = createContext({ local: true }, terminal)
+    if (project) context = { ...context, stores: () => readStores(join(project(), 'stores.yml')) }
     started = await startConsole(context, { port: 0 })
     authorization = `Bearer ${JSON.parse((await console.exchange(started.nextUrl())).text).session}`
   })

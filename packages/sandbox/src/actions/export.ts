@@ -37,6 +37,25 @@ const CAUSES: Record<(typeof OBSTACLES)[number], string> = {
   year: 'بیرون از سال‌های مالی',
 }
 
+/**
+ * Spreadsheets interpret text that begins like this as a formula, unless an apostrophe precedes it. Some skip invisible
+ * characters and treat full-width signs as equivalent.
+ */
+const FORMULA = /^([\t\r]|[\s\p{C}]*[=+\-@＝＋－＠])/u
+
+const written = (value: Cell) => {
+  if (typeof value !== 'string') return String(value ?? '')
+  const text = value.replace(FORMULA, "'$&")
+  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** The columns of names that may consist of digits. */
+const NAMES: ReadonlySet<string> = new Set(['external_id', 'mobile', 'reference'])
+
+/** For people: spreadsheets would drop the leading zero of a mobile number and round long numbers. */
+const writtenName = (value: Cell) =>
+  typeof value === 'string' && /^(?:0\d+|\d{12,})$/.test(value) ? `"=""${value}"""` : written(value)
+
 /** The day in a form that sorts; digits stay Latin, since spreadsheets take Persian ones for text. */
 const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
   calendar === 'gregory'
@@ -59,22 +78,13 @@ const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
     balance: balanceOf(order),
     error: errorOf(order, language, store),
   }
-  return Object.keys(COLUMNS).map(name => cells[name as keyof typeof COLUMNS])
+  return Object.keys(COLUMNS).map(name => {
+    const value = cells[name as keyof typeof COLUMNS]
+    return language === 'fa' && NAMES.has(name) ? writtenName(value) : written(value)
+  })
 }
 
-/**
- * Spreadsheets interpret text that begins like this as a formula, unless an apostrophe precedes it. Some skip invisible
- * characters and treat full-width signs as equivalent.
- */
-const FORMULA = /^([\t\r]|[\s\p{C}]*[=+\-@＝＋－＠])/u
-
-const written = (value: Cell) => {
-  if (typeof value !== 'string') return String(value ?? '')
-  const text = value.replace(FORMULA, "'$&")
-  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-const lineOf = (cells: readonly Cell[]) => `${cells.map(written).join()}\r\n`
+const lineOf = (cells: readonly string[]) => `${cells.join()}\r\n`
 
 /** Few enough that other requests hardly have to wait. */
 const EXPORTED_AT_ONCE = 500
@@ -86,7 +96,8 @@ const EXPORTED_AT_ONCE = 500
 export async function* exportOrders(query: SpreadsheetQuery, store: Store): AsyncGenerator<string> {
   const { sort, language, calendar: _, ...filter } = query
   const numbers = store.orders.numbers(filter, { sort, limit: -1 })
-  yield `\uFEFF${lineOf(language === 'fa' ? Object.values(COLUMNS) : Object.keys(COLUMNS))}`
+  const names = language === 'fa' ? Object.values(COLUMNS) : Object.keys(COLUMNS)
+  yield `\uFEFF${lineOf(names)}`
   for (let start = 0; start < numbers.length; start += EXPORTED_AT_ONCE) {
     await setImmediate()
     const orders = store.orders.list(numbers.slice(start, start + EXPORTED_AT_ONCE))

@@ -149,7 +149,7 @@ export const t = translator({
   ', ': '، ',
   'Register return': 'ثبت برگشت از فروش',
   'The goods go back to stock. Once all of the order is returned, it is refunded, and a webhook is sent.':
-    'کالاها به انبار برمی‌گردند. با برگشت همه سفارش، وضعیت آن مرجوع شده می‌شود و وب‌هوک ارسال می‌شود.',
+    'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند و وب‌هوک ارسال می‌شود.',
   'Receipts stay as they are.': 'رسیدهای دریافت تغییری نمی‌کنند.',
   'Return of {name}': 'برگشت {name}',
   'At most {left}': 'حداکثر {left}',

@@ -1,0 +1,70 @@
+import { ask } from '@order-relay/web/form.tsx'
+import { request } from '@order-relay/web/http.ts'
+import { attempt, toast } from '@order-relay/web/notices.ts'
+import { Button } from '@order-relay/web/pieces.tsx'
+import { act, type RouteData, reads } from './api.ts'
+import { CODES } from './outcomes.ts'
+import { t } from './persian.ts'
+import { Job } from './pieces.tsx'
+
+export const RETRIES = reads('orders/retries', {}, 'order-retries')
+
+type Waiting = RouteData<'orders/waiting'>
+type Group = Waiting['groups'][number]
+
+const causeText = (cause = '') => CODES[cause] ?? cause
+
+/** What can be retried: all, the orders of a store, those with a cause, or both, each with the number of orders. */
+const choicesOf = ({ orders, groups }: Waiting) => {
+  const sum = (text: string, selection: Pick<Partial<Group>, 'source' | 'cause'>, of: readonly Group[]) => {
+    const count = of.reduce((total, group) => total + group.orders, 0)
+    return { selection, text: t('{what}: {count} {count|order|orders}', { what: text, count }) }
+  }
+  const by = (nameOf: (group: Group) => string) => [...Map.groupBy(groups, nameOf)]
+  const stores = by(({ source }) => source)
+  const causes = by(({ cause = '' }) => cause).filter(([cause]) => cause !== '')
+  return [
+    { selection: {}, text: t('All: {count} {count|order|orders}', { count: orders }) },
+    ...(stores.length > 1 ? stores.map(([source, of]) => sum(source, { source }, of)) : []),
+    ...(causes.length > 1 ? causes.map(([cause, of]) => sum(causeText(cause), { cause }, of)) : []),
+    ...(stores.length > 1 && causes.length > 1
+      ? groups
+          .filter(({ cause }) => cause !== undefined)
+          .map(each => sum(`${each.source}, ${causeText(each.cause)}`, each, [each]))
+      : []),
+  ]
+}
+
+/** Asks which of the waiting orders to try now. */
+export const askRetry = () =>
+  attempt(async () => {
+    const waiting = await request<Waiting>('GET', '/api/orders/waiting')
+    if (waiting.orders === 0) return toast(t('Nothing waits for an attempt any more.'))
+    const choices = choicesOf(waiting)
+    ask({
+      title: t('Retry orders now'),
+      text: t(
+        'The worker tries their failing events, and has requests that the service refused sent again, twenty orders per second.',
+      ),
+      fields: [
+        {
+          name: 'orders',
+          label: t('Orders to retry'),
+          options: choices.map(({ text }, index) => [String(index), text]),
+        },
+      ],
+      action: t('Retry now'),
+      submit: async ({ text }) => {
+        const { source, cause } = choices[Number(text('orders'))]?.selection ?? {}
+        await act('orders/retry-all', { source, cause })
+      },
+    })
+  })
+
+export const RetryOrders = () => <Button onClick={askRetry}>{t('Retry now…')}</Button>
+
+/** The progress of the last retry of several orders, also after its end if `ended`. */
+export const Retries = ({ job, ended = false }: RouteData<'orders/retries'> & { ended?: boolean }) =>
+  job === undefined || (job.end !== undefined && !ended) ? null : (
+    <Job job={job} stop={() => act('orders/retry-stop', {})} />
+  )

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { withBrowser } from '@order-relay/test-support/browser.ts'
+import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
+import { startServer } from '@order-relay/test-support/server.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import type { Page } from 'playwright-core'
+import { SELF } from '../../../../test/e2e/registration.ts'
+import { projectWithPersianStore } from '../../../../test/e2e/relay.ts'
+import { useConsole } from './serve.ts'
+import { type World, watchPages } from './truth.ts'
+
+const folder = useFolder()
+const project = () => folder('project')
+useLocalStack({ project: () => projectWithPersianStore(project()) })
+const { nextUrl, get } = useConsole(project)
+
+/** The response of the store's endpoint. */
+let status = 200
+const accepted = new Set<string>()
+let endpoint: Awaited<ReturnType<typeof startServer>>
+beforeAll(async () => {
+  endpoint = await startServer(async (_request, body) => {
+    if (status === 200) accepted.add(JSON.parse(body.toString()).delivery)
+    return { status, headers: { 'retry-after': '3600' } }
+  })
+  await send('PUT', SELF, 'webhook/', { url: endpoint.url })
+  await local.sandbox('PUT', '/panel/products/SKU-1', { stock: 1000 })
+})
+afterAll(() => endpoint.close())
+
+/** Calls the stores' API as a store, which does not wait for the result. */
+const send = (method: string, source: string, path: string, body: object) =>
+  fetchJson(`${local.stack().urls.relay}/api/v1/${path}`, {
+    ...{ method, body, key: `local-${source}`, headers: { prefer: 'respond-async' } },
+  })
+
+const world: World = {
+  ...{ orders: [], source: SELF, accepted },
+  service: { state: 'serving', since: Date.now() },
+}
+
+const create = (source: string, external_id: string) => {
+  world.orders.push({ source, external_id })
+  const items = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
+  return send('POST', source, 'orders/', { source, external_id, items })
+}
+
+const serviceIs = (state: World['service']['state'], since = Date.now()) => {
+  world.service = { state, since }
+}
+
+/** The functions read a new key within this time, in milliseconds. */
+const NEW_KEY_MS = 60_000
+
+const openAt = withBrowser()
+
+const read = async (path: string, query: Record<string, string> = {}) =>
+  JSON.parse((await get(`${path}?${new URLSearchParams(query)}`)).text)
+
+const isActive = async (code: string) =>
+  (await read('overview')).alarms.some(
+    (alarm: { code: string; state: string }) => alarm.code === code && alarm.state === 'alarm',
+  )
+
+const statusOf = async (source: string, external_id: string) =>
+  (await local.sandbox('GET', `/panel/orders/${external_id}?source=${source}`)).body.status
+
+/** How long what the console begins may take to end. */
+const END_MS = 120_000
+
+/** Comparisons while a fault lasts, and after its end. */
+const COMPARED = 8
+
+/** Plays a fault, which is ended in the console, while every sentence of the pages is compared with the truth. */
+const scenario = (name: string, play: (page: Page, compared: () => Promise<unknown>) => Promise<unknown>) =>
+  test(
+    name,
+    async () => {
+      const watch = watchPages(read, world)
+      try {
+        const { page } = await openAt(`${nextUrl()}#/overview`)
+        page.setDefaultTimeout(END_MS)
+        const compared = () => watch.compared(COMPARED)
+        await play(page, compared)
+        await compared()
+      } finally {
+        await watch.stop()
+      }
+      expect(watch.sentences()).toEqual([])
+    },
+    3 * END_MS,
+  )
+
+const click = (page: Page, role: 'button' | 'link', name: string) =>
+  page.getByRole(role, { name, exact: true }).first().click()
+const submit = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+
+scenario(
+  'an outage with twenty orders: the overview says it, and retries all at a click',
+  async (page, compared) => {
+    await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
+    serviceIs('unavailable')
+    const ids = Array.from({ length: 20 }, (_, index) => `outage-${index}`)
+    for (const id of ids) expect((await create('api', id)).status).toBe(202)
+    await page.getByText('unavailable', { exact: true }).waitFor()
+    await until(async () => (await read('overview')).failing.count === 20, END_MS)
+    await compared()
+    await local.sandbox('DELETE', '/panel/faults')
+    serviceIs('serving')
+    await click(page, 'button', 'Retry now…')
+    await page.getByRole('dialog').getByText('20 orders').first().waitFor({ state: 'attached' })
+    await submit(page, 'Retry now')
+    await page.getByText('unavailable', { exact: true }).waitFor({ state: 'detached' })
+    await until(async () => {
+      const statuses = await Promise.all(ids.map(id => statusOf('api', id)))
+      return statuses.every(each => each === 'invoiced')
+    }, END_MS)
+    await page.locator('.verdict', { hasText: 'No alarm is active.' }).waitFor()
+  },
+)
+
+scenario(
+  'a store that refuses its messages: its page retries them once it accepts',
+  async (page, compared) => {
+    status = 503
+    const ids = ['refused-1', 'refused-2', 'refused-3']
+    for (const id of ids) await create(SELF, id)
+    const states = async () => {
+      const feeds = await Promise.all(
+        ids.map(external_id => read('feed', { source: SELF, external_id }).catch(() => ({ messages: [] }))),
+      )
+      return new Set(feeds.map(({ messages = [] }) => messages.at(-1)?.state))
+    }
+    await until(async () => [...(await states())].join() === 'failing', END_MS)
+    await compared()
+    status = 200
+    await page.evaluate(`location.hash = '#/stores/${SELF}'`)
+    await click(page, 'button', 'Retry all now')
+    await page.getByText('Messages retried at once: 3').waitFor()
+    await until(async () => [...(await states())].join() === 'accepted', END_MS)
+  },
+)
+
+scenario('a poison message: it is a dead letter, which is replayed', async (page, compared) => {
+  const QueueUrl = local.queue('orders.fifo')
+  const { sqs } = local.stack()
+  const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['RedrivePolicy'] })
+  const policy = JSON.parse(Attributes?.RedrivePolicy ?? '')
+  const redriveAfter = (maxReceiveCount: number) =>
+    sqs.setQueueAttributes({
+      QueueUrl,
+      Attributes: { RedrivePolicy: JSON.stringify({ ...policy, maxReceiveCount }) },
+    })
+  await redriveAfter(2)
+  await create('api', 'poison')
+  await until(async () => (await statusOf('api', 'poison')) === 'invoiced')
+  const fault = { kind: 'error', status: 500, operation: 'registerPayment' }
+  await local.sandbox('POST', '/panel/faults', fault)
+  await send('POST', 'api', 'orders/poison/payment/', { method: 'card', reference: 'r' })
+  await page.locator('.verdict', { hasText: 'Dead letters' }).waitFor()
+  await page.evaluate(`location.hash = '#/orders/api/poison'`)
+  await page.getByText('its event is a dead letter').first().waitFor()
+  await compared()
+  await redriveAfter(policy.maxReceiveCount)
+  await local.sandbox('DELETE', '/panel/faults')
+  await click(page, 'button', 'Replay the dead letter…')
+  await click(page, 'button', 'Replay')
+  await submit(page, 'Replay')
+  await until(async () => (await statusOf('api', 'poison')) === 'paid', END_MS)
+  await page.getByText('Nothing here.').waitFor()
+})
+
+scenario(
+  'a wrong key of the service: the runbook of its alarm sets the right one',
+  async (page, compared) => {
+    await local.relay(['key', 'set', '--no-check'], { input: 'revoked' })
+    serviceIs('unauthorized')
+    let created = 0
+    // The functions know the key before for up to a minute.
+    await until(async () => {
+      await create('api', `unauthorized-${created++}`)
+      return (await read('overview')).failing.count > 1
+    }, END_MS)
+    serviceIs('unauthorized')
+    await until(() => isActive('service-unauthorized'), END_MS)
+    await compared()
+    await click(page, 'link', 'What to do')
+    await click(page, 'button', 'Set the API key…')
+    await page.getByRole('dialog').getByLabel('API key').fill('sandbox-key')
+    await submit(page, 'Store the key')
+    serviceIs('serving', Date.now() + NEW_KEY_MS)
+    await until(async () => {
+      const { failing } = await read('overview')
+      return failing.count === 0 && !(await isActive('service-unauthorized'))
+    }, 2 * END_MS)
+  },
+)
+
+scenario(
+  'a secret that the relay does not know: the runbook of its alarm registers the webhook again',
+  async (page, compared) => {
+    const { url } = await read('service')
+    // The service signs with the secret of the last registration.
+    await fetchJson(`${local.stack().urls.sandbox}/api/v1/webhook/`, {
+      ...{ method: 'PUT', body: { url }, key: 'sandbox-key' },
+    })
+    await local.create('missed')
+    await local.sandbox('POST', '/panel/orders/missed/pay?source=api', { account: 'cash-1' })
+    await until(() => isActive('signature-failures'), END_MS)
+    await compared()
+    await click(page, 'link', 'What to do')
+    await click(page, 'button', 'Register…')
+    await submit(page, 'Register')
+    world.orders.push({ source: 'api', external_id: 'missed' })
+    await until(
+      async () => (await read('order', { source: 'api', external_id: 'missed' })).status === 'paid',
+      END_MS,
+    )
+  },
+)

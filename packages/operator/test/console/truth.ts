@@ -1,0 +1,276 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { orderOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
+import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
+import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
+import { local } from '@order-relay/test-support/relay.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import * as v from 'valibot'
+import type { Routes } from '../../console/routes.ts'
+
+type Data<Path extends Routes['path']> = Awaited<ReturnType<Extract<Routes, { path: Path }>['handle']>>
+
+/** The pages may lag behind the queues by this much, on a busy machine, in milliseconds. */
+const LAG_MS = 4000
+
+/** The state of the service and the alarms follow within this time, in milliseconds. */
+const STATE_MS = 60_000
+
+/** The longest that a comparison takes, in milliseconds. */
+const SAMPLE_MS = 15_000
+
+/** Reading clocks and hiding a message are not one moment, in milliseconds. */
+const CLOCK_MS = 2000
+
+const message = v.object({
+  body: v.pipe(v.string(), v.parseJson(), v.looseObject({ delivery: v.string() })),
+  messageGroupId: v.string(),
+  approximateReceiveCount: v.number(),
+})
+const inspection = v.object({
+  messages: v.object({
+    ready: v.array(message),
+    delayed: v.array(message),
+    inflight: v.array(v.object({ message, visibilityDeadline: v.number() })),
+  }),
+})
+
+/** The messages of a queue, which no one receives by this. */
+const messagesOf = async (queue: string) => {
+  const answer = await fetch(`${local.stack().urls.sqs}/_fauxqs/queues/${queue}`)
+  const { ready, delayed, inflight } = v.parse(inspection, await answer.json()).messages
+  const held = (each: v.InferOutput<typeof message>, hiddenUntil?: number) => ({
+    ...{ group: each.messageGroupId, delivery: each.body.delivery, receives: each.approximateReceiveCount },
+    hiddenUntil,
+  })
+  return [
+    ...[...ready, ...delayed].map(each => held(each)),
+    ...inflight.map(({ message: each, visibilityDeadline }) => held(each, visibilityDeadline)),
+  ]
+}
+
+type Held = Awaited<ReturnType<typeof messagesOf>>[number]
+
+export type World = {
+  /** The orders whose pages are read. */
+  orders: OrderKey[]
+  /** The store with an HTTP feed. */
+  source: string
+  /** The deliveries that its endpoint has accepted. */
+  accepted: ReadonlySet<string>
+  /** What the service does, and since when. */
+  service: { state: 'serving' | 'unavailable' | 'unauthorized'; since: number }
+}
+
+/** The queues, the table and the service, without the code of the pages. */
+const readTruth = async ({ source }: World) => {
+  const [[queued, bulk, dead, feed, feedsDead], orders, service] = await Promise.all([
+    Promise.all([
+      messagesOf(QUEUES.orders),
+      messagesOf(QUEUES.bulk),
+      messagesOf(QUEUES.ordersDead),
+      messagesOf(feedQueueName(source)),
+      messagesOf(QUEUES.feedsDead),
+    ]),
+    local.stack().dynamodb.scan({ TableName: 'orders', ConsistentRead: true }),
+    local.sandbox('GET', '/panel/orders?limit=200'),
+  ])
+  const stored = (orders.Items ?? []).map(orderOf)
+  return {
+    ...{ queued: [...queued, ...bulk], dead, feed, feedsDead },
+    stored: new Map(stored.map(each => [orderName(each.order), each])),
+    statuses: new Map<string, string>(
+      service.body.orders.map((each: OrderKey & { status: string }) => [orderName(each), each.status]),
+    ),
+  }
+}
+
+type Truth = Awaited<ReturnType<typeof readTruth>>
+
+type Read = <Path extends Routes['path']>(path: Path, query?: Record<string, string>) => Promise<Data<Path>>
+
+const readPages = async (read: Read, { orders }: World) => {
+  const [overview, failing, unsettled, dead, stores, ...pages] = await Promise.all([
+    read('overview'),
+    read('orders', { show: 'failing' }),
+    read('orders', { show: 'unsettled' }),
+    read('messages', { command: 'dead' }),
+    read('stores'),
+    ...orders.map(order => read('order', { ...order })),
+  ])
+  return { overview, failing, unsettled, dead, stores, pages }
+}
+
+type Pages = Awaited<ReturnType<typeof readPages>>
+type OrderPage = Pages['pages'][number]
+
+const isDead = ({ reason }: OrderPage['why']['links'][number]) =>
+  typeof reason !== 'string' && reason.code.startsWith('waits/dead')
+
+/** Whether a message is tried no later than the page says, unless it is being tried. */
+const isTried = (held: Held, receives: number | undefined, next: string | undefined) =>
+  held.receives !== receives || next === undefined || (held.hiddenUntil ?? 0) <= Date.parse(next) + CLOCK_MS
+
+/** What an order's page says falsely. */
+const ofOrder = (
+  page: OrderPage,
+  { queued, dead, feed, feedsDead, stored, statuses }: Truth,
+  world: World,
+) => {
+  const { links } = page.why
+  const group = messageGroupOf(page)
+  const found: string[] = []
+  const says = (claim: string, isTrue: boolean) => {
+    if (!isTrue) found.push(`${orderName(page)}: ${claim}`)
+  }
+  const letters = dead.filter(each => each.group === group)
+  const waiting = queued.filter(each => each.group === group)
+  const failing: StoredOrder['failing'] = stored.get(orderName(page))?.failing
+  for (const link of links) {
+    const { what, id, next } = link
+    if (isDead(link)) {
+      says(
+        `"${what}" is a dead letter`,
+        letters.some(each => each.delivery === id),
+      )
+    } else if (what.startsWith('order.')) {
+      const held = waiting.find(each => each.delivery === id)
+      says(`"${what}" waits in the queue`, held !== undefined)
+      if (held && failing?.delivery === id)
+        says(`"${what}" is tried by ${next}`, isTried(held, failing?.receives, next))
+    }
+    const isService = link.for === 'service' || link.for === 'service key'
+    says('it waits for the service', !(isService && isServing(world)))
+  }
+  if (links.length === 0) says('nothing waits', waiting.length === 0)
+  for (const { delivery } of letters)
+    says(`no dead letter ${delivery}`, links.some(({ id }) => id === delivery) || isDone(page, statuses))
+  for (const { kind, state } of page.requests) {
+    const status = statuses.get(orderName(page))
+    if (state === 'registered' && kind === 'create') says('it is created', status !== undefined)
+    if (state === 'registered' && kind === 'payment') says('it is paid', status === 'paid')
+  }
+  if (page.source === world.source)
+    for (const each of page.feed.messages) {
+      const held = feed.find(({ delivery }) => delivery === each.delivery)
+      const claim = `message ${each.version} is ${each.state}`
+      if (each.state === 'accepted') says(claim, world.accepted.has(each.delivery))
+      if (each.state === 'queued') says(claim, held !== undefined)
+      if (each.state === 'failing' || each.state === 'unsent')
+        says(claim, held !== undefined && isTried(held, each.last.receives, each.last.next_at))
+      if (each.state === 'dead')
+        says(
+          claim,
+          feedsDead.some(({ delivery }) => delivery === each.delivery),
+        )
+    }
+  return found
+}
+
+const isDone = (page: OrderPage, statuses: Truth['statuses']) => statuses.get(orderName(page)) === 'paid'
+
+/** Whether the service has served for so long that nothing may be said to wait for it. */
+const isServing = ({ service: { state, since } }: World) =>
+  state === 'serving' && Date.now() - since > STATE_MS
+
+/** What the lists and the overview say falsely. */
+const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
+  const { overview, failing, unsettled, dead, stores } = pages
+  const found: string[] = []
+  const says = (claim: string, isTrue: boolean) => {
+    if (!isTrue) found.push(claim)
+  }
+  const names = (orders: readonly OrderKey[]) => orders.map(orderName).toSorted().join()
+  const ofFailing = [...truth.stored.values()].filter(each => each.failing).map(({ order }) => order)
+  says(`failing are ${names(failing.orders)}`, names(failing.orders) === names(ofFailing))
+  says(`${overview.failing?.count} orders fail`, overview.failing?.count === ofFailing.length)
+  for (const row of [...failing.orders, ...unsettled.orders]) {
+    const page = pages.pages.find(each => orderName(each) === orderName(row))
+    const [first] = page?.why.links ?? []
+    const isSame = row.waiting?.what === first?.what && row.waiting?.for === first?.for
+    says(`in lists, ${orderName(row)} waits for ${row.waiting?.for}`, page === undefined || isSame)
+  }
+  for (const [name, held] of [
+    ['ordersDead', truth.dead],
+    ['feedsDead', truth.feedsDead],
+  ] as const) {
+    const depth = overview.queues?.[name]
+    const sum = depth && depth.waiting + depth.inFlight
+    says(`${name} has ${sum} messages`, sum === held.length)
+  }
+  const queue = overview.queues
+  const all = queue && [queue.orders, queue.bulk].reduce((sum, each) => sum + each.waiting + each.inFlight, 0)
+  says(`${all} events are queued`, all === truth.queued.length)
+  const { waiting } = stores.stores.find(({ source }) => source === world.source) ?? {}
+  says(`${waiting} messages wait for the store`, waiting === truth.feed.length)
+  const letters = dead.messages.map(each => each.delivery ?? '').toSorted()
+  const inQueues = [...truth.dead, ...truth.feedsDead].map(({ delivery }) => delivery).toSorted()
+  says(`the dead letters are ${letters}`, letters.join() === inQueues.join())
+
+  const isActive = (code: string) =>
+    overview.alarms.some(each => each.code === code && each.state === 'alarm')
+  says('there are no dead letters', isActive('dead-letters') || truth.dead.length === 0)
+  says('there are dead letters', !isActive('dead-letters') || truth.dead.length > 0)
+  const { state, since } = world.service
+  for (const [code, of] of [
+    ['breaker-open', 'unavailable'],
+    ['service-unauthorized', 'unauthorized'],
+  ] as const) {
+    says(`${code} is active`, !(isActive(code) && isServing(world)))
+    // Of an outage that no call has met, nothing is known.
+    const isKnown = state === of && ofFailing.length > 0 && Date.now() - since > STATE_MS
+    says(`${code} is not active`, isActive(code) || !isKnown)
+  }
+  return found
+}
+
+const falseOf = (pages: Pages, truth: Truth, world: World) => [
+  ...ofLists(pages, truth, world),
+  ...pages.pages.flatMap(page => ofOrder(page, truth, world)),
+]
+
+/**
+ * Compares every second what the pages say with the queues, the table and the service, until it is stopped. What is
+ * false before and after the reading, for longer than the pages may lag, is a false sentence.
+ */
+export const watchPages = (read: Read, world: World) => {
+  const since = new Map<string, number>()
+  const sentences = new Set<string>()
+  const stop = new AbortController()
+  let samples = 0
+  const compare = async () => {
+    const before = await readTruth(world)
+    const pages = await readPages(read, world)
+    const after = await readTruth(world)
+    const now = Date.now()
+    const later = falseOf(pages, after, world)
+    const found = falseOf(pages, before, world).filter(claim => later.includes(claim))
+    for (const claim of since.keys()) if (!found.includes(claim)) since.delete(claim)
+    for (const claim of found) {
+      const first = since.get(claim) ?? now
+      since.set(claim, first)
+      if (now - first > LAG_MS) sentences.add(claim)
+    }
+    samples++
+  }
+  const watching = (async () => {
+    while (!stop.signal.aborted) {
+      const next = sleep(1000)
+      await compare()
+      await next
+    }
+  })()
+  return {
+    /** Resolves after this number of further comparisons. */
+    compared: (count: number) => {
+      const enough = samples + count
+      return Promise.race([watching, until(() => samples >= enough, count * SAMPLE_MS)])
+    },
+    sentences: () => [...sentences],
+    /** Ends the comparison; rejects if one could not be made. */
+    stop: () => {
+      stop.abort()
+      return watching
+    },
+  }
+}
