@@ -295,6 +295,19 @@ export const auditTests = () => {
     expect(out).toMatch(/Everything is accounted for\.\n$/)
   })
 
+  test('reports an outage in one line, as the number of orders not compared, and fails', async () => {
+    await local.sandbox('POST', '/panel/faults', { kind: 'error', status: 503 })
+    expect((await local.store('POST', 'r-1/refund/', {}, 'respond-async')).status).toBe(202)
+    await until(async () => (await orderHere('r-1')).failing !== undefined)
+    const { code, out } = await local.relay(['audit', '--since', since])
+    await local.sandbox('DELETE', '/panel/faults')
+    await local.relay(['orders', 'retry', '--all'])
+    expect(out).toMatch(/\n1 order not compared with the service: 503 .*; events wait for it since \S+Z\.\n/)
+    expect(out).toMatch(/Everything else is accounted for\.\n$/)
+    expect(code).toBe(1)
+    await until(async () => (await orderHere('r-1')).result.status === 'refunded')
+  })
+
   test('accounts for a delivery that the worker quarantined', async () => {
     const data = { source: 'api', external_id: 'odd', status: 'paid' }
     const delivery = randomUUID()
