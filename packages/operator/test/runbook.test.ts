@@ -136,6 +136,10 @@ const PAGES: Readonly<
     situation: async () => {
       await local.sandbox('DELETE', '/panel/faults')
       await local.create('replayed')
+      await local.sandbox('POST', '/panel/faults', DOWN)
+      expect((await local.store('POST', 'replayed/refund/', {}, 'respond-async')).status).toBe(202)
+      await logged('event retried', 'replayed')
+      await local.sandbox('DELETE', '/panel/faults')
       const body = JSON.stringify({ method: 'card', reference: 'r' })
       await local.enqueue('orders-dead.fifo', 'order.payment', {
         ...{ external_id: 'replayed', body, accepted_at: Date.now() },
@@ -148,7 +152,7 @@ const PAGES: Readonly<
       'tail --since 2d --errors --order <external_id>':
         /ERROR event retried .*The accounting service answered 503/,
       'dead replay --all --plan <file>':
-        /POST payment: expected status "paid"\n.*status: \S+ → paid[\s\S]*1 payment call /,
+        /POST payment: expected status "paid"\n.*POST refund: .*\n.*status: \S+ → refunded[\s\S]*1 payment call /,
       'dead replay --from <file>': REPLAYED,
       'dead discard --done': {
         before: async () => {
@@ -352,6 +356,12 @@ test.each(Object.entries(PAGES))(
     }
   },
 )
+
+test('processes a replayed dead letter before a later event of the order that is waiting for a retry', async () => {
+  // If the refund had been processed first, the payment would have been refused.
+  const order = { status: 'refunded', receipt_number: expect.any(Number) }
+  expect(await local.order('replayed')).toMatchObject(order)
+})
 
 test('the stack trace of an error names the source file', async () => {
   const { out } = await local.relay(['tail', '--no-follow', '--since', '1h', '--errors', '--verbose'])
