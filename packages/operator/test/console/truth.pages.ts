@@ -41,10 +41,11 @@ const world: World = {
   service: { state: 'serving', since: Date.now() },
 }
 
-const create = (source: string, external_id: string) => {
-  world.orders.push({ source, external_id })
+const create = async (source: string, external_id: string) => {
   const items = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
-  return send('POST', source, 'orders/', { source, external_id, items })
+  const answer = await send('POST', source, 'orders/', { source, external_id, items })
+  world.orders.push({ source, external_id })
+  return answer
 }
 
 const serviceIs = (state: World['service']['state'], since = Date.now()) => {
@@ -95,6 +96,9 @@ const scenario = (name: string, play: (page: Page, compared: () => Promise<unkno
 
 const click = (page: Page, role: 'button' | 'link', name: string) =>
   page.getByRole(role, { name, exact: true }).first().click()
+/** Opens what to do about the active alarm with this meaning. */
+const openRunbook = (page: Page, hasText: string) =>
+  page.locator('.verdict li', { hasText }).getByRole('link', { name: 'What to do' }).click()
 const submit = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 
@@ -187,7 +191,7 @@ scenario(
     serviceIs('unauthorized')
     await until(() => isActive('service-unauthorized'), END_MS)
     await compared()
-    await click(page, 'link', 'What to do')
+    await openRunbook(page, 'the API key')
     await click(page, 'button', 'Set the API key…')
     await page.getByRole('dialog').getByLabel('API key').fill('sandbox-key')
     await submit(page, 'Store the key')
@@ -208,16 +212,14 @@ scenario(
       ...{ method: 'PUT', body: { url }, key: 'sandbox-key' },
     })
     await local.create('missed')
-    await local.sandbox('POST', '/panel/orders/missed/pay?source=api', { account: 'cash-1' })
+    await local.sandbox('POST', '/panel/orders/missed/pay?source=api', { method: 'card', reference: 'r' })
     await until(() => isActive('signature-failures'), END_MS)
     await compared()
-    await click(page, 'link', 'What to do')
+    await openRunbook(page, 'not signed with a known secret')
     await click(page, 'button', 'Register…')
     await submit(page, 'Register')
-    world.orders.push({ source: 'api', external_id: 'missed' })
-    await until(
-      async () => (await read('order', { source: 'api', external_id: 'missed' })).status === 'paid',
-      END_MS,
-    )
+    const missed = { source: 'api', external_id: 'missed' }
+    await until(async () => (await read('order', missed)).status === 'paid', END_MS)
+    world.orders.push(missed)
   },
 )
