@@ -52,18 +52,10 @@ const serviceIs = (state: World['service']['state'], since = Date.now()) => {
   world.service = { state, since }
 }
 
-/** The functions read a new key within this time, in milliseconds. */
-const NEW_KEY_MS = 60_000
-
 const openAt = withBrowser()
 
 const read = async (path: string, query: Record<string, string> = {}) =>
   JSON.parse((await get(`${path}?${new URLSearchParams(query)}`)).text)
-
-const isActive = async (code: string) =>
-  (await read('overview')).alarms.some(
-    (alarm: { code: string; state: string }) => alarm.code === code && alarm.state === 'alarm',
-  )
 
 const statusOf = async (source: string, external_id: string) =>
   (await local.sandbox('GET', `/panel/orders/${external_id}?source=${source}`)).body.status
@@ -96,9 +88,6 @@ const scenario = (name: string, play: (page: Page, compared: () => Promise<unkno
 
 const click = (page: Page, role: 'button' | 'link', name: string) =>
   page.getByRole(role, { name, exact: true }).first().click()
-/** Opens what to do about the active alarm with this meaning. */
-const openRunbook = (page: Page, hasText: string) =>
-  page.locator('.verdict li', { hasText }).getByRole('link', { name: 'What to do' }).click()
 const submit = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 
@@ -176,50 +165,3 @@ scenario('a poison message: it is a dead letter, which is replayed', async (page
   await until(async () => (await statusOf('api', 'poison')) === 'paid', END_MS)
   await page.getByText('Nothing here.').waitFor()
 })
-
-scenario(
-  'a wrong key of the service: the runbook of its alarm sets the right one',
-  async (page, compared) => {
-    await local.relay(['key', 'set', '--no-check'], { input: 'revoked' })
-    serviceIs('unauthorized')
-    let created = 0
-    // The functions know the key before for up to a minute.
-    await until(async () => {
-      await create('api', `unauthorized-${created++}`)
-      return (await read('overview')).failing.count > 1
-    }, END_MS)
-    serviceIs('unauthorized')
-    await until(() => isActive('service-unauthorized'), END_MS)
-    await compared()
-    await openRunbook(page, 'the API key')
-    await click(page, 'button', 'Set the API key…')
-    await page.getByRole('dialog').getByLabel('API key').fill('sandbox-key')
-    await submit(page, 'Store the key')
-    serviceIs('serving', Date.now() + NEW_KEY_MS)
-    await until(async () => {
-      const { failing } = await read('overview')
-      return failing.count === 0 && !(await isActive('service-unauthorized'))
-    }, 2 * END_MS)
-  },
-)
-
-scenario(
-  'a secret that the relay does not know: the runbook of its alarm registers the webhook again',
-  async (page, compared) => {
-    const { url } = await read('service')
-    // The service signs with the secret of the last registration.
-    await fetchJson(`${local.stack().urls.sandbox}/api/v1/webhook/`, {
-      ...{ method: 'PUT', body: { url }, key: 'sandbox-key' },
-    })
-    await local.create('missed')
-    await local.sandbox('POST', '/panel/orders/missed/pay?source=api', { method: 'card', reference: 'r' })
-    await until(() => isActive('signature-failures'), END_MS)
-    await compared()
-    await openRunbook(page, 'not signed with a known secret')
-    await click(page, 'button', 'Register…')
-    await submit(page, 'Register')
-    const missed = { source: 'api', external_id: 'missed' }
-    await until(async () => (await read('order', missed)).status === 'paid', END_MS)
-    world.orders.push(missed)
-  },
-)
