@@ -1,7 +1,7 @@
 // The command for checks that take longer than tests: npm run proof -- <name> [--help]
 
 import { spawnSync } from 'node:child_process'
-import { tool } from '../test/tool.ts'
+import { install, tool } from '../test/tool.ts'
 import { proof } from './options.ts'
 
 const jest = (args: readonly string[], variables: Record<string, string> = {}): void => {
@@ -44,6 +44,14 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
       name,
       'Shows between real parts that the failing calls of one store do not delay another (docs/fairness.md).',
     ).action(() => jest(['--testMatch', '**/proofs/chaos/poison.ts'])),
+  console: () =>
+    proof(
+      name,
+      'Compares every second what the console says with the queues, the table and the service, while faults begin and end.',
+    ).action(() => {
+      process.exitCode = install('test/chromium')
+      if (process.exitCode === 0) jest(['--testMatch', '**/operator/test/console/truth.proof.ts'])
+    }),
   interleavings: () =>
     proof(
       name,

@@ -41,28 +41,21 @@ const world: World = {
   service: { state: 'serving', since: Date.now() },
 }
 
-const create = (source: string, external_id: string) => {
-  world.orders.push({ source, external_id })
+const create = async (source: string, external_id: string) => {
   const items = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
-  return send('POST', source, 'orders/', { source, external_id, items })
+  const answer = await send('POST', source, 'orders/', { source, external_id, items })
+  world.orders.push({ source, external_id })
+  return answer
 }
 
 const serviceIs = (state: World['service']['state'], since = Date.now()) => {
   world.service = { state, since }
 }
 
-/** The functions read a new key within this time, in milliseconds. */
-const NEW_KEY_MS = 60_000
-
 const openAt = withBrowser()
 
 const read = async (path: string, query: Record<string, string> = {}) =>
   JSON.parse((await get(`${path}?${new URLSearchParams(query)}`)).text)
-
-const isActive = async (code: string) =>
-  (await read('overview')).alarms.some(
-    (alarm: { code: string; state: string }) => alarm.code === code && alarm.state === 'alarm',
-  )
 
 const statusOf = async (source: string, external_id: string) =>
   (await local.sandbox('GET', `/panel/orders/${external_id}?source=${source}`)).body.status
@@ -172,52 +165,3 @@ scenario('a poison message: it is a dead letter, which is replayed', async (page
   await until(async () => (await statusOf('api', 'poison')) === 'paid', END_MS)
   await page.getByText('Nothing here.').waitFor()
 })
-
-scenario(
-  'a wrong key of the service: the runbook of its alarm sets the right one',
-  async (page, compared) => {
-    await local.relay(['key', 'set', '--no-check'], { input: 'revoked' })
-    serviceIs('unauthorized')
-    let created = 0
-    // The functions know the key before for up to a minute.
-    await until(async () => {
-      await create('api', `unauthorized-${created++}`)
-      return (await read('overview')).failing.count > 1
-    }, END_MS)
-    serviceIs('unauthorized')
-    await until(() => isActive('service-unauthorized'), END_MS)
-    await compared()
-    await click(page, 'link', 'What to do')
-    await click(page, 'button', 'Set the API key…')
-    await page.getByRole('dialog').getByLabel('API key').fill('sandbox-key')
-    await submit(page, 'Store the key')
-    serviceIs('serving', Date.now() + NEW_KEY_MS)
-    await until(async () => {
-      const { failing } = await read('overview')
-      return failing.count === 0 && !(await isActive('service-unauthorized'))
-    }, 2 * END_MS)
-  },
-)
-
-scenario(
-  'a secret that the relay does not know: the runbook of its alarm registers the webhook again',
-  async (page, compared) => {
-    const { url } = await read('service')
-    // The service signs with the secret of the last registration.
-    await fetchJson(`${local.stack().urls.sandbox}/api/v1/webhook/`, {
-      ...{ method: 'PUT', body: { url }, key: 'sandbox-key' },
-    })
-    await local.create('missed')
-    await local.sandbox('POST', '/panel/orders/missed/pay?source=api', { account: 'cash-1' })
-    await until(() => isActive('signature-failures'), END_MS)
-    await compared()
-    await click(page, 'link', 'What to do')
-    await click(page, 'button', 'Register…')
-    await submit(page, 'Register')
-    world.orders.push({ source: 'api', external_id: 'missed' })
-    await until(
-      async () => (await read('order', { source: 'api', external_id: 'missed' })).status === 'paid',
-      END_MS,
-    )
-  },
-)
