@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { decimal } from './format.ts'
 import { t } from './persian.ts'
 
@@ -48,7 +48,8 @@ const badgeOf = (items: readonly Item[]): Badge => {
 /** The links to all pages: a sidebar, or a bar at the bottom of a phone. */
 export const Navigation = ({ items, current }: { items: readonly Item[]; current: string }) => {
   const isOpen = useSignal(false)
-  useEffect(() => {
+  // Before the new page is visible: a later effect would close what its reader has opened since.
+  useLayoutEffect(() => {
     isOpen.value = false
   }, [current])
   const rest = items.length > ON_PHONE + 1 ? items.slice(ON_PHONE) : []

@@ -113,7 +113,8 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
       }),
     [waiting, title],
   )
-  useEffect(() => {
+  // Before the new page is visible: a later effect would close what its reader has opened since.
+  useLayoutEffect(() => {
     hideToast()
     closeDialog()
   }, [hash])
