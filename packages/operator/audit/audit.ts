@@ -208,11 +208,10 @@ const balanceText = (audited: Omit<Audited, 'lists'>): string => {
     left.dead + left.quarantined > 0 &&
       `Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`,
     '',
-    audited.unread.map(({ reason, orders }) => {
-      const since =
-        audited.waitingSince === undefined ? '' : `; events wait for it since ${audited.waitingSince}`
-      return `${count(orders, 'order')} not compared with the service: ${reason}${since}.`
-    }),
+    audited.unread.map(
+      ({ reason, orders }) => `${count(orders, 'order')} not compared with the service: ${reason}.`,
+    ),
+    audited.waitingSince !== undefined && `Events wait for the service since ${audited.waitingSince}.`,
     differences.length === 0
       ? `Everything ${audited.unread.length > 0 ? 'else ' : ''}is accounted for.`
       : `${count(differences.length, 'difference')}:`,

@@ -295,14 +295,14 @@ export const auditTests = () => {
     expect(out).toMatch(/Everything is accounted for\.\n$/)
   })
 
-  test('reports an outage in one line, as the number of orders not compared, and fails', async () => {
+  test('reports an outage as the number of orders not compared and its beginning, and fails', async () => {
     await local.sandbox('POST', '/panel/faults', { kind: 'error', status: 503 })
     expect((await local.store('POST', 'r-1/refund/', {}, 'respond-async')).status).toBe(202)
     await until(async () => (await orderHere('r-1')).failing !== undefined)
     const { code, out } = await local.relay(['audit', '--since', since])
     await local.sandbox('DELETE', '/panel/faults')
     await local.relay(['orders', 'retry', '--all'])
-    expect(out).toMatch(/\n1 order not compared with the service: 503 .*; events wait for it since \S+Z\.\n/)
+    expect(out).toMatch(/\n1 order not compared with the service: 503 .*\nEvents wait for the service since \S+Z\.\n/)
     expect(out).toMatch(/Everything else is accounted for\.\n$/)
     expect(code).toBe(1)
     await until(async () => (await orderHere('r-1')).result.status === 'refunded')
