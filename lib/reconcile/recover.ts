@@ -43,8 +43,9 @@ export type RecoveryDependencies = Runtime & {
 
 /**
  * Ends the waiting of events that failed because of the accounting service, as soon as it answers again (promise P8),
- * one store independently of another. Reads the store's orders in turn until one is answered, which does not use up an attempt of an event.
- * Then releases the events with a slow start: one, and twice as many while they succeed. Ends when the service fails again.
+ * one store independently of another. Reads the orders of a store in turn until one is answered, which uses up no attempt
+ * of an event. Then releases the events with a slow start: one, and twice as many while they succeed. Ends when the service
+ * fails again.
  *
  * @param hasTime whether the run may continue
  */
