@@ -3,12 +3,13 @@ import { cpus, loadavg, totalmem } from 'node:os'
 import { install } from '../../test/tool.ts'
 import { createContext, type Part, type Target } from './context.ts'
 import { calls, cost } from './parts/calls.ts'
+import { operatorConsole } from './parts/console.ts'
 import { sandbox } from './parts/sandbox.ts'
 import { coldstart, cpu, warm, worker } from './parts/speed.ts'
 import { runtimeClient } from './runtime/function.ts'
 
 const PARTS: Readonly<Record<string, Part>> = {
-  ...{ coldstart, cpu, warm, calls, worker, sandbox, cost },
+  ...{ coldstart, cpu, warm, calls, worker, sandbox, console: operatorConsole, cost },
 }
 
 const USAGE = `Measures the relay against the usual alternatives.

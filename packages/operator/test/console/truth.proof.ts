@@ -57,11 +57,19 @@ const openAt = withBrowser()
 const read = async (path: string, query: Record<string, string> = {}) =>
   JSON.parse((await get(`${path}?${new URLSearchParams(query)}`)).text)
 
+const isActive = async (code: string) =>
+  (await read('overview')).alarms.some(
+    (alarm: { code: string; state: string }) => alarm.code === code && alarm.state === 'alarm',
+  )
+
 const statusOf = async (source: string, external_id: string) =>
   (await local.sandbox('GET', `/panel/orders/${external_id}?source=${source}`)).body.status
 
 /** How long what the console begins may take to end. */
 const END_MS = 120_000
+
+/** The functions look for a new key this often, once the service refuses theirs. */
+const NEW_KEY_MS = 15_000
 
 /** Comparisons while a fault lasts, and after its end. */
 const COMPARED = 8
@@ -88,6 +96,8 @@ const scenario = (name: string, play: (page: Page, compared: () => Promise<unkno
 
 const click = (page: Page, role: 'button' | 'link', name: string) =>
   page.getByRole(role, { name, exact: true }).first().click()
+const openRunbook = (page: Page, hasText: string) =>
+  page.locator('.verdict li', { hasText }).getByRole('link', { name: 'What to do' }).click()
 const submit = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 
@@ -165,3 +175,49 @@ scenario('a poison message: it is a dead letter, which is replayed', async (page
   await until(async () => (await statusOf('api', 'poison')) === 'paid', END_MS)
   await page.getByText('Nothing here.').waitFor()
 })
+
+scenario(
+  'a wrong key of the service: the runbook of its alarm sets the right one',
+  async (page, compared) => {
+    await local.relay(['key', 'set', '--no-check'], { input: 'revoked' })
+    let created = 0
+    // The functions keep the previous key for up to a minute.
+    await until(async () => {
+      await create('api', `unauthorized-${created++}`)
+      return (await read('overview')).failing.count > 1
+    }, END_MS)
+    serviceIs('unauthorized')
+    await until(() => isActive('service-unauthorized'), END_MS)
+    await compared()
+    await openRunbook(page, 'the API key')
+    await click(page, 'button', 'Set the API key…')
+    await page.getByRole('dialog').getByLabel('API key').fill('sandbox-key')
+    await submit(page, 'Store the key')
+    serviceIs('serving', Date.now() + NEW_KEY_MS)
+    await until(async () => {
+      const { failing } = await read('overview')
+      return failing.count === 0 && !(await isActive('service-unauthorized'))
+    }, 2 * END_MS)
+  },
+)
+
+scenario(
+  'a secret that the relay does not know: the runbook of its alarm registers the webhook again',
+  async (page, compared) => {
+    const { url } = await read('service')
+    // The service signs with the secret of the last registration.
+    await fetchJson(`${local.stack().urls.sandbox}/api/v1/webhook/`, {
+      ...{ method: 'PUT', body: { url }, key: 'sandbox-key' },
+    })
+    await local.create('missed')
+    await local.sandbox('POST', '/panel/orders/missed/pay?source=api', { method: 'card', reference: 'r' })
+    await until(() => isActive('signature-failures'), END_MS)
+    await compared()
+    await openRunbook(page, 'not signed with a known secret')
+    await click(page, 'button', 'Register…')
+    await submit(page, 'Register')
+    const missed = { source: 'api', external_id: 'missed' }
+    await until(async () => (await read('order', missed)).status === 'paid', END_MS)
+    world.orders.push(missed)
+  },
+)

@@ -59,7 +59,7 @@ export type World = {
   /** The deliveries that its endpoint has accepted. */
   accepted: ReadonlySet<string>
   /** What the service does, and since when. */
-  service: { state: 'serving' | 'unavailable'; since: number }
+  service: { state: 'serving' | 'unavailable' | 'unauthorized'; since: number }
 }
 
 /** The queues, the table and the service, without the code of the pages. */
@@ -212,10 +212,15 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   says('there are no dead letters', isActive('dead-letters') || truth.dead.length === 0)
   says('there are dead letters', !isActive('dead-letters') || truth.dead.length > 0)
   const { state, since } = world.service
-  says('the service is unavailable', !(isActive('breaker-open') && isServing(world)))
-  // Of an outage that no call has met, nothing is known.
-  const isKnown = state === 'unavailable' && ofFailing.length > 0 && Date.now() - since > STATE_MS
-  says('the service is available', isActive('breaker-open') || !isKnown)
+  for (const [code, of] of [
+    ['breaker-open', 'unavailable'],
+    ['service-unauthorized', 'unauthorized'],
+  ] as const) {
+    says(`${code} is active`, !(isActive(code) && isServing(world)))
+    // Of an outage that no call has met, nothing is known.
+    const isKnown = state === of && ofFailing.length > 0 && Date.now() - since > STATE_MS
+    says(`${code} is not active`, isActive(code) || !isKnown)
+  }
   return found
 }
 
