@@ -64,7 +64,7 @@ const tableExists = async (dynamodb: DynamoDB, TableName: string) => {
 /** A table as it can be imported. */
 const importable = (resource: unknown) => {
   const { Properties, ...others } = v.parse(table, resource)
-  // A restored table has none of them; the next deployment sets them.
+  // A restored table lacks these properties; the next deployment sets them.
   const {
     PointInTimeRecoverySpecification,
     DeletionProtectionEnabled,

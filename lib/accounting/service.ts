@@ -58,7 +58,7 @@ export const createAccounting = (dependencies: AccountingDependencies): OrderCal
   guarded(serviceClient(dependencies), dependencies, () => dependencies.telemetry.count('ServiceUnavailable'))
 
 /**
- * Calls behind a separate breaker.
+ * Calls through a separate breaker.
  *
  * @param onOpen called when the breaker opens
  */

@@ -113,7 +113,7 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
       }),
     [waiting, title],
   )
-  // Before the new page is visible: a later effect would close what its reader has opened since.
+  // Runs before the new page is visible: a later effect would close what the reader has opened since.
   useLayoutEffect(() => {
     hideToast()
     closeDialog()

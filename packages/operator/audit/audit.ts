@@ -75,13 +75,13 @@ const changedOrders = async (
   return orderKeys([...changed, ...recorded, ...queued.values(), ...accepted.values()])
 }
 
-/** Concurrent calls: as many as the clients have connections. */
+/** Maximum number of concurrent calls: the number of connections of the clients. */
 const WIDTH = 50
 
-/** Attempts to read an order while the service limits the rate. */
+/** Maximum number of attempts to read an order while the service limits the rate. */
 const READS = 5
 
-/** Consecutive reads without an answer after which no more orders are read: the service is unavailable. */
+/** The number of consecutive unanswered reads after which the service counts as unavailable and no more orders are read. */
 const UNANSWERED = 10
 
 /** Reads orders from the table and from the service, as fast as it allows. */

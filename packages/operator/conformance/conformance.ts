@@ -210,7 +210,7 @@ const textAt = async (place: string): Promise<string> => {
   }
 }
 
-/** Removes the messages that an earlier run has left in a queue, unless one of a real order waits there. */
+/** Removes the messages that an earlier run left in a queue, unless the queue has a message of a real order. */
 const removeLeftovers = async (context: Context, queue: string, patience: Patience) => {
   let isReal = false
   const visit = async ({ body }: QueueMessage) => {

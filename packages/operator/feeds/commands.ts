@@ -114,7 +114,7 @@ const RETRY = `
 Messages behind it in the same order follow. A disabled feed is still called at most every fifteen minutes. Without an
 order, all orders of the store whose last attempt in the log of the last twelve hours failed.`
 
-/** `relay feeds`: what stores with HTTP feeds received. */
+/** `relay feeds`: the messages that stores with HTTP feeds received. */
 export const feedsCommands = ({ program, run }: Cli): void => {
   const feeds = program
     .command('feeds')

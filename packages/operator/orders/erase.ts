@@ -21,7 +21,7 @@ import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect } from '../messages/message.ts'
 import { ordersOf } from './orders.ts'
 
-/** The command about an order, for messages. */
+/** A command for an order, to be shown in messages. */
 export const commandFor = (command: string, { source, external_id }: OrderKey, { flags }: Context) =>
   `relay ${command} ${shellWord(source)} ${shellWord(external_id)}${flags}`
 

@@ -86,7 +86,7 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
   return { data: { stores }, text: table(columns, rows) }
 }
 
-/** An example without its header, with changes. */
+/** The code of an example without its header, with replacements. */
 const example = (file: string, changes: Readonly<Record<string, string>> = {}): string => {
   const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
   const code = text.slice(/^import /m.exec(text)?.index).trimEnd()
@@ -100,7 +100,7 @@ const forExact = (store: Store) => {
   return store.feed === 'sqs' ? { message, attributes } : { message, headers: relayHeaders(attributes) }
 }
 
-/** Code that runs as it is, on any Node from 20 on and in Python. It does not read the messages of exact stores. */
+/** Code that runs unchanged on Node 20 or later and in Python. It does not read the messages of exact stores. */
 const forPrograms = (isSqs: boolean, url: string) => {
   const name = isSqs ? 'sqs-consumer' : 'http-receiver'
   const javaScript = example(`${name}.ts`, {

@@ -262,7 +262,7 @@ export const auditTests = () => {
     await until(() => isPaid('r-1'))
     await local.relay(['send', '--external-id', 'x', '--source', 'nobody'])
     await local.relay(['send', '--external-id', 'x'], { environment: { RELAY_WEBHOOK_SECRET: 'wrong' } })
-    // What a probe leaves, of which the service knows nothing.
+    // A probe's order, which is not in the service.
     const { dynamodb } = local.stack()
     const probed = { source: PROBE_SOURCE, external_id: randomUUID() }
     const result = { ...probed, status: 'paid' }

@@ -133,7 +133,7 @@ export const feedTests = () => {
   })
 
   test('shows what a store with an HTTP feed received, and retries what it refused at once', async () => {
-    // Messages of other tests wait for their next attempt.
+    // Messages of other tests also wait for their next attempt.
     await local.empty(feedQueueName(SELF))
     status = 503
     const registration = (method: string) =>

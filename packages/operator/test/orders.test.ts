@@ -243,7 +243,7 @@ test('retries one order, those of a store or of a cause, or all', async () => {
   }
   expect(await retried('api', 'retry-1')).toEqual(['1', [deliveries.one]])
   expect(await retried('--cause', 'unauthorized')).toEqual(['1', [deliveries.cause]])
-  // Those of other tests have no receipt handles.
+  // Events of other tests have no receipt handles.
   expect(await retried('demo-shop')).toEqual(['1', [deliveries.store]])
   expect((await relay(['orders', 'retry', '--all'])).out).toMatch(
     /^Failing events released: 0\. .* No longer/,

@@ -54,7 +54,7 @@ type Given = {
   defaultCustomer: boolean
 }
 
-/** What is known of the accounting: from a sandbox, or from the options. */
+/** The settings of the accounting service, from a sandbox or the options. */
 const accountingOf = async (given: Given): Promise<Accounting> => {
   if (given.accounting !== undefined)
     return sandboxAccounting(given.accounting).catch(error => {

@@ -7,7 +7,7 @@ import { progress } from '../core/terminal.ts'
 import { connectorOf } from './connector.ts'
 import { shopStatus } from './status.ts'
 
-/** `relay woo list`: the connected shops, and the orders that need somebody, each with what to do. */
+/** `relay woo list`: the connected shops, and the orders that need attention with the action for each. */
 export const list = async (context: Context, source: string | undefined): Promise<Report> => {
   const connector = connectorOf(context)
   const connections =
@@ -41,7 +41,7 @@ export const list = async (context: Context, source: string | undefined): Promis
   }
 }
 
-/** `relay woo done`: takes an order off the list, until something else needs somebody. */
+/** `relay woo done`: removes an order from the list until it needs attention again. */
 export const done = async (context: Context, source: string, order: string): Promise<Report> => {
   const { states } = connectorOf(context)
   const { state, revision, since = '' } = await states.get(source, order)
@@ -58,7 +58,7 @@ export const done = async (context: Context, source: string, order: string): Pro
 
 export type ImportOptions = { since: Date; until?: Date | undefined; dryRun?: boolean | undefined }
 
-/** `relay woo import`: sends past orders through the relay. Safe to repeat, which continues an import that ended early. */
+/** `relay woo import`: sends past orders through the relay. Repeat it to continue an import that ended early. */
 export const importOrders = async (
   context: Context,
   source: string,

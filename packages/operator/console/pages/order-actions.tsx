@@ -51,7 +51,7 @@ const askWithdraw = (order: Key, of: NonNullable<Action['of']>, effect: Action['
     },
   })
 
-/** A possible action: a check is made at once, a dead letter is planned first, and a withdrawal is confirmed. */
+/** A possible action: a check runs immediately, a dead letter is planned first, and a withdrawal asks for confirmation. */
 export const ActionButton = ({ order, action, of, effect }: Action & { order: Key }) => {
   const { source, external_id } = order
   const carryOut = () => {

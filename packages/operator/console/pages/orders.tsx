@@ -21,7 +21,7 @@ const filterOf = ({ query }: Route) =>
 
 const isSearch = (route: Route) => Boolean(filterOf(route).q)
 
-/** Whether it lists orders that may wait for an attempt. */
+/** Whether the list has orders that may wait for an attempt. */
 const isOfWaiting = ({ query }: Route) => ['unsettled', 'failing'].includes(query.get('show') ?? '')
 
 const SHOWN = [

@@ -33,7 +33,7 @@ export const outcomeText = (name: string) => {
   return why === undefined ? text : `${text}: ${reasonText(why)}`
 }
 
-/** Failed calls to the service, and its refusals, by their codes. */
+/** Failed calls to the service and its refusals, by code. */
 export const CODES: Readonly<Record<string, string>> = {
   unknown_sku: t('unknown product'),
   no_customer: t('no customer'),

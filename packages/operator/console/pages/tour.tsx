@@ -26,7 +26,7 @@ const About = () => (
   </p>
 )
 
-/** The first thing that a newcomer sees on the local stack, until it is hidden. */
+/** An introduction with a link to the tour, shown on the local stack until it is hidden. */
 export const TourOffer = () =>
   isHidden.value ? null : (
     <section class="card note" aria-label={t('Tour')}>
@@ -43,18 +43,18 @@ export const TourOffer = () =>
 type Step = 'send' | 'outage' | 'review' | 'fix'
 type Answer = RouteData<'tour/step'>
 
-/** The run of the tour: it is kept while other pages are visited. */
+/** The current run of the tour, kept while other pages are visited. */
 const run = signal<{ id: string; answers: Partial<Record<Step, Answer>>; busy?: Step }>({
   id: '',
   answers: {},
 })
 
-/** Begins another run, with other orders. */
+/** Starts another run with new orders. */
 const restart = () => {
   run.value = { id: `tour-${Date.now().toString(36)}`, answers: {} }
 }
 
-/** The orders of a run: the first lives through the outage, the second needs a review. */
+/** The orders of a run: the first is sent before the outage, the second needs a review. */
 const orderOf = (step: Step) => `${run.value.id}-${step === 'send' || step === 'outage' ? 1 : 2}`
 
 const take = (step: Step) =>
@@ -73,13 +73,13 @@ const take = (step: Step) =>
 type Place = RouteData<'tour'>
 type Order = RouteData<'order'>
 
-/** An order of the run, live, once it was sent. */
+/** Live data of an order of the run, once it has been sent. */
 const useOrder = (source: string, order: string, isSent: boolean): Order | undefined => {
   const sent = { order: reads('order', { source, external_id: order }, ...ORDER_CHANGES) }
   return useResources<{ order?: typeof sent.order }>(isSent ? sent : {}).data?.order
 }
 
-/** What has become of an order, and where to see more. */
+/** The state of an order, with links to more details. */
 const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
   const { source, external_id, status, requests, why } = order
   const open = requests.filter(({ state }) => state === 'waiting' || state === 'held')
@@ -98,7 +98,7 @@ const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
         [t('Open requests')]: open.length > 0 && <OpenRequests requests={open} />,
         [t('Waits for')]: open.length > 0 && link && <WaitsFor link={link} />,
         [t('Accounting service')]: (
-          // A new tab, since the run of the tour ends with this one.
+          // A new tab: the run of the tour ends with the current one.
           <a
             href={`${panel}/${linkTo(['orders', external_id], { source })}`}
             target="_blank"
@@ -120,9 +120,9 @@ type Text = {
   title: string
   before: string
   action: string
-  /** Whether the order has come to what `after` says. */
+  /** Whether the order has reached the state that `after` describes. */
   isReached: (order: Order) => boolean
-  /** What to watch until then. */
+  /** What to watch until that state is reached. */
   meanwhile?: string
   after: string
 }

@@ -102,7 +102,7 @@ export const pageTests = (open: Open) => {
       const found = page.getByRole('table', { name: 'Orders found' })
       await found.getByText(request).waitFor()
       await isAccessible()
-      // The page before the search is one step back, and the id of a request is no delivery.
+      // One step back leaves the search, and the id of a request is not a delivery.
       await page.goBack()
       await page.getByText('All stores in').waitFor()
       await goTo(page, `#/deliveries/${request}`)

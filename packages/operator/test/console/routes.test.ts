@@ -124,7 +124,7 @@ test('stores are shown with their keys, and changed', async () => {
   const { body: shop } = await reads('store', { source })
   expect(shop.keys).toContainEqual(some({ id: key.id, name: 'till' }))
   expect(await changes('stores/revoke', { source, id: key.id })).toEqual(ok())
-  // It is no WooCommerce shop.
+  // The store is not a WooCommerce shop.
   expect(await reads('shop', { source })).toEqual(ok({}))
   expect(await changes('stores/index')).toEqual(ok())
   expect((await changes('stores/secret', { source })).status).toBe(409)

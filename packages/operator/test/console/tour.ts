@@ -3,7 +3,7 @@ import { violationsOf } from '@order-relay/test-support/axe.ts'
 import type { Opened } from '@order-relay/test-support/browser.ts'
 import type { BrowserContextOptions } from 'playwright-core'
 
-/** The outage of the tour, and what follows until the relay has sent the payment again. */
+/** Covers the tour's outage and the time until the relay has sent the payment again. */
 const HEALED = { timeout: 90_000 }
 
 export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Opened>) => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => endpoint.close())
 
-/** Calls the stores' API as a store, which does not wait for the result. */
+/** Calls the stores' API as a store that does not wait for the result. */
 const send = (method: string, source: string, path: string, body: object) =>
   fetchJson(`${local.stack().urls.relay}/api/v1/${path}`, {
     ...{ method, body, key: `local-${source}`, headers: { prefer: 'respond-async' } },
@@ -60,13 +60,13 @@ const read = async (path: string, query: Record<string, string> = {}) =>
 const statusOf = async (source: string, external_id: string) =>
   (await local.sandbox('GET', `/panel/orders/${external_id}?source=${source}`)).body.status
 
-/** How long what the console begins may take to end. */
+/** Maximum duration of an action started in the console. */
 const END_MS = 120_000
 
 /** Comparisons while a fault lasts, and after its end. */
 const COMPARED = 8
 
-/** Plays a fault, which is ended in the console, while every sentence of the pages is compared with the truth. */
+/** Plays a fault and ends it in the console, while every statement of the pages is compared with the facts. */
 const scenario = (name: string, play: (page: Page, compared: () => Promise<unknown>) => Promise<unknown>) =>
   test(
     name,
