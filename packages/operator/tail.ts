@@ -122,7 +122,7 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
   const format = json ? lineJson : lineText
   let isWaiting = false
   const onCurrent = () => {
-    if (follow && !isWaiting) stderr.write('Waiting for new lines; Ctrl-C stops it.\n')
+    if (follow && !isWaiting) stderr.write('Waiting for new lines. Press Ctrl-C to stop.\n')
     isWaiting = true
   }
   let lines = 0

@@ -76,7 +76,7 @@ const Branch = ({ name, value, depth, visible, of }: NodeProps & { of: object })
         <Name {...{ name, visible }} />
         {first}
         {!isOpen.value && ` … ${last}`}
-        {typeof value === 'string' && <span class="muted"> {t('JSON in a text')}</span>}
+        {typeof value === 'string' && <span class="muted"> {t('JSON in a string')}</span>}
       </summary>
       {isOpen.value && (
         <>

@@ -61,7 +61,7 @@ export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>
     const ports = await freePorts()
     const stack = await startStack({
       ...{ ports, dataDir, watch: false, signal: stopping.signal, withConsole: stays },
-      onNextConsoleUrl: url => say(`For another session of the console: ${url}`),
+      onNextConsoleUrl: url => say(`Address for another console session: ${url}`),
       ...(verbose && { verbose, print: say }),
     })
     try {
@@ -71,7 +71,7 @@ export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>
         say(failed === undefined ? `\nAll ${steps.length} steps were observed.` : `\nNot observed: ${failed}`)
         process.exitCode = failed === undefined ? 0 : 1
         if (stays && !stopping.signal.aborted) {
-          say(`${look(stack, parties)}\nCtrl-C stops everything.`)
+          say(`${look(stack, parties)}\nPress Ctrl-C to stop everything.`)
           const stopped = new Promise(resolve => stopping.signal.addEventListener('abort', resolve))
           await Promise.race([stopped, stack.broken])
         }

@@ -92,7 +92,7 @@ const lastWords = async (store: StoreProcess | undefined) => {
   const last = printed.split('\n').slice(-LAST_LINES)
   return printed === ''
     ? ''
-    : ['; it printed last:', ...last.map(line => line.slice(0, 300))].join('\n        ')
+    : ['; its last output:', ...last.map(line => line.slice(0, 300))].join('\n        ')
 }
 
 /**

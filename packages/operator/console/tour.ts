@@ -27,7 +27,8 @@ const names = Object.keys(STEPS) as (keyof typeof STEPS)[]
 export const tourRoutes = (context: Context) => {
   /** The demo's store, or the first store that is not exact. */
   const sourceOf = () => {
-    if (!context.local) throw cannot('show the tour', 'it sends orders, which only the local stack may get')
+    if (!context.local)
+      throw cannot('show the tour', 'it sends orders, which is possible only on the local stack')
     const stores = context.stores().filter(({ exact }) => !exact)
     const store = stores.find(({ source }) => source === SOURCE) ?? stores[0]
     if (store !== undefined) return store.source

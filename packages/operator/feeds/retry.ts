@@ -63,7 +63,7 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
   return [...waiting]
 }
 
-export const retriedText = ({ retried }: { retried: number }) => `Messages retried at once: ${retried}`
+export const retriedText = ({ retried }: { retried: number }) => `Messages retried: ${retried}`
 
 /** Retries all waiting messages of a store, and returns how many there were. */
 export const retryStore = async (context: Context, source: string, rate: number, signal: AbortSignal) => {

@@ -165,8 +165,8 @@ export const findOrders = async (
 }
 
 const COST = `
-The beginning of an order number suffices, in lower or upper case; ids and invoice numbers are found at any age if
-they are complete. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
+The beginning of an order number is enough, in lower or upper case. Complete ids and invoice numbers are found
+regardless of age. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
 invoice number, or of the reference of a payment that is not registered yet. Each store costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {

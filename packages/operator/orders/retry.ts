@@ -129,7 +129,7 @@ export const retryOrders = async (
   if (isNamed === (all === true))
     throw usageError(
       'retry orders',
-      'it takes a store, an order, --cause or --all',
+      'expected either --all, or a store, an order or --cause',
       'pass --all, for example',
     )
   const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))

@@ -211,7 +211,7 @@ export const monitorTests = () => {
     await printed(/Waiting for new lines/)
     child.kill('SIGINT')
     const { output } = await ended
-    expect(output).toMatch(/delivery received .*\n(.*\n)*Waiting for new lines; Ctrl-C stops it.\n$/)
+    expect(output).toMatch(/delivery received .*\n(.*\n)*Waiting for new lines. Press Ctrl-C to stop.\n$/)
     const { out, err } = await local.relay(['tail', '--no-follow', ...order.slice(1)])
     expect([out, err]).toEqual([output.replace(/Waiting.*\n/, ''), ''])
   })
@@ -302,7 +302,9 @@ export const auditTests = () => {
     const { code, out } = await local.relay(['audit', '--since', since])
     await local.sandbox('DELETE', '/panel/faults')
     await local.relay(['orders', 'retry', '--all'])
-    expect(out).toMatch(/\n1 order not compared with the service: 503 .*\nEvents wait for the service since \S+Z\.\n/)
+    expect(out).toMatch(
+      /\n1 order not compared with the service: 503 .*\nEvents wait for the service since \S+Z\.\n/,
+    )
     expect(out).toMatch(/Everything else is accounted for\.\n$/)
     expect(code).toBe(1)
     await until(async () => (await orderHere('r-1')).result.status === 'refunded')

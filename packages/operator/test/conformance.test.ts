@@ -95,7 +95,7 @@ test("runs the user's own program, and reports at once that it has exited, with 
   expect(findings[0]).toMatchObject({
     check: 'delivery',
     level: 'problem',
-    found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; it printed last:${printed}`,
+    found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; its last output:${printed}`,
   })
 })
 

@@ -248,7 +248,9 @@ test('retries one order, those of a store or of a cause, or all', async () => {
   expect((await relay(['orders', 'retry', '--all'])).out).toMatch(
     /^Failing events released: 0\. .* No longer/,
   )
-  expect((await relay(['orders', 'retry'])).err).toContain('it takes a store, an order, --cause or --all')
+  expect((await relay(['orders', 'retry'])).err).toContain(
+    'expected either --all, or a store, an order or --cause',
+  )
 })
 
 test('retries a request that the service refused by a check', async () => {

@@ -113,14 +113,14 @@ export const connect = async (context: Context, source: string, options: Connect
   if (options.settings === undefined)
     throw cannot(
       action,
-      'its settings are not known',
+      'its settings are missing',
       `create them: relay woo check ${options.shop} --save shop.yml, then pass --settings shop.yml`,
     )
   const settings = { ...(await settingsIn(options.settings)), source, shop: options.shop }
   if (!settings.pricesIncludeTax && options.acceptDifferences !== true)
     throw cannot(
       action,
-      "the accounting's prices exclude tax, so that totals can differ",
+      'prices in the accounting service exclude tax, so totals can differ',
       'switch on "Prices include tax" there, or pass --accept-differences',
     )
   const connector = connectorOf(context)
@@ -167,7 +167,7 @@ export const connect = async (context: Context, source: string, options: Connect
     data: { source, shop: url, endpoint, webhooks: ids },
     text: lines(
       `Connected ${url} as "${source}": ${ids.length} webhooks, the key "${keyName}" and the feed are in place, and the connector verifies both.`,
-      `Orders from before are sent by an import only: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
+      `Earlier orders are sent only by an import: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
     ),
   }
 }

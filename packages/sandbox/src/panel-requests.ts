@@ -52,7 +52,7 @@ export const retries = strict({
   dryRun: v.exactOptional(flag),
 })
 
-/** A payment of an invoice, or of a part of it. */
+/** A full or partial payment of an invoice. */
 export const panelPayment = object({ ...paymentEntries, amount: v.nullish(amount) })
 
 /** The receipt to cancel. */

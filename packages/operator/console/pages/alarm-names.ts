@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<AlarmCode, string>> = {
   'worker-throttles': t('Worker throttled'),
   'reconcile-errors': t('The scheduled check fails'),
   'reconcile-missing': t('The scheduled check does not run'),
-  'probe-missing': t('No probe goes through'),
+  'probe-missing': t('No probe gets through'),
   'checks-late': t('Scheduled checks are late'),
   'feeder-errors': t('Errors of the feeder'),
   'feeder-throttles': t('Feeder throttled'),

@@ -108,7 +108,7 @@ const retry = ({ source, external_id }: Key) =>
   attempt(async () => {
     const { delivery } = await act('feeds/retry', { source, external_id })
     if (delivery === undefined) throw new Error(t('No message of the order waits for its next attempt.'))
-  }, t('The message is sent to the store now.'))
+  }, t('The message is being sent to the store.'))
 
 /** Retries the failing message of an order. Not for disabled feeds, which are not called. */
 export const RetryButton = ({ order, messages }: { order: Key; messages: readonly FeedMessage[] }) => {

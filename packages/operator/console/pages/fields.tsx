@@ -29,7 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
   readable: t('Can be read now'),
   headers: t('Headers'),
   body: t('Body'),
-  cut: t('Too long to be kept whole'),
+  cut: t('Shortened'),
   answer: t('Answer'),
   total: t('Total, rials'),
   invoice_number: t('Invoice number'),

@@ -75,7 +75,7 @@ export const Planning = ({
 const Named = ({ name, failure }: Pick<Operation, 'name' | 'failure'>) => {
   if (failure !== undefined) return <Message text={failure} />
   if (/^all( \d+)?$/.test(name)) return t('All messages')
-  return /^ids( \d+)?$/.test(name) ? t('Chosen one by one') : <Code>{visible(name)}</Code>
+  return /^ids( \d+)?$/.test(name) ? t('Selected individually') : <Code>{visible(name)}</Code>
 }
 
 /** Opens a plan that was downloaded or that the command wrote. */

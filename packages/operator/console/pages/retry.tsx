@@ -39,12 +39,12 @@ const choicesOf = ({ orders, groups }: Waiting) => {
 export const askRetry = () =>
   attempt(async () => {
     const waiting = await request<Waiting>('GET', '/api/orders/waiting')
-    if (waiting.orders === 0) return toast(t('Nothing waits for an attempt any more.'))
+    if (waiting.orders === 0) return toast(t('No order is waiting for an attempt.'))
     const choices = choicesOf(waiting)
     ask({
       title: t('Retry orders now'),
       text: t(
-        'The worker tries their failing events, and has requests that the service refused sent again, twenty orders per second.',
+        'The worker retries failing events and sends refused requests again, twenty orders per second.',
       ),
       fields: [
         {

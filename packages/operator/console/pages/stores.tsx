@@ -209,7 +209,7 @@ const WooShop = ({
       }}
     />
     <Table columns={NEEDS} rows={needs} keyOf={({ order }) => order}>
-      <Empty title={t('No order needs somebody.')} />
+      <Empty title={t('No order needs attention.')} />
     </Table>
   </Section>
 )

@@ -21,7 +21,7 @@ const hide = () => {
 const About = () => (
   <p>
     {t(
-      'The relay stands between your stores and the accounting service. Stores send it their orders, payments and refunds; it has each registered exactly once, and tells the store the outcome. While the service is down or an accountant has to act, it keeps what it has accepted, and tries again.',
+      'The relay connects your stores to the accounting service. Stores send it their orders, payments and refunds. It registers each exactly once and notifies the store of the outcome. While the service is down or an accountant has to act, it keeps accepted requests and retries them.',
     )}
   </p>
 )
@@ -32,7 +32,7 @@ export const TourOffer = () =>
     <section class="card note" aria-label={t('Tour')}>
       <About />
       <p class="row note">
-        <LinkButton href={linkTo(['tour'])}>{t('Take the tour, two minutes')}</LinkButton>
+        <LinkButton href={linkTo(['tour'])}>{t('Take the two-minute tour')}</LinkButton>
         <Button kind="quiet" onClick={hide}>
           {t('Hide')}
         </Button>
@@ -133,21 +133,21 @@ const TEXTS: readonly (readonly [Text, Text])[] = [
     {
       step: 'send',
       title: t('Send an order'),
-      before: t('A store sends an order of one table, as it would to the accounting service.'),
+      before: t('A store sends an order for one table, as it would to the accounting service.'),
       action: t('Send the order'),
       isReached: ({ status }) => status !== undefined,
       after: t(
-        'The relay queued the order, the service made an invoice, and the store got the answer of the service. A message about it waits in the queue of the store.',
+        'The relay queued the order, the service created an invoice, and the store received the answer of the service. A message about the order waits in the queue of the store.',
       ),
     },
     {
       step: 'outage',
       title: t('Make trouble'),
-      before: t('The accounting service fails for 20 seconds, and just then the store pays.'),
+      before: t('The accounting service fails for 20 seconds, and the store sends a payment.'),
       action: t('Break the service and pay'),
       isReached: isPaid,
       meanwhile: t(
-        'The payment is accepted and waits. Once the service answers again, the relay sends it; the store need not do anything.',
+        'The payment is accepted and waits. Once the service answers again, the relay sends it. The store does not have to do anything.',
       ),
       after: t('The service answers again, the relay has sent the payment, and the order is paid.'),
     },
@@ -156,17 +156,17 @@ const TEXTS: readonly (readonly [Text, Text])[] = [
     {
       step: 'review',
       title: t('Let an accountant decide'),
-      before: t('The store sends and pays an order of a chair that is not in stock.'),
+      before: t('The store sends and pays an order for a chair that is not in stock.'),
       action: t('Order a chair'),
       isReached: order => isHeld(order) || isPaid(order),
       after: t(
-        'The service made a draft that an accountant has to review, and holds the payment. It refused the payment with 400; the relay told the store what that means: 202, held.',
+        'The service created a draft that an accountant has to review, and holds the payment. It answered the payment with 400, which the relay translated for the store: 202, held.',
       ),
     },
     {
       step: 'fix',
-      title: t('See it heal'),
-      before: t('The accountant corrects the stock and retries. Do it in the panel, or here.'),
+      title: t('Watch the recovery'),
+      before: t('The accountant corrects the stock and retries. Do this in the panel or here.'),
       action: t('Correct the stock and retry'),
       isReached: isPaid,
       meanwhile: t('The service finalizes the invoice, registers the payment and sends a signed webhook.'),
@@ -241,9 +241,9 @@ const Steps = ({ source, panel }: Place) => {
         />
       ))}
       {next === undefined && (
-        <Section id="done" title={t('That was the tour')}>
+        <Section id="done" title={t('End of the tour')}>
           <p>
-            {t('Both orders are paid, once. {store} lists what waits in the queue of the store.', {
+            {t('Both orders are paid exactly once. {store} lists the messages in the queue of the store.', {
               store: (
                 <a href={linkTo(['stores', source])}>
                   <Name>{source}</Name>

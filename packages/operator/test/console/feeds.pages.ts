@@ -68,7 +68,7 @@ test('shows what a store received, and retries one message or all of a store', a
   })
   await visit(`stores/${SELF}`, async page => {
     await page.getByRole('button', { name: 'Retry all now' }).click()
-    await page.getByText('Messages retried at once: 2').waitFor()
+    await page.getByText('Messages retried: 2').waitFor()
   })
   for (const id of ['two', 'three']) await until(async () => !(await isFailing(id)))
   await visit(

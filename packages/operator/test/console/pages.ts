@@ -225,7 +225,7 @@ export const pageTests = (open: Open) => {
       await click('link', 'order queue: order.payment of api')
       await isAccessible()
       await click('link', 'Show the message of page-7')
-      // The body of the request is JSON in a text of the event; hostile text is displayed without effect.
+      // The body of the request is JSON in a string of the event; hostile text is displayed without effect.
       await page.getByText('"<b>\\u202er</b>"', { exact: true }).waitFor()
       await page.getByText('"body": {').click()
       await page.getByText('"body": { … }').waitFor()

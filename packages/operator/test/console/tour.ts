@@ -22,14 +22,14 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
     await part('Make trouble').getByText('Paid', { exact: true }).waitFor(HEALED)
     await take('Let an accountant decide', 'Order a chair', 'Answer to the store: 202 held')
     await part('Let an accountant decide').getByText('Needs review', { exact: true }).waitFor()
-    await take('See it heal', 'Correct the stock and retry', 'The service has sent a signed webhook')
-    expect(await part('See it heal').getByText('Paid', { exact: true }).count()).toBe(1)
-    await part('That was the tour').waitFor()
+    await take('Watch the recovery', 'Correct the stock and retry', 'The service has sent a signed webhook')
+    expect(await part('Watch the recovery').getByText('Paid', { exact: true }).count()).toBe(1)
+    await part('End of the tour').waitFor()
     expect(await violationsOf(page)).toEqual([])
 
     const [panel] = await Promise.all([
       page.context().waitForEvent('page'),
-      part('See it heal').getByRole('link', { name: 'Show the order in the panel' }).click(),
+      part('Watch the recovery').getByRole('link', { name: 'Show the order in the panel' }).click(),
     ])
     await panel.getByRole('heading', { name: /tour-/ }).waitFor()
 

@@ -38,7 +38,7 @@ const ACTIONS: readonly Action[] = [
       t('{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.', {
         due: decimal(balance),
       }),
-      t('Once all is paid, a webhook is sent to every registered URL.'),
+      t('Once the total is paid, a webhook is sent to every registered URL.'),
     ],
     fields: ({ date, balance }) => [
       { name: 'amount', label: t('Amount in rials'), kind: 'number', value: balance },
@@ -89,7 +89,7 @@ const ACTIONS: readonly Action[] = [
       t(
         'The goods go back to stock. Once all of the order is returned, it is refunded, and a webhook is sent.',
       ),
-      receipts.length > 0 && t('Receipts stay as they are.'),
+      receipts.length > 0 && t('Receipts do not change.'),
     ],
     fields: order => [
       ...openRows(order).map(

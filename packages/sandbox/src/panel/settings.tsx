@@ -152,7 +152,7 @@ const saveSeller = async (values: Values) => {
     'seller',
     Object.fromEntries(SELLER_NAMES.map(name => [name, values.text(`seller-${name}`)])),
   )
-  toast(t('Saved. Invoices are printed with it.'))
+  toast(t('Saved. Invoices show this seller.'))
 }
 
 const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
