@@ -95,7 +95,7 @@ export const monitorTests = () => {
     expect(await shown()).toMatchObject({ version: 2, result: { status: 'invoiced' } })
   })
 
-  test('withdraws an open request in the name of its store', async () => {
+  test('withdraws an open request on behalf of its store', async () => {
     const items = [{ sku: 'sold by nobody', quantity: 1, unit_price: 1 }]
     await local.store('POST', '', { external_id: 'withdrawn', items })
     const withdraw = (...args: string[]) => local.relay(['orders', 'withdraw', 'api', 'withdrawn', ...args])
@@ -107,7 +107,7 @@ export const monitorTests = () => {
     await until(async () => (await requests()).some(({ state }) => state === 'withdrawn'))
   })
 
-  test('retries what waits, and reports what no longer does', async () => {
+  test('retries waiting orders, and reports those that no longer wait', async () => {
     const repository = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const at = new Date().toISOString()
     for (const queue of ['orders', 'bulk'] as const) {

@@ -33,7 +33,7 @@ const statesOf = (
     .map(view => (view.state === 'queued' && view.behind ? `behind ${view.behind}` : view.state))
     .toReversed()
 
-test('a message is accepted only if an attempt says so; others fail or wait behind it', () => {
+test('a message is accepted only if an attempt succeeded; others fail or wait behind it', () => {
   const attempts = [attempt('2', 'failed', 2), attempt('2', 'failed'), attempt('1', 'accepted')]
   expect(statesOf(published(4), attempts)).toEqual(['accepted', 'failing', 'behind 2', 'behind 2'])
   expect(statesOf(published(2), [attempt('1', 'unsent')])).toEqual(['unsent', 'behind 1'])
@@ -63,7 +63,7 @@ test('with the setting "failures", a message that has left the queue without a f
   expect(statesOf(published(1, '2026-01-01T00:00:00Z'), [], { recorded, queued: 0 })).toEqual(['unrecorded'])
 })
 
-test('of a message to an SQS feed, only its sending is known', () => {
+test('a message to an SQS feed is only shown as sent', () => {
   expect(statesOf(published(2), [], { feed: 'sqs' })).toEqual(['sent', 'sent'])
 })
 

@@ -132,7 +132,7 @@ export const feedTests = () => {
     await consume('python', 'python3', 'store.py')
   })
 
-  test('shows what a store with an HTTP feed received, and retries what it refused at once', async () => {
+  test('shows the messages to a store with an HTTP feed, and immediately retries those that it refused', async () => {
     // Messages of other tests also wait for their next attempt.
     await local.empty(feedQueueName(SELF))
     status = 503

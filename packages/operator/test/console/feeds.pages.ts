@@ -47,7 +47,7 @@ const create = (external_id: string) =>
 const isFailing = async (external_id: string) =>
   (await local.json(['feeds', 'show', SELF, external_id])).data.messages.at(-1)?.state === 'failing'
 
-test('shows what a store received, and retries one message or all of a store', async () => {
+test('shows the messages that a store received, and retries one message or all of a store', async () => {
   for (const id of ['one', 'two', 'three']) await create(id)
   for (const id of ['one', 'two', 'three']) await until(() => isFailing(id))
 

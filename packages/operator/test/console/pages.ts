@@ -179,7 +179,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('on a phone, every page is reached with a tap or two, and the badges of hidden pages show', async () => {
+  test('on a phone, every page is at most two taps away, and the badges of hidden pages show', async () => {
     await letter('badge')
     await visit(
       { hash: '#/orders', viewport: { width: 320, height: 640 } },

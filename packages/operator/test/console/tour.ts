@@ -7,7 +7,7 @@ import type { BrowserContextOptions } from 'playwright-core'
 const HEALED = { timeout: 90_000 }
 
 export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Opened>) => {
-  test('the tour of a newcomer takes an order through an outage and another through a review', async () => {
+  test('the tour takes an order through an outage and another through a review', async () => {
     const { page, errors } = await open()
     page.setDefaultTimeout(30_000)
     await page.getByRole('link', { name: 'Take the tour' }).click()

@@ -79,7 +79,7 @@ export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>
     products: store.products.list().map(({ sku }) => putProduct(sku, { stock }, store)),
   }))
 
-/** Changes what invoices say of the seller. */
+/** Changes the seller on invoices. */
 export const changeSeller = (change: SellerChange, store: Store): Seller =>
   store.transact(() => {
     store.seller.put({ ...store.seller.read(), ...change })

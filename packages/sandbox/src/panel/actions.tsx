@@ -21,7 +21,7 @@ type Action = {
   bodyOf?: (values: Values, order: Order) => object
 }
 
-/** The rows of which something can be returned. */
+/** The rows with goods that can be returned. */
 const openRows = ({ rows }: Order) => rows.filter(({ left }) => Number(left) > 0)
 
 const numbersOf = (documents: readonly { number: number }[]) =>
@@ -47,7 +47,7 @@ const ACTIONS: readonly Action[] = [
       { name: 'date', label: t('Date'), kind: 'date', value: date },
     ],
     bodyOf: ({ text, date, number }, { balance }) => ({
-      // An order without anything due has a receipt of zero.
+      // An order with no amount due gets a receipt of zero.
       ...(balance !== '0' && { amount: number('amount') }),
       ...{ method: text('method'), reference: text('reference'), date: date('date') },
     }),
@@ -125,7 +125,7 @@ const ACTIONS: readonly Action[] = [
   },
 ]
 
-/** Tells what an action led to. */
+/** Reports the result of an action. */
 const done = ({ external_id: order, status, total }: Order) =>
   toast(
     t('Order {order}: {status}, {total} rials', {

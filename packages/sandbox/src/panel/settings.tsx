@@ -235,7 +235,7 @@ const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
   ]),
 ]
 
-/** The connection settings, the seller on invoices, the accounts that receive money, and the years that orders may be dated in. */
+/** The connection settings, the seller on invoices, the accounts that receive money, and the fiscal years of order dates. */
 export const SettingsPage = page(
   {
     title: () => t('Settings'),
