@@ -133,7 +133,7 @@ export const adoptOrders = async (
   }
   const body = JSON.stringify({ ...current, Resources })
   const bucket = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'ServerlessDeploymentBucketName')
-  // The complete template exceeds a CloudFormation request; that of a new stack has only the bucket and the table.
+  // The complete template exceeds a CloudFormation request; a new stack's template has only the bucket and the table.
   const key = `serverless/order-relay/${stage}/adopt-orders.json`
   const source =
     bucket?.OutputValue === undefined

@@ -104,7 +104,7 @@ export const feeder = (
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
       const isOld = Math.max(Number(attributes.ApproximateFirstReceiveTimestamp), health.since) <= limit
-      // If the endpoint has since accepted other messages, the fault lies with this message; the others need not wait.
+      // If the endpoint has since accepted other messages, the fault lies with this message, and the others do not have to wait.
       if (isOld && health.acceptedAt <= limit) disable(health)
       // A failed probe counts regardless of the age of its message: the alarm lasts as long as the feed is disabled.
       if (isOld || health.disabledUntil !== 0) {

@@ -81,7 +81,7 @@ export const orderRepository = (
    * Saves an order.
    *
    * @param revision the revision that was read, 0 for an order that was not stored
-   * @param now unix time in milliseconds, later than that of the save before
+   * @param now unix time in milliseconds, later than the previous save
    * @throws Error when another worker has saved it in the meantime
    */
   async save({ order, outbox, bulk, entry_at }: SavedOrder, revision: number, now: number): Promise<void> {
@@ -184,9 +184,9 @@ export const orderRepository = (
     } while (next !== undefined)
   },
 
-  /** Moves the next check to a unix time in seconds, unless the order has changed meanwhile. */
+  /** Moves the next check to a unix time in seconds, unless the order has changed in the meantime. */
   async postpone(order: DueOrder, checkAt: number): Promise<void> {
-    // If the worker has saved the order meanwhile, that check time applies.
+    // If the worker has saved the order in the meantime, its check time applies.
     await update(dynamodb, table, order, {
       UpdateExpression: 'SET check_at = :next, checks = :checks',
       ConditionExpression: 'check_at = :seen',

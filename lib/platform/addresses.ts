@@ -71,7 +71,7 @@ export const isLoopback = (host: string): boolean =>
 
 const isPrivate = (address: string) => isIn(privateNetworks, address)
 
-/** Whether an address must never receive a store's messages, whatever the setting. */
+/** Whether an address must never receive a store's messages, regardless of the setting. */
 export const isInternal = (address: string): boolean => {
   if (isIn(internal, address)) return true
   if (isLoopback(address) || isPrivate(address)) return false

@@ -39,7 +39,7 @@ type ShellProps = {
   links?: readonly Item[]
   /** By the names of pages. */
   badges: Readonly<Record<string, Badge>>
-  /** What stands above every page. */
+  /** The header of every page. */
   children?: ComponentChildren
 }
 
@@ -90,7 +90,7 @@ const followKeys = () => {
   return () => document.removeEventListener('keydown', onKey)
 }
 
-/** What stands around every page: brand, connection, navigation, notices and dialogs. */
+/** The frame of every page: brand, connection, navigation, notices and dialogs. */
 export const Shell = ({ title, brand, waiting, pages, links = [], badges, children }: ShellProps) => {
   const main = useRef<HTMLElement>(null)
   const { hash, path } = route.value
@@ -214,7 +214,7 @@ export const page =
   ({ route }: { route: Route }) => {
     const { data, fresh, error } = useResources(spec.reads(route))
     const title = spec.title(route)
-    // While the connection is broken, what is shown stays.
+    // While the connection is broken, the shown data stays.
     const failed =
       error !== undefined && !(data !== undefined && error instanceof Refusal && error.status === 0)
     const before = useRef<{ hash: string; data: DataOf<S> }>(undefined)

@@ -159,7 +159,7 @@ describe('the wait', () => {
     expect(JSON.stringify(stored?.order.ended)).not.toContain('replaced')
   })
 
-  test('ends at once when more messages are in the queue than the worker takes in that time', async () => {
+  test('ends immediately if the queue has more messages than the worker handles in that time', async () => {
     const others = Array.from({ length: 101 }, (_, index) => ({ ...order, external_id: `${index}` }))
     const send = (other: typeof order) =>
       sendInOrder(stack.sqs, ordersQueueUrl, other, { id: randomUUID(), json: '{}' })
@@ -178,7 +178,7 @@ describe('the wait', () => {
     expect(looks()).toBe(2)
   })
 
-  test('ends at once behind an import, which is no failed wait, and announces what is accepted', async () => {
+  test('ends immediately behind an import, which is not a failed wait, and announces the accepted request', async () => {
     const orders = orderRepository(stack.dynamodb, stack.settings.ordersTable, { random: () => 0.5 })
     world.meanwhile = () =>
       orders

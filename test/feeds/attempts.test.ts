@@ -63,7 +63,7 @@ const attempts = async () => {
 
 const visibleAt = (at: string | undefined) => (Date.parse(at ?? '') - Date.now()) / 1000
 
-test('each attempt is recorded with its outcome, and a failed one can be repeated at once', async () => {
+test('each attempt is recorded with its outcome, and a failed one can be repeated immediately', async () => {
   const handler = feederWith('all')
   status = 503
   await send()

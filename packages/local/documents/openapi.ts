@@ -41,7 +41,7 @@ const FAILURES = {
 }
 const UNKNOWN = 'The order is not registered.'
 const ORDER_FAILURES = { ...FAILURES, 404: error(UNKNOWN) }
-/** The service answers a change with them, too. */
+/** The service also answers changes with them. */
 const CHANGE_FAILURES = { ...FAILURES, 404: error(UNKNOWN, requestHeaders) }
 
 const accepted = (when: string) => ({

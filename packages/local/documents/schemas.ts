@@ -98,7 +98,7 @@ const message = {
   cause: v.pipe(
     v.object({
       event: text('The event of the order queue.'),
-      delivery: text('Its id: that of the webhook, or of the request.'),
+      delivery: text('Its id: the id of the webhook or of the request.'),
     }),
     v.description('The cause of the message.'),
   ),

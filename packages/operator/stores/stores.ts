@@ -93,7 +93,7 @@ const example = (file: string, changes: Readonly<Record<string, string>> = {}): 
   return Object.entries(changes).reduce((changed, [from, to]) => changed.replace(from, to), code)
 }
 
-/** What an exact store gets: a message and what is sent with it. */
+/** What an exact store receives: a message and its headers or attributes. */
 const forExact = (store: Store) => {
   const { json, attributes = {} } = messageMaker(store, 'order')('1', 1)
   const message = JSON.parse(json)

@@ -6,7 +6,7 @@ import { messageViews } from '../feeds/messages.ts'
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const HOUR_AGO = new Date(NOW - 3_600_000).toISOString()
 
-/** An order with the messages `1` to `count`, each of its own version. */
+/** An order with the messages `1` to `count`, one for each version. */
 const published = (count: number, at = HOUR_AGO): HistoryEntry[] =>
   Array.from({ length: count }, (_, index) => ({
     ...{ source: 'web', external_id: '1', at, event: 'order.check', delivery: 'd', settled: true },

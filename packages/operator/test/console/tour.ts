@@ -41,7 +41,7 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
     expect(errors).toEqual([])
   })
 
-  test('the tour is in Persian, too', async () => {
+  test('the tour is also available in Persian', async () => {
     const { page } = await open({ locale: 'fa-IR' })
     await page.getByRole('link', { name: 'آشنایی در دو دقیقه' }).click()
     await page.getByRole('button', { name: 'ارسال سفارش' }).waitFor()

@@ -114,7 +114,7 @@ export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fisca
   })
 
 /**
- * A date that is given must be in a fiscal year (spec: business rule 8), and so must that of a posted document that is
+ * A given date must be in a fiscal year (spec: business rule 8), and so must that of a posted document that is
  * changed or cancelled.
  *
  * @param dated the beginning of the message, such as `Receipt 7 is dated`
