@@ -156,7 +156,7 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
   )
 }
 
-/** Shows pages that follow their address and the changes that a stream tells. */
+/** Shows pages, which follow their address and the changes reported by a stream. */
 export const start = (shown: ComponentChildren, stream: string) => {
   followAddress()
   listen(stream)
@@ -208,7 +208,7 @@ type Spec<S extends Resources> = {
   announce?: (before: DataOf<S>, after: DataOf<S>) => string | undefined
 }
 
-/** A page: it shows its data as soon as they are read, says why it cannot, and follows their changes. */
+/** A page: shows its data or why they cannot be read, and follows their changes. */
 export const page =
   <S extends Resources>(spec: Spec<S>, View: (props: DataOf<S> & { route: Route }) => ComponentChildren) =>
   ({ route }: { route: Route }) => {

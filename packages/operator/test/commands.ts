@@ -204,7 +204,7 @@ export const monitorTests = () => {
     expect(await send({}, '--age', '301')).toMatchObject({ code: 1, data: { status: 401 } })
   })
 
-  test('tail shows the last lines, then says that it waits for new ones', async () => {
+  test('tail shows the last lines, then reports that it waits for new lines', async () => {
     await local.relay(['send', '--external-id', 'tailed', '--wait', '20s'])
     const order = ['--local', '--order', 'tailed']
     const { child, ended, printed } = startRelay(['tail', ...order], local.stack().environment)

@@ -64,7 +64,7 @@ export const paymentOf = ({ method, reference, date }: Payment, order: Order): P
 /** A payment method or the type of a receipt, in the history of an order. */
 export const inWords = (name: Payment['method'] | Receipt['type']) => (name === 'pos' ? 'card reader' : name)
 
-/** The type of the receipt (spec: business rule 6); without an account, only the method tells. */
+/** The type of the receipt (spec: business rule 6); without an account, it follows from the method alone. */
 const receiptType = (account: Account | undefined, method: Payment['method']): Receipt['type'] => {
   if ((account?.kind ?? method) === 'cash') return 'cash'
   return method === 'card' || method === 'pos' ? 'pos' : 'transfer'
