@@ -7,8 +7,12 @@ import { AccountingError, errorOf } from './errors.ts'
 export type AccountingOptions = {
   /** Base URL of the service, such as `https://accounting.example`. */
   baseUrl: string
-  /** Returns the API key; called before every request, so that the key can be rotated. */
-  apiKey: () => Promise<string>
+  /**
+   * Returns the API key; called before every request, so that the key can be rotated.
+   *
+   * @param isRefused whether the service refused the key of the last request
+   */
+  apiKey: (isRefused: boolean) => Promise<string>
   /**
    * Timeout of one call, connection and body included, in milliseconds.
    * @default 8000
@@ -57,6 +61,7 @@ export const accountingClient = ({
 }: AccountingOptions): Accounting => {
   const { origin, pathname } = new URL(baseUrl)
   const prefix = pathname.replace(/\/$/, '')
+  let isRefused = false
 
   /** Sends a request and returns the status and the JSON of a 2xx answer. */
   const send = async (
@@ -65,7 +70,7 @@ export const accountingClient = ({
     body?: string,
     within = timeout,
   ): Promise<{ status: number; json?: unknown }> => {
-    const key = await apiKey()
+    const key = await apiKey(isRefused)
     const response = await http({
       method,
       origin,
@@ -84,8 +89,11 @@ export const accountingClient = ({
     const reading = readJson(response.text)
     const answer = 'unreadable' in reading ? { text: '' } : reading
     const { status } = response
+    isRefused = false
     if (isOk(status)) return { status, ...('json' in answer && { json: answer.json }) }
-    throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
+    const error = errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
+    isRefused = error.code === 'unauthorized'
+    throw error
   }
 
   const order = async (method: string, key: OrderKey, path: string, body?: string, within?: number) => {

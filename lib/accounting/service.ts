@@ -3,7 +3,7 @@ import type { Ssm } from '../platform/clients.ts'
 import type { Runtime, Settings } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { PARAMETERS } from '../platform/names.ts'
-import { parameterCache, singleParameter } from '../platform/parameters.ts'
+import { type Parameters, parameterCache, singleParameter } from '../platform/parameters.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { type Accounting, accountingClient, TIMEOUT_MS } from './client.ts'
@@ -19,6 +19,9 @@ export type AccountingDependencies = Runtime & {
 /** The calls about an order. */
 export type OrderCalls = Pick<Accounting, 'create' | 'read' | 'payment' | 'refund'>
 
+/** How often a new key is looked up while the service refuses the current one, in milliseconds. */
+const NEW_KEY_INTERVAL_MS = 15_000
+
 /**
  * A client of the accounting service with the key in Parameter Store, which may be rotated.
  *
@@ -32,9 +35,16 @@ export const serviceClient = (
     now,
     random,
   })
+  let last: string | undefined
+  const keyOf = ({ [PARAMETERS.accountingKey]: key }: Parameters) => key
+  const newKey = (values: Parameters) => (keyOf(values) === last ? undefined : keyOf(values))
   return accountingClient({
     baseUrl: settings.accountingUrl,
-    apiKey: async () => (await keys.get())[PARAMETERS.accountingKey] ?? '',
+    async apiKey(isRefused) {
+      const found = isRefused ? await keys.find(newKey, NEW_KEY_INTERVAL_MS) : undefined
+      last = found ?? keyOf(await keys.get())
+      return last ?? ''
+    },
     ...{ timeout, http, now },
   })
 }

@@ -8,9 +8,12 @@ export type Opened = {
   errors: string[]
 }
 
+/** How long a page may take to show something on a busy machine, in milliseconds. */
+const PATIENCE_MS = 30_000
+
 const openPage = async (browser: Browser, url: string, options: BrowserContextOptions): Promise<Opened> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
-  context.setDefaultTimeout(5000)
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const errors: string[] = []
   page.on('console', message => {

@@ -35,7 +35,6 @@ const visit = async (
   options: BrowserContextOptions = {},
 ) => {
   const { page, errors } = await openAt(`${nextUrl()}#/${hash}`, { reducedMotion: 'reduce', ...options })
-  page.setDefaultTimeout(30_000)
   await look(page)
   expect([await violationsOf(page), errors]).toEqual([[], []])
   const { width } = page.viewportSize() ?? {}

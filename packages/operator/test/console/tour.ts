@@ -9,7 +9,6 @@ const HEALED = { timeout: 90_000 }
 export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Opened>) => {
   test('the tour takes an order through an outage and another through a review', async () => {
     const { page, errors } = await open()
-    page.setDefaultTimeout(30_000)
     await page.getByRole('link', { name: 'Take the tour' }).click()
     const part = (title: string) => page.getByRole('region', { name: title })
     const take = async (title: string, action: string, text: string) => {
