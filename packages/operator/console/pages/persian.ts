@@ -553,7 +553,7 @@ export const t = translator({
   'Send the order': 'ارسال سفارش',
   'The relay queued the order, the service created an invoice, and the store received the answer of the service. A message about the order waits in the queue of the store.':
     'رله سفارش را در صف گذاشت، سرویس فاکتور صادر کرد و فروشگاه پاسخ سرویس را گرفت. پیام این تغییر در صف فروشگاه است.',
-  'Make trouble': 'یک اختلال بسازید',
+  'Cause an outage': 'یک اختلال بسازید',
   'The accounting service fails for 20 seconds, and the store sends a payment.':
     'سرویس حسابداری ۲۰ ثانیه قطع می‌شود و فروشگاه درست همان موقع پرداخت را می‌فرستد.',
   'Break the service and pay': 'قطع سرویس و ارسال پرداخت',

@@ -142,7 +142,7 @@ const TEXTS: readonly (readonly [Text, Text])[] = [
     },
     {
       step: 'outage',
-      title: t('Make trouble'),
+      title: t('Cause an outage'),
       before: t('The accounting service fails for 20 seconds, and the store sends a payment.'),
       action: t('Break the service and pay'),
       isReached: isPaid,

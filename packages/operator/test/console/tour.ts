@@ -9,16 +9,16 @@ const HEALED = { timeout: 90_000 }
 export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Opened>) => {
   test('the tour takes an order through an outage and another through a review', async () => {
     const { page, errors } = await open()
-    await page.getByRole('link', { name: 'Take the tour' }).click()
+    await page.getByRole('link', { name: 'Take the two-minute tour' }).click()
     const part = (title: string) => page.getByRole('region', { name: title })
     const take = async (title: string, action: string, text: string) => {
       await part(title).getByRole('button', { name: action }).click()
       await part(title).getByText(text).waitFor()
     }
     await take('Send an order', 'Send the order', 'Answer to the store: 201 invoiced')
-    await take('Make trouble', 'Break the service and pay', 'Answer to the store: 202 waiting')
+    await take('Cause an outage', 'Break the service and pay', 'Answer to the store: 202 waiting')
     expect(await page.getByRole('button', { name: 'Order a chair' }).count()).toBe(0)
-    await part('Make trouble').getByText('Paid', { exact: true }).waitFor(HEALED)
+    await part('Cause an outage').getByText('Paid', { exact: true }).waitFor(HEALED)
     await take('Let an accountant decide', 'Order a chair', 'Answer to the store: 202 held')
     await part('Let an accountant decide').getByText('Needs review', { exact: true }).waitFor()
     await take('Watch the recovery', 'Correct the stock and retry', 'The service has sent a signed webhook')
@@ -36,7 +36,7 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
     await page.getByRole('button', { name: 'Hide' }).click()
     await page.reload()
     await page.getByText('Last hour, per minute').waitFor()
-    expect(await page.getByRole('link', { name: 'Take the tour' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Take the two-minute tour' }).count()).toBe(0)
     expect(errors).toEqual([])
   })
 

@@ -32,7 +32,7 @@ const DESCRIPTIONS: Record<string, string> = {
   PanelPaymentRequest: 'A full or partial payment of an invoice.',
   Reversal: 'The receipt to cancel; without one, all receipts of the order.',
   ReturnRequest: 'What to return; without `rows`, all remaining goods.',
-  Correction: 'The parts of an order to correct; other parts stay as they are.',
+  Correction: 'The parts of an order to correct; other parts do not change.',
   ProductChange: 'The fields of a product to change; other fields keep their values.',
   Seller: 'The seller on invoices; empty texts are omitted.',
   SellerChange: 'The texts to change; other texts do not change.',

@@ -367,7 +367,7 @@ export const t = translator({
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',
   'Remove this fiscal year?': 'این سال مالی حذف شود؟',
-  'New orders dated {year} will be refused, and drafts stay in review. Finalized orders stay as they are.':
+  'New orders dated {year} will be refused, and drafts stay in review. Finalized orders do not change.':
     'سفارش‌های جدید با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند. سفارش‌های قطعی‌شده تغییری نمی‌کنند.',
   Remove: 'حذف',
   'Remove {year}': 'حذف {year}',

@@ -216,7 +216,7 @@ const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
     action: t('Remove'),
     tone: 'bad',
     text: t(
-      'New orders dated {year} will be refused, and drafts stay in review. Finalized orders stay as they are.',
+      'New orders dated {year} will be refused, and drafts stay in review. Finalized orders do not change.',
       { year: inWords(year) },
     ),
     submit: async () => {
