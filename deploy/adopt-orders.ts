@@ -64,7 +64,7 @@ const tableExists = async (dynamodb: DynamoDB, TableName: string) => {
 /** A table as it can be imported. */
 const importable = (resource: unknown) => {
   const { Properties, ...others } = v.parse(table, resource)
-  // A restored table has none of them; the next deployment sets them.
+  // A restored table lacks these properties; the next deployment sets them.
   const {
     PointInTimeRecoverySpecification,
     DeletionProtectionEnabled,
@@ -133,7 +133,7 @@ export const adoptOrders = async (
   }
   const body = JSON.stringify({ ...current, Resources })
   const bucket = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'ServerlessDeploymentBucketName')
-  // The complete template exceeds a CloudFormation request; that of a new stack has only the bucket and the table.
+  // The complete template exceeds a CloudFormation request; a new stack's template has only the bucket and the table.
   const key = `serverless/order-relay/${stage}/adopt-orders.json`
   const source =
     bucket?.OutputValue === undefined

@@ -64,9 +64,9 @@ const above = (
   TreatMissingData: source.Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching',
 })
 const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
-/** For causes that `reconcile` finds every 15 seconds while they last: the alarm ends with them. */
+/** For causes that `reconcile` detects every 15 seconds while they last: the alarm clears soon after them. */
 const lasting = (source: Source) => above(source, 'Sum', MINUTE, 0)
-/** For causes that show only at an attempt, up to half an hour apart: keeps the alarm raised in between. */
+/** For causes that only attempts detect, up to 30 minutes apart: keeps the alarm raised between attempts. */
 const recurring = (source: Source) => above(source, 'Sum', 30 * MINUTE, 0)
 const notEmpty = (name: unknown) =>
   above(queueMetric(name, 'ApproximateNumberOfMessagesVisible'), 'Maximum', MINUTE, 0)
@@ -198,7 +198,7 @@ const definitions = (service: string) => {
       'The check of an unsettled order is over 20 minutes late',
       above(own('DueCheckAge'), 'Maximum', 15 * MINUTE, 20 * MINUTE),
     ],
-    // Without a metric, no probe was seen: the probe or what it probes failed, or it did not run.
+    // Missing data also means that no probe arrived: the function failed or did not run.
     'probe-missing': [
       'No probe went through the relay: webhooks may not reach the stores',
       {
@@ -217,7 +217,7 @@ const definitions = (service: string) => {
       "A store's HTTP endpoint has failed for so long that the relay only probes it",
       recurring(own('FeedDisabled')),
     ],
-    // For messages of HTTP feeds, whose failures recur at least every 25 minutes.
+    // For HTTP feeds: a failing message is retried at least every 25 minutes.
     'feed-stuck': [
       "A store's HTTP endpoint has rejected a message for over an hour",
       above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
@@ -237,7 +237,7 @@ const definitions = (service: string) => {
  * The alarms of a stack by logical id, without the suffix `Alarm`.
  *
  * @param service the dimension `service` of the stack's own metrics
- * @param stores decide whether the stack probes itself
+ * @param stores determine whether the stack has a probe
  */
 export const alarmsFor = (
   service: string,

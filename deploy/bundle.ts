@@ -16,7 +16,7 @@ const storesFile: Plugin = {
       try {
         return { contents: JSON.stringify(readStores(path)), loader: 'json', watchFiles }
       } catch (error) {
-        // Of an error that is thrown, esbuild prints the stack as well.
+        // esbuild prints the stack of a thrown error as well.
         return { errors: [{ text: error instanceof Error ? error.message : String(error) }], watchFiles }
       }
     }),

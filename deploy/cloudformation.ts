@@ -39,7 +39,7 @@ export const parameterPath = (stage: string, name: keyof typeof PARAMETERS): str
 /** The logical ids of the functions, without the suffixes of osls. */
 export const FUNCTION_IDS = ['Webhook', 'Api', 'Worker', 'Feeder', 'Reconcile'] as const
 
-/** Those of a stack: the probe is one of them if stores.yml has its store. */
+/** The functions of a stack, with the probe if stores.yml lists its store. */
 export const functionIdsOf = ({ stores }: Pick<Stack, 'stores'>): string[] => [
   ...FUNCTION_IDS,
   ...(isProbed(stores) ? ['Probe'] : []),

@@ -235,7 +235,7 @@ const layOut = (rows: readonly Row[]) => {
   })
 }
 
-/** @param more alarms other than those of every stack */
+/** @param more additional alarms, which not every stack has */
 export const dashboardResources = (stack: Stack, more: readonly Pick<Alarm, 'name'>[]): Resources => ({
   Dashboard: {
     Type: 'AWS::CloudWatch::Dashboard',

@@ -25,7 +25,7 @@ export const sumOf = (
 /**
  * The condition that an expression is positive.
  *
- * @param Metrics those it refers to
+ * @param Metrics the metrics it refers to
  */
 export const positive = (Expression: string, Metrics: readonly object[]) => ({
   Metrics: [{ Id: 'condition', Expression, ReturnData: true }, ...Metrics],

@@ -72,7 +72,7 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
     role('Feeder', [
       allow(READ_QUEUE, [feeds]),
       allow(['dynamodb:GetItem'], [arnOf(REGISTRATIONS_ID)]),
-      // It records its attempts.
+      // Records the attempts.
       allow(['dynamodb:PutItem'], [arnOf(HISTORY_ID)]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.feedsDead)]),
       readIndexed('feedSecrets'),

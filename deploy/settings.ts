@@ -88,7 +88,7 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
     value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
     '; set "orders", or a name such as "orders-2" after a restore',
   ],
-  // A webhook that is known must find its order, and the audit those of all deliveries.
+  // A duplicate webhook must find its order, and the audit must find the order of every delivery.
   deleteOrdersAfterDays: [
     value => Number(value) === 0 || Number(value) * DAY > DELIVERY_TTL_SECONDS,
     `; set 0, or a number above ${DELIVERY_TTL_SECONDS / DAY}, for which deliveries are kept`,

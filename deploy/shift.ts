@@ -45,8 +45,8 @@ const MIN_FAILURES = 3
 const TOLERANCE = 0.05
 
 /**
- * Compares the new version's failures per invocation with the old version's in the same five minutes: what fails
- * because of the accounting service, a store or AWS fails in both. Nothing is compared once the alias has only one
+ * Compares the new version's failures per invocation with the old version's in the same five minutes. Failures
+ * of the accounting service, a store or AWS affect both. Nothing is compared once the alias has only one
  * version. The products avoid a division by zero, for which CloudWatch has no value.
  */
 const judgement = (service: string, name: Shifted) => {

@@ -57,7 +57,7 @@ export const feederEvents = () => (isOffline() ? queues.feederEvents({ stores: s
 const publicUrl = (domain: string, path: string) =>
   domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
 
-/** The function of the probe, if stores.yml has its store; the local stack has no public URL. */
+/** The probe's function, if stores.yml lists its store. Not in the local stack, which has no public URL. */
 export const probe = async ({ resolveVariable }: Context) => {
   if (isOffline() || !isProbed(stores())) return null
   const domain = String(await resolveVariable('param:domain'))

@@ -8,7 +8,7 @@ import threading
 class Once:
     def __init__(self, file):
         self.database = sqlite3.connect(file, check_same_thread=False)
-        # A connection to SQLite has one transaction at a time.
+        # An SQLite connection has one transaction at a time.
         self.turn = threading.Lock()
         self.database.execute(
             "CREATE TABLE IF NOT EXISTS seen (source, external_id, version, deliveries, PRIMARY KEY (source, external_id))"

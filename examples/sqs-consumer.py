@@ -13,9 +13,9 @@ import boto3
 from once import Once
 
 QUEUE_URL = sys.argv[1]
-# How long the messages of one receive may take.
+# Maximum time to handle the messages of one receive.
 VISIBILITY_SECONDS = 60
-# The longest delay of a message that fails again and again.
+# Maximum delay of a message that fails repeatedly.
 MAX_DELAY = 900
 
 sqs = boto3.client("sqs")

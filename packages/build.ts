@@ -7,7 +7,7 @@ type Manifest = {
   name: string
   exports: Readonly<Record<string, string>>
   bin?: Readonly<Record<string, string>>
-  /** `engines` stands here if npm would otherwise warn about the Node that only installs this repository. */
+  /** `engines`, if npm would otherwise warn about the Node version that installs this repository. */
   publishConfig: { engines?: object }
   scripts?: object
   devDependencies?: object

@@ -235,7 +235,7 @@ const eventColumns = async () => {
   }))
 }
 
-/** What the AWS calls of an accepted message of an HTTP feed cost. */
+/** The cost of the AWS calls for an accepted message of an HTTP feed. */
 const attemptCosts = async (feedAttempts: string) => {
   const feeder = createFeeder({
     ...{ ...stack, telemetry, ...runtime, settings: { ...stack.settings, feedAttempts } },
@@ -288,7 +288,7 @@ test('what the history adds', () => {
   expect(units).toEqual([1, 1, 1, 2].map(each => (each * PRICES.writeUnit * MILLION).toFixed(2)))
 })
 
-/** An alarm over several metrics is billed for each. */
+/** An alarm over several metrics is billed once for each metric. */
 const overMetrics = (resources: object) =>
   (JSON.stringify(resources).match(/"MetricStat":/g)?.length ?? 0) * PRICES.alarm
 

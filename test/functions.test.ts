@@ -88,7 +88,7 @@ test('the feeder calls only public addresses and dead-letters messages that are 
   expect(await stack.taken(stack.settings.feedsDeadQueueUrl)).toEqual([message])
 })
 
-test('the probe reads the secrets and fails if the endpoint cannot be reached', async () => {
+test('the probe reads the secrets, and fails if the endpoint is unreachable', async () => {
   const { handler } = await import('../functions/probe.ts')
   await expect(handler(scheduledEvent, context())).rejects.toThrow('relay.example')
 })

@@ -2,7 +2,7 @@
 //
 //   node test/tool.ts <folder> [<program> [arguments]]
 //
-// Without a program, only installs. Only maintainers need these packages, so `npm ci` in the root leaves them out.
+// Without a program, only installs. `npm ci` in the root omits these packages, since only maintainers need them.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'

@@ -19,7 +19,7 @@ export type AccountingDependencies = Runtime & {
 /** The calls about an order. */
 export type OrderCalls = Pick<Accounting, 'create' | 'read' | 'payment' | 'refund'>
 
-/** While the service refuses the key, a new one is looked for this often, in milliseconds. */
+/** How often a new key is looked up while the service refuses the current one, in milliseconds. */
 const NEW_KEY_INTERVAL_MS = 15_000
 
 /**
@@ -68,7 +68,7 @@ export const createAccounting = (dependencies: AccountingDependencies): OrderCal
   guarded(serviceClient(dependencies), dependencies, () => dependencies.telemetry.count('ServiceUnavailable'))
 
 /**
- * Calls behind a separate breaker.
+ * Calls through a separate breaker.
  *
  * @param onOpen called when the breaker opens
  */

@@ -66,7 +66,7 @@ export const accepted = (order: OrderKey, id: string, of: string | undefined): A
   return { state: 'waiting', response: { status: 202, body } }
 }
 
-/** What the relay knows of an order in addition to the service's result, with the requests that wait for the worker. */
+/** What the relay adds to the service's result of an order, including the requests that wait for the worker. */
 export const relayView = (
   { order, updated_at }: Pick<StoredOrder, 'order' | 'updated_at'>,
   announced?: Announced,

@@ -101,7 +101,7 @@ export const storeKeys = (
   }
 }
 
-/** How long the last use of a key is kept. */
+/** How long the time of a key's last use is kept. */
 const USE_KEPT = 400 * DAY
 
 /** The item of the deliveries table with the last use of a key: `used_at`, an hour such as `2026-03-21T09`. */

@@ -5,7 +5,7 @@ import { HOUR, type Runtime, unixSeconds } from '../platform/environment.ts'
 /** Requests are counted in windows of this length, in seconds, so that a short burst exceeds no limit. */
 const WINDOW = 10
 
-/** One request in eight is counted, as eight: counting each one would cost a write unit a request. */
+/** One request in eight is counted, with weight eight: counting every request would cost a write unit each. */
 export const SAMPLE = 8
 
 type RateOptions = Pick<Runtime, 'now' | 'random'> & {

@@ -33,7 +33,7 @@ export type Refused = { refused: HttpResponse }
 
 /**
  * The action of a request (spec: Endpoints), with or without a trailing slash. An id may contain any character,
- * slashes included, so it is whatever lies between the fixed prefix and the fixed suffix of the path.
+ * slashes included, so it is the part between the fixed prefix and the fixed suffix of the path.
  *
  * @param path the path as API Gateway passes it, percent-decoded; API Gateway cuts it at a question mark,
  *   even an escaped one

@@ -45,7 +45,7 @@ export type ServeDependencies = RegistrationDependencies & {
   enqueue: Enqueue
   /** Reads an order from the accounting service, in bounded time. */
   readOrder: Accounting['read']
-  /** The same for an order whose last result is known: rejects at once while the service is unavailable. */
+  /** Like `readOrder`, for an order with a stored result: rejects immediately while the service is unavailable. */
   readPresent: Accounting['read']
   isExact: (source: string) => boolean
   wait: Wait
@@ -138,8 +138,8 @@ const readPresent = async (
 }
 
 /**
- * Why the order accepts no more requests of this kind, before anything is promised. The worker decides on those that
- * arrive at the same time, and on all while the order cannot be read.
+ * Why the order accepts no more requests of this kind, before the request is queued. The worker decides on requests
+ * that arrive at the same time, and on all requests while the order cannot be read.
  */
 const excessOf = async (
   order: OrderKey,
@@ -165,7 +165,7 @@ const change = async (
   const data = { ...order, ...(of === undefined ? { body: text } : { kind: of }), accepted_at: receivedAt }
   const event = { event: `order.${action.to}`, delivery: id, data }
   await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout(about))
-  /** The change is promised: nothing makes the request fail any more, unless its store is exact. */
+  /** The request is queued: a later failure is only logged, unless its store is exact. */
   const attempt = (message: string, step: Promise<unknown>) =>
     step.catch(error => onError(message, error, about))
   let isAnnounced = false
@@ -187,7 +187,7 @@ const change = async (
       if (answer === undefined && now() - began >= ANNOUNCE_AFTER_MS) await announceWithdrawal()
       return answer
     },
-    // The time spent so far is part of the store's wait.
+    // The time already spent counts towards the wait.
     Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
     about,
   )
@@ -285,7 +285,7 @@ const answer = async (
 
   if (action.to === 'read') {
     const stored = await get()
-    // Requests behind an event that fails are known only by their announcements.
+    // Requests behind a failing event are known only by their announcements.
     const isBlocked = stored?.failing !== undefined
     const announced = isBlocked
       ? await dependencies.announcements.get(order).catch(failAbout(order))

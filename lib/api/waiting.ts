@@ -19,7 +19,7 @@ const DEPTH_TTL_MS = 2000
 /** A wait without an answer counts as failed after this time, in milliseconds; a shorter one is ignored. */
 const FAILED_MS = 1000
 
-/** The number of consecutive orders whose failed waits open the breaker: a single failure may be the order's fault. */
+/** The number of consecutive orders whose failed waits open the breaker: the order itself may cause a single failure. */
 const MANY_ORDERS = 3
 
 /** The number of visible messages in a queue, at most two seconds old. */

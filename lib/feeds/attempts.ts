@@ -6,7 +6,7 @@ import { messageGroupOf } from '../platform/fifo.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
-/** Which attempts are recorded: all, or those that failed and the one that ended their failures. */
+/** Which attempts are recorded: all, or only failures and the success that follows them. */
 export const RECORDED = ['all', 'failures'] as const
 
 /** How long an attempt is kept, in seconds. */
@@ -29,15 +29,15 @@ export type Attempt = {
   /** Why there was no response or no attempt, such as `ECONNREFUSED`, `disabled` or `unregistered`. */
   code?: string | undefined
   error?: string | undefined
-  /** Until the response or the failure. */
+  /** Milliseconds until the response or failure. */
   ms?: number | undefined
   /** The planned time of the next attempt; ISO 8601. */
   next_at?: string | undefined
-  /** The receipt handle, which makes the next attempt possible at once. Valid until the message is received again. */
+  /** The receipt handle, with which the message can be retried immediately. Valid until the message is received again. */
   handle?: string | undefined
 }
 
-/** The partition of the history table with the attempts of an order's messages, sorted by time. */
+/** The partition of the history table that holds the attempts to deliver an order's messages, sorted by time. */
 export const attemptsPartition = (order: OrderKey): string => `feed-${messageGroupOf(order)}`
 
 const MAX_ERROR = 200

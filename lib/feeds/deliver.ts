@@ -15,7 +15,7 @@ export class FeedError extends Error {
   readonly status: number | undefined
   /** Why the store could not be reached, such as `ECONNREFUSED`. */
   readonly code: string | undefined
-  /** Until the response or the failure, in milliseconds; undefined if the store was not called. */
+  /** Milliseconds until the response or failure; undefined if the store was not called. */
   readonly ms: number | undefined
 
   constructor(
@@ -75,7 +75,7 @@ export const standardHeaders = ({
 export const relayHeaders = (attributes: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`relay-${name}`, value]))
 
-/** Resolves when the store has accepted the message with any 2xx: its status, after how many milliseconds. */
+/** Resolves when the store has accepted the message with any 2xx status; `ms` is the duration in milliseconds. */
 export type Deliver = (delivery: FeedDelivery) => Promise<{ status: number; ms: number }>
 
 /**

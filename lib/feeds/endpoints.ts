@@ -38,8 +38,8 @@ const FIRST_SECONDS = 5
 export const SLOW_RETRY_SECONDS = 22 * 60
 
 /**
- * How long a message without a registered URL waits until it is received again, in seconds: a quarter of its age, from
- * 5 seconds up to 22 to 25 minutes. A store that registers within minutes thus receives it within a minute.
+ * The delay until a message without a registered URL is received again, in seconds: a quarter of its age, at least 5
+ * seconds and at most 22 to 25 minutes. A store that registers its URL within minutes receives the message within a minute.
  *
  * @param age seconds since the message was sent
  * @param random a number from 0 to 1

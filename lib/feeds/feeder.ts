@@ -23,7 +23,7 @@ export const attributesOf = ({ messageAttributes }: SQSRecord): Record<string, s
 /** The subject of a feed message, for the log. */
 export const aboutRecord = (record: SQSRecord) => aboutMessage(record.body, attributesOf(record).cause)
 
-/** The message in a record; undefined if it is no feed message. */
+/** The message in a record; undefined if it is not a feed message. */
 export const messageIn = ({ body }: Pick<SQSRecord, 'body'>) => {
   const reading = readJson(body, parseJsonLoosely)
   const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
@@ -32,7 +32,7 @@ export const messageIn = ({ body }: Pick<SQSRecord, 'body'>) => {
 
 type Outcome = Omit<Attempt, 'at' | 'delivery' | 'receives'>
 
-/** How an attempt ended that failed with this error. */
+/** The outcome of an attempt that failed with this error. */
 export const failureOf = (error: unknown) => {
   const { status, code, ms }: Partial<FeedError> = error instanceof FeedError ? error : {}
   return {
@@ -51,7 +51,7 @@ export type FeederDependencies = {
   telemetry: Telemetry
 }
 
-/** What an execution environment knows of an endpoint; a new registration resets it. */
+/** What an execution environment knows about an endpoint. A new registration resets it. */
 type Health = {
   /** Of the endpoint. */
   since: number
@@ -104,7 +104,7 @@ export const feeder = (
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
       const isOld = Math.max(Number(attributes.ApproximateFirstReceiveTimestamp), health.since) <= limit
-      // If the endpoint has since accepted other messages, the fault lies with this message; the others need not wait.
+      // If the endpoint has since accepted other messages, the fault lies with this message, and the others do not have to wait.
       if (isOld && health.acceptedAt <= limit) disable(health)
       // A failed probe counts regardless of the age of its message: the alarm lasts as long as the feed is disabled.
       if (isOld || health.disabledUntil !== 0) {

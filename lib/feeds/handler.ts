@@ -45,14 +45,14 @@ export type FeedDependencies = Runtime & {
   >
 }
 
-/** Adds an attempt to deliver a message to the batch's records; `extended` tells whether the next one is at that time. */
+/** Records an attempt to deliver a message. If `extended` rejects, the time of the next attempt is unknown. */
 type Note = (
   record: SQSRecord,
   attempt: Omit<Attempt, 'at' | 'delivery' | 'receives'>,
   extended?: Promise<unknown>,
 ) => void
 
-/** Delays a failed feed message, and releases those behind it: SQS delivers none of them before it. */
+/** Delays a failed feed message and releases the messages behind it, which SQS does not deliver before it. */
 const delayFeedMessage =
   (
     source: string,
@@ -76,7 +76,7 @@ const delayFeedMessage =
       note(record, { ...failure, next_at, handle: record.receiptHandle }, extended)
       await Promise.all([extended, behind.length > 0 && extendVisibility(behind, 0)])
     }
-    // Not a failure of an endpoint: the alarm on the feed's age reports waiting messages.
+    // The endpoint has not failed; the alarm on the feed's age reports waiting messages.
     if (error instanceof NotRegistered) {
       const seconds = registrationDelay(age, random())
       telemetry.warn('feed message waits for a URL', { ...about, receives, seconds })
@@ -155,7 +155,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
       }
       const write = (known: Partial<Attempt>) =>
         recordAttempt({ source, external_id }, { ...made, ...attempt, ...known })
-      // Without the extension, the message returns after the queue's own visibility timeout.
+      // If the extension fails, the message returns after the queue's visibility timeout.
       recording.push(
         Promise.resolve(extended).then(
           () => write({}),
@@ -168,7 +168,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
       onFailure: failed => delay(failed, note),
       telemetry,
     })
-    // No delivery has waited for them, but Lambda freezes the environment when the handler returns.
+    // Deliveries do not wait for the records, but Lambda freezes the environment when the handler returns.
     await Promise.all(recording)
     return response
   })

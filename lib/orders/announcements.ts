@@ -54,8 +54,8 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
 
   return {
     /**
-     * Announces that an exact store is answered 202, so that its feed reports the outcome. Read the order afterwards:
-     * whichever comes second, API or worker, sees what the other has done.
+     * Announces that an exact store receives a 202 response, so that its feed reports the outcome. Read the order
+     * afterwards: whichever of API and worker comes second sees what the other has done.
      */
     async announceAccepted(order: OrderKey, { id, accepted_at }: Accepted): Promise<void> {
       await dynamodb.send(

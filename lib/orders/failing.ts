@@ -3,19 +3,19 @@ import { QUEUES, siblingQueueUrl } from '../platform/names.ts'
 import { MAX_RETRY_SECONDS, releaseMessages } from '../platform/retry.ts'
 import type { Failing, StoredOrder } from './stored.ts'
 
-/** The codes of failed calls to the accounting service, whose cause may end for all orders together. */
+/** The codes of failed calls to the accounting service whose cause may end for all orders at once. */
 const SERVICE_CODES = ['unavailable', 'failed', 'throttled', 'unauthorized', 'not_called']
 
 /** Whether an event waits for the accounting service rather than for AWS or the relay. */
 export const isServiceFailure = ({ code }: Pick<Failing, 'code'>): boolean => SERVICE_CODES.includes(code)
 
-/** Attempts beyond those of the retry schedule, so that an event does not become a dead letter much earlier. */
+/** Maximum number of attempts beyond the retry schedule, so that an event does not become a dead letter much earlier. */
 const EARLY_ATTEMPTS = 30
 
 /** The mean delay of the retry schedule, in seconds. */
 const MEAN_RETRY = (MAX_RETRY_SECONDS * 3) / 4
 
-/** Whether a failing event waits and may be tried before its next attempt is due (promise P8); `now` in milliseconds. */
+/** Whether a failing event is waiting and may be retried before its next attempt is due (promise P8); `now` in milliseconds. */
 export const mayRetryEarly = (
   { since, at, next_at, receives, retry_after = 0 }: Failing,
   now: number,
@@ -28,7 +28,7 @@ export const mayRetryEarly = (
   )
 }
 
-/** Makes the failing event of an order visible; returns false if it does not wait, or its handle is unknown. */
+/** Makes the failing event of an order visible. Returns false if it is not waiting or its handle is unknown. */
 export const failingReleaser =
   (sqs: Sqs, ordersQueueUrl: string) =>
   async ({ failing, failing_handles: handles = [] }: StoredOrder): Promise<boolean> => {

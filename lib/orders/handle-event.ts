@@ -42,7 +42,7 @@ export type HandleDependencies = {
   retryRefused: number
   /** The lowest version of the order's feed messages. @default 0 */
   versionsFrom?: number
-  /** The version from which those of an order that is not stored start. @default 0 */
+  /** The version at which an order that is not stored starts. @default 0 */
   firstVersion?: number
   /** The event was received before: a worker may have died after an unrecorded call. */
   redelivered: boolean

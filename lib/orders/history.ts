@@ -57,7 +57,7 @@ export type HistoryEntry = OrderKey & {
   cut?: true
 }
 
-/** Partitions of each store: new entries are all at the end of one, which takes 1,000 write units a second. */
+/** Partitions of each store: a partition takes 1,000 write units a second, and new entries are adjacent in it. */
 const PARTITIONS = 8
 
 const partitionOf = (source: string, shard: number) => `orders-${shard} ${source}`

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { OrderResult } from '../protocol/order.ts'
 import type { EndedRequests, Order, Replaced } from './order.ts'
 
-/** How long after a save the stores' API may still read what was saved, in milliseconds: longer than its pauses. */
+/** How long after a save the stores' API may still read the saved result, in milliseconds: longer than its polling interval. */
 const READ_MS = 5000
 
 /** More than a result of the spec; larger differences are not kept, and the answer has the present result. */
@@ -20,9 +20,9 @@ const differences = (answer: Record<string, unknown>, result: OrderResult): Repl
     .map(name => (answer[name] === undefined ? [name] : [name, answer[name]]))
 
 /**
- * Keeps the fields of answers that a new result replaces with the ended requests: a payment directly behind a create may
- * be saved before the stores' API has read the answer to the create. Kept for the last requests of each kind and state,
- * until a later change of the order.
+ * Keeps the answers to ended requests whose fields a new result replaces: a payment directly behind a create may be
+ * saved before the stores' API has read the answer to the create. Keeps them for the last requests of each kind and
+ * state, until a later change of the order.
  *
  * @param sinceSave time since `before` was saved, in milliseconds
  */

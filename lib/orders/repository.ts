@@ -34,8 +34,8 @@ export type Orders = ReturnType<typeof orderRepository>
 const shardOf = (order: OrderKey) => messageGroupOf(order).slice(0, 1)
 
 /**
- * The partitions of the indexes: sixteen, by the first digit of an order's message group. The times of new checks are
- * all at the end of a partition, which takes 1,000 write units a second.
+ * The sixteen partitions of the indexes, by the first digit of an order's message group: a partition takes 1,000 write
+ * units a second, and the times of new checks are adjacent in it.
  */
 export const SHARDS = [...'0123456789abcdef']
 
@@ -81,7 +81,7 @@ export const orderRepository = (
    * Saves an order.
    *
    * @param revision the revision that was read, 0 for an order that was not stored
-   * @param now unix time in milliseconds, later than that of the save before
+   * @param now unix time in milliseconds, later than the previous save
    * @throws Error when another worker has saved it in the meantime
    */
   async save({ order, outbox, bulk, entry_at }: SavedOrder, revision: number, now: number): Promise<void> {
@@ -122,10 +122,10 @@ export const orderRepository = (
   },
 
   /**
-   * Records a failing event on its order until the next save, until which the order does not expire. Does nothing if
+   * Records a failing event on its order until the next save; until then, the order does not expire. Does nothing if
    * the order was saved after the failure.
    *
-   * @param handles the receipt handles of the event and of those behind it
+   * @param handles the receipt handles of the event and of the events behind it
    */
   async fail(key: OrderKey, failing: Failing, handles: readonly string[] = []): Promise<void> {
     await update(dynamodb, table, key, {
@@ -166,7 +166,7 @@ export const orderRepository = (
     } while (next !== undefined)
   },
 
-  /** The orders of a shard with a failing event, longest failing first. */
+  /** The orders of a shard that have a failing event, longest failing first. */
   async *failing(shard: string): AsyncGenerator<OrderKey> {
     let next: Item | undefined
     do {
@@ -184,9 +184,9 @@ export const orderRepository = (
     } while (next !== undefined)
   },
 
-  /** Moves the next check to a unix time in seconds, unless the order has changed meanwhile. */
+  /** Moves the next check to a unix time in seconds, unless the order has changed in the meantime. */
   async postpone(order: DueOrder, checkAt: number): Promise<void> {
-    // If the worker has saved the order meanwhile, that check time applies.
+    // If the worker has saved the order in the meantime, its check time applies.
     await update(dynamodb, table, order, {
       UpdateExpression: 'SET check_at = :next, checks = :checks',
       ConditionExpression: 'check_at = :seen',

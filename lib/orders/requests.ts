@@ -79,7 +79,7 @@ const CONFLICTS = {
   registered: (of: RequestKind) => conflict('registered', `The ${of} is registered`),
 } as const
 
-/** Ends undecided withdrawals that found nothing to withdraw: nothing is left to do, which is no failure. */
+/** Ends undecided withdrawals that found nothing to withdraw, as duplicates. */
 const endWithoutEffect = (step: Step, of: RequestKind, withdrawals: readonly Withdrawal[]): Step => {
   const ids = withdrawals
     .map(({ id }) => id)

@@ -24,7 +24,7 @@ export type Failing = {
   message: string
   /** The number of events behind it in the same batch. */
   behind: number
-  /** The service's `Retry-After`, or that of the breaker, in seconds. */
+  /** The `Retry-After` of the service or the breaker, in seconds. */
   retry_after?: number
 }
 
@@ -45,7 +45,7 @@ export type StoredOrder = SavedOrder & {
   /** When the worker last saved it, ISO 8601; empty if never. */
   updated_at: string
   failing?: Failing
-  /** The receipt handles of the failing event and of those behind it, with which they become visible again. */
+  /** The receipt handles of the failing event and of the events behind it, with which they are made visible. */
   failing_handles?: readonly string[]
   /** The next check of an unsettled order, in unix seconds. */
   check_at?: number

@@ -27,7 +27,7 @@ const message = v.object({
  * The subject of a message of the order queue or of a feed, as far as it can be read; never throws. A feed message has
  * its own id and a `cause`: the delivery or request that led to it.
  *
- * @param attribute the message attribute with the cause of a message to an exact store: its event and delivery
+ * @param attribute the message attribute that holds the cause of a message to an exact store: its event and delivery
  */
 export const aboutMessage = (body: Body, attribute?: string): About => {
   const reading = readJson(body, parseJsonLoosely)

@@ -43,7 +43,7 @@ const special4 = /* @__PURE__ */ listOf(
   ['224.0.0.0', 3],
 )
 
-/** All but global unicast (2000::/3), thus also IPv4 in IPv6 and NAT64, and the special ranges within it. */
+/** Everything outside global unicast (2000::/3), which includes IPv4 in IPv6 and NAT64, and the special ranges within it. */
 const special6 = /* @__PURE__ */ listOf(
   ['::', 3],
   ['4000::', 2],
@@ -71,7 +71,7 @@ export const isLoopback = (host: string): boolean =>
 
 const isPrivate = (address: string) => isIn(privateNetworks, address)
 
-/** Whether an address must never receive a store's messages, whatever the setting. */
+/** Whether an address must never receive a store's messages, regardless of the setting. */
 export const isInternal = (address: string): boolean => {
   if (isIn(internal, address)) return true
   if (isLoopback(address) || isPrivate(address)) return false
@@ -79,7 +79,7 @@ export const isInternal = (address: string): boolean => {
   return isIn(versionOf(address) === 'ipv6' ? special6 : special4, address)
 }
 
-/** The addresses that stores' endpoints may have, each with those before it; `loopback` is for the local stack. */
+/** The addresses that stores' endpoints may have. Each value includes the previous ones; `loopback` is for the local stack. */
 export const ALLOWED_ADDRESSES = ['public', 'private', 'loopback'] as const
 export type AllowedAddresses = (typeof ALLOWED_ADDRESSES)[number]
 

@@ -2,7 +2,7 @@ import { type OrderKey, orderName } from '../protocol/order.ts'
 import { backoff } from './retry.ts'
 
 const FIRST_PAUSE_MS = 1000
-/** Short, since events that the end of an outage releases wait for the end of a pause. */
+/** Short: after an outage, released events wait for the end of a pause. */
 const MAX_PAUSE_MS = 15_000
 /** How long a success of another source proves that the service is up. */
 const PROOF_MS = 60_000

@@ -8,7 +8,7 @@ export type Item = Record<string, AttributeValue>
 /** The size of a DynamoDB write unit, in bytes. */
 export const WRITE_UNIT = 1024
 
-/** The attribute for DynamoDB's time to live: none for an item that is kept for ever. Times in milliseconds, `keep` in seconds. */
+/** The attribute for DynamoDB's time to live, `keep` seconds from `now` (milliseconds); none if `keep` is undefined. */
 export const expiryItem = (keep: number | undefined, now: number): Item =>
   keep === undefined ? {} : { expires_at: { N: String(unixSeconds(now) + keep) } }
 

@@ -13,7 +13,7 @@ export const VARIABLES = {
   accountingUrl: 'ACCOUNTING_URL',
   /** How many days a request stays open after a refusal that an accountant can resolve. */
   refusedRetryDays: 'REFUSED_RETRY_DAYS',
-  /** How many days a settled order is kept after its last change; 0 for ever. */
+  /** How many days a settled order is kept after its last change; 0: forever. */
   deleteOrdersAfterDays: 'DELETE_ORDERS_AFTER_DAYS',
   /** The lowest version of feed messages; after a restore, above every version published before. */
   feedVersionsFrom: 'FEED_VERSIONS_FROM',
@@ -25,7 +25,7 @@ export const VARIABLES = {
   storeRequestsPerSecond: 'STORE_REQUESTS_PER_SECOND',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
-  /** `all` or `failures`: which attempts to deliver feed messages are recorded. */
+  /** Which attempts to deliver feed messages are recorded: `all` or `failures`. */
   feedAttempts: 'FEED_ATTEMPTS',
   /** The feed that the probe reads. */
   probeQueueUrl: 'PROBE_QUEUE_URL',

@@ -35,10 +35,10 @@ export const HISTORY_INDEXES = ['request', 'invoice_number'] as const
 /** The namespace of the metrics of all stacks; the dimension `service` is the name of the stack. */
 export const METRICS_NAMESPACE = 'order-relay'
 
-/** The source of the store whose feed the probe reads: if stores.yml has it, the stack probes itself. */
+/** The source of the store whose feed the probe reads. The stack has a probe if stores.yml lists this store. */
 export const PROBE_SOURCE = 'relay-probe'
 
-/** Whether stores.yml has the store of the probe. */
+/** Whether stores.yml lists the probe's store. */
 export const isProbed = (stores: readonly { source: string }[]): boolean =>
   stores.some(({ source }) => source === PROBE_SOURCE)
 

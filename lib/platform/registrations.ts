@@ -25,7 +25,7 @@ export const registrationRepository = (dynamodb: DynamoDB, table: string) => ({
     return { url: url.S, secret: secret.S, registered_at: registered_at?.S ?? '' }
   },
 
-  /** Replaces the registration of a store. Resolves to whether it did: a delayed request does not replace a later one. */
+  /** Replaces a store's registration unless a later one is stored. Resolves to whether it was replaced. */
   put(source: string, { url, secret, registered_at }: Registration): Promise<boolean> {
     const Item = {
       source: { S: source },

@@ -31,9 +31,9 @@ export const retryDelay = (receives: number, random: number, retryAfter = 0): nu
 }
 
 /**
- * Makes received messages of one group, in their sequence, visible immediately.
+ * Makes received messages of one group visible immediately. Pass them in their sequence.
  *
- * @returns whether the first one was hidden; otherwise it has been received again or deleted since
+ * @returns whether the first message was still hidden; otherwise it has been received again or deleted
  * @throws if SQS fails
  */
 export const releaseMessages = async (

@@ -19,10 +19,10 @@ export type ProbeDependencies = Pick<Runtime, 'now'> & {
   newId: () => string
 }
 
-/** How long a probe may take from the webhook to the feed, in milliseconds. */
+/** Maximum time from the webhook to the feed, in milliseconds. */
 const PATIENCE_MS = MINUTE * 1000
 
-/** Less than the SDK's time limit of an attempt, in seconds. */
+/** In seconds; less than the SDK's time limit for an attempt. */
 const POLL_SECONDS = 1
 
 /**

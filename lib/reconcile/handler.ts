@@ -27,7 +27,7 @@ export type ReconcilerDependencies = AccountingDependencies & {
  *
  * Enqueues first, then postpones: a crash in between repeats a check instead of skipping it.
  *
- * Also ends the waiting of events that failed because of the service, at the same rate (promise P8).
+ * Also releases events that failed because of the service, at the same rate (promise P8).
  */
 export const createReconciler = (dependencies: ReconcilerDependencies) => {
   const { dynamodb, sqs, telemetry, settings, now, random } = dependencies

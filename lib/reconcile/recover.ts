@@ -6,10 +6,10 @@ import type { Failing, StoredOrder } from '../orders/stored.ts'
 import type { Runtime, Sleep } from '../platform/environment.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 
-/** The pause between two reads of a service that does not answer, in milliseconds. */
+/** The interval between reads while the service does not answer, in milliseconds. */
 const PROBE_EVERY_MS = 15_000
 
-/** How long the outcome of a released event is awaited: a call's timeout and the latency of the queue, in milliseconds. */
+/** Maximum wait for the outcome of a released event, in milliseconds: a call's timeout and the queue's latency. */
 const OUTCOME_MS = 15_000
 const POLL_MS = 500
 
@@ -17,7 +17,7 @@ const POLL_MS = 500
 const MAX_BATCH = 64
 const MAX_ORDERS = 1000
 
-/** How long after its next attempt was due a failing event is not yet a dead letter, in milliseconds. */
+/** A failing event whose next attempt is overdue by more than this is assumed to be a dead letter, in milliseconds. */
 const ALIVE_MS = 3 * 60_000
 
 type Waiting = StoredOrder & { failing: Failing }
@@ -26,26 +26,26 @@ const isForService = ({ failing }: Waiting) => isServiceFailure(failing)
 
 const isFailing = (stored: StoredOrder | undefined): stored is Waiting => stored?.failing !== undefined
 
-/** The failures of an attempt that concern other orders, too. */
+/** Failures that affect other orders as well. */
 const SHARED: readonly string[] = ['unavailable', 'unauthorized', 'throttled'] satisfies AccountingErrorCode[]
 
 export type RecoveryDependencies = Runtime & {
   orders: Pick<Orders, 'failing' | 'get'>
-  /** Behind a breaker, so that only failures of several orders count as an outage. */
+  /** Reads through a breaker, so that only failures of several orders count as an outage. */
   read: OrderCalls['read']
-  /** Makes the failing event of an order visible; returns false if it no longer waits. */
+  /** Makes the failing event of an order visible. Returns false if it is no longer waiting. */
   release: (stored: Waiting) => Promise<boolean>
-  /** Resolves when the next event may be released, or the next order read. */
+  /** Resolves when the rate limit allows the next release or read. */
   inTime: () => Promise<unknown>
   sleep: Sleep
   telemetry: Telemetry
 }
 
 /**
- * Ends the waiting of events that failed because of the accounting service, as soon as it answers again (promise P8),
- * one store independently of another. Reads the orders of a store in turn until one is answered, which uses up no attempt
- * of an event. Then releases the events with a slow start: one, and twice as many while they succeed. Ends when the service
- * fails again.
+ * Releases events that failed because of the accounting service as soon as it answers again (promise P8). Each store
+ * recovers independently: its orders are read in turn, which uses no attempt of an event, until the service answers a
+ * read. The events are then released with a slow start: one at first, and twice as many after each success, until the
+ * service fails again.
  *
  * @param hasTime whether the run may continue
  */
@@ -68,7 +68,7 @@ export const recovery = ({
     return found
   }
 
-  /** The orders that wait for the service, least recently tried first. Reports the age of the oldest failing event, whatever it waits for. */
+  /** The orders that wait for the service, least recently tried first. Also reports the age of the oldest failing event. */
   const waitingOrders = async () => {
     const found = (await Promise.all(SHARDS.map(waitingIn))).flat()
     const since = Math.min(...found.map(({ failing }) => Date.parse(failing.since)))
@@ -116,7 +116,7 @@ export const recovery = ({
       count += released.length
       const outcomes = (await Promise.all(released.map(outcomeOf))).filter(isFailing)
       isFailingAgain = outcomes.some(({ failing }) => SHARED.includes(failing.code))
-      // The breaker of an environment was open, and the event has not been tried.
+      // The breaker of a worker's environment was open, so the event has not been tried.
       const untried = outcomes.filter(({ failing }) => failing.code === 'not_called')
       left.unshift(...untried)
       const pause = Math.max(0, ...untried.map(({ failing }) => failing.retry_after ?? 0))
@@ -127,7 +127,7 @@ export const recovery = ({
     return count
   }
 
-  /** The event as it waits now: it may have been tried while the service was read. */
+  /** The current state of a waiting event, which may have been tried in the meantime. Empty if it may not be released. */
   const present = async ({ order }: Waiting) => {
     const stored = await orders.get(order, 'eventual')
     return isFailing(stored) && isForService(stored) && mayRetryEarly(stored.failing, now()) ? [stored] : []

@@ -19,7 +19,7 @@ export const causeOf = (message: string): string =>
   message.replace(DETAIL, (_, kept?: string, quote = '') => kept ?? `${quote}…${quote}`)
 
 /**
- * Records a failing event on its order: SQS cannot show which messages wait, and makes one visible again only by its
+ * Records a failing event on its order: SQS cannot list waiting messages, and makes a message visible only by its
  * receipt handle.
  *
  * @param seconds until the next attempt

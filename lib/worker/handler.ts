@@ -139,7 +139,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
         orders,
         announcements,
         publish,
-        // People look for changes of orders.
+        // The probe's orders are not in the history.
         ...(event.data.source !== PROBE_SOURCE && { recordChange }),
         now,
         retryRefused,

@@ -74,7 +74,7 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
     outExtension: { '.js': '.mjs' },
     splitting: true,
     plugins: [entries, ...BUNDLING.plugins, notify],
-    // esbuild would delete the last build when the next one fails.
+    // esbuild would delete the previous build if the next one fails.
     write: false,
     logLevel: 'warning',
   })

@@ -20,7 +20,7 @@ export type ChildOptions = {
   onLine: (line: string) => void
   /** The line of output that reports readiness. @default none: it sends the message `ready` */
   readyLine?: RegExp | undefined
-  /** Called with every other message that it sends. */
+  /** Called with every other message from the child. */
   onMessage?: ((message: unknown) => void) | undefined
 }
 

@@ -47,17 +47,17 @@ export const keptCredentials = async (dataDir: string): Promise<Credentials> => 
   }
 }
 
-/** The variables with which a store reads its queue. */
+/** The environment variables that a store needs to read its queue. */
 export const queueEnvironment = (ports: Ports, credentials: Credentials): Record<string, string> => ({
   AWS_ENDPOINT_URL_SQS: urlOf(ports.sqs),
   AWS_REGION: REGION,
-  // For the AWS CLI before version 2, and Python.
+  // For version 1 of the AWS CLI, and Python.
   AWS_DEFAULT_REGION: REGION,
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 })
 
-/** The variables that direct an AWS SDK to the emulators instead of the developer's own account. */
+/** The environment variables that direct an AWS SDK to the emulators instead of the developer's account. */
 export const awsEnvironment = (ports: Ports, credentials: Credentials): Record<string, string> => ({
   ...queueEnvironment(ports, credentials),
   AWS_CONFIG_FILE: devNull,

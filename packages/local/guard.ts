@@ -17,7 +17,7 @@ export const foreignRefusal = ({ headers }: IncomingMessage) => {
     : { message: `${found}: this port takes no requests from other pages` }
 }
 
-/** The reason to refuse a request of another user with other credentials, in the form of an AWS error. */
+/** The AWS error with which a request of another user with other credentials is refused. */
 export const credentialsRefusal = ({ headers, socket }: IncomingMessage, credentials: Credentials) =>
   isSignedAs(credentials, headers) || isSameUser(socket)
     ? undefined

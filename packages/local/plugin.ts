@@ -145,7 +145,7 @@ export default class LocalPlugin {
         try {
           readStores(storesFile)
         } catch {
-          // esbuild, which builds it into the functions, has reported the error.
+          // esbuild has already reported the error while building stores.yml into the functions.
           return
         }
         process.send(STORES_CHANGED)

@@ -17,8 +17,8 @@ const printed = (address: string) => {
 type Connection = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>
 
 /**
- * The user who opened a connection of this machine, by the kernel's tables; undefined if they do not tell, as on macOS and
- * Windows. A connection that its owner has closed belongs to nobody.
+ * The user who opened a local connection, according to the kernel's tables; undefined if they do not show it, as on macOS
+ * and Windows. A connection that its owner has closed has no user.
  *
  * @param tables the text of the tables
  */

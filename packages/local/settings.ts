@@ -17,7 +17,7 @@ export type Ports = Readonly<Record<PortName, number>>
 export type Settings = {
   ports: Ports
   dataDir: string
-  /** Whether a change in the source rebuilds the functions, and one in stores.yml restarts the relay. */
+  /** Whether source changes rebuild the functions and changes of stores.yml restart the relay. */
   watch: boolean
 }
 

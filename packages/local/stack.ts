@@ -29,7 +29,7 @@ export type StackOptions = Settings & {
   print?: (line: string) => void
   /** Whether `print` receives the raw output. @default false: only lines for people */
   verbose?: boolean
-  /** Called when the start begins and whenever a component is ready, with the names of the others. @default no call */
+  /** Called with the names of the pending components, at the start and whenever one is ready. @default no call */
   onProgress?: (waiting: readonly string[]) => void
   /** Aborts the start, leaving nothing running. */
   signal?: AbortSignal
@@ -118,7 +118,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   }
   const broken = Promise.withResolvers<string>()
   let [isRestarting, isStopping] = [false, false]
-  /** Queues, keys and event sources depend on the stores, not only the functions. */
+  /** Restarts the relay: queues, keys and event sources depend on the stores as well, not only the functions. */
   const onStoresChanged = async () => {
     if (isRestarting || isStopping) return
     isRestarting = loading = true

@@ -13,7 +13,7 @@ const USAGE = `Starts the relay, its console and a sandbox of the accounting ser
 
 const CLEAR = '\r\u001b[K'
 
-/** Shows on standard error what a start waits for: on a terminal in one line, which it clears for other output. */
+/** Shows the pending components on standard error; on a terminal, on one line that is cleared for other output. */
 const startProgress = ({ stderr }: NodeJS.Process) => {
   const began = performance.now()
   let text = ''

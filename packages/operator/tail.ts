@@ -47,7 +47,7 @@ const lineText = ({ at, from, ...entry }: LogLine) => {
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'FATAL']
 
 /**
- * The most recent matching lines since a time, then, with `follow`, new ones until the signal is aborted.
+ * Yields the most recent matching lines since a time and, with `follow`, new lines until the signal is aborted.
  *
  * @param limit maximum number of past lines
  */
@@ -110,7 +110,7 @@ const lineJson = ({ at, from, level, message, fields }: LogLine) =>
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red', FATAL: 'red' }
 
-/** The last lines that are shown without --since: how many, and how far back. */
+/** The maximum number and age of the lines shown without --since. */
 const RECENT = 10
 const RECENT_MS = 60 * 60 * 1000
 
@@ -122,7 +122,7 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
   const format = json ? lineJson : lineText
   let isWaiting = false
   const onCurrent = () => {
-    if (follow && !isWaiting) stderr.write('Waiting for new lines; Ctrl-C stops it.\n')
+    if (follow && !isWaiting) stderr.write('Waiting for new lines. Press Ctrl-C to stop.\n')
     isWaiting = true
   }
   let lines = 0

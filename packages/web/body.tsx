@@ -5,17 +5,17 @@ import { shortened } from './language.ts'
 import { t } from './persian.ts'
 import { Button, Scrolls } from './pieces.tsx'
 
-/** Deeper or larger parts are folded at first. */
+/** Deeper or larger parts are initially folded. */
 const OPEN = { depth: 4, entries: 100 }
 
-/** Maximum number of entries of a part, and of characters of a text. */
+/** Maximum number of a part's entries and of a text's characters. */
 const SHOWN = { entries: 500, characters: 10_000 }
 
-/** Numbers keep their digits: rials may exceed 2^53. */
+/** Numbers keep all digits: rials may exceed 2^53. */
 const exact = (_name: string, value: unknown, { source = '' }: { source?: string } = {}) =>
   typeof value === 'number' ? JSON.rawJSON(source) : value
 
-/** An object or array, also in a text. */
+/** An object or array, also if it is encoded in a string. */
 const branchIn = (value: unknown): object | undefined => {
   if (typeof value === 'object' && value !== null && !JSON.isRawJSON(value)) return value
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return undefined
@@ -76,7 +76,7 @@ const Branch = ({ name, value, depth, visible, of }: NodeProps & { of: object })
         <Name {...{ name, visible }} />
         {first}
         {!isOpen.value && ` … ${last}`}
-        {typeof value === 'string' && <span class="muted"> {t('JSON in a text')}</span>}
+        {typeof value === 'string' && <span class="muted"> {t('JSON in a string')}</span>}
       </summary>
       {isOpen.value && (
         <>
@@ -113,7 +113,7 @@ type BodyProps = {
   visible?: Visible
 }
 
-/** A body: JSON as a tree that folds, also JSON in its texts; other text as it is. */
+/** A body: JSON as a folding tree, including JSON in strings; other text unchanged. */
 export const Body = ({ label, text, visible = each => each }: BodyProps) => {
   const json = branchIn(text)
   const isCopied = copied.value === text

@@ -1,4 +1,4 @@
-/** Calendar dates, `YYYY-MM-DD`, in the Gregorian and the Jalali calendar, whatever the language of the page. */
+/** Calendar dates, `YYYY-MM-DD`, in the Gregorian and Jalali calendars, independent of the page's language. */
 
 const DAY_MS = 86_400_000
 const persianDay = new Intl.DateTimeFormat('fa-IR-u-ca-persian-nu-latn', {
@@ -11,7 +11,7 @@ export const midnight = (date: string) => new Date(`${date}T00:00:00Z`)
 export const addDays = (date: string, days: number) =>
   new Date(midnight(date).getTime() + days * DAY_MS).toISOString().slice(0, 10)
 
-/** Text with its Persian and Arabic digits as Latin ones. */
+/** Replaces Persian and Arabic digits with Latin ones. */
 export const latinDigits = (text: string) =>
   text
     .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))

@@ -9,7 +9,7 @@ export type Bars = { label: string; tone: Tone; values: readonly number[] }
 const MINUTE = 60_000
 const INTERVALS = [5, 15, 60, 180, 360, 1440].map(minutes => minutes * MINUTE)
 
-/** Maximum number of marks on an axis, without its origin. */
+/** Maximum number of marks on an axis, not counting the origin. */
 const MARKS = { time: 5, amount: 3 }
 
 /** The marks of a scale that includes an amount: multiples of 1, 2 or 5 of a power of ten. */
@@ -20,7 +20,7 @@ const amountMarks = (most: number) => {
   return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, index) => index * step)
 }
 
-/** Round times of the reader's clock within a range. */
+/** Round local times within a range. */
 const timeMarks = (from: number, until: number) => {
   const step = INTERVALS.find(each => (until - from) / each <= MARKS.time) ?? until - from
   const offset = new Date(from).getTimezoneOffset() * MINUTE
@@ -38,7 +38,7 @@ type ChartProps = {
   bars: readonly Bars[]
 }
 
-/** The amounts of several kinds in each interval, as stacked bars; the pointer or the arrow keys show an interval. */
+/** Amounts of several kinds as stacked bars, one for each interval. The pointer or the arrow keys show an interval. */
 export const Chart = ({ title, from, step, bars }: ChartProps) => {
   const count = bars[0]?.values.length ?? 0
   const chosen = useSignal<number | undefined>(undefined)

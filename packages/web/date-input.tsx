@@ -7,7 +7,7 @@ import { choices, language, locale } from './language.ts'
 import { t } from './persian.ts'
 import './date-input.css'
 
-// Browsers only pick Gregorian dates, and silently empty a date that does not exist.
+// Browsers' date pickers are Gregorian only, and silently clear a date that does not exist.
 
 const isPersian = choices.calendar.chosen === 'persian'
 
@@ -17,7 +17,7 @@ const typedDate = (value: string) =>
 
 const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-/** The month before the year: browsers write the Jalali year first, and add its era in English. */
+/** The month before the year: browsers put the Jalali year first and add the era in English. */
 const nameOfMonth = (date: string) => {
   const parts = monthAndYear.formatToParts(midnight(date))
   return ['month', 'year'].map(wanted => parts.find(({ type }) => type === wanted)?.value).join(' ')
@@ -52,7 +52,7 @@ const weeksOf = (first: string) => {
 /** The local day, `YYYY-MM-DD`: the Swedish locale formats dates as ISO 8601. */
 const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
 
-/** Where the arrow keys lead. Horizontally, they follow the direction of the page. */
+/** The days that the arrow keys move by. Left and right follow the direction of the page. */
 const STEPS: Readonly<Record<string, (date: string) => string>> = {
   ArrowRight: date => addDays(date, language === 'fa' ? -1 : 1),
   ArrowLeft: date => addDays(date, language === 'fa' ? 1 : -1),
@@ -64,7 +64,7 @@ const STEPS: Readonly<Record<string, (date: string) => string>> = {
 
 type MonthProps = { value: string | undefined; onChoose: (date: string) => void; onCancel: () => void }
 
-/** A month to choose a day from. */
+/** A month in which a day can be chosen. */
 const Month = ({ value, onChoose, onCancel }: MonthProps) => {
   const focused = useSignal(value ?? today())
   const month = useRef<HTMLDivElement>(null)
@@ -74,7 +74,7 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
     if (isOutside && month.current) month.current.style.insetInline = 'auto 0'
   }, [])
   useLayoutEffect(() => {
-    // The buttons that turn the pages keep their focus.
+    // The buttons for the previous and next month keep the focus.
     if (document.activeElement?.closest('.month > .row')) return
     month.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
   }, [focused.value])
@@ -101,7 +101,7 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
     </button>
   )
   return (
-    // biome-ignore lint/a11y/useSemanticElements: it is not modal, and may be inside a dialog.
+    // biome-ignore lint/a11y/useSemanticElements: not modal, and may be inside a dialog.
     <div ref={month} class="month" role="group" aria-label={t('Days')} onKeyDown={onKeyDown}>
       <div class="row">
         {turn(t('Previous month'), '←', previousMonth)}
@@ -164,7 +164,7 @@ type DateInputProps = {
   onFocus?: (event: TargetedFocusEvent<HTMLInputElement>) => void
 }
 
-/** A date that is typed, for `exactDate`, or chosen from a month of the reader's calendar. */
+/** A date, typed or chosen from a month of the reader's calendar. Parse its text with `exactDate`. */
 export const DateInput = ({ value, ...attributes }: DateInputProps) => {
   const isOpen = useSignal(false)
   const input = useRef<HTMLInputElement>(null)

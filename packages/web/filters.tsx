@@ -47,7 +47,7 @@ export const TextChoice = ({ label, value, onChoose }: FilterProps) => (
   />
 )
 
-/** A filter by day. What is not a date leaves it unchanged and is reported. */
+/** A filter by day. Text that is not a date is reported and leaves the filter unchanged. */
 export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & { kind?: string }) => {
   const id = useId()
   const typed = useSignal<string | undefined>(undefined)
@@ -82,7 +82,7 @@ const TYPING_MS = 100
 
 type SearchProps = { label: string; placeholder: string; onChoose?: FilterProps['onChoose'] }
 
-/** Searches when typing pauses, by default by the parameter `q` of the address. */
+/** Searches when typing pauses; by default, sets the address parameter `q`. */
 export const SearchBox = ({ label, placeholder, onChoose = parameter('q').onChoose }: SearchProps) => {
   const { value } = parameter('q')
   const typed = useSignal<string | undefined>(undefined)

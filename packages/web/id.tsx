@@ -21,7 +21,7 @@ export const copy = async (text: string) => {
   hiding = setTimeout(() => show(''), SHOWN_MS)
 }
 
-/** The beginning and end of a text, whose end often distinguishes it. */
+/** Shortens a text in the middle, since its end often distinguishes it. */
 const middle = (text: string, longest: number) => {
   const characters = [...text]
   if (characters.length <= longest) return text
@@ -34,7 +34,7 @@ const CHECK = 'M4 12.5l5 5L20 6.5'
 
 type IdProps = {
   value: string
-  /** A link to what it identifies; without one, a click on it copies it. */
+  /** A link to the identified item; without it, a click copies the identifier. */
   href?: string | undefined
   kind?: string
   /** How many characters are shown. @default 48 of an address, otherwise 18 */
@@ -43,7 +43,7 @@ type IdProps = {
 
 const ADDRESS = /^https?:\/\//
 
-/** An identifier on one line, shortened in the middle; a click copies all of it. */
+/** An identifier on one line, shortened in the middle. A click copies it in full. */
 export const Id = ({ value, href, kind, longest = ADDRESS.test(value) ? 48 : 18 }: IdProps) => {
   const text = (
     <bdi dir="auto" class="code">

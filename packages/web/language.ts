@@ -1,8 +1,8 @@
 import type { ComponentChild } from 'preact'
 
 /**
- * The language, digits, calendar and appearance of a page: the reader chooses them in the header, and the browser keeps
- * them. They are constant while a page is shown, since a change reloads it; module constants may hold text.
+ * The language, digits, calendar and appearance of a page. The reader chooses them in the header, and the browser keeps
+ * them. A change reloads the page, so module constants may hold text.
  *
  * Each set of pages has its Persian texts next to it, keyed by the English texts:
  *
@@ -36,7 +36,7 @@ const choice = <const Value extends string>(name: string, values: readonly Value
   keep: (value: Value) => localStorage.setItem(name, value),
 })
 
-/** The choices of the reader: the current value, and a function that keeps another one for the next start. */
+/** A preference of the reader: the current value, and a function that stores another one for the next start. */
 export const choices = (() => {
   const language = choice('language', ['en', 'fa'], /^fa\b/.test(navigator.language) ? 'fa' : 'en')
   const { digits, calendar } = READINGS[language.chosen]

@@ -14,8 +14,8 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 /**
  * Registers Persian translations of the service's messages by English templates: `'"{=sku}" needs {needed}'`. Values
  * may be numbers, dates or messages themselves; those with `=` are taken literally. Lists of known messages, with
- * commas, semicolons or full stops between them, are known, too. A template is a text of the programs, or several with
- * `~` between them: a test fails when one of them is not in the programs, so that no rewording loses its translation.
+ * commas, semicolons or full stops between them, are known as well. A template consists of texts of the programs, joined
+ * by `~`. A test fails if one of them is no longer in the programs, so that a rewording cannot lose its translation.
  */
 export const learnMessages = (persian: Record<string, string>) => {
   for (const [english, text] of Object.entries(persian)) {

@@ -14,7 +14,7 @@ export type Item = {
   badge?: Badge | undefined
 }
 
-/** How many pages the bar of a phone shows; the others are behind a button. */
+/** The number of pages in the bar of a phone; the others are behind a button. */
 const ON_PHONE = 4
 
 /** More digits do not fit in the navigation of a phone. */
@@ -36,7 +36,7 @@ const Entry = ({ label, icon, badge }: Omit<Item, 'href'>) => (
   </>
 )
 
-/** The badges of the pages behind the button, as one. */
+/** The combined badge of the pages behind the button. */
 const badgeOf = (items: readonly Item[]): Badge => {
   const badges = items.flatMap(({ label, badge }) => (badge ? [{ label, text: badge[0] }] : []))
   const [first] = badges
@@ -48,7 +48,7 @@ const badgeOf = (items: readonly Item[]): Badge => {
 /** The links to all pages: a sidebar, or a bar at the bottom of a phone. */
 export const Navigation = ({ items, current }: { items: readonly Item[]; current: string }) => {
   const isOpen = useSignal(false)
-  // Before the new page is visible: a later effect would close what its reader has opened since.
+  // Runs before the new page is visible: a later effect would close what the reader has opened since.
   useLayoutEffect(() => {
     isOpen.value = false
   }, [current])

@@ -65,7 +65,7 @@ export const COMMON = {
   Light: 'روشن',
   Dark: 'تیره',
   'Copy {text}': 'کپی {text}',
-  'JSON in a text': 'JSON درون متن',
+  'JSON in a string': 'JSON درون متن',
   'and {count} more': 'و {count} مورد دیگر',
 }
 

@@ -37,7 +37,7 @@ const Choice = <Value extends string>({ label, of: { chosen, keep }, names }: Ch
   )
 }
 
-/** A menu of the reader's choices. Its button names both languages, for readers of the other one. */
+/** A menu of the reader's preferences. Its button names both languages, for readers of the other one. */
 export const Preferences = () => (
   <>
     <button type="button" class="preferences small" popovertarget="preferences">

@@ -1,4 +1,4 @@
-/** Where the programs join two texts, for the test that looks for both in the programs. */
+/** Marks where the programs join two texts, for the test that searches the programs for both. */
 export const JOINT = '~'
 
 /** Messages of the accounting service, on its own pages and to the relay, in the terms of Iranian accountants. */

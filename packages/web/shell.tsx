@@ -39,7 +39,7 @@ type ShellProps = {
   links?: readonly Item[]
   /** By the names of pages. */
   badges: Readonly<Record<string, Badge>>
-  /** What stands above every page. */
+  /** The header of every page. */
   children?: ComponentChildren
 }
 
@@ -90,7 +90,7 @@ const followKeys = () => {
   return () => document.removeEventListener('keydown', onKey)
 }
 
-/** What stands around every page: brand, connection, navigation, notices and dialogs. */
+/** The frame of every page: brand, connection, navigation, notices and dialogs. */
 export const Shell = ({ title, brand, waiting, pages, links = [], badges, children }: ShellProps) => {
   const main = useRef<HTMLElement>(null)
   const { hash, path } = route.value
@@ -113,7 +113,7 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
       }),
     [waiting, title],
   )
-  // Before the new page is visible: a later effect would close what its reader has opened since.
+  // Runs before the new page is visible: a later effect would close what the reader has opened since.
   useLayoutEffect(() => {
     hideToast()
     closeDialog()
@@ -156,7 +156,7 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
   )
 }
 
-/** Shows pages that follow their address and the changes that a stream tells. */
+/** Shows pages, which follow their address and the changes reported by a stream. */
 export const start = (shown: ComponentChildren, stream: string) => {
   followAddress()
   listen(stream)
@@ -208,13 +208,13 @@ type Spec<S extends Resources> = {
   announce?: (before: DataOf<S>, after: DataOf<S>) => string | undefined
 }
 
-/** A page: it shows its data as soon as they are read, says why it cannot, and follows their changes. */
+/** A page: shows its data or why they cannot be read, and follows their changes. */
 export const page =
   <S extends Resources>(spec: Spec<S>, View: (props: DataOf<S> & { route: Route }) => ComponentChildren) =>
   ({ route }: { route: Route }) => {
     const { data, fresh, error } = useResources(spec.reads(route))
     const title = spec.title(route)
-    // While the connection is broken, what is shown stays.
+    // While the connection is broken, the shown data stays.
     const failed =
       error !== undefined && !(data !== undefined && error instanceof Refusal && error.status === 0)
     const before = useRef<{ hash: string; data: DataOf<S> }>(undefined)

@@ -57,7 +57,7 @@ const onAnyNode = (example: string): Change => [example, './once.ts', './once.mj
 /** The checks that an example fails with these changes to it or the package; without changes, all pass. */
 type Case = [example: string, names: string, ...changes: Change[]]
 
-/** Each unchanged example, and some stores that fail. */
+/** Every unchanged example, and some failing stores. */
 const CASES: Case[] = [
   [CONSUMER, ''],
   [PY_CONSUMER, ''],
@@ -70,7 +70,7 @@ const CASES: Case[] = [
   [TS, 'time-outs', FORGETFUL],
 ]
 
-/** For `npm run proof -- conformance`: a failing store for each check, in several languages. */
+/** A failing store for each check, in several languages; run by `npm run proof -- conformance`. */
 const MORE: Case[] = [
   [CONSUMER, '', onAnyNode(CONSUMER)],
   [TS, '', onAnyNode(TS)],
@@ -99,7 +99,7 @@ const MORE: Case[] = [
 ]
 
 const cases = process.env.CONFORMANCE_ALL === undefined ? CASES : [...CASES, ...MORE]
-/** The arguments with which an example's program succeeds if it and the modules of the example are installed. */
+/** Arguments that make an example's program succeed if it and the modules of the example are installed. */
 const probeOf = (example: string) => (example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version'])
 const examplesOf = [...new Set(cases.map(([example]) => example))]
 const missing = examplesOf.filter(each => spawnSync(programOf(each), probeOf(each)).status !== 0)

@@ -93,7 +93,7 @@ export type TableOptions = {
 /** A model of DynamoDB tables with the features that the relay uses. */
 export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOptions = {}) => {
   const tables = new Map(Object.keys(KEYS).map(name => [name, new Map<string, Item>()]))
-  /** The sparse indexes of the orders, by name and key: they may lag behind the table. */
+  /** The sparse indexes of the orders, by name and key. They may lag behind the table. */
   const indexes = new Map(Object.keys(INDEXES).map(name => [name, new Map<string, Item>()]))
   /** The times at which deliveries are deleted. */
   const expiring = new Map<string, number>()

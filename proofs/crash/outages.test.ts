@@ -65,7 +65,7 @@ test('while the API key is wrong, delays calls and handles other events; then us
       1002: { ...PAID, at: 2 * MINUTE, mayRetry: true },
     },
     warm: true,
-    // Before, it would check the first order, and the webhook would wait behind the failing check.
+    // An earlier run would check the first order, and the webhook would wait behind the failing check.
     reconcileAt: every(MINUTE, 2 * HOUR).slice(11),
     lasting: { pages: ['service-unauthorized'], from: 13 * MINUTE, until: HOUR },
     happens({ clock, cloud: { parameters }, stores, elapsed }) {
@@ -100,7 +100,7 @@ test('raises an alarm for a secret rotated without the relay, and accepts the re
   within(alarms.raisedAt('signature-failures'), 2 * MINUTE, 15 * MINUTE)
 })
 
-/** Twenty orders from the beginning of an outage on, and the times after it at which they are paid. */
+/** Creates twenty orders during an outage; returns the latest payment after its end, and the number of receives. */
 const waitThrough = async (
   until: number,
   outage: NonNullable<Scenario['outage']>,
@@ -137,7 +137,7 @@ const waitThrough = async (
   return { last: Math.max(...paid.values()), receives: receives.reduce((sum, each) => sum + each) }
 }
 
-test('tries everything that waited through a ten-minute outage within a minute of its end', async () => {
+test('retries all waiting events within a minute of the end of a ten-minute outage', async () => {
   const until = 11 * MINUTE
   const { last } = await waitThrough(until, without('service', until), ['breaker-open'])
   expect(last).toBeLessThan(MINUTE)
@@ -152,13 +152,13 @@ test('an order that the service never answers delays the others by no more than 
   }
 })
 
-test('while only reads succeed, tries few events, and everything once creates succeed', async () => {
+test('retries few events while only reads succeed, and all of them once creates succeed', async () => {
   const until = 61 * MINUTE
   const fails: Scenario['outage'] = (place, elapsed) =>
     place === 'worker: call create' && elapsed > MINUTE && elapsed < until ? new Error('down') : undefined
   const { last, receives } = await waitThrough(until, fails, [])
   expect(last).toBeLessThan(1.5 * MINUTE)
-  // Twenty creates at most thirteen times by the schedule, and two more a minute, with the payments behind them.
+  // Thirteen scheduled attempts of each create, two more a minute in total for recovery, and as many of the payments.
   expect(receives).toBeLessThan(2 * (20 * 13 + 60 * 2))
 })
 

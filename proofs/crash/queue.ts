@@ -8,7 +8,7 @@ export type QueuedMessage = {
   sentAt: number
   /** Invisible until this time. */
   visibleAt: number
-  /** The time of each receive, and of each change that made it visible. */
+  /** The times of the receives and of the changes that made the message visible. */
   receivedAt: number[]
   releasedAt: number[]
   deletedAt?: number

@@ -123,7 +123,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       },
     },
   },
-  'a payment is withdrawn at once': {
+  'a payment is withdrawn immediately': {
     orders: {
       1001: { createdBy: 'service', pays: true, withdraws: { what: 'payment', after: 100 }, mayRetry: true },
     },
@@ -298,7 +298,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     },
     happens: ({ clock, sender }) => clock.after(6 * MINUTE, () => sender.replay(0)),
   },
-  'the webhook after the review never arrives, and the invoice is edited meanwhile': {
+  'the webhook after the review never arrives, and the invoice is edited in the meantime': {
     orders: {
       1001: {
         ...REFUNDED,

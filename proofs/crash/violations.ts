@@ -74,8 +74,7 @@ const waitViolations = (run: Run): string[] =>
 const NO_TIMES = { receivedAt: [], releasedAt: [] }
 
 /**
- * Retries happen at the announced time, since the visibility timeout was extended by the requested delay, or earlier if
- * the event was released.
+ * Retries happen when the extended visibility timeout ends, or earlier if the event is released.
  */
 const retryViolations = ({ world, faults, scenario }: Run): string[] =>
   (scenario.chance === undefined ? world.retries : []).flatMap(({ queue, messageId, at, seconds }) => {

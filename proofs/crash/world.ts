@@ -281,7 +281,7 @@ const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault
 export type World = ReturnType<typeof assemble>
 
 export type Scenario = Conditions & {
-  /** Events besides the lifecycles of the orders. */
+  /** Additional events, besides the lifecycles of the orders. */
   happens?: (world: World) => void
 }
 

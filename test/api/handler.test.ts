@@ -480,7 +480,7 @@ test.each([
   expect(await queued()).toHaveLength(status === 202 ? 1 : 0)
 })
 
-test('whatever is accepted can be stored together', async () => {
+test('all accepted requests of an order fit into one item', async () => {
   const id = '5d2f3a6e-1111-4111-8111-111111111111'
   const euros = { code: '€'.repeat(100), message: '€'.repeat(999), field: '"'.repeat(60) }
   const text = JSON.stringify({ error: euros, more: '"'.repeat(60) })

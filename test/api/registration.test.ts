@@ -106,7 +106,7 @@ describe('a registration is refused', () => {
     expect(await put(body, options)).toMatchObject({ status, body: { error: { code } } })
   })
 
-  test('for a store that an operator has configured, with the remedy', async () => {
+  test('for a store whose feed an operator has configured, and names the remedy', async () => {
     const { body } = await put({ url: URL }, { key: 'key-of-shop' })
     expect(body.error.message).toBe(
       'The operator of the relay has configured the feed of the store "shop" as an SQS queue: ask for "feed: http" ' +

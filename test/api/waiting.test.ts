@@ -60,7 +60,7 @@ const reads = () =>
     .filter(input => input.includes('"ConsistentRead":false') && input.includes(stack.settings.ordersTable))
 
 // What a withdrawal of each request is answered is in test/e2e/relay.ts.
-test('a withdrawal comes before a create that waits for the service to be available again', async () => {
+test('a withdrawal precedes a create that waits for the service to be available again', async () => {
   expect(await ask()).toMatchObject({ status: 202, body: { ...order, state: 'waiting' } })
   world.now += 60_000
   const withdrawn = { status: 202, body: { of: 'create', state: 'waiting' } }
@@ -89,7 +89,7 @@ describe('the wait', () => {
     expect(world.pauses.filter(pause => pause < 50)).toEqual([])
     // One for the limit of open requests, and one after each pause.
     expect(reads()).toHaveLength(1 + world.pauses.length)
-    // Nothing is lost: the request is queued, and a read says that the order is on its way.
+    // Nothing is lost: the request is queued, and a read reports the pending order.
     expect(await stack.taken(ordersQueueUrl)).toMatchObject([{ delivery: body.id }])
     const requests = [{ id: body.id, kind: 'create', state: 'waiting' }]
     const relay = { version: 0, updated_at: new Date(asked).toISOString(), requests }
@@ -159,7 +159,7 @@ describe('the wait', () => {
     expect(JSON.stringify(stored?.order.ended)).not.toContain('replaced')
   })
 
-  test('ends at once when more messages are in the queue than the worker takes in that time', async () => {
+  test('ends immediately if the queue has more messages than the worker handles in that time', async () => {
     const others = Array.from({ length: 101 }, (_, index) => ({ ...order, external_id: `${index}` }))
     const send = (other: typeof order) =>
       sendInOrder(stack.sqs, ordersQueueUrl, other, { id: randomUUID(), json: '{}' })
@@ -178,7 +178,7 @@ describe('the wait', () => {
     expect(looks()).toBe(2)
   })
 
-  test('ends at once behind an import, which is no failed wait, and announces what is accepted', async () => {
+  test('ends immediately behind an import, which is not a failed wait, and announces the accepted request', async () => {
     const orders = orderRepository(stack.dynamodb, stack.settings.ordersTable, { random: () => 0.5 })
     world.meanwhile = () =>
       orders
@@ -210,7 +210,7 @@ describe('the wait', () => {
   })
 
   test('that fails for three orders is not repeated for a second, then two, until one succeeds', async () => {
-    // A wait of less than a second says nothing.
+    // A wait of less than a second proves nothing.
     await ask({ prefer: 'wait=1' })
     await failTwice()
     const seen = [await waits(), await waits(), await waits(750), await waits(1499)]

@@ -11,7 +11,7 @@ const STACK = 'order-relay-production'
 const TABLE = 'order-relay-production-orders'
 const BUCKET = { Type: 'AWS::S3::Bucket' }
 const BUCKET_NAME = { OutputKey: 'ServerlessDeploymentBucketName', OutputValue: 'bucket' }
-/** As long as whole stacks are. */
+/** As long as complete stacks. */
 const ROLE = { Type: 'AWS::IAM::Role', Properties: { Description: 'x'.repeat(60_000) } }
 
 type Resources = Record<

@@ -13,7 +13,7 @@ const budget = v.looseObject({
   ),
 })
 
-/** What switches a resource off, whichever type it has. */
+/** Properties that disable a resource of any type. */
 const OFF: Readonly<Record<string, unknown>> = {
   ...{ Enabled: false, State: 'DISABLED', ActionsEnabled: false, AutoDeploy: false },
 }
@@ -24,7 +24,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   ...{ ShiftRole: 'codedeploy', BackupRole: 'backup' },
 }
 
-/** What would silently have no effect: parts that are switched off, or that reach or admit nobody. */
+/** Parts without effect: they are disabled, or reach or admit nobody. */
 export function* effectViolations(template: Resolved) {
   for (const { id, Properties } of template.resources)
     for (const [property, value] of Object.entries(OFF))

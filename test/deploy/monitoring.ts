@@ -263,7 +263,7 @@ export function* queryViolations(template: Resolved, recorded: readonly Line[]) 
       [...Properties.FilterPattern.matchAll(/\$\.(\w+) (!?)= "(.*?)"/g)].every(
         ([, field = '', not, value]) => (line[field] === value) === (not === ''),
       )
-    // API Gateway writes a hyphen in place of what a request that it refuses does not have.
+    // API Gateway writes a hyphen for values that a refused request lacks.
     const refused = { route: 'POST /webhook', status: '429', integrationLatency: '-' }
     if (!counts(refused)) yield `${id}: does not count a request that API Gateway refuses`
     for (const other of [{ integrationLatency: '12' }, { status: '200' }, { route: '$default' }])

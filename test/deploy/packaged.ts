@@ -20,7 +20,7 @@ const template = v.pipe(
 )
 export type Template = v.InferOutput<typeof template>
 
-/** The stores of the crash harness, and that of the probe. */
+/** The stores of the crash harness and of the probe. */
 export const STORES: readonly Store[] = [...CRASH_STORES, { source: PROBE_SOURCE, feed: 'sqs' }]
 
 /** Settings other than the defaults of serverless.yml, so that a setting without effect is noticed. */

@@ -80,7 +80,7 @@ export function* typeViolations({ resources }: Resolved) {
   }
 }
 
-/** Whether messages end in a queue: it is neither consumed nor a feed. */
+/** Whether messages stay in a queue: it is neither consumed nor a feed. */
 export const isLast = (name: string, { RedrivePolicy }: Properties): boolean =>
   RedrivePolicy === undefined && !STORES.some(store => fullFeedName(`${STACK}-`, store) === name)
 
@@ -119,7 +119,7 @@ export function* queueViolations(template: Resolved, uses: Uses) {
       yield `${id}: has the low throughput of a FIFO queue`
     for (const reader of FUNCTIONS) {
       const target = aliasOf(template, reader).arn
-      // A scheduled function releases messages of others.
+      // A scheduled function releases messages that other functions received.
       if (scheduled.has(target)) continue
       const isRead = mappings.some(
         each => each.Properties.EventSourceArn === arn && each.Properties.FunctionName === target,

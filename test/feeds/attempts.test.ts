@@ -37,14 +37,14 @@ const feederWith = (feedAttempts: string) =>
     settings: { ...stack.settings, feedAddresses: 'loopback', feedAttempts },
   })
 
-/** Sends a message of the order; `source` has the queue. */
+/** Sends a message of the order to the queue of `source`. */
 const send = (queueUrl = stack.webFeedUrl) =>
   stack.send(queueUrl, order, {
     ...{ event: 'order.updated', delivery: 'm', data: order },
     delivery: `m-${count}`,
   })
 
-/** Receives what is visible and delivers it; returns whether all was accepted. */
+/** Receives and delivers the visible messages; returns whether all were accepted. */
 const feed = async (handler: ReturnType<typeof createFeeder>, queueUrl = stack.webFeedUrl) => {
   const event = await stack.receive(queueUrl)
   if (event.Records.length === 0) return undefined
@@ -63,7 +63,7 @@ const attempts = async () => {
 
 const visibleAt = (at: string | undefined) => (Date.parse(at ?? '') - Date.now()) / 1000
 
-test('each attempt is recorded with its outcome, and a failed one can be repeated at once', async () => {
+test('each attempt is recorded with its outcome, and a failed one can be repeated immediately', async () => {
   const handler = feederWith('all')
   status = 503
   await send()
@@ -93,7 +93,7 @@ test('each attempt is recorded with its outcome, and a failed one can be repeate
   expect(Number(item?.expires_at?.N) - Date.now() / 1000).toBeGreaterThan(ATTEMPT_TTL_SECONDS - 60)
 })
 
-test('a store that was not called is told from one that refused', async () => {
+test('the record distinguishes a store that was not called from one that refused', async () => {
   const handler = feederWith('all')
   order = { ...order, source: 'self' }
   await send(stack.selfFeedUrl)
@@ -143,7 +143,7 @@ test('with "failures", an accepted message is recorded only if it had failed', a
   expect((await attempts()).map(({ outcome }) => outcome)).toEqual(['failed', 'accepted'])
 })
 
-test('an attempt that cannot be recorded changes nothing else', async () => {
+test('a failure to record an attempt affects nothing else', async () => {
   const handler = feederWith('all')
   stack.faults.set('PutItem', 'before')
   await send()

@@ -161,7 +161,7 @@ describe('a failed message', () => {
       ['a', 'c'],
       ['a', 'b'],
     ])
-    // SQS delivers nothing of a message group in which a message is in flight: releasing the first one suffices.
+    // SQS delivers no message of a group while one is in flight, so releasing the first one is enough.
     const QueueUrl = stack.webFeedUrl
     expect(delays()).toEqual([
       { QueueUrl, Entries: [entry('0', 'a', 30)] },

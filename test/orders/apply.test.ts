@@ -325,7 +325,7 @@ describe('a refusal', () => {
     expect(nextCall(apply(kept.order, webhook('paid')).order)).toMatchObject({ to: 'payment' })
   })
 
-  test('in a status that has since changed sends the request again at once', () => {
+  test('in a status that has since changed immediately sends the request again', () => {
     const { order: next } = applyAll(having(undefined, open('refund')), refused('refund'), read('invoiced'))
     expect(nextCall(next)).toMatchObject({ to: 'refund' })
     // Only once, regardless of the service's response.

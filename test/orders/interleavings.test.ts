@@ -222,7 +222,7 @@ const explore = async (start: World): Promise<{ worlds: number; violated: string
 const all = ['create', 'payment', 'refund'] as const
 const paid = ['create', 'payment'] as const
 
-/** The most faults of a life: `npm run proof -- interleavings` explores two. */
+/** Maximum number of faults for each order; `npm run proof -- interleavings` explores two. */
 const MOST_FAULTS = Number(process.env.INTERLEAVINGS_FAULTS ?? 1)
 
 const short = { stocked: false }

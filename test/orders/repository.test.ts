@@ -203,7 +203,7 @@ describe('an order', () => {
   })
 })
 
-test('records a failing event until the next save, unless the order has been saved meanwhile', async () => {
+test('records a failing event until the next save, unless the order has been saved in the meantime', async () => {
   const order = orderOf('failing')
   const [since, before] = [NOW - 9000, NOW - 1].map(time => new Date(time).toISOString()) as [string, string]
   const failing: Failing = {
@@ -267,7 +267,7 @@ describe('a save', () => {
 })
 
 // test/reconcile tests the growing intervals of checks.
-test('does not postpone a check when the order has changed meanwhile', async () => {
+test('does not postpone a check if the order has changed in the meantime', async () => {
   const order = orderOf('faster', { doubt: 'now' })
   await save(order, 0)
   await save(orderOf('faster', { result: result('faster', 'paid') }), 1)

@@ -22,7 +22,7 @@ const refusesCalls = async () => {
 }
 const worker = createWorker({ ...stack, telemetry, http: refusesCalls, ...runtime })
 
-/** The webhook's endpoint; the worker follows, unless it is down. */
+/** The webhook endpoint, followed by the worker unless it is down. */
 let isWorkerDown = false
 const endpoint = await startServer(async ({ headers }, body) => {
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
@@ -44,7 +44,7 @@ const probe = (settings = { ...stack.settings, webhookUrl: `${endpoint.url}/webh
   )
 const seen = () => recorded.counted().filter(name => name === 'ProbeSeen').length
 
-test('a probe goes through the endpoint, the queue and the worker to its feed, and leaves one order for a day', async () => {
+test('a probe passes through the endpoint, the queue and the worker to its feed, and leaves one order for a day', async () => {
   const left = { event: 'order.updated', delivery: randomUUID() }
   await stack.send(probeQueueUrl, { source: PROBE_SOURCE, external_id: 'earlier' }, left)
   await probe()

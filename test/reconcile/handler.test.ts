@@ -132,7 +132,7 @@ describe('an event that failed because of the service', () => {
   const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 })
   const iso = (minutes: number) => new Date(NOW + minutes * MINUTE_MS).toISOString()
 
-  /** Queues an event, receives it as the worker does, and hides it until ten minutes after its failure. */
+  /** Queues an event, receives it like the worker, and hides it until ten minutes after its failure. */
   const fail = async (changes: Partial<Failing> = {}, order = key) => {
     const delivery = randomUUID()
     await stack.send(stack.settings.ordersQueueUrl, order, { delivery })
@@ -180,7 +180,7 @@ describe('an event that failed because of the service', () => {
   }
   const outages = () => recorded.counted().filter(name => name === 'ServiceUnavailable').length
 
-  test('is released in the same run that saw the outage', async () => {
+  test('is released in the run that detected the outage', async () => {
     const visible = await fail()
     isDownFor(2)
     await runOnce()
@@ -189,7 +189,7 @@ describe('an event that failed because of the service', () => {
     expect(outages()).toBe(0)
   })
 
-  test('is read in turn with the others of its store, of which three prove an outage', async () => {
+  test('is read in turn with the other events of its store; three unanswered reads prove an outage', async () => {
     for (const external_id of ['a', 'b', 'c', 'd']) await fail({}, { ...key, external_id })
     isDownFor(3)
     await runOnce(reconcilerAt(1000))
@@ -211,7 +211,7 @@ describe('an event that failed because of the service', () => {
     expect(await visible()).toEqual([])
   })
 
-  test('stays hidden when it has been received again since', async () => {
+  test('stays hidden if it has been received again', async () => {
     const visible = await fail()
     const [handle = ''] = (await orders.get(key))?.failing_handles ?? []
     expect(await releaseMessages(stack.sqs, stack.settings.ordersQueueUrl, [handle])).toBe(true)

@@ -51,7 +51,7 @@ export const undocumented = (method: string, path: string, status: number, body:
   return errorsOf(`api#/${at.map(escaped).join('/')}`, body)
 }
 
-/** Why a feed message does not match docs/feeds.asyncapi.json, or has a field that it lacks; undefined if it does. */
+/** How a feed message deviates from docs/feeds.asyncapi.json, including unknown fields; undefined if it matches. */
 export const undocumentedMessage = (message: { event: string }): string | undefined => {
   const name = message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'
   const unknown = Object.keys(message).find(field => !(field in FEEDS.components.schemas[name].properties))

@@ -82,7 +82,7 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
             registered: isPaidAgain ? [1] : withdraws.surely ? [0] : [0, 1],
             others: ['withdrawn', 'duplicate'],
           },
-          // A withdrawal that is sent again, or of a request that was refused for good, finds nothing to withdraw.
+          // A repeated withdrawal, or the withdrawal of a rejected request, finds nothing to withdraw.
           withdrawal: {
             registered: withdraws.surely ? [1] : [0, 1],
             others: wasFaster && !isPaidAgain ? ['rejected'] : ['rejected', 'duplicate'],
@@ -94,7 +94,7 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
       ...{ status: undefined, documents: [], holdsPayment: false },
       requests: {
         payment: all('rejected', 'withdrawn'),
-        // Nothing can be registered or held that a withdrawal could not take back.
+        // No request can be registered or held, which a withdrawal could not undo.
         ...(withdrawal && { withdrawal: { ...withdrawal, others: ['duplicate'] } }),
       },
     }

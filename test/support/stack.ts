@@ -18,7 +18,7 @@ export const STORES: readonly Store[] = [
   { source: 'self', feed: { disable_after: 24 * 60 * 60 } },
 ]
 
-/** The resources of a stack with these stores on the embedded AWS services. */
+/** The resources of a stack with these stores, on the embedded AWS services. */
 export const startStack = async (stores = STORES) => {
   const resources = { prefix: '', stores }
   const parts = await startParts({ tables: tablesOf(resources), queues: queuesOf(resources) })

@@ -354,7 +354,7 @@ describe('with deleteOrdersAfterDays', () => {
       (item.external_id?.S ?? entryOf(item).external_id) === external_id ? [Number(expires_at?.N)] : [],
     )
 
-  test('a settled order expires after its last change, and not while an event of it fails', async () => {
+  test('a settled order expires after its last change, but not while one of its events fails', async () => {
     await run(record('1', webhook('kept', 'needs_review')))
     expect(await expiryOf('orders', 'kept')).toEqual([Number.NaN])
     elapsed = DAY
@@ -368,7 +368,7 @@ describe('with deleteOrdersAfterDays', () => {
     expect(await expiryOf('orders', 'kept')).toEqual([Number.NaN])
   })
 
-  test('the versions of an order that returns after its deletion are above those before it', async () => {
+  test('an order that returns after its deletion continues with higher versions', async () => {
     const versionOf = async () => (await stack.taken(stack.shopFeedUrl)).map(({ version }) => Number(version))
     await run(record('1', webhook('returning')))
     const [before = 0] = await versionOf()

@@ -1,4 +1,4 @@
-// npm run demo, or npm run demo -- <connector> for that of a connector.
+// npm run demo, or npm run demo -- <connector> for the demo of a connector.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -108,7 +108,7 @@ export const partiesOf = (
     accountant: {
       stock: (sku: string, name: string, stock: number) =>
         send('PUT', `${sandbox}/panel/products/${sku}`, { name, stock }),
-      /** Makes the order API answer 503 for a time. */
+      /** Makes the order API answer 503 for the given time. */
       breakService: (outage: { seconds: number; retryAfter: number }) =>
         send('POST', `${sandbox}/panel/faults`, { kind: 'error', status: 503, ...outage }),
       /** The status after it. */

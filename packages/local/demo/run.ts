@@ -7,7 +7,7 @@ import { type Stack, startStack } from '../stack.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** An action, and what must be observed afterwards. */
+/** An action and its expected observation. */
 export type Step<Parties> = readonly [
   where: string,
   what: string,
@@ -17,7 +17,7 @@ export type Step<Parties> = readonly [
 
 export type Demo<Parties> = {
   steps: readonly Step<Parties>[]
-  /** Who takes part, and how they leave. */
+  /** The participants, and a function that stops them. */
   partiesOf: (stack: Stack, dataDir: string) => Promise<Parties & { close: () => unknown }>
   /** What to look at afterwards, with `--stay`. */
   look: (stack: Stack, parties: Parties) => string
@@ -47,7 +47,7 @@ const play = async <Parties>(
 }
 
 /**
- * Runs a demo on a stack of its own, with separate ports and data, so that it can run alongside `npm start`. Ends the
+ * Runs a demo on a separate stack with its own ports and data, so that it can run alongside `npm start`. Exits the
  * process.
  */
 export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>): Promise<never> => {
@@ -61,7 +61,7 @@ export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>
     const ports = await freePorts()
     const stack = await startStack({
       ...{ ports, dataDir, watch: false, signal: stopping.signal, withConsole: stays },
-      onNextConsoleUrl: url => say(`For another session of the console: ${url}`),
+      onNextConsoleUrl: url => say(`Address for another console session: ${url}`),
       ...(verbose && { verbose, print: say }),
     })
     try {
@@ -71,7 +71,7 @@ export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>
         say(failed === undefined ? `\nAll ${steps.length} steps were observed.` : `\nNot observed: ${failed}`)
         process.exitCode = failed === undefined ? 0 : 1
         if (stays && !stopping.signal.aborted) {
-          say(`${look(stack, parties)}\nCtrl-C stops everything.`)
+          say(`${look(stack, parties)}\nPress Ctrl-C to stop everything.`)
           const stopped = new Promise(resolve => stopping.signal.addEventListener('abort', resolve))
           await Promise.race([stopped, stack.broken])
         }

@@ -41,7 +41,7 @@ const FAILURES = {
 }
 const UNKNOWN = 'The order is not registered.'
 const ORDER_FAILURES = { ...FAILURES, 404: error(UNKNOWN) }
-/** The service answers a change with them, too. */
+/** The service also answers changes with them. */
 const CHANGE_FAILURES = { ...FAILURES, 404: error(UNKNOWN, requestHeaders) }
 
 const accepted = (when: string) => ({
@@ -128,7 +128,7 @@ const read = (operationId: string, summary: string) => {
 const withdraw = (of: string, operationId: string, more = '') =>
   operation(operationId, `Withdraw the ${of} that still waits`, [id, source, prefer], {
     responses: {
-      200: done('The request is withdrawn, or nothing was left to withdraw.', 'Withdrawn'),
+      200: done('The request is withdrawn, or nothing is left to withdraw.', 'Withdrawn'),
       ...accepted(WAITS),
       409: error(`Nothing is withdrawn: the ${of} is registered.${more}`, requestHeaders),
       ...CHANGE_FAILURES,

@@ -55,7 +55,7 @@ const refusal = v.object({
 const state = v.pipe(
   v.picklist(REQUEST_STATES),
   v.description(
-    '`waiting` and `held` are open, the others final. `duplicate` is a success: the service had registered the request before, perhaps by an attempt whose answer was lost; a withdrawal found nothing left to withdraw.',
+    '`waiting` and `held` are open, the others final. `duplicate` is a success: the service had registered the request before, possibly by an attempt whose response was lost; a withdrawal found nothing left to withdraw.',
   ),
 )
 
@@ -98,7 +98,7 @@ const message = {
   cause: v.pipe(
     v.object({
       event: text('The event of the order queue.'),
-      delivery: text('Its id: that of the webhook, or of the request.'),
+      delivery: text('Its id: the id of the webhook or of the request.'),
     }),
     v.description('The cause of the message.'),
   ),

@@ -117,7 +117,7 @@ test('every message and response in docs/integrate.md matches the documents', ()
 type Field = { type?: string | string[]; anyOf?: Field[]; format?: string; items?: Fields } & Partial<Fields>
 type Fields = { properties: Record<string, Field>; required: string[] }
 
-/** The path, type and presence of every field of a schema, as docs/integrate.md names them. */
+/** The path, type and presence of every field of a schema, as listed in docs/integrate.md. */
 const fieldsOf = ({ properties, required }: Fields, parent = ''): string[][] =>
   Object.entries(properties).flatMap(([name, field]) => {
     const [type = ''] = [field.type ?? field.anyOf?.[0]?.type ?? ''].flat()

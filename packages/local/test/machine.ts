@@ -102,7 +102,7 @@ export const machineTests = () => {
     method = 'POST',
   ): Promise<{ status: number | undefined; cors: string[]; keepAlive: string; body: string }> => {
     const all = Object.entries({ authorization: signedAs(accessKeyId), ...headers, ...more })
-    // A separate connection, since its user is read once.
+    // A separate connection, since the user of a connection is read only once.
     const agent = new Agent({ keepAlive: true })
     const sent = request({
       agent,

@@ -179,7 +179,7 @@ describe('in a copy of the project', () => {
     await started.printed(READY)
     await appendFile(stores, '  - source: third\n    fed: sqs\n')
     await started.printed(/Cannot read .*stores\.yml:$/m)
-    // New threads load the functions as they were.
+    // New threads load the unchanged functions.
     const reads = Array.from({ length: 20 }, () =>
       fetch(`${urlOf(settings.ports.relay)}/api/v1/orders/1/?source=demo-shop`, {
         headers: { authorization: 'Bearer local-demo-shop' },

@@ -230,7 +230,7 @@ export const balance = (evidence: Evidence) => {
     /** States of all requests of the orders that changed. */
     stored: counts(lists.stored),
     orders: { known: known.length, asked: compared.length, agree: compared.length - disagreements.length },
-    /** Why orders were not compared with the service, and how many. */
+    /** The number of orders that were not compared with the service, for each reason. */
     unread: [...unread].map(([reason, { length: orders }]) => ({ reason, orders })),
     /** Messages that wait for a person, regardless of their age. */
     left,

@@ -92,7 +92,7 @@ const lastWords = async (store: StoreProcess | undefined) => {
   const last = printed.split('\n').slice(-LAST_LINES)
   return printed === ''
     ? ''
-    : ['; it printed last:', ...last.map(line => line.slice(0, 300))].join('\n        ')
+    : ['; its last output:', ...last.map(line => line.slice(0, 300))].join('\n        ')
 }
 
 /**
@@ -210,7 +210,7 @@ const textAt = async (place: string): Promise<string> => {
   }
 }
 
-/** Removes the messages that an earlier run has left in a queue, unless one of a real order waits there. */
+/** Removes the messages that an earlier run left in a queue, unless the queue has a message of a real order. */
 const removeLeftovers = async (context: Context, queue: string, patience: Patience) => {
   let isReal = false
   const visit = async ({ body }: QueueMessage) => {

@@ -178,7 +178,7 @@ export const storeProcess = (
 ) => {
   const printed: string[] = []
   let child: ChildProcess | undefined
-  /** Its exits without being killed, and how many there were when it was last started. */
+  /** The unexpected exits, and their number at the last start. */
   const exits: string[] = []
   let former = 0
   let isKilled = false

@@ -13,7 +13,7 @@ const LIMIT = 200
 
 const key = { source: v.string(), external_id: v.string() }
 
-/** What stores received, as in `relay feeds`. */
+/** The messages that stores received, as in `relay feeds`. */
 export const feedsRoutes = (context: Context, live: Live) => {
   const retries = createJobs(context, live, 'retries')
   return [

@@ -54,7 +54,7 @@ const pageOf = (context: Context, { show, since, until, ...filter }: Filter): Pr
 
 const key = { source: v.string(), external_id: v.string() }
 
-/** One retry of several orders at a time. */
+/** The job of a bulk retry; only one runs at a time. */
 const RETRY = 'retry'
 
 export const orderRoutes = (context: Context, live: Live, readings: Readings) => {

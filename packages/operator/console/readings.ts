@@ -11,17 +11,17 @@ type Command = keyof typeof KINDS
 /** Maximum number of messages read from a queue and shown; a plan contains all selected ones. */
 const LIMIT = 1000
 
-/** How long a reading is kept, in milliseconds: as many messages may have come as went. */
+/** Maximum age of a reading, in milliseconds: an unchanged depth does not prove that the messages are the same. */
 const KEPT_MS = 60_000
 
 /**
- * Readings of the dead letters and of the quarantine, which the pages share. SQS shows a message to one reader at a time,
- * so readings of a queue take turns, and a reading is kept until the depth changes or a user asks for a new one.
+ * Readings of the dead letters and of the quarantine, shared by all pages. SQS shows a message to one reader at a time,
+ * so a queue is read by one reader at a time, and a reading is kept until the depth changes or a user requests a new one.
  */
 export const createReadings = (context: Context) => {
   const readings = new Map<Command, ReturnType<typeof readNow>>()
   const turns = { dead: new PQueue({ concurrency: 1 }), quarantine: new PQueue({ concurrency: 1 }) }
-  /** Messages are hidden while they are acted on. */
+  /** The number of running actions on each queue, which hide its messages. */
   const acting = new Map<Command, number>()
 
   const readNow = (name: Command) =>
@@ -42,7 +42,7 @@ export const createReadings = (context: Context) => {
         (acting.has(name) ||
           (Date.now() - known.at.getTime() < KEPT_MS && known.total === (await depthsOf(name))))
       if (isFresh) return known
-      // Another view may have begun to read meanwhile.
+      // Another page may have started a reading in the meantime.
       const begun = readings.get(name)
       if (begun !== undefined && begun !== before) return begun
       const reading = readNow(name)
@@ -51,7 +51,7 @@ export const createReadings = (context: Context) => {
       return reading
     },
     forget: (name: Command) => readings.delete(name),
-    /** Acts on the messages while no reading hides them. */
+    /** Runs an action on the messages while no reading hides them. */
     inTurn: async <Result>(name: Command, act: () => Promise<Result>): Promise<Result> => {
       acting.set(name, (acting.get(name) ?? 0) + 1)
       try {

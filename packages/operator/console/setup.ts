@@ -15,7 +15,7 @@ import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { confirmName, get, post } from './route.ts'
 
-/** The command that deploys this relay again, or starts the local stack. */
+/** The command that redeploys this relay or starts the local stack. */
 const deployCommand = ({ local, stage, region }: Context, accountingUrl: string) =>
   local
     ? 'npm start'

@@ -7,7 +7,7 @@ import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { get, post } from './route.ts'
 
-/** What the steps of the tour do, and what the store was answered. */
+/** The actions of the tour's steps, with the relay's responses to the store. */
 const STEPS = {
   send: acts.order,
   outage: acts.outage,
@@ -25,9 +25,10 @@ const names = Object.keys(STEPS) as (keyof typeof STEPS)[]
 
 /** A guided tour with real orders, on the local stack only. */
 export const tourRoutes = (context: Context) => {
-  /** The store of the demo, or the first that the relay answers itself. */
+  /** The demo's store, or the first store that is not exact. */
   const sourceOf = () => {
-    if (!context.local) throw cannot('show the tour', 'it sends orders, which only the local stack may get')
+    if (!context.local)
+      throw cannot('show the tour', 'it sends orders, which is possible only on the local stack')
     const stores = context.stores().filter(({ exact }) => !exact)
     const store = stores.find(({ source }) => source === SOURCE) ?? stores[0]
     if (store !== undefined) return store.source

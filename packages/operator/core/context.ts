@@ -115,7 +115,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
       return url
     },
     stack: once(async () => (local ? localStack(ports) : awsStack(await aws.cloudFormation(), service))),
-    /** The stores of this checkout's stores.yml, which the console reads again after a change. */
+    /** The stores in this checkout's stores.yml. The console reads the file again after a change. */
     stores: () => {
       const { mtimeMs } = statSync(STORES)
       if (stores?.mtimeMs !== mtimeMs) stores = { mtimeMs, read: readStores(STORES) }

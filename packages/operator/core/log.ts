@@ -140,7 +140,7 @@ export type Range = {
   messages?: readonly string[] | undefined
   /** Locally, only lines whose fields have one of these values; when reading backwards, list the rarest field first. */
   fields?: Readonly<Record<string, readonly string[]>> | undefined
-  /** Called whenever everything written so far was read. */
+  /** Called whenever all lines written so far have been read. */
   onCurrent?: () => void
 }
 

@@ -66,7 +66,7 @@ const finding =
   ): Finding<Code> => ({ check, level, found, ...(remedy !== undefined && { remedy }) })
 export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
 
-/** A finding that says what holds or, as a problem with a remedy, what does not. */
+/** A finding: a statement that holds, or a problem with its remedy. */
 export const judged = <Code extends string>(
   isOk: boolean,
   [holds, fails]: readonly [Coded<Code>, Coded<Code>],

@@ -237,10 +237,10 @@ const stores: Check = async context => {
   return findings
 }
 
-/** After this time without a poll, which runs every two minutes, a shop is no longer read. */
+/** A shop that was not polled for this long counts as unread; polls run every two minutes. */
 const POLLED_MS = 30 * 60_000
 
-/** A connected WooCommerce shop, in one line; undefined for a store that is none. */
+/** A finding about a store's WooCommerce shop; undefined for a store without one. */
 const shop = async (context: Context, source: string): Promise<Finding | undefined> => {
   const found = await shopOf(context, source)
   if (found === undefined) return undefined

@@ -11,7 +11,7 @@ type Finding = FindingOf<DoctorCode>
 /** How often the history of an alarm is read, one second apart. */
 const READS = 30
 
-/** The result of the action of a raised alarm; undefined if there is none. */
+/** The result of a raised alarm's action; undefined if it has no action. */
 const actionOf = async (cloudWatch: CloudWatch, AlarmName: string, StartDate: Date) => {
   for (let reads = 1; reads <= READS; reads++) {
     const { AlarmHistoryItems = [] } = await cloudWatch.describeAlarmHistory({

@@ -106,7 +106,7 @@ export const MESSAGES = {
   // WooCommerce shops.
   shop: 'the WooCommerce shop of "{source}"',
   'shop-state':
-    '{url}: {access}; webhooks: {webhooks}; last read {polled}, last synchronised {synchronised}; orders that need somebody: {count}',
+    '{url}: {access}; webhooks: {webhooks}; last read {polled}, last synchronised {synchronised}; orders that need attention: {count}',
   'shop-unreachable': '{url} cannot be read: {reason}',
   reads: 'the key may only read',
   'reads-and-writes': 'the key may read and write',
@@ -132,7 +132,7 @@ export const MESSAGES = {
   'drill-raised': 'not tried, since it is raised now',
   'check-topic': "check the topic's policy and its key",
   concurrency: "the account's Lambda concurrency suffices",
-  'no-concurrency': "the account's Lambda concurrency does not suffice",
+  'no-concurrency': "the account's Lambda concurrency is too low",
   'concurrency-quota':
     'quota {quota}, {unreserved} of them unreserved; queues use up to {reading}, {reserved} are reserved for the endpoints',
   'raise-concurrency': 'request a higher quota, or lower workerConcurrency: docs/operate.md, Quotas',

@@ -32,7 +32,7 @@ export type AttemptOutcome = Attempt['outcome']
 
 const UNREGISTERED = 'feed message waits for a URL'
 
-/** The lines of the log with attempts, by outcome. */
+/** The log messages of attempts, by outcome. */
 const LOGGED: Readonly<Record<AttemptOutcome, readonly string[]>> = {
   accepted: ['feed message delivered'],
   failed: ['feed message retried'],
@@ -40,7 +40,7 @@ const LOGGED: Readonly<Record<AttemptOutcome, readonly string[]>> = {
   dead: ['feed message dead-lettered'],
 }
 
-/** The lines after which a message waits. */
+/** The log messages after which a message waits. */
 export const WAITING_LINES = LOGGED.unsent
 
 const line = v.object({
@@ -80,7 +80,7 @@ export type AttemptFilter = {
   since: Date
   source?: string | undefined
   outcome?: AttemptOutcome | undefined
-  /** The beginning of an order number or of the id of a message. */
+  /** The beginning of an order number or message id. */
   find?: string | undefined
 }
 

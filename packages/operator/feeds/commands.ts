@@ -100,9 +100,7 @@ const retry = async (
     data: { source, external_id, delivery },
     ok: delivery !== undefined,
     text:
-      delivery === undefined
-        ? 'No message of the order waits for its next attempt.'
-        : `Retried at once: ${delivery}`,
+      delivery === undefined ? 'No message of the order waits for its next attempt.' : `Retried: ${delivery}`,
   }
 }
 
@@ -111,17 +109,17 @@ An attempt is accepted (2xx), failed, unsent (the feed is disabled, or has no UR
 days, the message became a dead letter. A store with an SQS feed receives its messages itself.`
 
 const RETRY = `
-Messages behind it in the same order follow. A disabled feed is still called at most every fifteen minutes. Without an
-order, all orders of the store whose last attempt in the log of the last twelve hours failed.`
+Later messages of the same order follow. A disabled feed is still called at most every fifteen minutes. Without an order
+number, retries all orders of the store whose last attempt in the last twelve hours of the log failed.`
 
-/** `relay feeds`: what stores with HTTP feeds received. */
+/** `relay feeds`: the messages that stores with HTTP feeds received. */
 export const feedsCommands = ({ program, run }: Cli): void => {
   const feeds = program
     .command('feeds')
-    .description('Look up what stores received, and retry messages to them.')
+    .description('Show the messages that stores received, and retry messages.')
   feeds
     .command('list')
-    .description('List the attempts to deliver messages in the log, newest first.')
+    .description('List attempts to deliver messages from the log, newest first.')
     .addOption(periodOption('1h'))
     .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))
     .addOption(SOURCE)
@@ -131,15 +129,13 @@ export const feedsCommands = ({ program, run }: Cli): void => {
     .action(run(list))
   feeds
     .command('show')
-    .description('Show the messages of an order to its store: accepted, failing, queued, and every attempt.')
+    .description('Show the messages of an order to its store, with their states and attempts.')
     .argument('<source>', 'source of the store')
     .argument('<external_id>', "the order's number in the store")
     .action(run(show))
   feeds
     .command('retry')
-    .description(
-      'Retry the failing message of an order, or all of a store, now instead of at the next attempt.',
-    )
+    .description('Immediately retry the failing message of an order, or all failing messages of a store.')
     .argument('<source>', 'source of the store')
     .argument('[external_id]', "the order's number in the store")
     .option('--rate <number>', 'orders per second', positive, RETRY_RATE)

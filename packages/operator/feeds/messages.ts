@@ -8,14 +8,14 @@ import { depthOf } from '../core/queue.ts'
 import { attemptsOf } from './attempts.ts'
 
 /**
- * What is known of a message to a store. Times are ISO 8601.
+ * The state of a message to a store. Times are ISO 8601.
  *
  * - `sent`: it was sent to the queue of an SQS feed
- * - `accepted`: without details if the attempt was not recorded
+ * - `accepted`: the store accepted it; without details if the attempt was not recorded
  * - `queued`: behind another message of the order, or about to be sent
  * - `unsent`: the store was not called, for the reason `code`
  * - `not failed`: it is queued or accepted
- * - `unrecorded`: it is no longer queued; what became of it is not recorded
+ * - `unrecorded`: it is no longer queued, and its outcome was not recorded
  */
 type MessageState =
   | { state: 'sent' | 'not failed' | 'unrecorded' }
@@ -45,7 +45,7 @@ type Circumstances = {
   now: number
 }
 
-/** How long SQS may need to count a message. */
+/** How long SQS may take to count a message. */
 const DEPTH_SECONDS = 120
 
 /** Whether a message waits after this attempt. */
@@ -98,7 +98,7 @@ export const messagesOf = async (context: Context, order: OrderKey, entries: rea
   const store = context.stores().find(({ source }) => source === order.source)
   const feed = store === undefined || store.feed === 'sqs' ? 'sqs' : 'http'
   const queue = feedQueueName(order.source, store?.queue)
-  // In this sequence: the attempts of a message are recorded before it leaves the queue.
+  // The depth is read before the attempts, which are recorded before a message leaves the queue.
   const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
   const attempts = feed === 'sqs' ? [] : await attemptsOf(context, order, MOST_ATTEMPTS)
   const { feedAttempts: recorded } = await context.stack()

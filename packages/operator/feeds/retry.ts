@@ -8,10 +8,10 @@ import { progress } from '../core/terminal.ts'
 import { attemptIn, attemptsOf, WAITING_LINES } from './attempts.ts'
 import { isWaiting } from './messages.ts'
 
-/** Orders per second: leaves the store capacity for its daily messages. */
+/** Orders per second; leaves the store capacity for other messages. */
 export const RETRY_RATE = 10
 
-/** The longest pause between two attempts, with a store's `Retry-After`. */
+/** The longest possible pause between two attempts, after a store's `Retry-After`. */
 const LONGEST_PAUSE_MS = 12 * 60 * 60 * 1000
 
 /** @throws Failure unless the store has an HTTP feed */
@@ -27,7 +27,7 @@ const httpStore = (context: Context, source: string) => {
 const ENDED = /^(MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)$/
 
 /**
- * Makes the message of an order that waits for its next attempt receivable at once. Those behind it follow.
+ * Makes the message of an order that waits for its next attempt visible immediately. The messages behind it follow.
  *
  * @returns its id; undefined if none waits
  */
@@ -43,7 +43,7 @@ export const retryOrder = async (context: Context, order: OrderKey): Promise<str
     })
     return last.delivery
   } catch (error) {
-    // It has been received meanwhile.
+    // The message has been received in the meantime.
     if (error instanceof Error && ENDED.test(error.name)) return undefined
     throw error
   }
@@ -63,7 +63,7 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
   return [...waiting]
 }
 
-export const retriedText = ({ retried }: { retried: number }) => `Messages retried at once: ${retried}`
+export const retriedText = ({ retried }: { retried: number }) => `Messages retried: ${retried}`
 
 /** Retries all waiting messages of a store, and returns how many there were. */
 export const retryStore = async (context: Context, source: string, rate: number, signal: AbortSignal) => {

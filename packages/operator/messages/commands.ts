@@ -128,7 +128,7 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
       // Messages that arrive from here on are not deleted.
       const { messages } = await collect(context, kind, selection)
       name = nameOf(selection, messages.length)
-      // Whether a message is already done is verified again.
+      // Checks again whether each message is already done.
       const { limit, done } = selection
       selection = { ids: messages.map(({ raw }) => raw.id), limit, done }
     }

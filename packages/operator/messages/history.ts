@@ -42,7 +42,7 @@ const operatorOf = async ({ local, aws }: Context): Promise<string> => {
 }
 
 /**
- * Records an operator's action before it starts, so that an interrupted one is in the history, too.
+ * Records an operator's action before it starts, so that the history includes interrupted actions.
  *
  * @returns a function that records how it ended
  */

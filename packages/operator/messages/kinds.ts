@@ -48,8 +48,8 @@ const processNow = async (context: Context, { id, body, group, sent }: QueueMess
 }
 
 /**
- * Whether an order shows that an event is done, since a check or a later event has had the same effect. Its outcome may
- * be unpublished if it was itself the last one applied.
+ * Whether an order shows that an event is already done, because a check or a later event had the same effect. If the
+ * event was the last one applied, its outcome may still be unpublished.
  */
 const isAlreadyDone = ({ event, delivery, data }: OrderEvent, { order, outbox }: StoredOrder): boolean =>
   outbox?.cause.delivery !== delivery &&

@@ -27,7 +27,7 @@ export type Message = {
   at: Date
   /** Why it failed, if known. */
   error?: string | undefined
-  /** Its order shows that it is already done: a replay would change nothing. */
+  /** The order shows that the message is already done: a replay would change nothing. */
   done?: true | undefined
   /** The content that the relay received. */
   body: Buffer

@@ -38,7 +38,7 @@ const values = { before: v.optional(v.string()), after: v.optional(v.string()) }
 const prediction = v.object({
   /** Calls to the accounting service, and their expected outcomes. */
   calls: v.array(v.object({ to: v.picklist(['create', 'payment', 'refund', 'read']), outcome: v.string() })),
-  /** What differs afterwards: fields of the order's result, and states of its requests by their kind. */
+  /** The changes: fields of the order's result, and states of its requests by kind. */
   changes: v.array(
     v.variant('of', [
       v.object({ of: v.literal('result'), field: v.string(), ...values }),
@@ -125,7 +125,7 @@ const fieldsOf = (stored: StoredOrder | undefined) => {
 const statesOf = (stored: StoredOrder | undefined) =>
   new Map(stored && requestViews(stored.order).map(({ id, kind, state }) => [id, { kind, state }]))
 
-/** What differs between two states of an order. */
+/** The differences between two states of an order. */
 const changesBetween = (before: StoredOrder | undefined, after: StoredOrder | undefined): Change[] => {
   const [oldFields, newFields] = [fieldsOf(before), fieldsOf(after)]
   const [oldStates, newStates] = [statesOf(before), statesOf(after)]
@@ -243,7 +243,7 @@ const plan = v.object({
   /** The failure of the selected group, in words. */
   failure: v.optional(v.string()),
   made_at: v.string(),
-  /** `does` describes the effects, one call, change or message per line; earlier versions wrote no others. */
+  /** `does` describes the effects, one call, change or message per line; earlier versions wrote only this. */
   messages: v.array(
     v.looseObject({
       ...{ id: v.string(), does: v.array(v.string()), predicted: v.optional(prediction) },
@@ -257,7 +257,7 @@ const plan = v.object({
   calls: v.object({ create: v.number(), payment: v.number(), refund: v.number(), read: v.number() }),
   /** Number of messages that could not be read and are not part of it. */
   hidden: v.number(),
-  /** Only messages that are still already done when it is carried out. */
+  /** Applies only to messages that are still already done when the plan is carried out. */
   done: v.optional(v.literal(true)),
 })
 

@@ -165,24 +165,24 @@ export const ordersCommands = ({ program, run }: Cli): void => {
   orders
     .command('retry')
     .description(
-      'Try now what waits: release failing events, and have requests that the service refused sent again.',
+      'Retry waiting orders now: release failing events, and send requests that the service refused again.',
     )
     .argument('[source]', 'source of a store; with a number, only this order')
     .argument('[external_id]', "the order's number in the store")
     .option('--cause <code>', 'only this cause, such as unavailable, or the code of the refusal')
-    .option('--all', 'everything that waits')
+    .option('--all', 'all waiting orders')
     .option('--rate <number>', 'orders per second', positive, RETRY_RATE)
     .action(run(retryOrders))
   ofOrder(
     'withdraw',
-    'Withdraw an open request in the name of its store, which is notified, after confirmation by typing the number of the order.',
+    'Withdraw an open request on behalf of its store, which is notified. Asks for the order number to confirm.',
   )
     .addArgument(new Argument('<request>', 'the request').choices(REQUEST_KINDS))
     .option('--yes <name>', 'the number, for scripts')
     .action(run(withdrawRequest))
   ofOrder(
     'erase',
-    'Erase the data of a settled order on request, after confirmation by typing its number, and print what remains where. Erase it at the accounting service first.',
+    'Erase the data of a settled order on request, after confirmation by typing its number, and print where data remains. Erase it in the accounting service first.',
   )
     .option('--dry-run', 'only show what would be erased, and what would remain')
     .option('--force', 'also erase an order that is in review or in doubt')

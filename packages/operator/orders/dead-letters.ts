@@ -9,10 +9,10 @@ import { collect, type Message } from '../messages/message.ts'
 /** An event of an order in the dead-letter queue. Times are ISO 8601. */
 export type DeadLetter = Pick<Message, 'event' | 'delivery' | 'error' | 'done'> & { since: string }
 
-/** What is known of an order's dead letters. */
+/** The dead letters of an order. */
 export type DeadLettersOfOrder = {
   letters: readonly DeadLetter[]
-  /** The number of dead letters of any order that could not be read. */
+  /** The number of dead letters, of any order, that could not be read. */
   unread: number
   /** The number of receives after which an event becomes a dead letter. */
   maxReceives: number
@@ -27,10 +27,10 @@ const readNow = (context: Context) =>
   collect(context, { ...DEAD_LETTERS, queues: () => [QUEUES.ordersDead] }, { limit: LIMIT })
 
 /**
- * Reads the dead letters of orders: their queue only if it is not empty, since SQS hides messages that are read. Read
- * the orders first: an event that has become a dead letter by then is found.
+ * Reads the dead letters of orders. Receives from the queue only if it is not empty, since SQS hides received messages.
+ * Read the orders first, so that an event that becomes a dead letter in the meantime is found.
  *
- * @param read shares a reading with other views. @default reads up to 1000
+ * @param read reads the dead letters, for example from a shared reading. @default reads up to 1000
  */
 export const deadLettersOf = async (
   context: Context,

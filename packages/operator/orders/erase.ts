@@ -21,7 +21,7 @@ import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect } from '../messages/message.ts'
 import { ordersOf } from './orders.ts'
 
-/** The command about an order, for messages. */
+/** A command for an order, to be shown in messages. */
 export const commandFor = (command: string, { source, external_id }: OrderKey, { flags }: Context) =>
   `relay ${command} ${shellWord(source)} ${shellWord(external_id)}${flags}`
 
@@ -99,7 +99,7 @@ const replaceOrder = async ({ dynamodb, stack }: Context, stored: StoredOrder): 
   if (!replaced) throw cannot('erase the order', 'it has changed since it was read', 'run it again')
 }
 
-/** Removes attributes of an item of the deliveries table, if DynamoDB has not deleted it meanwhile. */
+/** Removes attributes of an item of the deliveries table, unless DynamoDB has deleted it in the meantime. */
 const removeFrom = ({ dynamodb, nameOf }: Context, Key: Item, ...names: string[]) =>
   unlessConditionFails(
     dynamodb.updateItem({

@@ -15,7 +15,7 @@ import { deadLettersOf } from './dead-letters.ts'
 import { changesOf, readOrders } from './orders.ts'
 import { ordersText, summary } from './summary.ts'
 
-/** What of an order begins with the searched text. */
+/** The field of an order that begins with the searched text. */
 type Match = { by: 'order' | 'request' | 'delivery' | 'invoice' | 'reference'; text: string }
 
 export type Found = { stored: StoredOrder; match: Match }
@@ -23,18 +23,18 @@ export type Found = { stored: StoredOrder; match: Match }
 /** Maximum number of orders found. */
 const MOST = 50
 
-/** Maximum number of queries at the same time: there is one for each store and spelling. */
+/** Maximum number of concurrent queries, of which each store and spelling needs one. */
 const WIDTH = 50
 
-/** The changes examined when no order number begins with the text. */
+/** The number of changes examined if no order number begins with the text. */
 const CHANGES = 500
 
 const latinDigits = (text: string) =>
   text.replace(/[۰-۹٠-٩]/g, digit => String((digit.charCodeAt(0) - 0x0660) % 0x90))
 
 /**
- * The spellings that are looked up, since DynamoDB compares exactly: as typed, in lower and upper case, and with an
- * initial capital; with Latin digits.
+ * The spellings to look up, since DynamoDB compares exactly: as typed, in lower case, in upper case and with an initial
+ * capital, always with Latin digits.
  */
 const spellings = (text: string): string[] => {
   const forms = [text, latinDigits(text)].flatMap(each => {
@@ -96,7 +96,7 @@ const textsOf = ({ delivery, request, invoice_number, requests, published }: His
 const referring = v.looseObject({ reference: v.string() })
 const paying = v.looseObject({ payment: referring })
 
-/** The references of payments that are not registered yet: a body is only stored until its request ends. */
+/** The references of unregistered payments: a body is stored only until its request ends. */
 const referencesOf = ({ order }: StoredOrder): string[] =>
   openRequests(order).flatMap(({ body }) => {
     const json = jsonOf(body)
@@ -146,7 +146,7 @@ export const findOrders = async (
   const [numbers, ids] = await Promise.all([byNumber(context, forms), byIndex(context, forms)])
   const known = [...ids, ...numbers]
   const { candidates, searched } = known.length > 0 ? { candidates: known } : await recent(context, forms)
-  // The first match of an order is kept.
+  // Keeps the first match of each order.
   const matches = new Map(candidates.toReversed().map(each => [orderName(each), each]))
   const isExact = ({ match }: Found) => forms.includes(match.text)
   const found = [...(await readOrders(context, [...matches.values()]))].flatMap(([name, stored]): Found[] => {
@@ -165,8 +165,8 @@ export const findOrders = async (
 }
 
 const COST = `
-The beginning of an order number suffices, in lower or upper case; ids and invoice numbers are found at any age if
-they are complete. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
+The beginning of an order number is enough, in lower or upper case. Complete ids and invoice numbers are found
+regardless of age. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
 invoice number, or of the reference of a payment that is not registered yet. Each store costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
@@ -188,7 +188,7 @@ const find = async (context: Context, text: string): Promise<Report> => {
   }
 }
 
-/** `relay find`: orders by anything that names them. */
+/** `relay find`: finds orders by any of their identifiers. */
 export const findCommand = ({ program, run }: Cli): void => {
   program
     .command('find')

@@ -27,7 +27,7 @@ export const WAITING = {
   'check/resends': 'The worker reads the order from the service and resends the refused request.',
   'check/resends-due':
     'The worker reads the order from the service and resends the refused request, which is due at {time}.',
-  'replay/now': 'The worker processes "{event}" at once.',
+  'replay/now': 'The worker processes "{event}" immediately.',
   'discard/kept': 'The request is kept with the order, and the next check sends it.',
   'discard/lost': 'The request is lost, and its store is not notified.',
   'discard/harmless': 'Nothing is lost once a check has read the order from the service.',

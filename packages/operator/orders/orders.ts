@@ -115,7 +115,7 @@ async function* entriesOf(
 /**
  * The entries of the history, newest first.
  *
- * @param expected number of entries that will be read, if there are as many
+ * @param expected the number of entries that the caller expects to read
  */
 export const changesOf = (context: Context, filter: OrderFilter, expected = 0, after?: Position) => {
   const sources = filter.source === undefined ? context.stores().map(({ source }) => source) : [filter.source]

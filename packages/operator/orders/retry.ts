@@ -12,7 +12,7 @@ import { itemsOf } from '../core/table.ts'
 import { progress } from '../core/terminal.ts'
 import { BATCH, failingOrders, orderEvents, ordersOf, readOrders } from './orders.ts'
 
-/** Leaves the service capacity for its daily work. */
+/** Orders per second; leaves the service capacity for other work. */
 export const RETRY_RATE = 20
 
 /** The orders to retry. */
@@ -26,10 +26,10 @@ type Selection = {
 const refusalsOf = ({ order }: StoredOrder) =>
   openRequests(order).flatMap(request => (isRefused(request) ? (refusalOf(request)?.reason ?? []) : []))
 
-/** While the breaker is open no call is made, for the cause for which it opened. */
+/** `not_called` means that the breaker was open because the service was unavailable. */
 const causeOf = (code: string) => (code === 'not_called' ? 'unavailable' : code)
 
-/** Why an order fails or, if it does not, the codes of the service's refusals. */
+/** Why an order fails or, if it is not failing, the codes of the service's refusals. */
 const causesOf = (stored: StoredOrder): (string | undefined)[] => {
   const { failing } = stored
   return failing ? [causeOf(failing.code)] : [...new Set(refusalsOf(stored).map(({ code }) => code))]
@@ -38,7 +38,7 @@ const causesOf = (stored: StoredOrder): (string | undefined)[] => {
 const hasCause = (stored: StoredOrder, cause: string | undefined) =>
   cause === undefined || stored.failing?.code === cause || causesOf(stored).includes(cause)
 
-/** The orders with a request that the service refused for a cause that an accountant can fix. */
+/** The orders with a request that the service refused for a reason that an accountant can fix. */
 async function* refusedOrders(context: Context): AsyncGenerator<StoredOrder> {
   const { ordersTable: TableName } = await context.stack()
   const index = { TableName, IndexName: UNSETTLED_INDEX, Limit: BATCH }
@@ -69,7 +69,7 @@ const select = async (context: Context, { source, external_id, cause }: Selectio
   return [...orders, ...refused].filter(stored => hasCause(stored, cause))
 }
 
-/** The orders that can be retried: their number for each store and cause. An order may have several causes. */
+/** The number of orders that can be retried, by store and cause. An order may have several causes. */
 export const waitingByCause = async (context: Context) => {
   const orders = await select(context, {})
   const groupsOf = (stored: StoredOrder) =>
@@ -84,7 +84,7 @@ export const waitingByCause = async (context: Context) => {
 }
 
 /**
- * Tries what waits now: releases failing events, and has refused requests sent again by a check.
+ * Retries waiting orders: releases failing events, and enqueues checks that send refused requests again.
  *
  * @param rate orders per second
  */
@@ -129,7 +129,7 @@ export const retryOrders = async (
   if (isNamed === (all === true))
     throw usageError(
       'retry orders',
-      'it takes a store, an order, --cause or --all',
+      'expected either --all, or a store, an order or --cause',
       'pass --all, for example',
     )
   const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))

@@ -59,7 +59,7 @@ export type Waiting = {
   actions: readonly WaitingAction[]
 }
 
-/** The dead letters that have not been done since. */
+/** The dead letters that are not already done. */
 const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ done }) => done !== true)
 
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
@@ -85,7 +85,7 @@ const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: number): Re
     const reason = say('waits/spent', { count: receives, reason: { foreign: message } })
     return { for: 'operator', since, reason }
   }
-  // It may be one of the dead letters that could not be read.
+  // The event may be one of the dead letters that could not be read.
   const isUnknown = dead.unread > 0 && Date.parse(next) < now
   return {
     for: code === 'unauthorized' ? 'service key' : isServiceFailure(failing) ? 'service' : 'relay',
@@ -210,7 +210,7 @@ const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
   ]
 }
 
-/** How long after it was due an attempt is under way. */
+/** How long after its due time an attempt may be in progress, in milliseconds. */
 const NOW_MS = 60_000
 
 const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): string => {

@@ -11,8 +11,8 @@ import { commandFor } from './erase.ts'
 import { announcementsOf, ordersOf } from './orders.ts'
 
 /**
- * Withdraws an open request in the name of its store, as the store's own DELETE does: it is queued, and announced to the
- * worker, which may be retrying an event before it.
+ * Withdraws an open request on behalf of its store, like the store's own DELETE: queues the withdrawal and announces it
+ * to the worker, which may be retrying an earlier event.
  *
  * @throws Failure if no such request is open
  */

@@ -86,21 +86,21 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
   return { data: { stores }, text: table(columns, rows) }
 }
 
-/** An example without its header, with changes. */
+/** The code of an example without its header, with replacements. */
 const example = (file: string, changes: Readonly<Record<string, string>> = {}): string => {
   const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
   const code = text.slice(/^import /m.exec(text)?.index).trimEnd()
   return Object.entries(changes).reduce((changed, [from, to]) => changed.replace(from, to), code)
 }
 
-/** What an exact store gets: a message and what is sent with it. */
+/** What an exact store receives: a message and its headers or attributes. */
 const forExact = (store: Store) => {
   const { json, attributes = {} } = messageMaker(store, 'order')('1', 1)
   const message = JSON.parse(json)
   return store.feed === 'sqs' ? { message, attributes } : { message, headers: relayHeaders(attributes) }
 }
 
-/** Code that runs as it is, on any Node from 20 on and in Python. It does not read the messages of exact stores. */
+/** Code that runs unchanged on Node 20 or later and in Python. It does not read the messages of exact stores. */
 const forPrograms = (isSqs: boolean, url: string) => {
   const name = isSqs ? 'sqs-consumer' : 'http-receiver'
   const javaScript = example(`${name}.ts`, {

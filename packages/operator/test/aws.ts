@@ -176,7 +176,7 @@ export const awsTests = () => {
     [{ confirmed: 0, pending: 1 }, /note {2}alarms have no recipient: the subscription is not confirmed/],
     [{ confirmed: 1 }, /ok {2}alarms have a recipient: confirmed subscriptions of .*: 1$/m],
     [{ unreserved: 13 }, /ok {2}the account's Lambda concurrency suffices/],
-    [{ unreserved: 12 }, /!! {4}the account's Lambda concurrency does not suffice: quota 20, 12 of them/],
+    [{ unreserved: 12 }, /!! {4}the account's Lambda concurrency is too low: quota 20, 12 of them/],
   ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
     prepare(state)
     expect((await relay(['doctor'])).out).toMatch(expected)

@@ -95,7 +95,7 @@ export const monitorTests = () => {
     expect(await shown()).toMatchObject({ version: 2, result: { status: 'invoiced' } })
   })
 
-  test('withdraws an open request in the name of its store', async () => {
+  test('withdraws an open request on behalf of its store', async () => {
     const items = [{ sku: 'sold by nobody', quantity: 1, unit_price: 1 }]
     await local.store('POST', '', { external_id: 'withdrawn', items })
     const withdraw = (...args: string[]) => local.relay(['orders', 'withdraw', 'api', 'withdrawn', ...args])
@@ -107,7 +107,7 @@ export const monitorTests = () => {
     await until(async () => (await requests()).some(({ state }) => state === 'withdrawn'))
   })
 
-  test('retries what waits, and reports what no longer does', async () => {
+  test('retries waiting orders, and reports those that no longer wait', async () => {
     const repository = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const at = new Date().toISOString()
     for (const queue of ['orders', 'bulk'] as const) {
@@ -204,14 +204,14 @@ export const monitorTests = () => {
     expect(await send({}, '--age', '301')).toMatchObject({ code: 1, data: { status: 401 } })
   })
 
-  test('tail shows the last lines, then says that it waits for new ones', async () => {
+  test('tail shows the last lines, then reports that it waits for new lines', async () => {
     await local.relay(['send', '--external-id', 'tailed', '--wait', '20s'])
     const order = ['--local', '--order', 'tailed']
     const { child, ended, printed } = startRelay(['tail', ...order], local.stack().environment)
     await printed(/Waiting for new lines/)
     child.kill('SIGINT')
     const { output } = await ended
-    expect(output).toMatch(/delivery received .*\n(.*\n)*Waiting for new lines; Ctrl-C stops it.\n$/)
+    expect(output).toMatch(/delivery received .*\n(.*\n)*Waiting for new lines. Press Ctrl-C to stop.\n$/)
     const { out, err } = await local.relay(['tail', '--no-follow', ...order.slice(1)])
     expect([out, err]).toEqual([output.replace(/Waiting.*\n/, ''), ''])
   })
@@ -262,7 +262,7 @@ export const auditTests = () => {
     await until(() => isPaid('r-1'))
     await local.relay(['send', '--external-id', 'x', '--source', 'nobody'])
     await local.relay(['send', '--external-id', 'x'], { environment: { RELAY_WEBHOOK_SECRET: 'wrong' } })
-    // What a probe leaves, of which the service knows nothing.
+    // A probe's order, which is not in the service.
     const { dynamodb } = local.stack()
     const probed = { source: PROBE_SOURCE, external_id: randomUUID() }
     const result = { ...probed, status: 'paid' }

@@ -78,7 +78,7 @@ test('reports an exact store that verifies no signature', async () => {
   expect(problems).toMatchObject([{ check: 'signatures' }])
 })
 
-test("runs the user's own program, and reports at once that it has exited, with the last lines that it printed", async () => {
+test("runs the user's own program, and immediately reports its exit with the last lines of output", async () => {
   const program = folder('node')
   await writeFile(program, '#!/bin/sh\nfor line in $(seq 25); do echo "line $line"; done\nexit 3\n')
   await chmod(program, 0o700)
@@ -95,11 +95,11 @@ test("runs the user's own program, and reports at once that it has exited, with 
   expect(findings[0]).toMatchObject({
     check: 'delivery',
     level: 'problem',
-    found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; it printed last:${printed}`,
+    found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; its last output:${printed}`,
   })
 })
 
-test('removes what an earlier run left in the queue, and refuses to run while a message of a real order waits', async () => {
+test('removes messages of an earlier run from the queue, and refuses to run while a message of a real order waits', async () => {
   const parts = await startParts()
   closing.push(parts.close)
   const url = await createQueue(parts.sqs, 'feed-shop.fifo')

@@ -6,7 +6,7 @@ import { messageViews } from '../feeds/messages.ts'
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const HOUR_AGO = new Date(NOW - 3_600_000).toISOString()
 
-/** An order with the messages `1` to `count`, each of its own version. */
+/** An order with the messages `1` to `count`, one for each version. */
 const published = (count: number, at = HOUR_AGO): HistoryEntry[] =>
   Array.from({ length: count }, (_, index) => ({
     ...{ source: 'web', external_id: '1', at, event: 'order.check', delivery: 'd', settled: true },
@@ -33,7 +33,7 @@ const statesOf = (
     .map(view => (view.state === 'queued' && view.behind ? `behind ${view.behind}` : view.state))
     .toReversed()
 
-test('a message is accepted only if an attempt says so; others fail or wait behind it', () => {
+test('a message is accepted only if an attempt succeeded; others fail or wait behind it', () => {
   const attempts = [attempt('2', 'failed', 2), attempt('2', 'failed'), attempt('1', 'accepted')]
   expect(statesOf(published(4), attempts)).toEqual(['accepted', 'failing', 'behind 2', 'behind 2'])
   expect(statesOf(published(2), [attempt('1', 'unsent')])).toEqual(['unsent', 'behind 1'])
@@ -63,7 +63,7 @@ test('with the setting "failures", a message that has left the queue without a f
   expect(statesOf(published(1, '2026-01-01T00:00:00Z'), [], { recorded, queued: 0 })).toEqual(['unrecorded'])
 })
 
-test('of a message to an SQS feed, only its sending is known', () => {
+test('a message to an SQS feed is only shown as sent', () => {
   expect(statesOf(published(2), [], { feed: 'sqs' })).toEqual(['sent', 'sent'])
 })
 

@@ -132,8 +132,8 @@ export const feedTests = () => {
     await consume('python', 'python3', 'store.py')
   })
 
-  test('shows what a store with an HTTP feed received, and retries what it refused at once', async () => {
-    // Messages of other tests wait for their next attempt.
+  test('shows the messages to a store with an HTTP feed, and immediately retries those that it refused', async () => {
+    // Messages of other tests also wait for their next attempt.
     await local.empty(feedQueueName(SELF))
     status = 503
     const registration = (method: string) =>

@@ -154,7 +154,7 @@ test('finds an order by its number, request, delivery or invoice', async () => {
   })
 })
 
-test('finds orders by the beginning of a number in any case and digits, exact matches first', async () => {
+test('finds orders by the beginning of a number, regardless of case and digits, exact matches first', async () => {
   const date = '2026-01-01T00:00:00.000Z'
   for (const external_id of ['AB-12', 'AB-123', 'Ab-12', 'B-12']) {
     const order = { ...newOrder(api(external_id)), result: { ...api(external_id), status: 'paid' } }
@@ -230,7 +230,7 @@ const hides = async (key: OrderKey, changes: Partial<Failing> = {}) => {
   return delivery
 }
 
-test('retries one order, those of a store or of a cause, or all', async () => {
+test('retries one order, the orders of a store or of a cause, or all orders', async () => {
   const deliveries = {
     one: await hides(api('retry-1')),
     store: await hides(shop('retry-2')),
@@ -243,15 +243,17 @@ test('retries one order, those of a store or of a cause, or all', async () => {
   }
   expect(await retried('api', 'retry-1')).toEqual(['1', [deliveries.one]])
   expect(await retried('--cause', 'unauthorized')).toEqual(['1', [deliveries.cause]])
-  // Those of other tests have no receipt handles.
+  // Events of other tests have no receipt handles.
   expect(await retried('demo-shop')).toEqual(['1', [deliveries.store]])
   expect((await relay(['orders', 'retry', '--all'])).out).toMatch(
     /^Failing events released: 0\. .* No longer/,
   )
-  expect((await relay(['orders', 'retry'])).err).toContain('it takes a store, an order, --cause or --all')
+  expect((await relay(['orders', 'retry'])).err).toContain(
+    'expected either --all, or a store, an order or --cause',
+  )
 })
 
-test('retries a request that the service refused by a check', async () => {
+test('checks an order to retry a request that the service refused', async () => {
   const key = api('refused')
   const refused = { since: 0, reason: { status: 400, code: 'unknown_sku', message: 'No product' } }
   const open = { id: uuid(200), body: '{}', accepted_at: BEGIN, others: [], withdrawals: [] }
@@ -266,7 +268,7 @@ test('retries a request that the service refused by a check', async () => {
   expect(taken).toMatchObject([{ event: 'order.check', data: key }])
 })
 
-test('says that the event of an order is a dead letter, also in lists, and clears those already done', async () => {
+test('shows dead letters with their orders and in lists, and discards those already done', async () => {
   const deadQueue = stack.queueUrl('orders-dead.fifo')
   const waiting = await hides(api('dead'))
   const letterOf = (key: OrderKey, delivery: string) =>
@@ -302,7 +304,7 @@ test('says that the event of an order is a dead letter, also in lists, and clear
   expect(await list()).toHaveLength(1)
 })
 
-test('a plan for done dead letters keeps one that is no longer done when it is carried out', async () => {
+test('a plan for done dead letters keeps a dead letter that is no longer done when the plan is carried out', async () => {
   const key = api('undone')
   const saved = (ended: Order['ended'], revision: number) =>
     orders().save(

@@ -9,7 +9,7 @@ const PAGES = readdirSync(folderOf('en'))
 const found = (text: string, pattern: RegExp) =>
   [...text.matchAll(pattern)].map(([, each]) => each).toSorted()
 
-/** What a block or list item is, and what it must have in every language: code, links, and bold text. */
+/** The type of a block or list item, and its content that must be the same in every language: code, links and bold text. */
 const shapeOf = (block: string) => {
   const text = block.replaceAll(/\s+/g, ' ')
   return {

@@ -234,7 +234,7 @@ test('suggests actions for an order and states their effect', () => {
   const dead = { failing, dead: { letters: [letter] } }
   expect(effects({ result: invoiced }, dead)).toEqual({
     check: 'The worker reads the order from the service.',
-    replay: 'The worker processes "order.payment" at once.',
+    replay: 'The worker processes "order.payment" immediately.',
     discard: 'The request is lost, and its store is not notified.',
   })
   expect(effects({ result: invoiced, open: { payment } }, dead).discard).toMatch(/kept with the order/)

@@ -54,15 +54,15 @@ type Given = {
   defaultCustomer: boolean
 }
 
-/** What is known of the accounting: from a sandbox, or from the options. */
+/** The settings of the accounting service, from a sandbox or the options. */
 const accountingOf = async (given: Given): Promise<Accounting> => {
   if (given.accounting !== undefined)
     return sandboxAccounting(given.accounting).catch(error => {
-      throw cannot('read the accounting', messageOf(error))
+      throw cannot('read the settings of the accounting service', messageOf(error))
     })
   if (given.taxRate === undefined) {
     const remedy = "pass --tax-rate <percent>, or a sandbox's address with --accounting"
-    throw usageError('check the shop', "the accounting's tax rate is not known", remedy)
+    throw usageError('check the shop', 'the tax rate of the accounting service is unknown', remedy)
   }
   const { products } = given
   return {

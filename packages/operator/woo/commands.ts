@@ -17,7 +17,7 @@ const percent = (text: string): number => {
 const language = (description: string) =>
   new Option('--language <code>', description).choices(LANGUAGES).default('en' as const)
 
-const KEY_HELP = `\nThe key of the shop's REST API, ck_…:cs_…, is read from standard input, prompted for, or in the variable ${KEY_VARIABLE}. To check, read rights are enough; to connect, it needs Read/Write.`
+const KEY_HELP = `\nThe key of the shop's REST API, ck_…:cs_…, is read from the variable ${KEY_VARIABLE} or from standard input, or prompted for. The check needs read permission; the connection needs Read/Write.`
 
 /** `relay woo start`: runs until it is stopped. */
 const startLocal = async () => {
@@ -40,31 +40,34 @@ export const wooCommands = ({ program, run }: Cli): void => {
   woo
     .command('check')
     .description(
-      "Read a shop's orders, and report what would become of each as an invoice. Writes nothing to the shop. The exit code is 1 if an order does not fit.",
+      "Read a shop's orders and report how each would be invoiced. Writes nothing to the shop. The exit code is 1 unless the shop can be connected and every invoice has the total of its order.",
     )
     .argument('<shop>', "the shop's address, such as https://shop.example")
     .addOption(periodOption('90d'))
     .option('--until <when>', 'end of the period: 2h, 7d, or a date (default: now)', since)
     .option('--accounting <url>', 'read the settings and products of a sandbox')
-    .option('--tax-rate <percent>', "the accounting's tax rate", percent)
-    .option('--prices-exclude-tax', "the accounting's prices exclude tax")
-    .option('--no-default-customer', 'the accounting has no default customer')
-    .option('--products <file>', "export of the accounting's products, with their codes in the first column")
-    .option('--settings <file>', 'use these settings, such as those of --save after editing')
+    .option('--tax-rate <percent>', 'tax rate of the accounting service', percent)
+    .option('--prices-exclude-tax', 'prices in the accounting service exclude tax')
+    .option('--no-default-customer', 'the accounting service has no default customer')
+    .option(
+      '--products <file>',
+      'product export of the accounting service, with the codes in the first column',
+    )
+    .option('--settings <file>', 'use these settings, for example an edited file from --save')
     .option('--accept-differences', 'accept invoices whose totals differ from those of the shop')
-    .option('--page <file>', 'write the report as an HTML file as well')
-    .option('--save <file>', 'write the settings that relay woo connect uses, to be edited')
+    .option('--page <file>', 'also write the report to an HTML file')
+    .option('--save <file>', 'write the settings for relay woo connect to a file that you can edit')
     .addOption(language('language of the report'))
     .addHelpText('after', KEY_HELP)
     .action(run(check))
   woo
     .command('connect')
     .description(
-      "Connect a shop: create its webhooks, a store's key and the feed, store everything, and test both ways. Safe to repeat.",
+      "Connect a shop: create its webhooks, a key of the stores' API and the feed, save the connection, and test both directions. Safe to repeat.",
     )
     .argument('<source>', 'source of the shop in stores.yml, with "feed: http"')
     .requiredOption('--shop <url>', "the shop's address, such as https://shop.example")
-    .option('--settings <file>', 'settings that relay woo check has written with --save')
+    .option('--settings <file>', 'settings file from relay woo check --save')
     .option('--accept-differences', 'accept invoices whose totals differ from those of the shop')
     .addOption(language('language of the notes in the shop'))
     .addHelpText('after', KEY_HELP)
@@ -72,32 +75,32 @@ export const wooCommands = ({ program, run }: Cli): void => {
   woo
     .command('disconnect')
     .description(
-      'Disconnect a shop: remove its webhooks, its key and its feed. What is known of its orders stays.',
+      'Disconnect a shop: remove its webhooks, its key and its feed. The stored state of its orders stays.',
     )
     .argument('<source>', 'source of the shop')
     .action(run(disconnect))
   woo
     .command('list')
     .description(
-      'List the connected shops, and the orders that need somebody. The exit code is 1 if there are any.',
+      'List the connected shops and the orders that need attention. The exit code is 1 if there are such orders.',
     )
     .argument('[source]', 'only this shop')
     .action(run(list))
   woo
     .command('done')
-    .description('Take an order off the list, until something else needs somebody.')
+    .description('Remove an order from the list until it needs attention again.')
     .argument('<source>', 'source of the shop')
     .argument('<order>', 'id of the order in the shop')
     .action(run(done))
   woo
     .command('import')
     .description(
-      'Send past orders of a shop through the relay. Safe to repeat, which continues an import that ended early.',
+      'Send past orders of a shop through the relay. Repeat it to continue an import that ended early.',
     )
     .argument('<source>', 'source of the shop')
     .requiredOption('--since <when>', 'start of the period: 2h, 7d, or a date', since)
     .option('--until <when>', 'end of the period: 2h, 7d, or a date (default: now)', since)
-    .option('--dry-run', 'count the orders, and send nothing')
+    .option('--dry-run', 'count the orders without sending them')
     .action(run(importOrders))
   woo
     .command('start')

@@ -17,7 +17,7 @@ import { connectorOf } from './connector.ts'
 /** The functions read connections and keys again every minute. */
 const NOTICED_WITHIN_MS = 90_000
 
-/** Repeats until the other side has noticed a change. */
+/** Repeats an attempt until a change has taken effect. */
 const untilNoticed = async <Found>(attempt: () => Promise<Found | undefined>): Promise<Found | undefined> => {
   for (const end = Date.now() + NOTICED_WITHIN_MS; ; await sleep(1000)) {
     const found = await attempt()
@@ -52,7 +52,7 @@ const createWebhooks = async (shop: Shop, url: string, secret: string) => {
   }
 }
 
-/** Sends a signed and a forged message to each of the two addresses, as the shop and the relay do. */
+/** Sends a signed and a forged message to both addresses, like the shop and the relay. */
 const testEndpoint = async (endpoint: string, { settings, webhooks, relay }: Connection): Promise<void> => {
   const id = connectionId(settings.source)
   const post = async (path: string, body: string, headers: Record<string, string>) => {
@@ -113,14 +113,14 @@ export const connect = async (context: Context, source: string, options: Connect
   if (options.settings === undefined)
     throw cannot(
       action,
-      'its settings are not known',
+      'its settings are missing',
       `create them: relay woo check ${options.shop} --save shop.yml, then pass --settings shop.yml`,
     )
   const settings = { ...(await settingsIn(options.settings)), source, shop: options.shop }
   if (!settings.pricesIncludeTax && options.acceptDifferences !== true)
     throw cannot(
       action,
-      "the accounting's prices exclude tax, so that totals can differ",
+      'prices in the accounting service exclude tax, so totals can differ',
       'switch on "Prices include tax" there, or pass --accept-differences',
     )
   const connector = connectorOf(context)
@@ -145,7 +145,7 @@ export const connect = async (context: Context, source: string, options: Connect
   const client = createClient({ baseUrl: apiUrl, key: relay.key, source })
   const registered = await untilNoticed(() =>
     client.registerWebhook(`${endpoint}${PATHS.feed}${id}`).catch(error => {
-      // A new key is known within a minute.
+      // A new key takes effect within a minute.
       if (error instanceof RequestError && error.status === 401) return undefined
       throw cannot(action, messageOf(error), undefined, error)
     }),
@@ -160,14 +160,14 @@ export const connect = async (context: Context, source: string, options: Connect
     relay: { ...relay, secret: registered.secret },
   }
   await connector.save(connection)
-  // Also those of a connect that ended early.
+  // Includes webhooks of a connect that ended early.
   await removeWebhooks(shop, webhooksUrl, ids)
   await testEndpoint(endpoint, connection)
   return {
     data: { source, shop: url, endpoint, webhooks: ids },
     text: lines(
       `Connected ${url} as "${source}": ${ids.length} webhooks, the key "${keyName}" and the feed are in place, and the connector verifies both.`,
-      `Orders from before are sent by an import only: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
+      `Earlier orders are sent only by an import: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
     ),
   }
 }
@@ -176,7 +176,7 @@ const removeWebhooks = async (shop: Shop, url: string, kept: readonly number[] =
   for (const { id } of await shop.webhooks(url)) if (!kept.includes(id)) await shop.removeWebhook(id)
 }
 
-/** `relay woo disconnect`: removes what `connect` has made. What is known of its orders stays. */
+/** `relay woo disconnect`: removes what `connect` created. The stored state of its orders stays. */
 export const disconnect = async (context: Context, source: string): Promise<Report> => {
   const connector = connectorOf(context)
   const connection = await connector.connection(source)

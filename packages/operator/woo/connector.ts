@@ -57,7 +57,7 @@ export const connectorOf = (context: Context) => {
       const { QueueUrl = '' } = await sqs.getQueueUrl({ QueueName: queue })
       return eventQueue(sqs, QueueUrl).enqueue
     },
-    /** The orders of a shop that need somebody, longest first. */
+    /** The orders of a shop that need attention, longest waiting first. */
     needing: async function* (source: string) {
       const pages = dynamodb.paginateQuery({
         ...{ TableName: table, IndexName: NEEDS_INDEX },

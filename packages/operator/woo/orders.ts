@@ -7,7 +7,7 @@ import { progress } from '../core/terminal.ts'
 import { connectorOf } from './connector.ts'
 import { shopStatus } from './status.ts'
 
-/** `relay woo list`: the connected shops, and the orders that need somebody, each with what to do. */
+/** `relay woo list`: the connected shops, and the orders that need attention with the action for each. */
 export const list = async (context: Context, source: string | undefined): Promise<Report> => {
   const connector = connectorOf(context)
   const connections =
@@ -33,15 +33,15 @@ export const list = async (context: Context, source: string | undefined): Promis
             ]),
           ),
       ...shops.map(each => [
-        ...(each.needs.length === 0 ? [] : ['', `Orders of "${each.source}" that need somebody:`]),
+        ...(each.needs.length === 0 ? [] : ['', `Orders of "${each.source}" that need attention:`]),
         ...each.needs.map(({ order, since, action }) => `${order}, since ${since}: ${action[each.language]}`),
       ]),
-      total > 0 && `\nWhen one is done: relay woo done <source> <order>${context.flags}`,
+      total > 0 && `\nOnce an order is done: relay woo done <source> <order>${context.flags}`,
     ),
   }
 }
 
-/** `relay woo done`: takes an order off the list, until something else needs somebody. */
+/** `relay woo done`: removes an order from the list until it needs attention again. */
 export const done = async (context: Context, source: string, order: string): Promise<Report> => {
   const { states } = connectorOf(context)
   const { state, revision, since = '' } = await states.get(source, order)
@@ -49,7 +49,7 @@ export const done = async (context: Context, source: string, order: string): Pro
   if (attention === undefined)
     throw cannot(
       `mark the order "${order}" as done`,
-      'it needs nobody',
+      'it needs no attention',
       `see relay woo list ${shellWord(source)}${context.flags}`,
     )
   await states.save(source, order, { ...others, done: attentionKey(attention) }, revision, since)
@@ -58,7 +58,7 @@ export const done = async (context: Context, source: string, order: string): Pro
 
 export type ImportOptions = { since: Date; until?: Date | undefined; dryRun?: boolean | undefined }
 
-/** `relay woo import`: sends past orders through the relay. Safe to repeat, which continues an import that ended early. */
+/** `relay woo import`: sends past orders through the relay. Repeat it to continue an import that ended early. */
 export const importOrders = async (
   context: Context,
   source: string,
@@ -81,13 +81,13 @@ export const importOrders = async (
       if (!dryRun) await enqueue({ source, order, isImport: true })
     },
   })
-  const verb = dryRun ? 'would be sent' : 'are on their way'
+  const verb = dryRun ? 'would be queued' : 'are queued'
   return {
     data: { source, read, send, note, dryRun },
     text: lines(
-      `${count(read, 'order')} read; ${send} of them ${verb}, ${note} only get a note, and the others are up to date or become no invoice.`,
+      `${count(read, 'order')} read; ${send} ${verb}, ${note} only get a note, and the others are up to date or need no invoice.`,
       !dryRun && send > 0 && `Their progress: relay imports${context.flags}`,
-      note > 0 && `Those that need somebody: relay woo list ${shellWord(source)}${context.flags}`,
+      note > 0 && `Orders that need attention: relay woo list ${shellWord(source)}${context.flags}`,
     ),
   }
 }

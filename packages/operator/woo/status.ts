@@ -8,7 +8,7 @@ import { messageOf } from '../core/errors.ts'
 import { registrationOf } from '../stores/endpoints.ts'
 import { connectorOf } from './connector.ts'
 
-/** The shop as its API answers now: whether the key may write, and the state of each webhook. */
+/** The current state of a shop: whether the key may write, and the state of each webhook. */
 const reachedShop = async ({ shopOf }: ReturnType<typeof connectorOf>, connection: Connection) => {
   const shop = shopOf(connection)
   try {
@@ -18,7 +18,7 @@ const reachedShop = async ({ shopOf }: ReturnType<typeof connectorOf>, connectio
       status: found.find(each => each.topic === topic)?.status ?? 'missing',
     }))
     const active = found.find(({ status }) => status === 'active')
-    // An active webhook that becomes active is no change, but only a key that may write can ask for it.
+    // Activating an active webhook changes nothing, but requires a key that may write.
     const canWrite =
       active === undefined
         ? undefined
@@ -32,7 +32,7 @@ const reachedShop = async ({ shopOf }: ReturnType<typeof connectorOf>, connectio
   }
 }
 
-/** A connected shop: its webhooks, when it was last read and synchronised, and the orders that need somebody. */
+/** A connected shop: its webhooks, when it was last read and synchronised, and the orders that need attention. */
 export const shopStatus = async (context: Context, connection: Connection) => {
   const connector = connectorOf(context)
   const { source, shop } = connection.settings
@@ -47,14 +47,14 @@ export const shopStatus = async (context: Context, connection: Connection) => {
   return { source, shop, since: connection.since, ...reached, polled, synchronised, needs }
 }
 
-/** Whether a store's feed goes to the connector, which the relay knows without asking it. */
+/** Whether a store's feed goes to the connector, according to the store's registration. */
 const isConnected = async (context: Context, source: string): Promise<boolean> => {
   if (!registersItself(storeNamed(context, source))) return false
   const registered = await registrationOf(context, source)
   return registered?.url.endsWith(PATHS.feed + connectionId(source)) === true
 }
 
-/** The status of a store's shop; undefined for a store that is no connected shop. */
+/** The status of a store's shop; undefined for a store without a connected shop. */
 export const shopOf = async (context: Context, source: string) => {
   if (!(await isConnected(context, source))) return undefined
   const connection = await connectorOf(context).find(source)

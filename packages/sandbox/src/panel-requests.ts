@@ -52,13 +52,13 @@ export const retries = strict({
   dryRun: v.exactOptional(flag),
 })
 
-/** A payment of an invoice, or of a part of it. */
+/** A full or partial payment of an invoice. */
 export const panelPayment = object({ ...paymentEntries, amount: v.nullish(amount) })
 
 /** The receipt to cancel. */
 export const reversal = strict({ receipt: v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER)) })
 
-/** What to return; without rows, all that is left. */
+/** What to return; without rows, all remaining goods. */
 export const panelReturn = object(
   {
     source: v.nullish(required),
@@ -90,7 +90,7 @@ export const productChange = strict({
   price: v.exactOptional(v.nullable(amount)),
 })
 
-/** What invoices say of the seller; the others stay. */
+/** Changes of the seller on invoices; other fields do not change. */
 export const sellerChange = strict({
   name: v.exactOptional(text),
   economicCode: v.exactOptional(text),
@@ -174,7 +174,7 @@ const exportQuery = v.object({
   sort: v.optional(v.picklist(SORTS, `must be one of ${SORTS.join(', ')}`), '-invoice_number'),
 })
 
-/** A list for spreadsheets, in a language and calendar. */
+/** An export for spreadsheets, in a language and calendar. */
 export const spreadsheetQuery = v.object({
   ...exportQuery.entries,
   language: v.optional(v.picklist(['en', 'fa'], 'must be en or fa'), 'en'),

@@ -188,7 +188,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const { page } = await open('#/settings')
     const form = page.getByRole('form', { name: 'Seller' })
     await fill(form, { Name: 'Sara & Sons', 'Postal code': '1234567890' }, 'Save seller')
-    await page.getByText('Saved. Invoices are printed with it.').waitFor()
+    await page.getByText('Saved. Invoices show this seller.').waitFor()
     const { body } = await client().panel('seller')
     expect(body).toMatchObject({ name: 'Sara & Sons', postalCode: '1234567890', phone: '' })
   })

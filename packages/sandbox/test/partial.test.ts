@@ -27,7 +27,7 @@ const result = async () => {
 const OPEN = { status: 'invoiced', total: '5610', receipt_number: null, return_number: null }
 
 describe('partial payments', () => {
-  test('leave the order result as it is until the receipts cover the total, and then send a webhook', async () => {
+  test('leave the order result unchanged until the receipts cover the total, and then send a webhook', async () => {
     await invoiced()
     const first = await act('pay', { method: 'cash', amount: 2000, reference: 'a' })
     expect(first).toMatchObject({
@@ -66,7 +66,7 @@ describe('partial payments', () => {
     expect((await sandbox().detail('1')).receipts).toHaveLength(1)
   })
 
-  test('do not change what the interface registers: a receipt for the whole total', async () => {
+  test('do not change the payments of stores, which pay the whole total', async () => {
     await invoiced()
     await act('pay', { method: 'cash', amount: 2000 })
     const { body } = await sandbox().pay('1', PAYMENT)
@@ -74,7 +74,7 @@ describe('partial payments', () => {
     expect(await sandbox().detail('1')).toMatchObject({
       ...{ receipts: [{ amount: '2000' }, { amount: '5610' }], received: '7610', balance: '-2000' },
     })
-    // The accountant cancels the receipt that was wrong; the other one still pays the order.
+    // The accountant cancels the wrong receipt; the other one still pays the order.
     expect(await act('reverse-payment', { receipt: 1 })).toMatchObject({ status: 'paid', balance: '0' })
     expect(await announced()).toEqual([])
   })
@@ -97,7 +97,7 @@ describe('partial payments', () => {
     expect(await announced()).toEqual(['invoiced', 'paid', 'invoiced', 'paid'])
   })
 
-  test('are held in review and registered with their own amounts, and a payment of the store is held besides', async () => {
+  test('are held in review and registered with their amounts, and a payment of the store is held in addition', async () => {
     await invoiced()
     for (const amount of [1000, 2000]) await act('pay', { method: 'cash', amount })
     const inReview = await act('review', { error: 'Wrong goods' })
@@ -114,7 +114,7 @@ describe('partial payments', () => {
     expect(await result()).toMatchObject({ status: 'paid', receipt_number: 7 })
   })
 
-  test('limit a correction to totals that are not below them, and one of their sum pays the order', async () => {
+  test('limit a correction to totals that are not below them, and a total equal to their sum pays the order', async () => {
     await invoiced({ shipping: 0, discount: 0 })
     await act('pay', { method: 'cash', amount: 2200 })
     const change = (quantity: number) => ({ items: [row('SKU-1', quantity)] })
@@ -136,7 +136,7 @@ describe('partial returns', () => {
   const give = (...quantities: number[]) =>
     act('return', { reason: 'x', rows: quantities.map((quantity, index) => ({ row: index + 1, quantity })) })
 
-  test('put the goods of their rows back in stock and leave the order result as it is until all is returned', async () => {
+  test('put goods back in stock and leave the order result unchanged until everything is returned', async () => {
     await invoiced({ payment: PAYMENT })
     const { stock } = sandbox()
     const paid = { ...OPEN, status: 'paid', receipt_number: 1 }
@@ -168,7 +168,7 @@ describe('partial returns', () => {
     expect(await announced()).toEqual(['refunded'])
   })
 
-  test('are completed by a refund of the store, which returns what is left', async () => {
+  test('are completed by a refund of the store, which returns the remaining goods', async () => {
     await invoiced()
     await give(1)
     const { body } = await sandbox().refund('1', { reason: 'y' })
@@ -182,13 +182,13 @@ describe('partial returns', () => {
     expect((await sandbox().refund('1')).body).toMatchObject({ return_number: 2 })
   })
 
-  test('reduce what is due, and pay an order whose receipts then cover it', async () => {
+  test('reduce the amount due, and pay an order whose receipts then cover it', async () => {
     await invoiced({ shipping: 0, discount: 0 })
     await act('pay', { method: 'cash', amount: 3300 })
     expect(await give(1)).toMatchObject({ status: 'invoiced', balance: '1100' })
     expect(await give(1)).toMatchObject({ status: 'paid', receipt_number: 1, balance: '0' })
     expect(await announced()).toEqual(['paid'])
-    // The interface knows neither the returns nor the receipts: it pays the whole total.
+    // The interface has no partial returns or receipts: a payment pays the whole total.
     await act('reverse-payment')
     await sandbox().pay('1', PAYMENT)
     expect(await sandbox().detail('1')).toMatchObject({ status: 'paid', received: '5500', balance: '-2200' })
@@ -217,7 +217,7 @@ describe('partial returns', () => {
     expect((await sandbox().detail('1')).returns).toHaveLength(1)
   })
 
-  test('are cancelled in review, which restocks only what was left', async () => {
+  test('are cancelled in review, which restocks only the goods that were not returned', async () => {
     await invoiced()
     await give(1)
     const message = expect.stringContaining('a part of it is returned; move it back to review first')
@@ -254,7 +254,7 @@ describe('partial returns', () => {
   })
 })
 
-test('a correction can be rehearsed: the same answer, and nothing changes', async () => {
+test('a dry run of a correction returns the same response and changes nothing', async () => {
   await invoiced({ payment: PAYMENT })
   await act('reverse-payment')
   const change = { items: [row('SKU-2', 2, 5000)], customer: { mobile: '09123456789' }, shipping: 0 }
@@ -269,7 +269,7 @@ test('a correction can be rehearsed: the same answer, and nothing changes', asyn
   expect(error).toMatchObject({ field: 'items[0].sku' })
 })
 
-test('the sums and the export contain what was received and returned, in Persian with Jalali dates and whole mobile numbers', async () => {
+test('the sums and the export contain receipts and returns, in Persian with Jalali dates and complete mobile numbers', async () => {
   const { create, panel, url } = sandbox()
   await invoiced({ date: '2026-04-23', customer: { mobile: '09123456789', name: 'سارا' } })
   for (const amount of [1000, 2000]) await act('pay', { method: 'cash', amount, reference: `r${amount}` })

@@ -1,10 +1,10 @@
-/** What an argument must be, in words, and whether a value is that. */
+/** What an argument must be, in words, and a check whether a value is valid. */
 export type Kind = readonly [what: string, is: (value: unknown) => boolean]
 
-/** An argument is not what its type says, which plain JavaScript does not check. */
+/** An argument has the wrong type, which plain JavaScript does not check. */
 export class ArgumentError extends TypeError {}
 
-/** Whether a value is an object, and not a list. */
+/** Whether a value is an object other than a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -49,7 +49,7 @@ export const either = ([what, is]: Kind, [other, isOther]: Kind): Kind => [
 ]
 export const optional = ([what, is]: Kind): Kind => [what, value => value === undefined || is(value)]
 
-/** Shows what is wrong, and neither a secret nor data of a customer. */
+/** Describes a wrong value without exposing secrets or customer data. */
 const shown = (value: unknown) => {
   if (value === '') return 'empty'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
@@ -60,7 +60,7 @@ const shown = (value: unknown) => {
 /**
  * Checks arguments by name.
  *
- * @throws ArgumentError for the first one that is not of its kind
+ * @throws ArgumentError for the first invalid argument
  */
 export const assertArguments = (
   action: string,

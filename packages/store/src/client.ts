@@ -59,7 +59,7 @@ const WITHDRAWN = oneOf('create', 'payment', 'refund')
 /** Statuses of temporary failures. */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Whether a response says what the relay knows of the order's requests. */
+/** Whether a response includes the states of the order's requests. */
 const hasRequests = ({ json }: Answer) => objectOf(json).relay !== undefined
 
 /** Too many open requests for an order end in hours, if not days. */
@@ -103,7 +103,7 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-/** @throws RequestError for anything but a 2xx with JSON, 204, or a read of an order whose create was refused */
+/** @throws RequestError unless the response is a 2xx with JSON, a 204, or a read of an order whose create was refused */
 const readResponse = (answer: Answer) => {
   const { response, json } = answer
   const { status, headers, ok } = response
@@ -121,10 +121,10 @@ const readResponse = (answer: Answer) => {
 
 /**
  * A client of the stores' API, which is the accounting service's own order API: it also works with the service's base
- * URL. Every method rejects with a {@link RequestError}, with a `TypeError` for a wrong argument, or with the reason of an
+ * URL. Every method rejects with a {@link RequestError}, a `TypeError` for an invalid argument, or the reason of an
  * aborted `signal`.
  *
- * @throws TypeError if an option is missing or wrong
+ * @throws TypeError if an option is missing or invalid
  *
  * @example
  * ```ts
@@ -247,8 +247,8 @@ export const createClient = (options: ClientOptions) => {
       )
     },
     /**
-     * Withdraws a request that was accepted before and still waits; only the relay supports it. The state is `duplicate` if
-     * nothing was left to withdraw. Rejects with a {@link RequestError} `registered`, or `held` for a payment that the
+     * Withdraws an accepted request that still waits; only the relay supports this. The state is `duplicate` if nothing is
+     * left to withdraw. Rejects with a {@link RequestError} `registered`, or `held` for a payment that the
      * service holds or may hold.
      */
     withdraw: async (

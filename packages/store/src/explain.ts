@@ -90,7 +90,7 @@ const bodiesBefore = (body: Uint8Array): Variant[] => {
 
 const VERBATIM = 'use the secret as it was shown, character for character; its UTF-8 bytes are the key'
 
-/** The secrets that the given one may stand for. */
+/** The secrets that the given secret may represent. */
 const secretsMeant = (secret: string): Variant[] => {
   const bare = secret.replace(/^whsec_/, '')
   const unquoted = secret.trim().replace(/^(["'])(.*)\1$/, '$2')

@@ -25,7 +25,7 @@ export type RequestKind = 'create' | 'payment' | 'refund' | 'withdrawal'
 
 /**
  * `waiting` and `held` are open; a request ends exactly once, in one of the other four. `duplicate` is a success: the
- * service had registered it before, perhaps by an attempt whose answer was lost.
+ * service had registered it before, possibly by an attempt whose response was lost.
  */
 export type RequestState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
 

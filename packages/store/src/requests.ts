@@ -33,16 +33,16 @@ export type OrderRequest = {
 /** The result of a create, payment, refund or withdrawal. */
 export type RequestResult = {
   /**
-   * 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet: it is to be sent,
-   * or waits for the invoice to be finalized or for a create that the service refuses.
+   * 201 or 200 as the accounting service answers; 202 when the request is accepted and still open: it has yet to be sent,
+   * or it waits for the invoice to be finalized or for a refused create to be corrected.
    */
   status: number
   /** The id and state of the request; undefined when the accounting service itself has answered. */
   id: string | undefined
   state: RequestState | undefined
-  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten, and a long name ends with `…`. */
+  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten, and long names end with `…`. */
   warnings: readonly string[]
-  /** The order, as far as it is known. */
+  /** The known fields of the order. */
   order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }
 }
 
@@ -56,7 +56,7 @@ export type OrderRead = Partial<OrderResult> & {
   relay?: { version: number; updated_at: string; requests: readonly RequestView[] }
 }
 
-/** A request was refused, or could not be made. */
+/** A request was refused or could not be made. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   /** `unreachable` if no response arrived within the allowed time and attempts. */
@@ -65,7 +65,7 @@ export class RequestError extends Error {
   readonly status: number | undefined
   /** The field that caused the error, such as `items[3].quantity`. */
   readonly field: string | undefined
-  /** The id of the refused request. While its `state` is `waiting`, it is sent again: withdraw or correct it. */
+  /** The id of the refused request. While its `state` is `waiting`, the relay retries it: withdraw or correct it. */
   readonly id: string | undefined
   readonly state: RequestState | undefined
 

@@ -27,7 +27,7 @@ const encoder = new TextEncoder()
 export const bytesOf = (text: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof text === 'string' ? encoder.encode(text) : new Uint8Array(text)
 
-/** The value of a header, in any case; undefined if there is none or several. */
+/** The value of a header, in any case; undefined if the header is missing or repeated. */
 export const headerOf = (headers: HeadersLike, name: string): string | undefined => {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined
   const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]

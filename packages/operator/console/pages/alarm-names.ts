@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<AlarmCode, string>> = {
   'worker-throttles': t('Worker throttled'),
   'reconcile-errors': t('The scheduled check fails'),
   'reconcile-missing': t('The scheduled check does not run'),
-  'probe-missing': t('No probe goes through'),
+  'probe-missing': t('No probe gets through'),
   'checks-late': t('Scheduled checks are late'),
   'feeder-errors': t('Errors of the feeder'),
   'feeder-throttles': t('Feeder throttled'),
@@ -42,6 +42,6 @@ const NAMES: Readonly<Record<AlarmCode, string>> = {
   'new-version': t('New version rolled back'),
 }
 
-/** The name of an alarm in words, with the store that it belongs to. */
+/** The name of an alarm in words, with its store if it has one. */
 export const nameOfAlarm = ({ code, store }: RouteData<'overview'>['alarms'][number]) =>
   store === undefined ? NAMES[code] : t('{name}: {store}', { name: NAMES[code], store })

@@ -55,7 +55,7 @@ const repair = (orders: readonly Difference[]) =>
     },
   })
 
-/** The orders that could not be read from the service: an outage is one line. */
+/** The orders that could not be read from the service, one line for each reason. */
 const Unread = ({ unread, waitingSince }: Balance) =>
   unread.length > 0 && (
     <div class="verdict card" data-tone="bad" role="status">

@@ -9,12 +9,12 @@ import { askRetry } from './retry.tsx'
 
 type Options = Readonly<Record<string, string | undefined>>
 
-/** The address of a page, or an action. */
+/** The address of a page or an action. */
 type Instead = string | ((service: RouteData<'service'>) => unknown)
 
 const HOURS: Readonly<Record<string, number>> = { m: 1 / 60, h: 1, d: 24 }
 
-/** The shortest period of the page that includes that of the command. */
+/** The shortest period of the page that includes the command's period. */
 const periodOf = (since = '') => {
   const hours = Number.parseInt(since, 10) * (HOURS[since.slice(-1)] ?? 1)
   return hours <= 1 ? '1h' : hours <= 24 ? '24h' : '7d'
@@ -25,7 +25,7 @@ const replay =
   ({ all, source }: Options): Instead =>
     all || source ? () => plan(command, 'replay', { source }) : linkTo([command])
 
-/** What the console does instead of a command of `relay`; the first that the command begins with. */
+/** What the console does instead of a `relay` command. The first matching prefix applies. */
 const INSTEAD: readonly (readonly [command: string, label: string, (options: Options) => Instead])[] = [
   ['key set', t('Set the API key…'), () => askKey],
   [
@@ -60,7 +60,7 @@ const INSTEAD: readonly (readonly [command: string, label: string, (options: Opt
 
 const WORD = /'([^']*)'|(\S+)/g
 
-/** The options of a command without those that are placeholders; `store` is what follows its subcommand. */
+/** The options of a command, without placeholders; `store` is the argument after the subcommand. */
 const optionsOf = (words: readonly string[]): Options => {
   const given = words.map((word, index) => {
     const next = words[index + 1] ?? ''

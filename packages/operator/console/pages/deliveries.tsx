@@ -85,7 +85,7 @@ export const Deliveries = page(
 
 type Data = RouteData<'delivery'>
 
-/** Leads to the order whose request or event has this id. */
+/** A link to the order whose request or event has this id. */
 const ToOrder = ({ source, external_id }: NonNullable<Data['order']>) => {
   useEffect(() => replaceRoute(linkToOrder(source, external_id)), [source, external_id])
   return <PageHead />

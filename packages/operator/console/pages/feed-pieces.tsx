@@ -11,7 +11,7 @@ export type FeedMessage = RouteData<'feed'>['messages'][number]
 type Attempt = FeedMessage['attempts'][number]
 type Key = { source: string; external_id: string }
 
-/** Each attempt writes one of these lines to the log. */
+/** The log messages of attempts. */
 export const FEED_CHANGES = [
   ...['feed message delivered', 'feed message retried', 'feed message waits for a URL'],
   'feed message dead-lettered',
@@ -35,7 +35,7 @@ const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone
   unrecorded: [t('not recorded'), 'undone'],
 }
 
-/** The time of the next attempt, or that it is due. */
+/** The time of the next attempt, or "now" if it is due. */
 const Next = ({ at }: { at: string }) => (
   <span>{Date.parse(at) > Date.now() ? <Wait until={at} /> : t('now')}</span>
 )
@@ -50,13 +50,13 @@ type Made = { outcome: Attempt['outcome'] } & {
   [Name in 'code' | 'error' | 'next_at']?: string | undefined
 } & { [Name in 'status' | 'receives' | 'ms']?: number | undefined }
 
-/** The status of the store's response, or why there is none. */
+/** The status of the store's response, or the reason why there is none. */
 const Answer = ({ code = '', status, error }: Made) => {
   const known = status === undefined ? CODES[code] : serial(status)
   return known === undefined ? <Message text={error} /> : <span>{known}</span>
 }
 
-/** The state of a message, and what is known about it. */
+/** The state of a message and its details. */
 export const FeedState = (message: FeedMessage) => {
   const [name, tone] = STATES[message.state]
   const last = 'last' in message ? message.last : undefined
@@ -100,7 +100,7 @@ export const OF_ATTEMPT: Column<Made>[] = [
   },
   { label: t('Duration'), kind: 'number', cell: ({ ms }) => ms !== undefined && formatMilliseconds(ms) },
   { label: t('Attempt'), kind: 'number', cell: ({ receives }) => receives && serial(receives) },
-  // A retry may have come before it.
+  // A manual retry may have come first.
   { label: t('Next attempt planned'), cell: ({ next_at }) => next_at && <Moment iso={next_at} /> },
 ]
 
@@ -108,9 +108,9 @@ const retry = ({ source, external_id }: Key) =>
   attempt(async () => {
     const { delivery } = await act('feeds/retry', { source, external_id })
     if (delivery === undefined) throw new Error(t('No message of the order waits for its next attempt.'))
-  }, t('The message is sent to the store now.'))
+  }, t('The message is being sent to the store.'))
 
-/** Retries the failing message of an order. A disabled feed would not be called. */
+/** Retries the failing message of an order. Not for disabled feeds, which are not called. */
 export const RetryButton = ({ order, messages }: { order: Key; messages: readonly FeedMessage[] }) => {
   const failing = messages.find(({ state }) => state === 'failing' || state === 'unsent')
   if (failing === undefined || ('last' in failing && failing.last?.code === 'disabled')) return null

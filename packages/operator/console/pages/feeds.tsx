@@ -84,7 +84,7 @@ const ATTEMPTS: Column<RouteData<'feed'>['messages'][number]['attempts'][number]
   ...OF_ATTEMPT,
 ]
 
-/** The messages of an order to its store, each with its attempts. */
+/** The messages of an order to its store, with the attempts to deliver them. */
 export const Feed = page(
   {
     title: ({ path: [, , external_id = ''] }) =>

@@ -29,7 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
   readable: t('Can be read now'),
   headers: t('Headers'),
   body: t('Body'),
-  cut: t('Too long to be kept whole'),
+  cut: t('Shortened'),
   answer: t('Answer'),
   total: t('Total, rials'),
   invoice_number: t('Invoice number'),
@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<string, string>> = {
   return_number: t('Return number'),
 }
 
-/** The name of a field for people; fields of the service that the relay does not know keep theirs. */
+/** The display name of a field; fields that the relay does not know keep their names. */
 export const fieldName = (name: string) => NAMES[name] ?? visible(name)
 
 const IDS = new Set(['id', 'url', 'source', 'external_id', 'delivery'])
@@ -61,7 +61,7 @@ const isBlock = (name: string, value: unknown) =>
 
 const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
-/** A record by the names of its fields. */
+/** The fields of a record with their display names. */
 export const Fields = ({ of }: { of: object }) => {
   const fields = Object.entries(of).filter(([, value]) => value !== undefined)
   return (

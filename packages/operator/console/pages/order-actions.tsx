@@ -25,7 +25,7 @@ const retry = (order: Key) =>
   attempt(async () => {
     const { released, checked } = await act('orders/retry', order)
     toast(
-      released + checked === 0 ? t('Nothing waits for an attempt any more.') : t('The order is tried now.'),
+      released + checked === 0 ? t('No order is waiting for an attempt.') : t('The order is being retried.'),
     )
   })
 
@@ -42,7 +42,7 @@ const LABELS = {
 const askWithdraw = (order: Key, of: NonNullable<Action['of']>, effect: Action['effect']) =>
   ask({
     title: t('Withdraw: {request}', { request: nameIn(NAMES, of) }),
-    text: `${textOf(effect)} ${t('The store is notified of it.')}`,
+    text: `${textOf(effect)} ${t('The store is notified.')}`,
     action: t('Withdraw'),
     tone: 'bad',
     submit: async () => {
@@ -51,7 +51,7 @@ const askWithdraw = (order: Key, of: NonNullable<Action['of']>, effect: Action['
     },
   })
 
-/** A possible action: a check is made at once, a dead letter is planned first, and a withdrawal is confirmed. */
+/** A possible action: a check runs immediately, a dead letter is planned first, and a withdrawal asks for confirmation. */
 export const ActionButton = ({ order, action, of, effect }: Action & { order: Key }) => {
   const { source, external_id } = order
   const carryOut = () => {

@@ -114,7 +114,7 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
   )
 }
 
-/** Why the order waits: what blocks it, what is queued behind that, and what each action would do. */
+/** Why the order waits: the blocking event, the events behind it, and the effect of each action. */
 export const Waiting = ({
   why: { links, actions },
   buttonOf,

@@ -21,7 +21,7 @@ const filterOf = ({ query }: Route) =>
 
 const isSearch = (route: Route) => Boolean(filterOf(route).q)
 
-/** Whether it lists orders that may wait for an attempt. */
+/** Whether the list has orders that may wait for an attempt. */
 const isOfWaiting = ({ query }: Route) => ['unsettled', 'failing'].includes(query.get('show') ?? '')
 
 const SHOWN = [
@@ -96,7 +96,7 @@ const COLUMNS: Column<Row>[] = [
 ]
 
 const titleOfNone = (route: Route, cursor: string | undefined) => {
-  if (isSearch(route)) return t('Nothing begins with this')
+  if (isSearch(route)) return t('Nothing matches this text')
   if (route.query.size === 0) return t('There are no orders yet')
   return cursor === undefined ? t('No order matches') : t('No matching order so far')
 }

@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   contradictory: t('a header contradicts the signed body'),
   'too large': t('the body is too large'),
   'foreign source': t('of an unknown store'),
-  'other event': t('another event than order.updated'),
+  'other event': t('an event other than order.updated'),
   'delivery failed': t('could not be stored; the service sends it again'),
   'delivery deferred': t('could not be stored; the service sends it again'),
 }
@@ -33,7 +33,7 @@ export const outcomeText = (name: string) => {
   return why === undefined ? text : `${text}: ${reasonText(why)}`
 }
 
-/** Failed calls to the service, and its refusals, by their codes. */
+/** Failed calls to the service and its refusals, by code. */
 export const CODES: Readonly<Record<string, string>> = {
   unknown_sku: t('unknown product'),
   no_customer: t('no customer'),

@@ -101,7 +101,7 @@ export const t = translator({
   'Worker throttled': 'محدودشدن پردازشگر',
   'The scheduled check fails': 'شکست بررسی دوره‌ای',
   'The scheduled check does not run': 'اجرا نشدن بررسی دوره‌ای',
-  'No probe goes through': 'وب‌هوک آزمایشی نمی‌رسد',
+  'No probe gets through': 'وب‌هوک آزمایشی نمی‌رسد',
   'Scheduled checks are late': 'تأخیر بررسی‌های دوره‌ای',
   'Errors of the feeder': 'خطای فرستندهٔ فیدها',
   'Feeder throttled': 'محدودشدن فرستندهٔ فیدها',
@@ -260,7 +260,7 @@ export const t = translator({
   Webhooks: 'وب‌هوک‌ها',
   'Last read': 'آخرین خواندن',
   'Last synchronised': 'آخرین همگام‌سازی',
-  'No order needs somebody.': 'هیچ سفارشی نیازمند رسیدگی نیست.',
+  'No order needs attention.': 'هیچ سفارشی نیازمند رسیدگی نیست.',
   'All stores in stores.yml, with endpoint errors of the last {hours} hours.':
     'همهٔ فروشگاه‌های stores.yml، با خطاهای {hours} ساعت گذشته.',
   'Messages waiting': 'پیام‌های در انتظار',
@@ -340,7 +340,7 @@ export const t = translator({
   'Replay of {count} {count|message|messages}': 'پردازش مجدد {count} پیام',
   'Deletion of {count} {count|message|messages}': 'حذف {count} پیام',
   'All messages': 'همهٔ پیام‌ها',
-  'Chosen one by one': 'انتخاب‌شده‌ها',
+  'Selected individually': 'انتخاب‌شده‌ها',
   'Choose all': 'انتخاب همه',
   'Choose none': 'لغو انتخاب',
   'Choose {name}': 'انتخاب {name}',
@@ -442,7 +442,7 @@ export const t = translator({
     'با اولین سفارش فروشگاه یا اولین وب‌هوک سرویس حسابداری، سفارش‌ها اینجا نمایش داده می‌شوند.',
   'No order matches': 'سفارشی با این مشخصات پیدا نشد',
   'No matching order so far': 'تا اینجا سفارشی پیدا نشد',
-  'Nothing begins with this': 'موردی با این شروع پیدا نشد',
+  'Nothing matches this text': 'موردی با این شروع پیدا نشد',
   '{count} {count|order|orders} changed': '{count} سفارش تغییر کرد',
   // Why it waits.
   'Why it waits': 'علت انتظار',
@@ -465,15 +465,15 @@ export const t = translator({
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش؛ آخرین: {when}',
   'Retry now': 'تلاش مجدد',
   'Retry orders now': 'تلاش مجدد برای سفارش‌ها',
-  'The worker tries their failing events, and has requests that the service refused sent again, twenty orders per second.':
+  'The worker retries failing events and sends refused requests again, twenty orders per second.':
     'پردازشگر رویدادهای ناموفق و درخواست‌های ردشده را دوباره می‌فرستد؛ بیست سفارش در ثانیه.',
   'Orders to retry': 'کدام سفارش‌ها',
   'All: {count} {count|order|orders}': 'همه: {count} سفارش',
   '{what}: {count} {count|order|orders}': '{what}: {count} سفارش',
   'unusable response of the service': 'پاسخ نامعتبر سرویس',
   'too many requests': 'درخواست بیش از حد',
-  'Nothing waits for an attempt any more.': 'دیگر چیزی منتظر تلاش مجدد نیست.',
-  'The order is tried now.': 'سفارش هم‌اکنون دوباره پردازش می‌شود.',
+  'No order is waiting for an attempt.': 'دیگر چیزی منتظر تلاش مجدد نیست.',
+  'The order is being retried.': 'سفارش هم‌اکنون دوباره پردازش می‌شود.',
   'Retry now…': 'تلاش مجدد…',
   'service unavailable': 'سرویس در دسترس نیست',
   'Check now': 'بررسی کن',
@@ -482,7 +482,7 @@ export const t = translator({
   Withdraw: 'لغو درخواست',
   'Withdraw…': 'لغو درخواست…',
   'Withdraw: {request}': 'لغو درخواست: {request}',
-  'The store is notified of it.': 'فروشگاه از آن باخبر می‌شود.',
+  'The store is notified.': 'فروشگاه از آن باخبر می‌شود.',
   'The withdrawal is in the order queue.': 'لغو در صف سفارش‌ها قرار گرفت.',
   'The check is in the order queue: the worker reads the order from the service.':
     'بررسی در صف قرار گرفت: پردازشگر سفارش را از سرویس می‌خواند.',
@@ -498,7 +498,7 @@ export const t = translator({
   'Size in bytes': 'اندازه (بایت)',
   'Can be read now': 'اکنون خواندنی است',
   Headers: 'هدرها',
-  'Too long to be kept whole': 'بلندتر از آن بود که کامل نگه داشته شود',
+  Shortened: 'بلندتر از آن بود که کامل نگه داشته شود',
   Answer: 'پاسخ',
   'Status of the invoice': 'وضعیت فاکتور',
   Yes: 'بله',
@@ -508,7 +508,7 @@ export const t = translator({
   'not signed with a known secret': 'با هیچ کلید شناخته‌شده‌ای امضا نشده است',
   'a header contradicts the signed body': 'هدر با متن امضاشده نمی‌خواند',
   'the body is too large': 'متن بیش از حد بزرگ است',
-  'another event than order.updated': 'رویدادی جز order.updated',
+  'an event other than order.updated': 'رویدادی جز order.updated',
   'could not be stored; the service sends it again': 'ذخیره نشد؛ سرویس دوباره می‌فرستد',
   // What happened.
   'Call to the service: {call}': 'فراخوانی سرویس: {call}',
@@ -542,33 +542,33 @@ export const t = translator({
   Level: 'سطح',
   // The tour.
   Tour: 'آشنایی',
-  'The relay stands between your stores and the accounting service. Stores send it their orders, payments and refunds; it has each registered exactly once, and tells the store the outcome. While the service is down or an accountant has to act, it keeps what it has accepted, and tries again.':
+  'The relay connects your stores to the accounting service. Stores send it their orders, payments and refunds. It registers each exactly once and notifies the store of the outcome. While the service is down or an accountant has to act, it keeps accepted requests and retries them.':
     'رله میان فروشگاه‌های شما و سرویس حسابداری است. فروشگاه‌ها سفارش، پرداخت و مرجوعی را به رله می‌فرستند؛ رله هر کدام را دقیقاً یک بار در سرویس ثبت می‌کند و نتیجه را به فروشگاه خبر می‌دهد. اگر سرویس قطع باشد یا حسابدار باید کاری بکند، رله آنچه را پذیرفته نگه می‌دارد و دوباره می‌فرستد.',
-  'Take the tour, two minutes': 'آشنایی در دو دقیقه',
+  'Take the two-minute tour': 'آشنایی در دو دقیقه',
   Hide: 'پنهان کن',
   'Show the order in the panel': 'نمایش سفارش در پنل حسابدار',
   'Send an order': 'سفارش بفرستید',
-  'A store sends an order of one table, as it would to the accounting service.':
+  'A store sends an order for one table, as it would to the accounting service.':
     'فروشگاه سفارش یک میز را می‌فرستد، همان‌طور که به خود سرویس حسابداری می‌فرستاد.',
   'Send the order': 'ارسال سفارش',
-  'The relay queued the order, the service made an invoice, and the store got the answer of the service. A message about it waits in the queue of the store.':
+  'The relay queued the order, the service created an invoice, and the store received the answer of the service. A message about the order waits in the queue of the store.':
     'رله سفارش را در صف گذاشت، سرویس فاکتور صادر کرد و فروشگاه پاسخ سرویس را گرفت. پیام این تغییر در صف فروشگاه است.',
-  'Make trouble': 'یک اختلال بسازید',
-  'The accounting service fails for 20 seconds, and just then the store pays.':
+  'Cause an outage': 'یک اختلال بسازید',
+  'The accounting service fails for 20 seconds, and the store sends a payment.':
     'سرویس حسابداری ۲۰ ثانیه قطع می‌شود و فروشگاه درست همان موقع پرداخت را می‌فرستد.',
   'Break the service and pay': 'قطع سرویس و ارسال پرداخت',
-  'The payment is accepted and waits. Once the service answers again, the relay sends it; the store need not do anything.':
+  'The payment is accepted and waits. Once the service answers again, the relay sends it. The store does not have to do anything.':
     'پرداخت پذیرفته شده و منتظر است. سرویس که برگردد، رله آن را می‌فرستد؛ لازم نیست فروشگاه کاری انجام دهد.',
   'The service answers again, the relay has sent the payment, and the order is paid.':
     'سرویس برگشت، رله پرداخت را فرستاد و سفارش پرداخت شد.',
   'Let an accountant decide': 'کار را به حسابدار بسپارید',
-  'The store sends and pays an order of a chair that is not in stock.':
+  'The store sends and pays an order for a chair that is not in stock.':
     'فروشگاه سفارش یک صندلی را که موجودی ندارد می‌فرستد و پرداختش را هم ثبت می‌کند.',
   'Order a chair': 'سفارش صندلی',
-  'The service made a draft that an accountant has to review, and holds the payment. It refused the payment with 400; the relay told the store what that means: 202, held.':
+  'The service created a draft that an accountant has to review, and holds the payment. It answered the payment with 400, which the relay translated for the store: 202, held.':
     'سرویس پیش‌نویسی ساخت که حسابدار باید بررسی کند، و پرداخت را معلق نگه داشت. پاسخ سرویس به پرداخت ۴۰۰ بود؛ رله معنی‌اش را به فروشگاه گفت: ۲۰۲، معلق.',
-  'See it heal': 'ببینید که درست می‌شود',
-  'The accountant corrects the stock and retries. Do it in the panel, or here.':
+  'Watch the recovery': 'ببینید که درست می‌شود',
+  'The accountant corrects the stock and retries. Do this in the panel or here.':
     'حسابدار موجودی را اصلاح و دوباره تلاش می‌کند؛ این کار را در پنل انجام دهید یا همین‌جا.',
   'Correct the stock and retry': 'اصلاح موجودی و تلاش دوباره',
   'The service finalizes the invoice, registers the payment and sends a signed webhook.':
@@ -578,7 +578,7 @@ export const t = translator({
   'Answer to the store: {answer}': 'پاسخ به فروشگاه: {answer}',
   'In progress…': 'در حال انجام…',
   'Start again': 'از نو',
-  'That was the tour': 'پایان آشنایی',
-  'Both orders are paid, once. {store} lists what waits in the queue of the store.':
+  'End of the tour': 'پایان آشنایی',
+  'Both orders are paid exactly once. {store} lists the messages in the queue of the store.':
     'هر دو سفارش پرداخت شده‌اند، دقیقاً یک بار. پیام‌های منتظر در صف فروشگاه را در {store} ببینید.',
 })

@@ -34,7 +34,7 @@ export const Message = ({ text = '', as: Element = 'span', kind }: MessageProps)
   </Element>
 )
 
-/** An order, and below it its store. */
+/** An order with its store below it. */
 export const OrderOfStore = ({
   source,
   external_id,

@@ -36,7 +36,7 @@ const countsText = (counts: Operation['counts']) =>
     .flatMap(([outcome, text]) => (counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : []))
     .join(', ') || '–'
 
-/** Opens a plan once it exists. */
+/** Opens a plan once it is made. */
 const show = (command: Plan['command'], made: Promise<{ plan: string }>) =>
   attempt(async () => {
     location.hash = linkTo([command, 'plan', (await made).plan])
@@ -48,7 +48,7 @@ type Selection = Omit<Parameters<typeof act<'plans'>>[1], 'command' | 'action'>
 export const plan = (command: Plan['command'], action: keyof typeof ACTIONS, selection: Selection) =>
   show(command, act('plans', { command, action, ...selection }))
 
-/** Buttons that make a plan for the selection; `count` is its number of messages, if it is chosen one by one. */
+/** Buttons that make a plan for the selection; `count` is the number of messages if they are chosen individually. */
 export const Planning = ({
   route,
   selection,
@@ -75,10 +75,10 @@ export const Planning = ({
 const Named = ({ name, failure }: Pick<Operation, 'name' | 'failure'>) => {
   if (failure !== undefined) return <Message text={failure} />
   if (/^all( \d+)?$/.test(name)) return t('All messages')
-  return /^ids( \d+)?$/.test(name) ? t('Chosen one by one') : <Code>{visible(name)}</Code>
+  return /^ids( \d+)?$/.test(name) ? t('Selected individually') : <Code>{visible(name)}</Code>
 }
 
-/** Opens a plan that was downloaded, or written by the command. */
+/** Opens a plan that was downloaded or that the command wrote. */
 export const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
   const input = useRef<HTMLInputElement>(null)
   const open = async ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
@@ -171,7 +171,7 @@ type Change = NonNullable<Step['predicted']>['changes'][number]
 
 const isState = (field: string) => field === 'status'
 
-/** A value of the order's result before or after. */
+/** A value of the order's result before or after the replay. */
 const Value = ({ field, value }: { field: string; value: string | undefined }) => {
   if (isState(field)) return <StatusChip status={value} />
   return value === undefined ? t('none') : <Name>{translateMessage(visible(decimal(value)))}</Name>
@@ -197,7 +197,7 @@ const Difference = ({ of, field, before, after }: Change) => (
   </li>
 )
 
-/** What the message would do: the calls, what differs afterwards, and the messages to the store. */
+/** The predicted effects of a message: calls, changes of the order, and messages to the store. */
 const Effect = ({ does, predicted }: Step) => {
   if (predicted === undefined) return does.map(line => <Message key={line} text={line} as="p" />)
   const { calls, changes, publishes, unknown } = predicted
@@ -251,7 +251,7 @@ const STEPS: Column<Step>[] = [
   { label: t('Effect'), kind: 'breaks sentences', cell: step => <Effect {...step} /> },
 ]
 
-/** Maximum number of messages of a plan shown; its file has all. */
+/** Maximum number of a plan's messages shown; the file has all of them. */
 const SHOWN = 200
 
 export const PlanPage = page(

@@ -34,7 +34,7 @@ const seconds = (name: string, value: number, label: string): FieldProps => ({
   ...{ name, label, value, kind: 'number' },
 })
 
-/** Shows the progress of a change of the webhook, which may be started from a runbook. */
+/** Shows the progress of a webhook change, which can also be started from a runbook. */
 const started = async (change: Promise<unknown>) => {
   await change
   location.hash = linkTo(['setup'])

@@ -14,7 +14,7 @@ type Group = Waiting['groups'][number]
 
 const causeText = (cause = '') => CODES[cause] ?? cause
 
-/** What can be retried: all, the orders of a store, those with a cause, or both, each with the number of orders. */
+/** The possible selections with their numbers of orders: all, by store, by cause, or by store and cause. */
 const choicesOf = ({ orders, groups }: Waiting) => {
   const sum = (text: string, selection: Pick<Partial<Group>, 'source' | 'cause'>, of: readonly Group[]) => {
     const count = of.reduce((total, group) => total + group.orders, 0)
@@ -35,16 +35,16 @@ const choicesOf = ({ orders, groups }: Waiting) => {
   ]
 }
 
-/** Asks which of the waiting orders to try now. */
+/** Asks which of the waiting orders to retry. */
 export const askRetry = () =>
   attempt(async () => {
     const waiting = await request<Waiting>('GET', '/api/orders/waiting')
-    if (waiting.orders === 0) return toast(t('Nothing waits for an attempt any more.'))
+    if (waiting.orders === 0) return toast(t('No order is waiting for an attempt.'))
     const choices = choicesOf(waiting)
     ask({
       title: t('Retry orders now'),
       text: t(
-        'The worker tries their failing events, and has requests that the service refused sent again, twenty orders per second.',
+        'The worker retries failing events and sends refused requests again, twenty orders per second.',
       ),
       fields: [
         {
@@ -63,7 +63,7 @@ export const askRetry = () =>
 
 export const RetryOrders = () => <Button onClick={askRetry}>{t('Retry now…')}</Button>
 
-/** The progress of the last retry of several orders, also after its end if `ended`. */
+/** The progress of the last bulk retry, also after its end if `ended`. */
 export const Retries = ({ job, ended = false }: RouteData<'orders/retries'> & { ended?: boolean }) =>
   job === undefined || (job.end !== undefined && !ended) ? null : (
     <Job job={job} stop={() => act('orders/retry-stop', {})} />

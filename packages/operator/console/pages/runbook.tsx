@@ -9,7 +9,7 @@ import { ForShell, InConsole } from './commands.tsx'
 import { t } from './persian.ts'
 import { SERVICE } from './remedies.tsx'
 
-/** A command of `relay`, with the options that select this relay, and what the console does instead. */
+/** A `relay` command with the options that select this relay, and the console's equivalent. */
 const RelayCommand = ({ command }: { command: string }) => {
   const { data } = useResources({ service: SERVICE })
   return (

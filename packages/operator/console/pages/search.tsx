@@ -9,14 +9,14 @@ import { linkToOrder } from './pieces.tsx'
 
 const isShown = () => route.value.path.join('/') === 'orders'
 
-/** Shows the orders found: on the list of orders while typing, which is one step back from the page before. */
+/** Shows the orders found on the list of orders. Further typing replaces the route, so one step back leaves the search. */
 const search = (q: string) => {
   const found = linkTo(['orders'], { q: q.trim() })
   if (isShown()) replaceRoute(found)
   else if (q.trim() !== '') location.hash = found
 }
 
-/** Opens the order if there is only one. */
+/** Opens the order if only one was found. */
 const open = (event: TargetedSubmitEvent<HTMLFormElement>) => {
   event.preventDefault()
   const q = String(new FormData(event.currentTarget).get('q')).trim()
@@ -29,7 +29,7 @@ const open = (event: TargetedSubmitEvent<HTMLFormElement>) => {
   })
 }
 
-/** Finds orders from any page, by anything that names them. It keeps the focus while the list follows what is typed. */
+/** Finds orders from any page, by any of their identifiers. Keeps the focus while the list updates. */
 export const Search = () => (
   <search class="search" data-keeps-focus={isShown() || undefined}>
     <form onSubmit={open}>

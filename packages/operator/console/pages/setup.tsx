@@ -31,7 +31,7 @@ const DEPLOYED: readonly string[] = [
   ...['lower-receives', 'raise-concurrency', 'subscribe', 'deploy-again', 'deploy-stores'],
 ]
 
-/** What the console does for a remedy, or the command for a shell. */
+/** The console's action for a remedy, or the shell command. */
 const Remedy = ({ remedy }: { remedy: NonNullable<Finding['remedy']> }) => {
   if (typeof remedy === 'string') return <InConsole command={remedy} />
   if (DEPLOYED.includes(remedy.code)) return <ForShell command="npx serverless deploy" />

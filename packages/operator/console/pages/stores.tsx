@@ -190,7 +190,7 @@ const NEEDS: Column<NonNullable<RouteData<'shop'>['shop']>['needs'][number]>[] =
   { label: t('What to do'), kind: 'breaks', cell: ({ action }) => <Name>{action[language]}</Name> },
 ]
 
-/** The WooCommerce shop that is connected to the store, as in `relay woo list`. */
+/** The WooCommerce shop connected to the store, as in `relay woo list`. */
 const WooShop = ({
   shop,
   failure,
@@ -209,7 +209,7 @@ const WooShop = ({
       }}
     />
     <Table columns={NEEDS} rows={needs} keyOf={({ order }) => order}>
-      <Empty title={t('No order needs somebody.')} />
+      <Empty title={t('No order needs attention.')} />
     </Table>
   </Section>
 )

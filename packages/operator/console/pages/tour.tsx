@@ -21,18 +21,18 @@ const hide = () => {
 const About = () => (
   <p>
     {t(
-      'The relay stands between your stores and the accounting service. Stores send it their orders, payments and refunds; it has each registered exactly once, and tells the store the outcome. While the service is down or an accountant has to act, it keeps what it has accepted, and tries again.',
+      'The relay connects your stores to the accounting service. Stores send it their orders, payments and refunds. It registers each exactly once and notifies the store of the outcome. While the service is down or an accountant has to act, it keeps accepted requests and retries them.',
     )}
   </p>
 )
 
-/** The first thing that a newcomer sees on the local stack, until it is hidden. */
+/** An introduction with a link to the tour, shown on the local stack until it is hidden. */
 export const TourOffer = () =>
   isHidden.value ? null : (
     <section class="card note" aria-label={t('Tour')}>
       <About />
       <p class="row note">
-        <LinkButton href={linkTo(['tour'])}>{t('Take the tour, two minutes')}</LinkButton>
+        <LinkButton href={linkTo(['tour'])}>{t('Take the two-minute tour')}</LinkButton>
         <Button kind="quiet" onClick={hide}>
           {t('Hide')}
         </Button>
@@ -43,18 +43,18 @@ export const TourOffer = () =>
 type Step = 'send' | 'outage' | 'review' | 'fix'
 type Answer = RouteData<'tour/step'>
 
-/** The run of the tour: it is kept while other pages are visited. */
+/** The current run of the tour, kept while other pages are visited. */
 const run = signal<{ id: string; answers: Partial<Record<Step, Answer>>; busy?: Step }>({
   id: '',
   answers: {},
 })
 
-/** Begins another run, with other orders. */
+/** Starts another run with new orders. */
 const restart = () => {
   run.value = { id: `tour-${Date.now().toString(36)}`, answers: {} }
 }
 
-/** The orders of a run: the first lives through the outage, the second needs a review. */
+/** The orders of a run: the first is sent before the outage, the second needs a review. */
 const orderOf = (step: Step) => `${run.value.id}-${step === 'send' || step === 'outage' ? 1 : 2}`
 
 const take = (step: Step) =>
@@ -73,13 +73,13 @@ const take = (step: Step) =>
 type Place = RouteData<'tour'>
 type Order = RouteData<'order'>
 
-/** An order of the run, live, once it was sent. */
+/** Live data of an order of the run, once it has been sent. */
 const useOrder = (source: string, order: string, isSent: boolean): Order | undefined => {
   const sent = { order: reads('order', { source, external_id: order }, ...ORDER_CHANGES) }
   return useResources<{ order?: typeof sent.order }>(isSent ? sent : {}).data?.order
 }
 
-/** What has become of an order, and where to see more. */
+/** The state of an order, with links to more details. */
 const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
   const { source, external_id, status, requests, why } = order
   const open = requests.filter(({ state }) => state === 'waiting' || state === 'held')
@@ -98,7 +98,7 @@ const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
         [t('Open requests')]: open.length > 0 && <OpenRequests requests={open} />,
         [t('Waits for')]: open.length > 0 && link && <WaitsFor link={link} />,
         [t('Accounting service')]: (
-          // A new tab, since the run of the tour ends with this one.
+          // A new tab: the run of the tour ends with the current one.
           <a
             href={`${panel}/${linkTo(['orders', external_id], { source })}`}
             target="_blank"
@@ -120,9 +120,9 @@ type Text = {
   title: string
   before: string
   action: string
-  /** Whether the order has come to what `after` says. */
+  /** Whether the order has reached the state that `after` describes. */
   isReached: (order: Order) => boolean
-  /** What to watch until then. */
+  /** What to watch until that state is reached. */
   meanwhile?: string
   after: string
 }
@@ -133,21 +133,21 @@ const TEXTS: readonly (readonly [Text, Text])[] = [
     {
       step: 'send',
       title: t('Send an order'),
-      before: t('A store sends an order of one table, as it would to the accounting service.'),
+      before: t('A store sends an order for one table, as it would to the accounting service.'),
       action: t('Send the order'),
       isReached: ({ status }) => status !== undefined,
       after: t(
-        'The relay queued the order, the service made an invoice, and the store got the answer of the service. A message about it waits in the queue of the store.',
+        'The relay queued the order, the service created an invoice, and the store received the answer of the service. A message about the order waits in the queue of the store.',
       ),
     },
     {
       step: 'outage',
-      title: t('Make trouble'),
-      before: t('The accounting service fails for 20 seconds, and just then the store pays.'),
+      title: t('Cause an outage'),
+      before: t('The accounting service fails for 20 seconds, and the store sends a payment.'),
       action: t('Break the service and pay'),
       isReached: isPaid,
       meanwhile: t(
-        'The payment is accepted and waits. Once the service answers again, the relay sends it; the store need not do anything.',
+        'The payment is accepted and waits. Once the service answers again, the relay sends it. The store does not have to do anything.',
       ),
       after: t('The service answers again, the relay has sent the payment, and the order is paid.'),
     },
@@ -156,17 +156,17 @@ const TEXTS: readonly (readonly [Text, Text])[] = [
     {
       step: 'review',
       title: t('Let an accountant decide'),
-      before: t('The store sends and pays an order of a chair that is not in stock.'),
+      before: t('The store sends and pays an order for a chair that is not in stock.'),
       action: t('Order a chair'),
       isReached: order => isHeld(order) || isPaid(order),
       after: t(
-        'The service made a draft that an accountant has to review, and holds the payment. It refused the payment with 400; the relay told the store what that means: 202, held.',
+        'The service created a draft that an accountant has to review, and holds the payment. It answered the payment with 400, which the relay translated for the store: 202, held.',
       ),
     },
     {
       step: 'fix',
-      title: t('See it heal'),
-      before: t('The accountant corrects the stock and retries. Do it in the panel, or here.'),
+      title: t('Watch the recovery'),
+      before: t('The accountant corrects the stock and retries. Do this in the panel or here.'),
       action: t('Correct the stock and retry'),
       isReached: isPaid,
       meanwhile: t('The service finalizes the invoice, registers the payment and sends a signed webhook.'),
@@ -241,9 +241,9 @@ const Steps = ({ source, panel }: Place) => {
         />
       ))}
       {next === undefined && (
-        <Section id="done" title={t('That was the tour')}>
+        <Section id="done" title={t('End of the tour')}>
           <p>
-            {t('Both orders are paid, once. {store} lists what waits in the queue of the store.', {
+            {t('Both orders are paid exactly once. {store} lists the messages in the queue of the store.', {
               store: (
                 <a href={linkTo(['stores', source])}>
                   <Name>{source}</Name>

@@ -46,7 +46,7 @@ const create = (external_id: string) =>
 const isFailing = async (external_id: string) =>
   (await local.json(['feeds', 'show', SELF, external_id])).data.messages.at(-1)?.state === 'failing'
 
-test('shows what a store received, and retries one message or all of a store', async () => {
+test('shows the messages that a store received, and retries one message or all of a store', async () => {
   for (const id of ['one', 'two', 'three']) await create(id)
   for (const id of ['one', 'two', 'three']) await until(() => isFailing(id))
 
@@ -67,7 +67,7 @@ test('shows what a store received, and retries one message or all of a store', a
   })
   await visit(`stores/${SELF}`, async page => {
     await page.getByRole('button', { name: 'Retry all now' }).click()
-    await page.getByText('Messages retried at once: 2').waitFor()
+    await page.getByText('Messages retried: 2').waitFor()
   })
   for (const id of ['two', 'three']) await until(async () => !(await isFailing(id)))
   await visit(

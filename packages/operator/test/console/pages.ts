@@ -100,7 +100,7 @@ export const pageTests = (open: Open) => {
       const found = page.getByRole('table', { name: 'Orders found' })
       await found.getByText(request).waitFor()
       await isAccessible()
-      // The page before the search is one step back, and the id of a request is no delivery.
+      // One step back leaves the search, and the id of a request is not a delivery.
       await page.goBack()
       await page.getByText('All stores in').waitFor()
       await goTo(page, `#/deliveries/${request}`)
@@ -177,7 +177,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('on a phone, every page is reached with a tap or two, and the badges of hidden pages show', async () => {
+  test('on a phone, every page is at most two taps away, and the badges of hidden pages show', async () => {
     await letter('badge')
     await visit(
       { hash: '#/orders', viewport: { width: 320, height: 640 } },
@@ -223,7 +223,7 @@ export const pageTests = (open: Open) => {
       await click('link', 'order queue: order.payment of api')
       await isAccessible()
       await click('link', 'Show the message of page-7')
-      // The body of the request is JSON in a text of the event; hostile text is displayed without effect.
+      // The body of the request is JSON in a string of the event; hostile text is displayed without effect.
       await page.getByText('"<b>\\u202er</b>"', { exact: true }).waitFor()
       await page.getByText('"body": {').click()
       await page.getByText('"body": { … }').waitFor()

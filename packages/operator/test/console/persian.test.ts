@@ -49,7 +49,7 @@ const programTexts = () => {
   return fixed(all + inner + outer)
 }
 
-test('a Persian text belongs to an English text that the programs still have', () => {
+test('every Persian text translates an English text that the programs still contain', () => {
   const texts = programTexts()
   const parts = [MESSAGES, PANEL_MESSAGES, SERVICE_MESSAGES].flatMap(messages =>
     Object.keys(messages).flatMap(english => english.split(JOINT).map(part => ({ english, part }))),

@@ -36,7 +36,7 @@ const dead = () =>
   })
 const DEAD = { command: 'dead' }
 
-test('orders are listed, found by anything that names them, shown, checked, resent and withdrawn', async () => {
+test('orders are listed, found by any identifier, shown, checked, resent and withdrawn', async () => {
   await local.create(order.external_id, {}, 'relay')
   const found = async (q: string) => (await reads('orders', { q })).body.orders
   expect(await reads('orders', { source: 'api' })).toEqual(ok(some({ orders: [some(order)] })))
@@ -124,7 +124,7 @@ test('stores are shown with their keys, and changed', async () => {
   const { body: shop } = await reads('store', { source })
   expect(shop.keys).toContainEqual(some({ id: key.id, name: 'till' }))
   expect(await changes('stores/revoke', { source, id: key.id })).toEqual(ok())
-  // It is no WooCommerce shop.
+  // The store is not a WooCommerce shop.
   expect(await reads('shop', { source })).toEqual(ok({}))
   expect(await changes('stores/index')).toEqual(ok())
   expect((await changes('stores/secret', { source })).status).toBe(409)
@@ -134,7 +134,7 @@ test('stores are shown with their keys, and changed', async () => {
   expect(await changes('stores/resend-stop', { source })).toEqual(ok())
 })
 
-test('what stores received is listed, and only messages of HTTP feeds are retried', async () => {
+test('messages to stores are listed, and only those of HTTP feeds are retried', async () => {
   expect(await reads('feeds', { since: '1h' })).toEqual(ok())
   expect((await reads('feed', order)).body.messages).toContainEqual(some({ state: 'sent' }))
   expect(await changes('feeds/retry', order)).toEqual(refused('its feed is an SQS queue'))

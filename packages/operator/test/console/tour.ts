@@ -3,32 +3,32 @@ import { violationsOf } from '@order-relay/test-support/axe.ts'
 import type { Opened } from '@order-relay/test-support/browser.ts'
 import type { BrowserContextOptions } from 'playwright-core'
 
-/** The outage of the tour, and what follows until the relay has sent the payment again. */
+/** Covers the tour's outage and the time until the relay has sent the payment again. */
 const HEALED = { timeout: 90_000 }
 
 export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Opened>) => {
-  test('the tour of a newcomer takes an order through an outage and another through a review', async () => {
+  test('the tour takes an order through an outage and another through a review', async () => {
     const { page, errors } = await open()
-    await page.getByRole('link', { name: 'Take the tour' }).click()
+    await page.getByRole('link', { name: 'Take the two-minute tour' }).click()
     const part = (title: string) => page.getByRole('region', { name: title })
     const take = async (title: string, action: string, text: string) => {
       await part(title).getByRole('button', { name: action }).click()
       await part(title).getByText(text).waitFor()
     }
     await take('Send an order', 'Send the order', 'Answer to the store: 201 invoiced')
-    await take('Make trouble', 'Break the service and pay', 'Answer to the store: 202 waiting')
+    await take('Cause an outage', 'Break the service and pay', 'Answer to the store: 202 waiting')
     expect(await page.getByRole('button', { name: 'Order a chair' }).count()).toBe(0)
-    await part('Make trouble').getByText('Paid', { exact: true }).waitFor(HEALED)
+    await part('Cause an outage').getByText('Paid', { exact: true }).waitFor(HEALED)
     await take('Let an accountant decide', 'Order a chair', 'Answer to the store: 202 held')
     await part('Let an accountant decide').getByText('Needs review', { exact: true }).waitFor()
-    await take('See it heal', 'Correct the stock and retry', 'The service has sent a signed webhook')
-    expect(await part('See it heal').getByText('Paid', { exact: true }).count()).toBe(1)
-    await part('That was the tour').waitFor()
+    await take('Watch the recovery', 'Correct the stock and retry', 'The service has sent a signed webhook')
+    expect(await part('Watch the recovery').getByText('Paid', { exact: true }).count()).toBe(1)
+    await part('End of the tour').waitFor()
     expect(await violationsOf(page)).toEqual([])
 
     const [panel] = await Promise.all([
       page.context().waitForEvent('page'),
-      part('See it heal').getByRole('link', { name: 'Show the order in the panel' }).click(),
+      part('Watch the recovery').getByRole('link', { name: 'Show the order in the panel' }).click(),
     ])
     await panel.getByRole('heading', { name: /tour-/ }).waitFor()
 
@@ -36,11 +36,11 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
     await page.getByRole('button', { name: 'Hide' }).click()
     await page.reload()
     await page.getByText('Last hour, per minute').waitFor()
-    expect(await page.getByRole('link', { name: 'Take the tour' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Take the two-minute tour' }).count()).toBe(0)
     expect(errors).toEqual([])
   })
 
-  test('the tour is in Persian, too', async () => {
+  test('the tour is also available in Persian', async () => {
     const { page } = await open({ locale: 'fa-IR' })
     await page.getByRole('link', { name: 'آشنایی در دو دقیقه' }).click()
     await page.getByRole('button', { name: 'ارسال سفارش' }).waitFor()

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => endpoint.close())
 
-/** Calls the stores' API as a store, which does not wait for the result. */
+/** Calls the stores' API as a store that does not wait for the result. */
 const send = (method: string, source: string, path: string, body: object) =>
   fetchJson(`${local.stack().urls.relay}/api/v1/${path}`, {
     ...{ method, body, key: `local-${source}`, headers: { prefer: 'respond-async' } },
@@ -65,7 +65,7 @@ const isActive = async (code: string) =>
 const statusOf = async (source: string, external_id: string) =>
   (await local.sandbox('GET', `/panel/orders/${external_id}?source=${source}`)).body.status
 
-/** How long what the console begins may take to end. */
+/** Maximum duration of an action started in the console. */
 const END_MS = 120_000
 
 /** The functions look for a new key this often, once the service refuses theirs. */
@@ -74,7 +74,7 @@ const NEW_KEY_MS = 15_000
 /** Comparisons while a fault lasts, and after its end. */
 const COMPARED = 8
 
-/** Plays a fault, which is ended in the console, while every sentence of the pages is compared with the truth. */
+/** Plays a fault and ends it in the console, while every statement of the pages is compared with the facts. */
 const scenario = (name: string, play: (page: Page, compared: () => Promise<unknown>) => Promise<unknown>) =>
   test(
     name,
@@ -142,7 +142,7 @@ scenario(
     status = 200
     await page.evaluate(`location.hash = '#/stores/${SELF}'`)
     await click(page, 'button', 'Retry all now')
-    await page.getByText('Messages retried at once: 3').waitFor()
+    await page.getByText('Messages retried: 3').waitFor()
     await until(async () => [...(await states())].join() === 'accepted', END_MS)
   },
 )

@@ -58,7 +58,7 @@ export type World = {
   source: string
   /** The deliveries that its endpoint has accepted. */
   accepted: ReadonlySet<string>
-  /** What the service does, and since when. */
+  /** The service's state, and since when. */
   service: { state: 'serving' | 'unavailable' | 'unauthorized'; since: number }
 }
 
@@ -217,7 +217,7 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
     ['service-unauthorized', 'unauthorized'],
   ] as const) {
     says(`${code} is active`, !(isActive(code) && isServing(world)))
-    // Of an outage that no call has met, nothing is known.
+    // An outage is unknown until a call fails.
     const isKnown = state === of && ofFailing.length > 0 && Date.now() - since > STATE_MS
     says(`${code} is not active`, isActive(code) || !isKnown)
   }

@@ -56,15 +56,15 @@ function* ready(store: Store) {
     if (obstaclesNow(order, store).obstacles.length === 0) yield order
 }
 
-/** Retries orders in sequence, since they share the stock, in one transaction. */
+/** Retries orders in one transaction, in sequence, since they share the stock. */
 export const retryOrders = ({ orders, dryRun = false }: Retries, store: Store) =>
   rehearsed(dryRun, store, () => ({
     dryRun,
-    // One after the other: each retry changes what the next order finds in stock.
+    // In sequence: each retry changes the stock for the next order.
     orders: Array.from(orders ?? ready(store), key => retried(key, store)),
   }))
 
-/** The rials of a payment: by default, what is due. An overpayment is only possible by the API. */
+/** The rials of a payment; by default, the amount due. Only the order API can overpay. */
 const amountOf = ({ amount }: PanelPayment, order: Order): string => {
   const due = balanceOf(order)
   if (amount == null) return String(due)
@@ -76,7 +76,7 @@ const amountOf = ({ amount }: PanelPayment, order: Order): string => {
   return String(given)
 }
 
-/** Registers a payment of an invoice or of a part of it. */
+/** Registers a full or partial payment of an invoice. */
 export const payOrder = (key: OrderKey, payment: PanelPayment, store: Store): void =>
   changeOrder('pay', key, store, order => {
     const paid = { ...paymentOf(payment, order), amount: amountOf(payment, order) }
@@ -114,13 +114,13 @@ const quantitiesOf = ({ rows: given }: Return, order: Order, store: Store) => {
   return quantities
 }
 
-/** Registers a return of the given quantities, or of all that is left, and puts the goods back in stock. */
+/** Registers a return of the given quantities, or of all remaining goods, and puts the goods back in stock. */
 export const returnOrder = (key: OrderKey, change: Return, store: Store): void =>
   changeOrder('return', key, store, order =>
     returnInvoice(order, change.reason ?? null, store, quantitiesOf(change, order, store)),
   )
 
-/** Cancels documents of an invoice, which keep their numbers. Runs in the caller's transaction. */
+/** Cancels documents of an invoice; they keep their numbers. Runs in the caller's transaction. */
 const cancel = <Document extends { number: number; date: string }>(
   name: string,
   documents: { cancel: (number: number) => void },
@@ -156,7 +156,7 @@ export const reversePayment = (key: OrderKey, number: number | undefined, store:
     }
   })
 
-/** The payment of a receipt, to be held: that of the whole invoice pays the whole invoice again, whatever its new total. */
+/** The payment of a receipt, to be held. A payment of the whole invoice pays the whole invoice again, even with a new total. */
 const paymentBehind = (receipt: Receipt, { total }: Order) => ({
   ...receipt,
   amount: receipt.amount === total ? null : receipt.amount,

@@ -79,7 +79,7 @@ export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>
     products: store.products.list().map(({ sku }) => putProduct(sku, { stock }, store)),
   }))
 
-/** Changes what invoices say of the seller. */
+/** Changes the seller on invoices. */
 export const changeSeller = (change: SellerChange, store: Store): Seller =>
   store.transact(() => {
     store.seller.put({ ...store.seller.read(), ...change })
@@ -114,7 +114,7 @@ export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fisca
   })
 
 /**
- * A date that is given must be in a fiscal year (spec: business rule 8), and so must that of a posted document that is
+ * A given date must be in a fiscal year (spec: business rule 8), and so must that of a posted document that is
  * changed or cancelled.
  *
  * @param dated the beginning of the message, such as `Receipt 7 is dated`

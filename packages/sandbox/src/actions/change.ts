@@ -17,7 +17,7 @@ const DRAFT = 'its invoice is a draft; finalize it with a retry first'
 const REVIEW = ['needs_review'] as const
 const OPEN = ['invoiced', 'paid'] as const
 
-/** The statuses that each action of the accountant leads to, or why it is refused and what to do instead. */
+/** The statuses that each action of the accountant leads to, or why it is refused and the remedy. */
 const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Status[] | string>>>> = {
   retry: { needs_review: [...REVIEW, ...OPEN], invoiced: NOT_DRAFT, paid: NOT_DRAFT, refunded: NOT_DRAFT },
   pay: { needs_review: DRAFT, invoiced: OPEN, paid: HAS_RECEIPT, refunded: RETURNED },
@@ -37,7 +37,7 @@ export const cannot = (action: Action, { external_id, status }: Order, reason: s
   new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${reason}`)
 
 /**
- * Stores a webhook for every registered URL, in the transaction of the change, so that neither exists without the other
+ * Stores a webhook for every registered URL in the transaction of the change, so that neither exists without the other
  * (spec: Events).
  */
 const announce = (order: Order, store: Store) => {
@@ -52,8 +52,8 @@ const announce = (order: Order, store: Store) => {
 }
 
 /**
- * Runs an action of the accountant as one transaction. If it changes the status of the order or, by the settings, its
- * total, a webhook is sent (spec: Events).
+ * Runs an action of the accountant as one transaction. Sends a webhook if the action changes the status of the order or,
+ * depending on the settings, its total (spec: Events).
  *
  * @throws Refusal when the order is not registered or its status does not allow the action
  */
@@ -81,7 +81,7 @@ export const changeOrder = (
 /** Rolls back a dry run. */
 const UNDO = new Error('Dry run')
 
-/** Runs an action as one transaction. A dry run is rolled back, so that its result is exactly what would happen. */
+/** Runs an action as one transaction. A dry run is rolled back, so its result is exact. */
 export const rehearsed = <Result>(
   isDryRun: boolean | undefined,
   store: Store,

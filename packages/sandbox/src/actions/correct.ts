@@ -27,9 +27,8 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
  * Corrects the rows, shipping, discount or customer of an order. The invoice keeps its number, date and tax rate and is
  * repriced; the stock of a finalized one is adjusted by the difference.
  *
- * A receipt is evidence of the money received, so the total of a paid order can only change after its payment has been
- * reversed, and that of an order paid in part does not fall below its receipts. Rows of which something was returned are
- * not corrected.
+ * A receipt is evidence of received money, so the total of a paid order can change only after its payment is reversed,
+ * and the total of a partially paid order cannot fall below its receipts. Rows with returned goods cannot be corrected.
  *
  * @throws Refusal if the order would be refused as a create, or if the stock or the receipt does not allow the correction
  */

@@ -9,7 +9,7 @@ import { describeShortages, type Goods, issueGoods, restockGoods, shortagesOf } 
 
 type Invoice = Pick<Order, 'invoice_number'>
 
-/** The rows of an invoice, each with the quantity that was returned and the one that is left. */
+/** The rows of an invoice with their returned and remaining quantities. */
 export const rowsOf = ({ invoice_number }: Invoice, store: Store) => {
   const returns = store.returnRows.list(invoice_number)
   return store.invoiceRows.list(invoice_number).map((row, position) => {
@@ -24,16 +24,16 @@ export const rowsOf = ({ invoice_number }: Invoice, store: Store) => {
 export const goodsOf = (invoice: Invoice, store: Store): Goods =>
   rowsOf(invoice, store).map(({ sku, left }) => ({ sku, quantity: shown(left) }))
 
-/** What the customer owes for an invoice; negative if it is owed to the customer. */
+/** The amount that the customer owes for an invoice; negative if it is owed to the customer. */
 export const balanceOf = ({ total, received, returned }: Pick<Order, 'total' | 'received' | 'returned'>) =>
   BigInt(total) - BigInt(returned) - BigInt(received)
 
 const amountOf = ({ amount }: { amount: string }) => amount
 
 /**
- * Derives status, sums and numbers of a finalized invoice from its documents: it is refunded once all of it is returned,
- * and paid once its receipts cover what is left of it. Until then it is invoiced, and the order result shows neither its
- * receipts nor its returns, because the interface has no partial ones. Runs in the caller's transaction.
+ * Derives status, sums and numbers of a finalized invoice from its documents. It is refunded once everything is returned,
+ * and paid once its receipts cover the remaining total. Until then it is invoiced, and the order result shows neither
+ * receipts nor returns, because the interface has no partial ones. Runs in the caller's transaction.
  *
  * @returns the status
  */
@@ -64,7 +64,7 @@ export const paymentOf = ({ method, reference, date }: Payment, order: Order): P
 /** A payment method or the type of a receipt, in the history of an order. */
 export const inWords = (name: Payment['method'] | Receipt['type']) => (name === 'pos' ? 'card reader' : name)
 
-/** The type of the receipt (spec: business rule 6); without an account, only the method tells. */
+/** The type of the receipt (spec: business rule 6); without an account, it follows from the method alone. */
 const receiptType = (account: Account | undefined, method: Payment['method']): Receipt['type'] => {
   if ((account?.kind ?? method) === 'cash') return 'cash'
   return method === 'card' || method === 'pos' ? 'pos' : 'transfer'
@@ -87,7 +87,7 @@ export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
 /**
  * Registers a return of a finalized invoice and puts its goods back in stock. Runs in the caller's transaction.
  *
- * @param quantities by position of the row; by default, all that is left
+ * @param quantities by position of the row; by default, all remaining goods
  */
 export const returnInvoice = (
   order: Order,
@@ -142,7 +142,7 @@ export const obstaclesNow = (order: Order, store: Store) =>
     : { obstacles: [], shortages: [] }
 
 /**
- * Finalizes a draft, takes its goods from stock and registers its payments; or leaves it in `needs_review` with the
+ * Finalizes a draft, takes its goods from stock and registers its payments, or leaves it in `needs_review` with the
  * reason (spec: States and transitions). Runs in the caller's transaction.
  *
  * @returns whether the draft was finalized

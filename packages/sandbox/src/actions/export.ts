@@ -52,11 +52,11 @@ const written = (value: Cell) => {
 /** The columns of names that may consist of digits. */
 const NAMES: ReadonlySet<string> = new Set(['external_id', 'mobile', 'reference'])
 
-/** For people: spreadsheets would drop the leading zero of a mobile number and round long numbers. */
+/** Keeps the leading zero of mobile numbers and all digits of long numbers, which spreadsheets would drop or round. */
 const writtenName = (value: Cell) =>
   typeof value === 'string' && /^(?:0\d+|\d{12,})$/.test(value) ? `"=""${value}"""` : written(value)
 
-/** The day in a form that sorts; digits stay Latin, since spreadsheets take Persian ones for text. */
+/** The day in a sortable form. Digits stay Latin, since spreadsheets treat Persian digits as text. */
 const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
   calendar === 'gregory'
     ? date
@@ -64,7 +64,7 @@ const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
         .map(part => String(part).padStart(2, '0'))
         .join('/')
 
-/** In Persian, the causes by kind: those that remain, or else the text of the accountant. */
+/** In Persian, the remaining causes by kind or, without any, the accountant's text. */
 const errorOf = (order: ListedOrder, language: Language, store: Store) => {
   const { obstacles } = language === 'fa' ? obstaclesNow(order, store) : { obstacles: [] }
   return obstacles.length === 0 ? order.error : obstacles.map(({ kind }) => CAUSES[kind]).join('؛ ')
@@ -86,12 +86,12 @@ const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
 
 const lineOf = (cells: readonly string[]) => `${cells.join()}\r\n`
 
-/** Few enough that other requests hardly have to wait. */
+/** Small enough to barely delay other requests. */
 const EXPORTED_AT_ONCE = 500
 
 /**
- * All matching orders as CSV (RFC 4180), in parts between which other requests are answered; the byte order mark tells
- * spreadsheets that it is UTF-8. The orders and their sequence are fixed at the start.
+ * All matching orders as CSV (RFC 4180), in parts so that other requests are answered in between. The byte order mark
+ * identifies UTF-8 for spreadsheets. The orders and their sequence are fixed at the start.
  */
 export async function* exportOrders(query: SpreadsheetQuery, store: Store): AsyncGenerator<string> {
   const { sort, language, calendar: _, ...filter } = query

@@ -128,7 +128,7 @@ const register = (
   throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
 }
 
-/** Holds the first payment of the whole invoice; further ones are only recorded, for the accountant to resolve. */
+/** Holds the first payment of the whole invoice. Further payments are only recorded, for the accountant to resolve. */
 const hold = (order: Order, given: Payment, store: Store) => {
   const { invoice_number } = order
   const payment = paymentOf(given, order)
@@ -141,7 +141,7 @@ const hold = (order: Order, given: Payment, store: Store) => {
 }
 
 /**
- * Registers a payment of the whole invoice, whatever the accountant registered of it before (spec: POST payment). Repeating it for a paid or refunded
+ * Registers a payment of the whole invoice, regardless of earlier receipts (spec: POST payment). Repeating it for a paid or refunded
  * order has no effect.
  *
  * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is. Otherwise only
@@ -159,7 +159,7 @@ export const registerPayment = (key: OrderKey, payment: Payment, store: Store): 
 }
 
 /**
- * Registers a return of all goods that are left and puts them back in stock (spec: POST refund). Repeating it has no effect.
+ * Registers a return of all remaining goods and puts them back in stock (spec: POST refund). Repeating it has no effect.
  *
  * @throws Refusal when the invoice is not finalized
  */

@@ -27,7 +27,7 @@ const summary = (order: ListedOrder, store: Store) => ({
   obstacles: obstaclesNow(order, store).obstacles,
 })
 
-/** The totals of all orders of a filter, and what was received for them and returned of them. */
+/** The sums of the totals, receipts and returns of all orders that match a filter. */
 const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
   const counted = sums.filter(({ status }) => status === (filter.status ?? status))
   return {

@@ -77,7 +77,7 @@ const orders: readonly Endpoint[] = [
   }),
   get('/panel/orders.csv', 'exportOrders', 'Export orders', {
     description:
-      'All matching orders as CSV in UTF-8 with a byte order mark, for spreadsheets; no cell is taken for a formula. With `language=fa`, headers, statuses and causes are in Persian.',
+      'All matching orders as CSV in UTF-8 with a byte order mark, for spreadsheets; no cell is interpreted as a formula. With `language=fa`, headers, statuses and causes are in Persian.',
     example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
     ...asks(requests.spreadsheetQuery, (query, { context, store }) => {
@@ -109,7 +109,7 @@ const orders: readonly Endpoint[] = [
   }),
   action('correct', 'correctOrder', 'Correct an order', {
     description:
-      'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed. A dry run has the same answer and changes nothing.',
+      'Reprices the invoice with its date, tax rate and number, and adjusts the stock if the invoice is finalized. The total of a paid order can change only after its payment is reversed. A dry run returns the same response and changes nothing.',
     example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
     ...accepts(requests.correction, ['Correction'], ({ dryRun, ...change }, request) =>
       rehearsed(dryRun, request.store, () =>
@@ -131,7 +131,7 @@ const orders: readonly Endpoint[] = [
   }),
   action('pay', 'payOrder', 'Register a payment', {
     description:
-      'Pays an `amount` of an invoiced order, by default all that is due. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total.',
+      'Pays an `amount` of an invoiced order, by default the amount due. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total.',
     example: { method: 'transfer', reference: '98765' },
     ...accepts(requests.panelPayment, ['PanelPaymentRequest'], (paid, request) =>
       changed(request, (key, store) => accountant.payOrder(key, paid, store)),
@@ -139,7 +139,7 @@ const orders: readonly Endpoint[] = [
   }),
   action('return', 'returnOrder', 'Register a return', {
     description:
-      'Returns the given quantities of `rows`, or all that is left, of an invoiced or paid order, and puts the goods back in stock. The order is `refunded` once all of it is returned; until then, its returns are not in the order result.',
+      'Returns the given quantities of `rows` of an invoiced or paid order, or all remaining goods, and puts the goods back in stock. The order is `refunded` once everything is returned; until then, its returns are not in the order result.',
     ...accepts(v.optional(requests.panelReturn, {}), ['ReturnRequest'], ({ source, ...change }, request) =>
       changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
     ),
@@ -171,10 +171,8 @@ const settings: readonly Endpoint[] = [
     answers: { 200: { schema: 'Settings', when: 'The settings of a new database.' } },
     handle: request => catalogue.restoreSettings(request.store),
   }),
-  read('/panel/seller', 'readSeller', 'Read what invoices say of the seller', 'Seller', store =>
-    store.seller.read(),
-  ),
-  put('/panel/seller', 'changeSeller', 'Change what invoices say of the seller', {
+  read('/panel/seller', 'readSeller', 'Read the seller on invoices', 'Seller', store => store.seller.read()),
+  put('/panel/seller', 'changeSeller', 'Change the seller on invoices', {
     answers: { 200: { schema: 'Seller', when: 'The seller after the change.' } },
     example: { body: { name: 'فروشگاه نمونه', economicCode: '411111111111' } },
     ...accepts(requests.sellerChange, ['SellerChange'], onStore(catalogue.changeSeller)),

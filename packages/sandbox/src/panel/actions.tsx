@@ -21,7 +21,7 @@ type Action = {
   bodyOf?: (values: Values, order: Order) => object
 }
 
-/** The rows of which something can be returned. */
+/** The rows with goods that can be returned. */
 const openRows = ({ rows }: Order) => rows.filter(({ left }) => Number(left) > 0)
 
 const numbersOf = (documents: readonly { number: number }[]) =>
@@ -38,7 +38,7 @@ const ACTIONS: readonly Action[] = [
       t('{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.', {
         due: decimal(balance),
       }),
-      t('Once all is paid, a webhook is sent to every registered URL.'),
+      t('Once the total is paid, a webhook is sent to every registered URL.'),
     ],
     fields: ({ date, balance }) => [
       { name: 'amount', label: t('Amount in rials'), kind: 'number', value: balance },
@@ -47,7 +47,7 @@ const ACTIONS: readonly Action[] = [
       { name: 'date', label: t('Date'), kind: 'date', value: date },
     ],
     bodyOf: ({ text, date, number }, { balance }) => ({
-      // An order without anything due has a receipt of zero.
+      // An order with no amount due gets a receipt of zero.
       ...(balance !== '0' && { amount: number('amount') }),
       ...{ method: text('method'), reference: text('reference'), date: date('date') },
     }),
@@ -89,7 +89,7 @@ const ACTIONS: readonly Action[] = [
       t(
         'The goods go back to stock. Once all of the order is returned, it is refunded, and a webhook is sent.',
       ),
-      receipts.length > 0 && t('Receipts stay as they are.'),
+      receipts.length > 0 && t('Receipts do not change.'),
     ],
     fields: order => [
       ...openRows(order).map(
@@ -125,7 +125,7 @@ const ACTIONS: readonly Action[] = [
   },
 ]
 
-/** Tells what an action led to. */
+/** Reports the result of an action. */
 const done = ({ external_id: order, status, total }: Order) =>
   toast(
     t('Order {order}: {status}, {total} rials', {

@@ -16,7 +16,7 @@ type Product = SchemaData<'Product'>
 /** The statuses in which an order can be corrected. */
 export const CORRECTED: readonly Status[] = ['needs_review', 'invoiced', 'paid']
 
-/** An item of the order; its fields are named by its id, which stays when others are removed. */
+/** An item of the order. Its id names its fields and does not change when other items are removed. */
 type Line = { id: number } & Record<'sku' | 'name' | 'quantity' | 'unit_price' | 'discount', string | number>
 
 const linesOf = ({ rows }: Order): readonly Line[] =>
@@ -29,7 +29,7 @@ const newLine = (lines: readonly Line[], { sku, price }: Product): Line => {
 
 const mobileOf = ({ customer }: Order) => customer?.mobile ?? ''
 
-/** The correction that the fields describe. @throws Refusal when one is not filled in or not a number */
+/** The correction that the fields describe. @throws Refusal if one is missing or not a number */
 const correctionOf = (values: Values, lines: readonly Line[], order: Order) => ({
   items: lines.map(({ id, sku, name }) => {
     const of = (field: string) => `items[${id}].${field}`
@@ -44,11 +44,11 @@ const correctionOf = (values: Values, lines: readonly Line[], order: Order) => (
   }),
   shipping: values.number('shipping'),
   discount: values.number('discount'),
-  // The customer of an order without a mobile number may have been chosen by its settings at the time.
+  // Without a mobile number, the settings at the time of the order chose its customer.
   ...(values.text('mobile') !== mobileOf(order) && { customer: { mobile: values.text('mobile') } }),
 })
 
-/** The service names fields by the position of the line. */
+/** The service names fields by the position of the item. */
 const withIds = (error: unknown, lines: readonly Line[]) => {
   if (!(error instanceof Refusal)) return error
   const field = error.field?.replace(/^items\[(\d+)\]/, (_, index) => `items[${lines[index]?.id}]`)
@@ -100,7 +100,7 @@ const PAUSE_MS = 200
 
 type CorrectionProps = { order: Order; products: readonly Product[]; lines: Signal<readonly Line[]> }
 
-/** The fields of a correction, and the total that it would lead to, as the service computes it. */
+/** The fields of a correction, with the resulting total as the service computes it. */
 const Correction = ({ order, products, lines }: CorrectionProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)

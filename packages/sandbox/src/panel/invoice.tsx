@@ -85,7 +85,7 @@ const COLUMNS: Column<Row>[] = [
   amount(t('Total'), row => sum(row.net, row.tax), 'strong'),
 ]
 
-/** What was received and returned, and what is due to whom. */
+/** The amounts received, returned and due. */
 const Settlement = ({ order: { received, returned, balance } }: { order: Order }) =>
   (received !== '0' || returned !== '0') && (
     <Facts

@@ -45,7 +45,7 @@ const SORTS = [
   ['total', t('Smallest total first')],
 ] as const
 
-/** The language and calendar of the export, as far as they are not the service's own. */
+/** The language and calendar of the export, if they are not the defaults of the service. */
 const SPREADSHEET = {
   language: language === 'fa' ? language : null,
   calendar: choices.calendar.chosen === 'persian' ? 'persian' : null,
@@ -132,7 +132,7 @@ const Cause = ({ obstacles, error }: Summary) => {
   )
 }
 
-/** What was paid or returned of an order that is neither paid nor returned as a whole. */
+/** The partial payments or returns of an order that is neither paid nor returned in full. */
 const Parts = ({ status, received, returned }: Summary) => {
   const parts = [
     status === 'invoiced' && received !== '0' && t('Received {received}', { received: decimal(received) }),

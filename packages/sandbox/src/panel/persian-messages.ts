@@ -1,4 +1,4 @@
-/** Persian translations of what the service writes: causes of a review, history, and refusals; by their English texts. */
+/** Persian translations of the service's texts (causes of a review, history and refusals), by their English texts. */
 export const MESSAGES = {
   'Order received, invoice {number} drafted': 'سفارش دریافت و پیش‌نویس فاکتور {number} ایجاد شد',
   'Order received~ with its payment~, invoice {number} drafted':

@@ -135,7 +135,7 @@ export const t = translator({
   'Register payment': 'ثبت دریافت وجه',
   '{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.':
     'مانده قابل دریافت {due} ریال است. با مبلغ کمتر، دریافت علی‌الحساب ثبت می‌شود و وضعیت سفارش تغییر نمی‌کند.',
-  'Once all is paid, a webhook is sent to every registered URL.':
+  'Once the total is paid, a webhook is sent to every registered URL.':
     'پس از دریافت کل مبلغ، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'Amount in rials': 'مبلغ به ریال',
   Method: 'روش',
@@ -150,7 +150,7 @@ export const t = translator({
   'Register return': 'ثبت برگشت از فروش',
   'The goods go back to stock. Once all of the order is returned, it is refunded, and a webhook is sent.':
     'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند و وب‌هوک ارسال می‌شود.',
-  'Receipts stay as they are.': 'رسیدهای دریافت تغییری نمی‌کنند.',
+  'Receipts do not change.': 'رسیدهای دریافت تغییری نمی‌کنند.',
   'Return of {name}': 'برگشت {name}',
   'At most {left}': 'حداکثر {left}',
   'Move back to review': 'برگرداندن به بررسی',
@@ -181,7 +181,7 @@ export const t = translator({
   'Show all products': 'نمایش همه کالاها',
   Price: 'قیمت (ریال)',
   'Price in rials': 'قیمت به ریال',
-  'A list price for corrections; orders have their own. It may be empty.':
+  'An optional list price for corrections; orders have their own prices.':
     'قیمت پایه برای اصلاح سفارش؛ قیمت هر سفارش از فروشگاه می‌آید. می‌تواند خالی بماند.',
   'Add a product': 'افزودن کالا',
   'Edit {code}': 'ویرایش {code}',
@@ -350,7 +350,7 @@ export const t = translator({
   'Postal code': 'کد پستی',
   Phone: 'تلفن',
   'Save seller': 'ذخیره مشخصات فروشنده',
-  'Saved. Invoices are printed with it.': 'ذخیره شد و در چاپ فاکتورها می‌آید.',
+  'Saved. Invoices show this seller.': 'ذخیره شد و در چاپ فاکتورها می‌آید.',
   'Add an account': 'افزودن حساب',
   'Edit account {code}': 'ویرایش حساب {code}',
   Kind: 'نوع',
@@ -367,7 +367,7 @@ export const t = translator({
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',
   'Remove this fiscal year?': 'این سال مالی حذف شود؟',
-  'New orders dated {year} will be refused, and drafts stay in review. Finalized orders stay as they are.':
+  'New orders dated {year} will be refused, and drafts stay in review. Finalized orders do not change.':
     'سفارش‌های جدید با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند. سفارش‌های قطعی‌شده تغییری نمی‌کنند.',
   Remove: 'حذف',
   'Remove {year}': 'حذف {year}',

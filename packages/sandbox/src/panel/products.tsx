@@ -36,7 +36,7 @@ const askForProduct = (product?: Product) =>
       { ...STOCK, value: product?.stock ?? 0, autofocus: product !== undefined },
       {
         ...{ name: 'price', label: t('Price in rials'), kind: 'number', value: product?.price ?? '' },
-        help: t('A list price for corrections; orders have their own. It may be empty.'),
+        help: t('An optional list price for corrections; orders have their own prices.'),
       },
     ],
     submit: async values => {

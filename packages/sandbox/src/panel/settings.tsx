@@ -152,7 +152,7 @@ const saveSeller = async (values: Values) => {
     'seller',
     Object.fromEntries(SELLER_NAMES.map(name => [name, values.text(`seller-${name}`)])),
   )
-  toast(t('Saved. Invoices are printed with it.'))
+  toast(t('Saved. Invoices show this seller.'))
 }
 
 const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
@@ -216,7 +216,7 @@ const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
     action: t('Remove'),
     tone: 'bad',
     text: t(
-      'New orders dated {year} will be refused, and drafts stay in review. Finalized orders stay as they are.',
+      'New orders dated {year} will be refused, and drafts stay in review. Finalized orders do not change.',
       { year: inWords(year) },
     ),
     submit: async () => {
@@ -235,7 +235,7 @@ const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
   ]),
 ]
 
-/** The connection settings, the seller on invoices, the accounts that receive money, and the years that orders may be dated in. */
+/** The connection settings, the seller on invoices, the accounts that receive money, and the fiscal years of order dates. */
 export const SettingsPage = page(
   {
     title: () => t('Settings'),

@@ -1,4 +1,4 @@
-/** Amounts in words, as invoices have them. */
+/** Amounts in words, as printed on invoices. */
 
 const words = (text: string) => text.split(' ')
 
@@ -47,7 +47,7 @@ const SCALES = { en: ENGLISH.scales, fa: PERSIAN.scales }
 const ZERO = { en: ENGLISH.ones[0], fa: PERSIAN.ones[0] }
 const BETWEEN = { en: ' ', fa: ' و ' }
 
-/** A whole number in words; undefined if it is negative, or too large for the words in use. */
+/** A whole number in words; undefined if it is negative or exceeds the largest scale. */
 export const numberInWords = (digits: string, language: Language): string | undefined => {
   if (!/^\d{1,21}$/.test(digits)) return undefined
   const padded = digits.padStart(21, '0')
@@ -55,7 +55,7 @@ export const numberInWords = (digits: string, language: Language): string | unde
   const named = groups.flatMap((number, index) => {
     if (number === 0) return []
     const scale = 6 - index
-    // In Persian, a thousand has no one.
+    // Persian omits "one" before "thousand".
     if (language === 'fa' && number === 1 && scale === 1) return [SCALES.fa[1]]
     const text = PARTS[language](number).filter(Boolean).join(BETWEEN[language])
     return [scale === 0 ? text : `${text} ${SCALES[language][scale]}`]

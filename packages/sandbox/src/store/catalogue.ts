@@ -129,7 +129,7 @@ export const accounts = ({ one, all, put }: Sql) => ({
   put: ({ code, name, kind }: Account) => put('accounts', { code }, { name, kind }),
 })
 
-/** What invoices say of the seller; empty texts are left out. */
+/** The seller on invoices; empty texts are omitted. */
 export type Seller = Record<
   'name' | 'economicCode' | 'nationalId' | 'address' | 'postalCode' | 'phone',
   string

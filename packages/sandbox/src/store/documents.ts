@@ -29,13 +29,13 @@ export type Receipt = Paid & {
   account_code: string | null
 }
 
-/** A sales return of an invoice, or of a part of it. */
+/** A full or partial sales return of an invoice. */
 export type SalesReturn = { number: number; date: string; reason: string | null; amount: string }
 
-/** The part of a return that concerns the invoice row at a position. */
+/** The part of a return that belongs to the invoice row at a position. */
 export type ReturnRow = { position: number; quantity: string; net: string; tax: string }
 
-/** The documents of a kind; a cancelled one keeps its number and is not listed. */
+/** The documents of a kind. Cancelled documents keep their numbers and are not listed. */
 const documents =
   <Document extends { number: number }>(table: string, columns: string) =>
   ({ all, insert, update }: Sql, { iso }: Clock) => ({

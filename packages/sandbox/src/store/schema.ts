@@ -136,7 +136,7 @@ CREATE TABLE invoice_rows (
   PRIMARY KEY (invoice_number, position)
 ) STRICT, WITHOUT ROWID;
 
--- Without an amount, a payment is that of the whole invoice.
+-- A payment without an amount pays the whole invoice.
 CREATE TABLE held_payments (
   number INTEGER PRIMARY KEY,
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
