@@ -10,16 +10,16 @@ import type { Routes } from '../../console/routes.ts'
 
 type Data<Path extends Routes['path']> = Awaited<ReturnType<Extract<Routes, { path: Path }>['handle']>>
 
-/** The pages may lag behind the queues by this much, on a busy machine, in milliseconds. */
+/** Maximum delay of the pages behind the queues on a busy machine, in milliseconds. */
 const LAG_MS = 4000
 
-/** The state of the service and the alarms follow within this time, in milliseconds. */
+/** Maximum delay of the service's state and of the alarms, in milliseconds. */
 const STATE_MS = 60_000
 
-/** The longest that a comparison takes, in milliseconds. */
+/** Maximum duration of a comparison, in milliseconds. */
 const SAMPLE_MS = 15_000
 
-/** Reading clocks and hiding a message are not one moment, in milliseconds. */
+/** Tolerance between reading the clock and hiding a message, in milliseconds. */
 const CLOCK_MS = 2000
 
 const message = v.object({
@@ -35,7 +35,7 @@ const inspection = v.object({
   }),
 })
 
-/** The messages of a queue, which no one receives by this. */
+/** The messages of a queue, read without receiving them. */
 const messagesOf = async (queue: string) => {
   const answer = await fetch(`${local.stack().urls.sqs}/_fauxqs/queues/${queue}`)
   const { ready, delayed, inflight } = v.parse(inspection, await answer.json()).messages
@@ -107,11 +107,11 @@ type OrderPage = Pages['pages'][number]
 const isDead = ({ reason }: OrderPage['why']['links'][number]) =>
   typeof reason !== 'string' && reason.code.startsWith('waits/dead')
 
-/** Whether a message is tried no later than the page says, unless it is being tried. */
+/** Whether a message is being tried, or is tried no later than the page says. */
 const isTried = (held: Held, receives: number | undefined, next: string | undefined) =>
   held.receives !== receives || next === undefined || (held.hiddenUntil ?? 0) <= Date.parse(next) + CLOCK_MS
 
-/** What an order's page says falsely. */
+/** The false statements on an order's page. */
 const ofOrder = (
   page: OrderPage,
   { queued, dead, feed, feedsDead, stored, statuses }: Truth,
@@ -169,11 +169,11 @@ const ofOrder = (
 
 const isDone = (page: OrderPage, statuses: Truth['statuses']) => statuses.get(orderName(page)) === 'paid'
 
-/** Whether the service has served for so long that nothing may be said to wait for it. */
+/** Whether the service has been available for so long that no page may say that orders wait for it. */
 const isServing = ({ service: { state, since } }: World) =>
   state === 'serving' && Date.now() - since > STATE_MS
 
-/** What the lists and the overview say falsely. */
+/** The false statements on the lists and the overview. */
 const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   const { overview, failing, unsettled, dead, stores } = pages
   const found: string[] = []
@@ -230,8 +230,8 @@ const falseOf = (pages: Pages, truth: Truth, world: World) => [
 ]
 
 /**
- * Compares every second what the pages say with the queues, the table and the service, until it is stopped. What is
- * false before and after the reading, for longer than the pages may lag, is a false sentence.
+ * Compares the pages with the queues, the table and the service every second until it is stopped. A statement that is
+ * false both before and after the reading, for longer than the pages may lag, is a violation.
  */
 export const watchPages = (read: Read, world: World) => {
   const since = new Map<string, number>()
@@ -261,13 +261,13 @@ export const watchPages = (read: Read, world: World) => {
     }
   })()
   return {
-    /** Resolves after this number of further comparisons. */
+    /** Resolves after this number of comparisons. */
     compared: (count: number) => {
       const enough = samples + count
       return Promise.race([watching, until(() => samples >= enough, count * SAMPLE_MS)])
     },
     sentences: () => [...sentences],
-    /** Ends the comparison; rejects if one could not be made. */
+    /** Stops the comparisons; rejects if one of them failed. */
     stop: () => {
       stop.abort()
       return watching
