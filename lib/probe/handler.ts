@@ -20,7 +20,7 @@ export type ProbeDependencies = Pick<Runtime, 'now'> & {
 }
 
 /** How long a probe may take from the webhook to the feed, in milliseconds. */
-const PATIENCE_MS = MINUTE * 1000
+export const PATIENCE_MS = MINUTE * 1000
 
 /** Less than the SDK's time limit of an attempt, in seconds. */
 const POLL_SECONDS = 1

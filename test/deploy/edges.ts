@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { WEBHOOK_PATH } from '../../lib/platform/names.ts'
+import { SENDER_TIMEOUT_SECONDS } from '../../lib/protocol/webhook.ts'
 import { SETTINGS } from './packaged.ts'
 import { functionOf, ofType, type Resolved, STACK, STAGE } from './resolve.ts'
 import type { Uses } from './use.ts'
@@ -32,9 +33,6 @@ const listOrMap = v.union([
 /** What may reveal the sender of a request, except the address that a setting adds, or the order in its path. */
 const PERSONAL = /\$context\.(identity(?!\.sourceIp)|path|authorizer)|\$request\./
 
-/** The accounting service waits for ten seconds for the answer to a webhook. */
-const SERVICE_WAITS_SECONDS = 10
-
 /** Relations of the endpoints, the domain, triggers and roll-backs. */
 export function* edgeViolations(template: Resolved, uses: Uses) {
   const [stage] = ofType(template, 'AWS::ApiGatewayV2::Stage')
@@ -50,7 +48,7 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
       yield 'the default route, which only scanners use, takes as many requests as the others'
   if (PERSONAL.test(stage?.Properties.AccessLogSettings?.Format ?? ''))
     yield 'the access log contains an address or a path'
-  if (!(functionOf(template, 'webhook').Properties.Timeout < SERVICE_WAITS_SECONDS))
+  if (!(functionOf(template, 'webhook').Properties.Timeout < SENDER_TIMEOUT_SECONDS))
     yield 'webhook: ends after the accounting service stops waiting'
   const { WebhookUrl, ApiUrl } = template.outputs
   for (const [name, value] of Object.entries(template.outputs)) {

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { deployerViolations } from './deployer.ts'
 import { edgeViolations } from './edges.ts'
 import { effectViolations } from './effects.ts'
+import { givenViolations } from './given.ts'
 import { metricViolations, queryViolations } from './monitoring.ts'
 import { DOMAIN, type Package } from './packaged.ts'
 import { filledPolicy, grants, resourcePolicyViolations } from './policies.ts'
@@ -21,6 +22,7 @@ import { rightsViolations } from './rights.ts'
 import { functionViolations, isLast, queueViolations, typeViolations } from './rules.ts'
 import { recordOperator, tableViolations } from './tables.ts'
 import { recordUse } from './use.ts'
+import { wiringViolations } from './wiring.ts'
 
 /** A policy of docs/iam for the tests' stack. */
 export const policyFor = (name: keyof Checked['policies'] | 'deployer-backup'): PolicyDocument =>
@@ -69,6 +71,8 @@ export async function* violations(checked: Checked) {
   yield* functionViolations(template, recording.uses, zips)
   yield* edgeViolations(template, recording.uses)
   yield* effectViolations(template)
+  yield* givenViolations(template)
+  yield* wiringViolations(template, checked.template)
   yield* tableViolations(template, recording.tables)
   yield* metricViolations(template, recording.metrics)
   yield* queryViolations(template, recording.lines)
