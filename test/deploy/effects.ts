@@ -18,6 +18,10 @@ const OFF: Readonly<Record<string, unknown>> = {
   ...{ Enabled: false, State: 'DISABLED', ActionsEnabled: false, AutoDeploy: false },
 }
 
+/** What would drop or delay messages, keep functions from the internet, or refuse callers without an error of ours. */
+const HINDERING =
+  /^(FilterCriteria|FilterPolicy|DelaySeconds|VpcConfig|Layers|AuthorizationType|LogGroupClass|CorsConfiguration)$/
+
 /** The AWS service that uses each role. */
 const SERVICES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(FUNCTIONS.map(name => [`${idOf(name)}Role`, 'lambda'])),
@@ -29,6 +33,9 @@ export function* effectViolations(template: Resolved) {
   for (const { id, Properties } of template.resources)
     for (const [property, value] of Object.entries(OFF))
       if (Properties[property] === value) yield `${id}: is switched off`
+  for (const { id, Properties } of template.resources)
+    for (const property of Object.keys(Properties))
+      if (HINDERING.test(property)) yield `${id}: has ${property}`
 
   for (const { id, Properties } of ofType(template, 'AWS::IAM::Role')) {
     const { Statement } = v.parse(role, Properties).AssumeRolePolicyDocument

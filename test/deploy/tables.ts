@@ -19,6 +19,7 @@ type Input = {
   UpdateExpression?: string
   KeyConditionExpression?: string
   ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: Item
 }
 
 /** Attributes by use: `keys`, `written`, `queried` and `read`, each with the table or `table/index`. */
@@ -47,8 +48,11 @@ export const tableUse = () => {
         [...expression.matchAll(pattern)].map(([, name = '']) => name)
       if (input.Key !== undefined) add('keys', TableName, Object.keys(input.Key))
       add('written', TableName, Object.keys(input.Item ?? {}))
-      for (const [name, value] of Object.entries(input.Item ?? {}))
-        types.set(`${TableName} ${name}`, Object.keys(value)[0] ?? '')
+      const typed = (name: string, value: AttributeValue | undefined) =>
+        types.set(`${TableName} ${name}`, Object.keys(value ?? {})[0] ?? '')
+      for (const [name, value] of Object.entries({ ...input.Item, ...input.Key })) typed(name, value)
+      for (const [, name = '', value = ''] of (input.UpdateExpression ?? '').matchAll(/([#\w]+) = (:\w+)/g))
+        typed(names[name] ?? name, input.ExpressionAttributeValues?.[value])
       add('written', TableName, namedIn(input.UpdateExpression, /([#\w]+) = /g))
       const queried = namedIn(input.KeyConditionExpression, /([#\w]+) (?:[<>]?=|[<>]|BETWEEN) /g)
       if (IndexName !== undefined) add('queried', `${TableName}/${IndexName}`, queried)
@@ -106,6 +110,9 @@ export function* tableViolations(template: Resolved, use: TableUse) {
       const stored = use.typeOf(table, attribute) ?? type
       if (stored !== type) yield `${table}: stores "${attribute}" as ${stored}, not ${type}`
     }
+    for (const schema of [KeySchema, ...GlobalSecondaryIndexes.map(index => index.KeySchema)])
+      if (!/^HASH(,RANGE)?$/.test(String(schema.map(({ KeyType }) => KeyType))))
+        yield `${table}: its keys are ${schema.map(({ KeyType }) => KeyType)}`
     if (expiry?.Enabled === false) yield `${table}: its items never expire`
 
     for (const { IndexName, KeySchema, Projection } of GlobalSecondaryIndexes) {
