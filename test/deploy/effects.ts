@@ -18,9 +18,30 @@ const OFF: Readonly<Record<string, unknown>> = {
   ...{ Enabled: false, State: 'DISABLED', ActionsEnabled: false, AutoDeploy: false },
 }
 
-/** What would drop or delay messages, keep functions from the internet, or refuse callers without an error of ours. */
-const HINDERING =
-  /^(FilterCriteria|FilterPolicy|DelaySeconds|VpcConfig|Layers|AuthorizationType|LogGroupClass|CorsConfiguration)$/
+/**
+ * Properties that no resource has: they would drop or delay messages, keep functions from the internet, refuse callers,
+ * hide lines from queries or metrics from alarms, add rights that no simulation sees, or costs.
+ */
+const HINDERING = RegExp(
+  `^(${[
+    ...[
+      'FilterCriteria',
+      'FilterPolicy',
+      'DelaySeconds',
+      'MaximumBatchingWindowInSeconds',
+      'VpcConfig',
+      'Layers',
+    ],
+    ...[
+      'AuthorizationType',
+      'CorsConfiguration',
+      'LogGroupClass',
+      'Unit',
+      'ManagedPolicyArns',
+      'EphemeralStorage',
+    ],
+  ].join('|')})$`,
+)
 
 /** The AWS service that uses each role. */
 const SERVICES: Readonly<Record<string, string>> = {

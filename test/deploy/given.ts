@@ -89,6 +89,20 @@ function* queueViolations({ name, id, Properties }: { name: string; id: string; 
     yield `${id}: refuses events that the API accepts`
 }
 
+/** Each feed admits exactly the consumers of stores.yml. */
+function* consumerViolations(template: Resolved) {
+  for (const { source, queue, consumers = [] } of STORES) {
+    const url = ofType(template, 'AWS::SQS::Queue').find(
+      ({ name }) => name === `${STACK}-${feedQueueName(source, queue)}`,
+    )?.ref
+    const admitted = ofType(template, 'AWS::SQS::QueuePolicy')
+      .filter(({ Properties }) => Properties.Queues.some(each => each === url))
+      .flatMap(({ Properties }) => Properties.PolicyDocument?.Statement ?? [])
+      .flatMap(({ Effect, Principal }) => (Effect === 'Allow' ? Object.values(Principal ?? {}).flat() : []))
+    if (String(admitted) !== String(consumers)) yield `the feed of ${source}: admits ${admitted}`
+  }
+}
+
 function* copyViolations(template: Resolved) {
   for (const { id, Properties } of ofType(template, 'AWS::Backup::BackupPlan'))
     for (const { ScheduleExpression, CopyActions } of v.parse(plan, Properties).BackupPlan.BackupPlanRule) {
@@ -157,6 +171,7 @@ export function* givenViolations(template: Resolved) {
     if (!JSON.stringify(Properties).includes(`"CertificateArn":"${OPTIONS.certificateArn}"`))
       yield `${id}: does not have the certificate of certificateArn`
   for (const queue of ofType(template, 'AWS::SQS::Queue')) yield* queueViolations(queue)
+  yield* consumerViolations(template)
   yield* copyViolations(template)
   yield* mailViolations(template)
 }

@@ -186,6 +186,16 @@ const TOGETHER = [
   ['OrdersTable', 'failing_since","AttributeType":"S"', 'failing_since","AttributeType":"N"', 'not N'],
   ['HistoryTable', '"at","KeyType":"RANGE"', '"at","KeyType":"HASH"', 'its keys are HASH,HASH'],
   ['deployer', 'alarm:order-relay-crash-*', 'alarm:order-relay-*', 'alarm:order-relay-* of other stages'],
+  ['Feed73686f70Policy', '888888888888', '777777777777', 'the feed of shop: admits'],
+  ['FeedConsumers', '"Feed73686f70"', '"Feed776562"', 'FeedConsumers: may be created before Feed73686f70'],
+  ['HttpFeeds', '"Feed776562"', '"Feed73686f70"', 'HttpFeeds: may be created before Feed776562'],
+  ['DomainRecord', 'RegionalHostedZoneId', 'RegionalDomainName', 'does not point to the domain'],
+  ['HttpApiStage', 'RateLimit":5,', 'RateLimit":60,', 'takes more than a tenth'],
+  ['HttpApiStage', 'MetricsEnabled":false', 'MetricsEnabled":true', 'a route has detailed metrics'],
+  ['ReconcileLambdaPermissionEventsRuleSchedule1', 'InvokeFunction', 'GetFunction', 'may not invoke it'],
+  ['EndpointLatencyAlarm', '"Period"', '"Unit":"Seconds","Period"', 'EndpointLatencyAlarm: has Unit'],
+  ['boundary', '"sqs:SendMessage"', '"sqs:*"', 'the boundary allows sqs:*'],
+  ['WebhookGroup', '"DEPLOYMENT_FAILURE",', '', 'WebhookGroup: no alarm rolls it back'],
 ] as const
 
 test('detects changes of what the template takes from settings, code and documents', async () => {

@@ -23,6 +23,11 @@ function* orders(template: Resolved): Generator<[later: string, earlier: string 
   for (const { id, Properties } of ofType(template, 'AWS::CodeDeploy::DeploymentGroup'))
     for (const { Name } of Properties.AlarmConfiguration?.Alarms ?? [])
       yield [id, idOf('AWS::CloudWatch::Alarm', Name)]
+  // Those of nested stacks name their queues without a reference to them.
+  for (const queue of ofType(template, 'AWS::SQS::Queue')) {
+    if (template.resources.some(({ id }) => id === `${queue.id}Policy`)) yield ['FeedConsumers', queue.id]
+    if (template.resources.some(({ id }) => id === `${queue.id}Source`)) yield ['HttpFeeds', queue.id]
+  }
   for (const { id } of ofType(template, 'AWS::Lambda::Alias')) yield [id, 'Shift']
 }
 
