@@ -194,6 +194,7 @@ const TOGETHER = [
   ['HttpApiStage', 'MetricsEnabled":false', 'MetricsEnabled":true', 'a route has detailed metrics'],
   ['ReconcileLambdaPermissionEventsRuleSchedule1', 'InvokeFunction', 'GetFunction', 'may not invoke it'],
   ['EndpointLatencyAlarm', '"Period"', '"Unit":"Seconds","Period"', 'EndpointLatencyAlarm: has Unit'],
+  ['operator', '"withdraw_create"', '"body"', 'which a withdrawal does'],
   ['boundary', '"sqs:SendMessage"', '"sqs:*"', 'the boundary allows sqs:*'],
   ['WebhookGroup', '"DEPLOYMENT_FAILURE",', '', 'WebhookGroup: no alarm rolls it back'],
 ] as const
