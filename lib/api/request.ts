@@ -76,7 +76,7 @@ export type OrderRequest = {
 }
 
 /** Fits an SQS message of 1 MiB even when every character of the event has to be escaped. */
-const MAX_BODY_BYTES = 500_000
+export const MAX_BODY_BYTES = 500_000
 
 const BODIES = { create: orderIdentity, payment: paymentRequest, refund: refundRequest }
 

@@ -70,7 +70,7 @@ export type Served = {
 export const MAX_WAIT = 10
 
 /** How long after a wait the function needs to answer, in milliseconds. */
-const RESERVED_MS = 5000
+export const RESERVED_MS = 5000
 
 /** A withdrawal that takes longer is blocked by an event that cannot be handled: it is announced to the worker. */
 const ANNOUNCE_AFTER_MS = 500

@@ -20,7 +20,7 @@ export type ProbeDependencies = Pick<Runtime, 'now'> & {
 }
 
 /** Maximum time from the webhook to the feed, in milliseconds. */
-const PATIENCE_MS = MINUTE * 1000
+export const PATIENCE_MS = MINUTE * 1000
 
 /** In seconds; less than the SDK's time limit for an attempt. */
 const POLL_SECONDS = 1

@@ -40,6 +40,9 @@ const ofOtherStage = (asked: Asked): Asked[] => {
   return contexts.map(context => ({ ...other, context: { ...context, ...OTHERS } }))
 }
 
+/** The names that contain the stage. */
+const OF_STAGE = RegExp(`order-relay[-/]${STAGE}\\b`)
+
 const keyOf = ({ action, resource, context }: Asked) => `${action} ${resource} ${JSON.stringify(context)}`
 
 const problemsOf = (asked: Asked, isAllowed: (asked: Asked) => boolean): string[] => [
@@ -91,6 +94,10 @@ export const deployerViolations = async (template: Resolved, policy: PolicyDocum
     if (((await simulation) ?? isAllowed(asked)) !== isAllowed(asked))
       found.push(`${asked.action} on ${asked.resource}: iam-simulate decides otherwise`)
   }
+  for (const { Resource } of policy.Statement)
+    for (const pattern of Resource)
+      if (/order-relay/.test(pattern) && !OF_STAGE.test(pattern))
+        found.push(`the deployer has rights on ${pattern} of other stages`)
   for (const statement of policy.Statement) {
     const used = [...requests.values()].filter(asked => applies(statement, asked))
     for (const Action of statement.Action)

@@ -1,10 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { WEBHOOK_PATH } from '../../lib/platform/names.ts'
+import { SENDER_TIMEOUT_SECONDS } from '../../lib/protocol/webhook.ts'
 import { SETTINGS } from './packaged.ts'
 import { functionOf, ofType, type Resolved, STACK, STAGE } from './resolve.ts'
 import type { Uses } from './use.ts'
 
-const route = v.object({ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() })
+const route = v.object({
+  ...{ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() },
+  DetailedMetricsEnabled: v.boolean(),
+})
 const group = v.looseObject({
   AlarmConfiguration: v.looseObject({ Enabled: v.boolean() }),
   AutoRollbackConfiguration: v.looseObject({ Enabled: v.boolean(), Events: v.array(v.string()) }),
@@ -18,7 +23,9 @@ const budget = v.looseObject({
 const domain = v.looseObject({
   DomainNameConfigurations: v.array(v.looseObject({ SecurityPolicy: v.string() })),
 })
-const record = v.looseObject({ AliasTarget: v.object({ DNSName: v.string(), HostedZoneId: v.string() }) })
+const record = v.object({
+  ...{ Type: v.string(), AliasTarget: v.object({ DNSName: v.string(), HostedZoneId: v.string() }) },
+})
 const mapping = v.looseObject({ ScalingConfig: v.object({ MaximumConcurrency: v.number() }) })
 const rule = v.looseObject({ ScheduleExpression: v.pipe(v.string(), v.regex(/^rate\(\d+ minutes?\)$/)) })
 const listOrMap = v.union([
@@ -32,8 +39,7 @@ const listOrMap = v.union([
 /** What may reveal the sender of a request, except the address that a setting adds, or the order in its path. */
 const PERSONAL = /\$context\.(identity(?!\.sourceIp)|path|authorizer)|\$request\./
 
-/** The accounting service waits for ten seconds for the answer to a webhook. */
-const SERVICE_WAITS_SECONDS = 10
+const ROLLED_BACK = ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST']
 
 /** Relations of the endpoints, the domain, triggers and roll-backs. */
 export function* edgeViolations(template: Resolved, uses: Uses) {
@@ -46,16 +52,18 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
     if (rate !== SETTINGS.requestsPerSecond || burst !== SETTINGS.requestsAtOnce)
       yield `a route accepts ${rate} requests a second and ${burst} at once`
   for (const each of Object.values(known))
-    if (unknown === undefined || unknown.ThrottlingRateLimit >= each.ThrottlingRateLimit)
-      yield 'the default route, which only scanners use, takes as many requests as the others'
+    if (unknown === undefined || unknown.ThrottlingRateLimit > each.ThrottlingRateLimit / 10)
+      yield 'the default route, which only scanners use, takes more than a tenth of the requests of others'
+  if (Object.values({ ...known, unknown }).some(each => each?.DetailedMetricsEnabled))
+    yield 'a route has detailed metrics, which docs/cost.md does not price'
   if (PERSONAL.test(stage?.Properties.AccessLogSettings?.Format ?? ''))
     yield 'the access log contains an address or a path'
-  if (!(functionOf(template, 'webhook').Properties.Timeout < SERVICE_WAITS_SECONDS))
+  if (!(functionOf(template, 'webhook').Properties.Timeout < SENDER_TIMEOUT_SECONDS))
     yield 'webhook: ends after the accounting service stops waiting'
   const { WebhookUrl, ApiUrl } = template.outputs
   for (const [name, value] of Object.entries(template.outputs)) {
-    const named = template.resources.find(
-      ({ id, type }) => /::(Queue|Table)$/.test(type) && (name === `${id}Url` || name === `${id}Name`),
+    const named = template.resources.find(({ id, type }) =>
+      [`${id}Name`, `${id}Arn`, `${id}Id`, ...(type.endsWith('::Queue') ? [`${id}Url`] : [])].includes(name),
     )
     if (named !== undefined && named.ref !== value) yield `Outputs: ${name} is ${value}`
   }
@@ -71,9 +79,12 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
   )
   for (const { SecurityPolicy } of v.parse(domain, own).DomainNameConfigurations)
     if (!/^TLS_1_[2-9]/.test(SecurityPolicy)) yield `the domain accepts ${SecurityPolicy}`
+  const target = { DNSName: `${name}#RegionalDomainName`, HostedZoneId: `${name}#RegionalHostedZoneId` }
   for (const { id, Properties } of ofType(template, 'AWS::Route53::RecordSet'))
-    for (const target of Object.values(v.parse(record, Properties).AliasTarget))
-      if (!target.startsWith(`${name}#Regional`)) yield `${id}: points to ${target}`
+    if (!isDeepStrictEqual(v.parse(record, Properties), { Type: 'A', AliasTarget: target }))
+      yield `${id}: does not point to the domain`
+  if (template.outputs.DomainTarget !== target.DNSName)
+    yield `Outputs: DomainTarget is ${template.outputs.DomainTarget}`
 
   const feeds = new RegExp(`:${STACK}-feed-[^:]*$`)
   const ofRelay = uses.worker.calls.flatMap(({ action, resource }) => (feeds.test(resource) ? action : []))
@@ -103,7 +114,7 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
   for (const { id, Properties } of ofType(template, 'AWS::CodeDeploy::DeploymentGroup')) {
     const { AlarmConfiguration, AutoRollbackConfiguration } = v.parse(group, Properties)
     const { Enabled, Events } = AutoRollbackConfiguration
-    if (!(AlarmConfiguration.Enabled && Enabled && Events.includes('DEPLOYMENT_STOP_ON_ALARM')))
+    if (!(AlarmConfiguration.Enabled && Enabled && ROLLED_BACK.every(each => Events.includes(each))))
       yield `${id}: no alarm rolls it back`
   }
   for (const { id, Properties } of ofType(template, 'AWS::Budgets::Budget')) {

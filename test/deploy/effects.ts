@@ -18,6 +18,31 @@ const OFF: Readonly<Record<string, unknown>> = {
   ...{ Enabled: false, State: 'DISABLED', ActionsEnabled: false, AutoDeploy: false },
 }
 
+/**
+ * Properties that no resource has: they would drop or delay messages, keep functions from the internet, refuse callers,
+ * hide lines from queries or metrics from alarms, add rights that no simulation sees, or costs.
+ */
+const HINDERING = RegExp(
+  `^(${[
+    ...[
+      'FilterCriteria',
+      'FilterPolicy',
+      'DelaySeconds',
+      'MaximumBatchingWindowInSeconds',
+      'VpcConfig',
+      'Layers',
+    ],
+    ...[
+      'AuthorizationType',
+      'CorsConfiguration',
+      'LogGroupClass',
+      'Unit',
+      'ManagedPolicyArns',
+      'EphemeralStorage',
+    ],
+  ].join('|')})$`,
+)
+
 /** The AWS service that uses each role. */
 const SERVICES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(FUNCTIONS.map(name => [`${idOf(name)}Role`, 'lambda'])),
@@ -29,6 +54,9 @@ export function* effectViolations(template: Resolved) {
   for (const { id, Properties } of template.resources)
     for (const [property, value] of Object.entries(OFF))
       if (Properties[property] === value) yield `${id}: is switched off`
+  for (const { id, Properties } of template.resources)
+    for (const property of Object.keys(Properties))
+      if (HINDERING.test(property)) yield `${id}: has ${property}`
 
   for (const { id, Properties } of ofType(template, 'AWS::IAM::Role')) {
     const { Statement } = v.parse(role, Properties).AssumeRolePolicyDocument

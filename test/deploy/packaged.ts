@@ -33,7 +33,13 @@ export const SETTINGS = {
   bulkConcurrency: 6,
   feederConcurrency: 3,
   endpointConcurrency: 50,
+  waitSeconds: 4,
+  refusedRetryDays: 6,
+  feedAddresses: 'private',
 }
+
+/** The recipient of the alarms. */
+export const ALARM_EMAIL = 'somebody@example.com'
 
 /** The domain and zone of the tests' stack, by their placeholders in docs/iam. */
 export const DOMAIN = { DOMAIN: 'relay.example', ZONE: 'zone' }
@@ -48,6 +54,10 @@ export const OPTIONS = {
   certificateArn: 'certificate',
   hostedZoneId: DOMAIN.ZONE,
   permissionsBoundary: BOUNDARY,
+  checksPerSecond: 9,
+  feedVersionsFrom: 3,
+  accountingTimeZone: 'Asia/Kabul',
+  feedAttempts: 'all',
 }
 
 /** The file of a nested stack: `FeedAlarms-0123456789ab.json`. */
@@ -67,7 +77,7 @@ export const packageProject = async (
   const project = join(folder, 'project')
   await copyProject(project)
   if (stores !== undefined) await writeFile(join(project, 'stores.yml'), stores)
-  const environment = { ...process.env, ALARM_EMAIL: 'somebody@example.com', ...env }
+  const environment = { ...process.env, ALARM_EMAIL, ...env }
   await must('serverless package', serverless(project, environment, 'package', ...options))
   const packaged = join(project, '.serverless')
   const nested = (await readdir(packaged)).filter(file => NESTED.test(file))
@@ -109,7 +119,7 @@ export const packagedForCrash = async (folder: string): Promise<Package> => {
   const [whole, ...nested] = await packageProject(folder, {
     stores: stringify({ stores }),
     // The developer's own settings must not reach the snapshot.
-    env: { ACCOUNTING_URL: `${ACCOUNTING_ORIGIN}/base`, ACCOUNTING_TIME_ZONE: 'Asia/Tehran' },
+    env: { ACCOUNTING_URL: `${ACCOUNTING_ORIGIN}/base` },
     options: ['--stage', STAGE, ...settings],
   })
   const stack = v.parse(template, whole?.text)

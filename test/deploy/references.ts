@@ -29,7 +29,7 @@ const OWN_TAG = `"aws:ResourceTag/stage":"${STAGE}"`
 
 /** Paths whose names and URLs must be defined by the template even without the stack's prefix. */
 const NAMED =
-  /(_TABLE|TableName|LogGroupName(s\.\d+)?|\.Alarms\.\d+\.Name|_QUEUE_URL|QueueUrl|KmsMasterKeyId)$/
+  /(_TABLE|TableName|LogGroupName(s\.\d+)?|\.Alarms\.\d+\.Name|_QUEUE_URL|QueueUrl|TargetBackupVault|KmsMasterKeyId)$/
 
 /** Names, ARNs and URLs that the template defines. */
 const definedBy = (template: Resolved): string[] => [

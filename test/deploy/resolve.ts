@@ -127,6 +127,10 @@ export type Properties = v.InferOutput<typeof properties>
 const resource = v.object({
   DependsOn: v.optional(oneOrMore, []),
   ...{ DeletionPolicy: text, UpdateReplacePolicy: text, Properties: properties },
+  UpdatePolicy: v.optional(
+    v.object({ CodeDeployLambdaAliasUpdate: v.looseObject({ DeploymentGroupName: v.string() }) }),
+    { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: '' } },
+  ),
 })
 
 const API = `arn:aws:apigateway:${REGION}::`

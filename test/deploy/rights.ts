@@ -154,7 +154,7 @@ function* boundaryViolations({ Statement }: PolicyDocument, calls: readonly AwsC
       yield `the boundary denies ${call.action} on ${call.resource}`
   for (const statement of Statement)
     for (const Action of statement.Action)
-      if (!calls.some(isWithin({ ...statement, Action: [Action] })))
+      if (Action.includes('*') || !calls.some(isWithin({ ...statement, Action: [Action] })))
         yield `the boundary allows ${Action}, which no role needs`
 }
 

@@ -168,8 +168,9 @@ export function* functionViolations(
   const permissions = ofType(template, 'AWS::Lambda::Permission').map(({ Properties }) => Properties)
   const isInvoked = (target: string, by: string, source: string) =>
     permissions.some(
-      ({ FunctionName, Principal, SourceArn }) =>
-        `${FunctionName} ${Principal} ${SourceArn}` === `${target} ${by}.amazonaws.com ${source}`,
+      ({ FunctionName, Principal, SourceArn, Action }) =>
+        `${FunctionName} ${Principal} ${SourceArn} ${Action}` ===
+        `${target} ${by}.amazonaws.com ${source} lambda:InvokeFunction`,
     )
   const [stage] = ofType(template, 'AWS::ApiGatewayV2::Stage')
   const limited = new Set(Object.keys(stage?.Properties.RouteSettings ?? {}))

@@ -3,10 +3,12 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { createContext } from '@order-relay/operator/core/context.ts'
 import { importsReader } from '@order-relay/operator/imports.ts'
 import { findOrders } from '@order-relay/operator/orders/find.ts'
-import { failingOrders } from '@order-relay/operator/orders/orders.ts'
+import { announcementsOf, failingOrders } from '@order-relay/operator/orders/orders.ts'
+import { REQUEST_KINDS } from '../../lib/orders/order.ts'
+import { TABLES } from '../../lib/platform/names.ts'
 import { answerCalls, recordingCalls } from '../support/calls.ts'
 import type { Template } from './packaged.ts'
-import { ofType, type Resolved, resolved, STAGE } from './resolve.ts'
+import { ofType, type Resolved, resolved, STACK, STAGE } from './resolve.ts'
 
 type Item = Record<string, AttributeValue>
 
@@ -19,6 +21,7 @@ type Input = {
   UpdateExpression?: string
   KeyConditionExpression?: string
   ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: Item
 }
 
 /** Attributes by use: `keys`, `written`, `queried` and `read`, each with the table or `table/index`. */
@@ -47,8 +50,11 @@ export const tableUse = () => {
         [...expression.matchAll(pattern)].map(([, name = '']) => name)
       if (input.Key !== undefined) add('keys', TableName, Object.keys(input.Key))
       add('written', TableName, Object.keys(input.Item ?? {}))
-      for (const [name, value] of Object.entries(input.Item ?? {}))
-        types.set(`${TableName} ${name}`, Object.keys(value)[0] ?? '')
+      const typed = (name: string, value: AttributeValue | undefined) =>
+        types.set(`${TableName} ${name}`, Object.keys(value ?? {})[0] ?? '')
+      for (const [name, value] of Object.entries({ ...input.Item, ...input.Key })) typed(name, value)
+      for (const [, name = '', value = ''] of (input.UpdateExpression ?? '').matchAll(/([#\w]+) = (:\w+)/g))
+        typed(names[name] ?? name, input.ExpressionAttributeValues?.[value])
       add('written', TableName, namedIn(input.UpdateExpression, /([#\w]+) = /g))
       const queried = namedIn(input.KeyConditionExpression, /([#\w]+) (?:[<>]?=|[<>]|BETWEEN) /g)
       if (IndexName !== undefined) add('queried', `${TableName}/${IndexName}`, queried)
@@ -65,7 +71,7 @@ export const tableUse = () => {
   }
 }
 
-/** Runs the queries of the operator's commands against tables with one item. */
+/** Runs the queries and withdrawals of the operator's commands against tables with one item. */
 export const recordOperator = async (template: Template, use: TableUse) => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const context = createContext({ stage: STAGE }, { stdin, stdout, stderr, environment: {} })
@@ -73,8 +79,10 @@ export const recordOperator = async (template: Template, use: TableUse) => {
   const Outputs = outputs.map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
   const text = { S: 'x#x', N: '1' }
   const item: Item = new Proxy({}, { get: () => text })
+  const withdrawals = tableUse()
   answerCalls((action, input: Input) => {
     use.record(input)
+    if (action === 'UpdateItem') withdrawals.record(input)
     if (action === 'DescribeStacks') return { Stacks: [{ Outputs }] }
     if (action === 'GetTemplate') return { TemplateBody: JSON.stringify(template) }
     return action === 'Query' ? { Items: [use.observed(input, item)] } : {}
@@ -84,7 +92,13 @@ export const recordOperator = async (template: Template, use: TableUse) => {
       await failingOrders(context, { limit: 1 })
       await findOrders(context, 'x')
       await importsReader(context)()
-      return await context.stack()
+      const stack = await context.stack()
+      const order = { source: 'x', external_id: 'x' }
+      for (const of of REQUEST_KINDS)
+        await announcementsOf(context).announceWithdrawal(order, { id: 'x', of, accepted_at: 0 })
+      const table = `${STACK}-${TABLES.deliveries}`
+      const withdrawn = [...withdrawals.of('keys', table), ...withdrawals.of('written', table)]
+      return { stack, withdrawn }
     })
   } finally {
     answerCalls(undefined)
@@ -106,6 +120,9 @@ export function* tableViolations(template: Resolved, use: TableUse) {
       const stored = use.typeOf(table, attribute) ?? type
       if (stored !== type) yield `${table}: stores "${attribute}" as ${stored}, not ${type}`
     }
+    for (const schema of [KeySchema, ...GlobalSecondaryIndexes.map(index => index.KeySchema)])
+      if (!/^HASH(,RANGE)?$/.test(String(schema.map(({ KeyType }) => KeyType))))
+        yield `${table}: its keys are ${schema.map(({ KeyType }) => KeyType)}`
     if (expiry?.Enabled === false) yield `${table}: its items never expire`
 
     for (const { IndexName, KeySchema, Projection } of GlobalSecondaryIndexes) {

@@ -33,6 +33,18 @@ test('the packaged template matches the reviewed snapshot; to accept a change: n
   expect(readable(packaged.template)).toMatchSnapshot()
 })
 
+/** With other text in a resource or policy. */
+const altered = (before: Checked, part: string, from: string, to: string): Checked => {
+  const { policies, template } = before
+  const { Resources } = template
+  const text = JSON.stringify({ ...policies, ...Resources }[part])
+  expect(text).toContain(from)
+  const changed = JSON.parse(text.replaceAll(from, () => to))
+  return part in Resources
+    ? { ...before, template: { ...template, Resources: { ...Resources, [part]: changed } } }
+    : { ...before, policies: { ...policies, [part]: changed } }
+}
+
 /** A change in the text of a resource or policy, and the expected violation. */
 test.each([
   ['Feed776562AgeAlarm', 'order-relay-crash-feed-web', 'feed-web', 'there is no feed-web.fifo'],
@@ -130,15 +142,69 @@ test.each([
   ['Budget', '"Amount":40', '"Amount":4000', 'is not the monthly budget'],
   ['HttpApiIntegrationWebhook', 'WebhookLambda', 'ApiLambda', 'does not invoke webhook'],
 ])('detects a change of %s from %s to %s', async (part, from, to, expected) => {
-  const { Resources } = packaged.template
-  const text = JSON.stringify({ ...checked.policies, ...Resources }[part])
-  expect(text).toContain(from)
-  const changed = JSON.parse(text.replaceAll(from, () => to))
-  const altered =
-    part in Resources
-      ? { ...checked, template: { ...packaged.template, Resources: { ...Resources, [part]: changed } } }
-      : { ...checked, policies: { ...checked.policies, [part]: changed } }
-  expect(await found(altered)).toContainEqual(expect.stringContaining(expected))
+  expect(await found(altered(checked, part, from, to))).toContainEqual(expect.stringContaining(expected))
+})
+
+/** Likewise, all at once: each has a violation of its own. */
+const TOGETHER = [
+  ['ApiLambdaFunction', '{"Ref":"RegistrationsTable"}', '{"Ref":"HistoryTable"}', 'REGISTRATIONS_TABLE is'],
+  ['FeederLambdaFunction', '{"Ref":"FeedsDeadQueue"}', '{"Ref":"BulkQueue"}', 'FEEDS_DEAD_QUEUE_URL is'],
+  ['ProbeLambdaFunction', 'Feed72656c61792d70726f6265', 'Feed73686f70', 'PROBE_QUEUE_URL is'],
+  ['ProbeLambdaFunction', '/webhook', '/webhooks', 'WEBHOOK_URL is'],
+  ['ReconcileLambdaFunction', '_SECOND":"9"', '_SECOND":"1"', 'CHECKS_PER_SECOND is 1, not 9'],
+  ['WorkerLambdaFunction', 'AFTER_DAYS":"100"', 'AFTER_DAYS":"0"', 'DELETE_ORDERS_AFTER_DAYS is 0, not 100'],
+  ['ApiLambdaFunction', '"Timeout":20', '"Timeout":12', 'api: times out after 12 s'],
+  ['ProbeLambdaFunction', '"Timeout":90', '"Timeout":60', 'probe: times out after 60 s'],
+  ['ApiLambdaFunction', 'Executions":50', 'Executions":5', 'api: does not have the concurrency'],
+  ['Feed776562Source', '"MaximumConcurrency":3', '"MaximumConcurrency":2', 'its concurrency is not 3'],
+  ['ProbeEventsRuleSchedule1', 'rate(5 ', 'rate(10 ', 'runs every 10 minutes'],
+  ['WorkerGroup', 'CodeDeployDefault', 'Custom', 'WorkerGroup: shifts by Custom'],
+  ['WorkerGroup', '"WITH_TRAFFIC', '"WITHOUT_TRAFFIC', 'WorkerGroup: shifts no traffic'],
+  ['WorkerGroup', '["WorkerNewVersionAlarm"]', '[]', 'WorkerGroup: may be created before'],
+  ['WorkerLambdaFunction', '"WorkerLogGroup"', '"ApiLogGroup"', 'may be created before WorkerLogGroup'],
+  ['HttpApiIntegrationWebhook', 'WebhookLiveAlias', 'ApiLiveAlias', 'may be created before WebhookLiveAlias'],
+  ['WorkerLiveAlias', '"DeploymentGroupName":"worker"', '"DeploymentGroupName":"api"', 'is judged by'],
+  ['FeederLiveAlias', '"FeederLambdaFunction"', '"ApiLambdaFunction"', 'FeederLiveAlias: has a version of'],
+  ['ApiNewVersionAlarm', 'FILL(all_errors', 'FILL(al_errors', 'ApiNewVersionAlarm: has no metric al_errors'],
+  ['WorkerNewVersionAlarm', 'FILL(new_errors, 0) +', '', 'no expression has new_errors'],
+  ['WorkerLambdaFunction', '/worker.zip', '/api.zip', 'worker: has the code of another'],
+  ['WebhookLambdaFunction', 'webhook.handler', 'webhook.handle', 'webhook: its code exports no'],
+  ['BackupSelection', 'BackupRole', 'ShiftRole', 'BackupSelection: backs up as'],
+  ['HttpApiStage', '"StageName":"$default"', '"StageName":"v1"', 'HttpApiStage: is below /v1'],
+  ['Domain', '"certificate"', '"other"', 'Domain: does not have the certificate'],
+  ['OrdersQueue', '"maxReceiveCount":200', '"maxReceiveCount":2', 'dead letters after 2 receives, not 200'],
+  ['Feed73686f70', '"maxReceiveCount":5', '"maxReceiveCount":50', 'dead letters after 50 receives, not 5'],
+  ['Feed776562', '"maxReceiveCount":1000', '"maxReceiveCount":10', 'dead letters after 10 receives'],
+  ['BulkQueue', '1048576', '1024', 'BulkQueue: refuses events'],
+  ['BulkQueue', '"FifoQueue"', '"DelaySeconds":900,"FifoQueue"', 'BulkQueue: has DelaySeconds'],
+  ['BackupPlan', '"TargetBackupVault":"order-relay-crash"', '"TargetBackupVault":"other"', 'is other'],
+  ['BackupPlan', '"DeleteAfterDays":7', '"DeleteAfterDays":3', 'keeps copies for 3 days'],
+  ['BackupPlan', 'cron(0 1 *', 'cron(0 1 1', 'BackupPlan: runs at'],
+  ['AlarmEmail', '"email"', '"sms"', 'mails to'],
+  ['Budget', '"FORECASTED"', '"ACTUAL"', 'Budget: mails for ACTUAL 80,ACTUAL 100'],
+  ['Budget', 'somebody@', 'other@', 'Budget: mails to other@'],
+  ['OrdersTable', 'failing_since","AttributeType":"S"', 'failing_since","AttributeType":"N"', 'not N'],
+  ['HistoryTable', '"at","KeyType":"RANGE"', '"at","KeyType":"HASH"', 'its keys are HASH,HASH'],
+  ['deployer', 'alarm:order-relay-crash-*', 'alarm:order-relay-*', 'alarm:order-relay-* of other stages'],
+  ['Feed73686f70Policy', '888888888888', '777777777777', 'the feed of shop: admits'],
+  ['FeedConsumers', '"Feed73686f70"', '"Feed776562"', 'FeedConsumers: may be created before Feed73686f70'],
+  ['HttpFeeds', '"Feed776562"', '"Feed73686f70"', 'HttpFeeds: may be created before Feed776562'],
+  ['DomainRecord', 'RegionalHostedZoneId', 'RegionalDomainName', 'does not point to the domain'],
+  ['HttpApiStage', 'RateLimit":5,', 'RateLimit":60,', 'takes more than a tenth'],
+  ['HttpApiStage', 'MetricsEnabled":false', 'MetricsEnabled":true', 'a route has detailed metrics'],
+  ['ReconcileLambdaPermissionEventsRuleSchedule1', 'InvokeFunction', 'GetFunction', 'may not invoke it'],
+  ['EndpointLatencyAlarm', '"Period"', '"Unit":"Seconds","Period"', 'EndpointLatencyAlarm: has Unit'],
+  ['operator', '"withdraw_create"', '"body"', 'which a withdrawal does'],
+  ['boundary', '"sqs:SendMessage"', '"sqs:*"', 'the boundary allows sqs:*'],
+  ['WebhookGroup', '"DEPLOYMENT_FAILURE",', '', 'WebhookGroup: no alarm rolls it back'],
+] as const
+
+test('detects changes of what the template takes from settings, code and documents', async () => {
+  const all = await found(
+    TOGETHER.reduce((before, [part, from, to]) => altered(before, part, from, to), checked),
+  )
+  const missed = TOGETHER.filter(([, , , expected]) => !all.some(each => each.includes(expected)))
+  expect(missed).toEqual([])
 })
 
 test('the stack policy protects every queue of the relay itself and every table from deletion', () => {

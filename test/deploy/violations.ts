@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { deployerViolations } from './deployer.ts'
 import { edgeViolations } from './edges.ts'
 import { effectViolations } from './effects.ts'
+import { givenViolations } from './given.ts'
 import { metricViolations, queryViolations } from './monitoring.ts'
 import { DOMAIN, type Package } from './packaged.ts'
 import { filledPolicy, grants, resourcePolicyViolations } from './policies.ts'
@@ -21,6 +22,7 @@ import { rightsViolations } from './rights.ts'
 import { functionViolations, isLast, queueViolations, typeViolations } from './rules.ts'
 import { recordOperator, tableViolations } from './tables.ts'
 import { recordUse } from './use.ts'
+import { wiringViolations } from './wiring.ts'
 
 /** A policy of docs/iam for the tests' stack. */
 export const policyFor = (name: keyof Checked['policies'] | 'deployer-backup'): PolicyDocument =>
@@ -34,7 +36,7 @@ export const deployerPolicy = (): PolicyDocument => ({
 /** How the functions and the operator's commands use a packaged template. */
 export const record = async ({ template }: Package) => {
   const recording = await recordUse(resolved(template))
-  return { ...recording, stack: await recordOperator(template, recording.tables) }
+  return { ...recording, ...(await recordOperator(template, recording.tables)) }
 }
 
 export type Checked = Package & {
@@ -42,12 +44,17 @@ export type Checked = Package & {
   policies: Readonly<Record<'deployer' | 'operator' | 'boundary', PolicyDocument>>
 }
 
-/** The operator may empty the queues without a consumer, and invoke the deployed worker. */
+/** The operator may empty the queues without a consumer, invoke the deployed worker, and withdraw requests. */
 function* operatorViolations(template: Resolved, { recording, policies: { operator } }: Checked) {
   const { worker } = recording.stack.functions
   for (const name of [worker?.name, worker?.target])
     if (!grants(operator, 'lambda:InvokeFunction', arn('lambda', `function:${name}`)))
       yield `the operator may not invoke ${name}`
+  const limits = operator.Statement.map(
+    ({ Condition }) => Condition['ForAllValues:StringEquals']?.['dynamodb:Attributes'],
+  )
+  if (!limits.some(each => String([each].flat().toSorted()) === String(recording.withdrawn.toSorted())))
+    yield `the operator may not write exactly ${recording.withdrawn}, which a withdrawal does`
   for (const { name, arn, Properties } of ofType(template, 'AWS::SQS::Queue')) {
     const mayEmpty = isLast(name, Properties)
     for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])
@@ -69,6 +76,8 @@ export async function* violations(checked: Checked) {
   yield* functionViolations(template, recording.uses, zips)
   yield* edgeViolations(template, recording.uses)
   yield* effectViolations(template)
+  yield* givenViolations(template)
+  yield* wiringViolations(template, checked.template)
   yield* tableViolations(template, recording.tables)
   yield* metricViolations(template, recording.metrics)
   yield* queryViolations(template, recording.lines)
