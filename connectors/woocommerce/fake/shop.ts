@@ -17,12 +17,13 @@ export type FakeShopOptions = {
   secret?: string
   /** High-performance order storage: every write of an order changes its time and sends a webhook. @default true */
   hpos?: boolean
-  /** The key's permission. @default true */
-  mayWrite?: boolean
   currency?: string
   decimals?: number
   now?: () => Date
 }
+
+/** A key with the permission Read. */
+export const READ_ONLY = { key: 'ck_read', secret: 'cs_read' }
 
 class Refusal extends Error {
   readonly status: number
@@ -45,7 +46,7 @@ const encoded = (value: string) =>
  */
 export const startFakeShop = async (options: FakeShopOptions = {}) => {
   const { key = 'ck_fake', secret = 'cs_fake', hpos = true, now = () => new Date() } = options
-  const { currency = 'IRR', decimals = 0, mayWrite = true } = options
+  const { currency = 'IRR', decimals = 0 } = options
   const orders = new Map<number, FakeOrder>()
   const notes = new Map<number, Note[]>()
   const products: Product[] = [{ id: 1, name: 'Product SKU-1', sku: 'SKU-1', type: 'simple' }]
@@ -252,16 +253,18 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       .sort()
       .join('&')
     const base = `${method}&${encoded(url.origin + url.pathname)}&${encoded(query)}`
-    const expected = createHmac('sha256', `${encoded(secret)}&`)
+    const given = url.searchParams.get('oauth_consumer_key')
+    const known = [{ key, secret }, READ_ONLY].find(each => each.key === given)
+    const expected = createHmac('sha256', `${encoded(known?.secret ?? '')}&`)
       .update(base)
       .digest('base64')
     const nonce = url.searchParams.get('oauth_nonce') ?? ''
     const age = Math.abs(now().getTime() / 1000 - Number(url.searchParams.get('oauth_timestamp')))
-    const isValid = url.searchParams.get('oauth_consumer_key') === key && signature === expected
-    if (!isValid || nonces.has(nonce) || age > 900)
+    const isValid = known !== undefined && signature === expected
+    const isRefused = known === READ_ONLY && method !== 'GET'
+    if (!isValid || nonces.has(nonce) || age > 900 || isRefused)
       throw new Refusal(401, 'woocommerce_rest_authentication_error')
     nonces.add(nonce)
-    if (method !== 'GET' && !mayWrite) throw new Refusal(401, 'woocommerce_rest_authentication_error')
   }
 
   const handle = async (request: IncomingMessage) => {

@@ -3,6 +3,7 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  paginateQuery,
 } from '@aws-sdk/client-dynamodb'
 import { NEW_ORDER, type OrderState } from './state.ts'
 
@@ -61,6 +62,21 @@ export const stateRepository = (dynamodb: DynamoDBClient, TableName: string) => 
         if (!(error instanceof ConditionalCheckFailedException)) throw error
         throw new Error(`Cannot save the order ${order}: it was saved meanwhile`)
       })
+    },
+    /** The state of every order of a shop, by id as text. */
+    all: async function* (source: string): AsyncGenerator<{ order: string; state: OrderState }> {
+      const query = {
+        ...{
+          TableName,
+          KeyConditionExpression: '#source = :source',
+          FilterExpression: 'attribute_exists(#state)',
+        },
+        ExpressionAttributeNames: { '#source': 'source', '#state': 'state' },
+        ExpressionAttributeValues: { ':source': { S: source } },
+      }
+      for await (const { Items = [] } of paginateQuery({ client: dynamodb }, query))
+        for (const { order, state } of Items)
+          yield { order: order?.S ?? '', state: JSON.parse(state?.S ?? '{}') as OrderState }
     },
     /** The time up to which a shop's changes were read, ISO 8601; undefined at first. */
     cursor: async (source: string, name: string): Promise<string | undefined> =>
