@@ -95,9 +95,9 @@ const policy = v.pipe(
 
 const document = (file: string) => readFile(join(import.meta.dirname, '../../docs', file), 'utf8')
 
-/** What docs/iam/operator.json allows: `action resource`, by statement. */
-const grantedBySid = async () => {
-  const { Statement } = v.parse(policy, await document('iam/operator.json'))
+/** What a policy of docs/iam allows: `action resource`, by statement. */
+export const grantedBySid = async (name = 'operator') => {
+  const { Statement } = v.parse(policy, await document(`iam/${name}.json`))
   return new Map(
     Statement.map(({ Sid, Action, Resource }) => [
       Sid,
@@ -106,10 +106,12 @@ const grantedBySid = async () => {
   )
 }
 
-const matches = (pattern: string, text: string) =>
+/** Whether `action resource` of a policy covers that of a call. */
+export const matches = (pattern: string, text: string) =>
   new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`).test(text)
 
-const quoted = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
+/** The texts in backticks. */
+export const quoted = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
 
 /** The statements that each command needs, from the table of docs/deploy.md. */
 const statementsByCommand = async () => {

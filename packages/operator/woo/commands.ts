@@ -72,7 +72,7 @@ export const wooCommands = ({ program, run }: Cli): void => {
   woo
     .command('disconnect')
     .description(
-      'Disconnect a shop: remove its webhooks, its key and its feed. What is known of its orders stays.',
+      'Disconnect a shop: remove its webhooks, its key and its feed. Notes in the shop and the state of its orders stay.',
     )
     .argument('<source>', 'source of the shop')
     .action(run(disconnect))
@@ -92,12 +92,12 @@ export const wooCommands = ({ program, run }: Cli): void => {
   woo
     .command('import')
     .description(
-      'Send past orders of a shop through the relay. Safe to repeat, which continues an import that ended early.',
+      'Send past orders of a shop through the relay, after printing how many. Safe to repeat, which continues an import that ended early.',
     )
     .argument('<source>', 'source of the shop')
     .requiredOption('--since <when>', 'start of the period: 2h, 7d, or a date', since)
     .option('--until <when>', 'end of the period: 2h, 7d, or a date (default: now)', since)
-    .option('--dry-run', 'count the orders, and send nothing')
+    .option('--dry-run', 'print how many, and send nothing')
     .action(run(importOrders))
   woo
     .command('start')
