@@ -13,6 +13,7 @@ type Finding = { code: FindingCode; level: Level; count: number; examples: reado
 
 export type FindingCode =
   | Problem['code']
+  | 'shop_currency'
   | 'prices_exclude_tax'
   | 'tax_differs'
   | 'unknown_sku'
@@ -24,8 +25,9 @@ export type FindingCode =
   | 'unknown_products'
 
 const LEVELS: Readonly<Record<FindingCode, Level>> = {
-  currency: 'stop',
+  shop_currency: 'stop',
   prices_exclude_tax: 'stop',
+  currency: 'problem',
   no_sku: 'problem',
   unknown_sku: 'problem',
   shared_sku: 'problem',
@@ -51,7 +53,10 @@ const FIELDS = ORDER_FIELDS.filter(field => field !== 'meta_data')
 /** An order that would become no invoice, or one with another total; amounts are rials. */
 type Difference = {
   order: string
-  total: string
+  /** Undefined for an order in a currency that is not converted. */
+  total: string | undefined
+  /** The shop's amount of such an order, such as `100 USD`. */
+  amount?: string
   invoiceTotal: string | undefined
   causes: readonly FindingCode[]
 }
@@ -64,6 +69,8 @@ export type CheckReport = {
   orders: number
   invoices: number
   equal: number
+  /** Whether the prices of the shop, and those of the accounting, include tax. */
+  tax: { shop: TaxMode; accounting: TaxMode; rate: number }
   /** Sums in rials of the orders that would become invoices. */
   total: string
   invoiceTotal: string
@@ -74,6 +81,13 @@ export type CheckReport = {
   settings: Settings
   /** Whether `relay woo connect` takes these settings. */
   canConnect: boolean
+}
+
+export type TaxMode = 'included' | 'excluded' | 'off'
+
+const taxModeOf = async (shop: Shop): Promise<TaxMode> => {
+  if ((await shop.setting('general', 'woocommerce_calc_taxes')) !== 'yes') return 'off'
+  return (await shop.setting('tax', 'woocommerce_prices_include_tax')) === 'yes' ? 'included' : 'excluded'
 }
 
 const collector = () => {
@@ -163,7 +177,7 @@ export const checkShop = async (
   const payments = new Map<string, number>()
   const differences: Difference[] = []
   const sums = { orders: 0, invoices: 0, equal: 0, total: 0n, invoiceTotal: 0n }
-  if (!(base.currency in FACTORS)) add('currency', base.currency)
+  if (!(base.currency in FACTORS)) add('shop_currency', base.currency)
   if (!base.pricesIncludeTax) add('prices_exclude_tax', `${base.taxRate} %`)
   if (accounting.skus === undefined) add('unknown_products', '')
 
@@ -175,10 +189,23 @@ export const checkShop = async (
     sums.invoices++
     if (order.payment_method !== '')
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
+    if (!(order.currency in FACTORS)) {
+      // That of the whole shop is a finding of its own.
+      if (order.currency !== base.currency) add('currency', `${name}: ${order.currency}`)
+      const amount = `${order.total} ${order.currency}`
+      differences.push({
+        order: name,
+        total: undefined,
+        amount,
+        invoiceTotal: undefined,
+        causes: ['currency'],
+      })
+      return
+    }
     const { problems, total, invoiceTotal, request, isPhoneOmitted } = mapOrder(order, base)
     const causes = new Set<FindingCode>()
     for (const problem of problems) {
-      add(problem.code, 'item' in problem ? problem.item : 'currency' in problem ? problem.currency : name)
+      add(problem.code, 'item' in problem ? problem.item : name)
       causes.add(problem.code)
     }
     for (const { sku, name: item } of request?.items ?? []) {
@@ -236,6 +263,10 @@ export const checkShop = async (
   return {
     ...{ shop: url, from: from.toISOString(), to: to.toISOString() },
     ...{ orders: sums.orders, invoices: sums.invoices, equal: sums.equal },
+    tax: {
+      shop: await taxModeOf(shop),
+      ...{ accounting: settings.pricesIncludeTax ? 'included' : 'excluded', rate: settings.taxRate },
+    },
     ...{ total: String(sums.total), invoiceTotal: String(sums.invoiceTotal) },
     differences,
     findings: found,

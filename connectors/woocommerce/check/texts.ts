@@ -5,15 +5,22 @@ type Words = Record<Language, string>
 
 /** What a finding means, and what to do about it. */
 export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Words }>> = {
-  currency: {
+  shop_currency: {
     means: {
-      en: 'The currency is not one of IRR, IRT, IRHR and IRHT.',
+      en: "The shop's currency is not one of IRR, IRT, IRHR and IRHT.",
       fa: 'واحد پول فروشگاه هیچ‌یک از IRR، IRT، IRHR و IRHT نیست.',
     },
     action: {
       en: 'Only orders in rials or tomans can become invoices: change the currency of the shop.',
       fa: 'فقط سفارش‌های ریالی و تومانی فاکتور می‌شوند؛ واحد پول فروشگاه را تغییر دهید.',
     },
+  },
+  currency: {
+    means: {
+      en: 'Orders are in a currency other than rials and tomans; they are not sent.',
+      fa: 'واحد پول این سفارش‌ها ریال یا تومان نیست و فرستاده نمی‌شوند.',
+    },
+    action: { en: 'Register these invoices by hand.', fa: 'فاکتور این سفارش‌ها را دستی ثبت کنید.' },
   },
   prices_exclude_tax: {
     means: {
@@ -208,6 +215,11 @@ export const WORDS = {
   payments: { en: 'Payment methods', fa: 'روش‌های پرداخت' },
   gateway: { en: 'Shop', fa: 'فروشگاه' },
   method: { en: 'Accounting', fa: 'حسابداری' },
+  tax: { en: 'Tax', fa: 'مالیات' },
+  included: { en: 'prices include tax', fa: 'قیمت‌ها شامل مالیات است' },
+  excluded: { en: 'prices exclude tax', fa: 'قیمت‌ها بدون مالیات است' },
+  off: { en: 'taxes are switched off', fa: 'مالیات غیرفعال است' },
+  rate: { en: '{mode}, {rate} %', fa: '{mode}، {rate}٪' },
   configuration: {
     en: 'Configuration for relay woo connect',
     fa: 'تنظیمات برای relay woo connect',

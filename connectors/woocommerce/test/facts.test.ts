@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { READ_ONLY } from '../fake/shop.ts'
+import { READ_ONLY } from '../fake/http.ts'
 import { mapOrder } from '../lib/mapping.ts'
 import { createShop } from '../lib/shop.ts'
 import type { ShopOrder } from '../lib/shop-order.ts'
