@@ -1,50 +1,15 @@
 import { amountOf } from '../lib/amounts.ts'
-import { mapOrder, type Problem } from '../lib/mapping.ts'
+import { mapOrder } from '../lib/mapping.ts'
 import { DEFAULTS, FACTORS, methodOf, type Settings } from '../lib/settings.ts'
 import type { Product, Shop } from '../lib/shop.ts'
 import { ORDER_FIELDS, type ShopOrder } from '../lib/shop-order.ts'
 import type { Accounting } from './accounting.ts'
-
-/** `stop`: the shop cannot be connected. `problem`: somebody has to act, or orders fail. `note`: worth knowing. */
-export type Level = 'stop' | 'problem' | 'note'
+import { FINDINGS, type Level } from './texts.ts'
 
 /** What was found, how often, and the first examples: numbers of orders, or names of products. */
 type Finding = { code: FindingCode; level: Level; count: number; examples: readonly string[] }
 
-export type FindingCode =
-  | Problem['code']
-  | 'shop_currency'
-  | 'prices_exclude_tax'
-  | 'tax_differs'
-  | 'unknown_sku'
-  | 'shared_sku'
-  | 'phone_omitted'
-  | 'no_customer'
-  | 'partial_refund'
-  | 'unmapped_status'
-  | 'unknown_products'
-
-const LEVELS: Readonly<Record<FindingCode, Level>> = {
-  shop_currency: 'stop',
-  prices_exclude_tax: 'stop',
-  currency: 'problem',
-  no_sku: 'problem',
-  unknown_sku: 'problem',
-  shared_sku: 'problem',
-  no_customer: 'problem',
-  rows_and_total: 'problem',
-  tax_rounding: 'problem',
-  bad_quantity: 'problem',
-  bad_amount: 'problem',
-  discount_too_large: 'problem',
-  too_large: 'problem',
-  no_items: 'problem',
-  tax_differs: 'note',
-  phone_omitted: 'note',
-  partial_refund: 'note',
-  unmapped_status: 'note',
-  unknown_products: 'note',
-}
+export type FindingCode = keyof typeof FINDINGS
 
 const EXAMPLES = 5
 
@@ -83,7 +48,7 @@ export type CheckReport = {
   canConnect: boolean
 }
 
-export type TaxMode = 'included' | 'excluded' | 'off'
+type TaxMode = 'included' | 'excluded' | 'off'
 
 const taxModeOf = async (shop: Shop): Promise<TaxMode> => {
   if ((await shop.setting('general', 'woocommerce_calc_taxes')) !== 'yes') return 'off'
@@ -98,7 +63,7 @@ const collector = () => {
       found.set(code, examples.add(example))
     },
     findings: (): Finding[] =>
-      Object.entries(LEVELS).flatMap(([name, level]) => {
+      Object.entries(FINDINGS).flatMap(([name, { level }]) => {
         const code = name as FindingCode
         const examples = found.get(code)
         if (examples === undefined) return []
