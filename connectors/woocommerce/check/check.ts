@@ -9,7 +9,7 @@ import { FINDINGS, type Level } from './texts.ts'
 /** What was found, how often, and the first examples: numbers of orders, or names of products. */
 type Finding = { code: FindingCode; level: Level; count: number; examples: readonly string[] }
 
-export type FindingCode = keyof typeof FINDINGS
+type FindingCode = keyof typeof FINDINGS
 
 const EXAMPLES = 5
 
