@@ -77,7 +77,7 @@ const serviceOf = (action: string) => action.slice(0, action.indexOf(':'))
 const kindOf = (resource: string) => resource.replace(/-feed-.*(?=\.fifo$)/, '-feed-*')
 
 /** Missing and unused rights of a function's role. */
-const rightsOf = async (
+export const rightsOf = async (
   name: string,
   identity: PolicyDocument,
   calls: readonly AwsCall[],

@@ -20,14 +20,26 @@ export const recordingCalls = <Result>(
   return inCommand.run(calls, run)
 }
 
+/** The calls that were made with these arguments, or whose first words they are. */
+export const callsOf = (...words: string[]): ReadonlySet<string> =>
+  new Set(
+    [...recorded].flatMap(([args, calls]) =>
+      `${args} `.startsWith(`${words.join(' ')} `) ? [...calls] : [],
+    ),
+  )
+
 /** Actions whose names differ from the command. */
 const ACTIONS: Readonly<Record<string, string>> = {
   Invoke: 'InvokeFunction',
   ChangeMessageVisibilityBatch: 'ChangeMessageVisibility',
 }
 
-const inStack = (name: string) =>
-  `order-relay-STAGE-${name.slice(name.lastIndexOf('/') + 1).replace(/^order-relay-production-/, '')}`
+const inStack = (name: string) => {
+  const last = name.slice(name.lastIndexOf('/') + 1)
+  // A stack of its own.
+  if (last.startsWith('order-relay-woocommerce-')) return last
+  return `order-relay-STAGE-${last.replace(/^order-relay-production-/, '')}`
+}
 
 /** The IAM resource of an input field. */
 const RESOURCES: Readonly<Record<string, (name: string) => string>> = {
@@ -47,7 +59,7 @@ const resourceOf = (service: string, input: object): string => {
   const [resource] = Object.entries(input).flatMap(([field, name]) => RESOURCES[field]?.(name) ?? [])
   const { IndexName: index }: { IndexName?: string } = input
   const whole = index === undefined ? resource : `${resource}/index/${index}`
-  const named = whole?.replace(/(order-relay[-/])(local|production)/, '$1STAGE')
+  const named = whole?.replace(/(order-relay(?:-woocommerce)?[-/])(local|production)/, '$1STAGE')
   return named === undefined ? '*' : `arn:aws:${service}:REGION:ACCOUNT:${named}`
 }
 
@@ -83,9 +95,9 @@ const policy = v.pipe(
 
 const document = (file: string) => readFile(join(import.meta.dirname, '../../docs', file), 'utf8')
 
-/** What docs/iam/operator.json allows: `action resource`, by statement. */
-const grantedBySid = async () => {
-  const { Statement } = v.parse(policy, await document('iam/operator.json'))
+/** What a policy of docs/iam allows: `action resource`, by statement. */
+export const grantedBySid = async (name = 'operator') => {
+  const { Statement } = v.parse(policy, await document(`iam/${name}.json`))
   return new Map(
     Statement.map(({ Sid, Action, Resource }) => [
       Sid,
@@ -94,10 +106,12 @@ const grantedBySid = async () => {
   )
 }
 
-const matches = (pattern: string, text: string) =>
+/** Whether `action resource` of a policy covers that of a call. */
+export const matches = (pattern: string, text: string) =>
   new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`).test(text)
 
-const quoted = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
+/** The texts in backticks. */
+export const quoted = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
 
 /** The statements that each command needs, from the table of docs/deploy.md. */
 const statementsByCommand = async () => {

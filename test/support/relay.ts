@@ -21,14 +21,23 @@ import { clientsAt } from './parts.ts'
 import { endPrograms, startProgram } from './program.ts'
 import { ROOT } from './project.ts'
 
-export type RunOptions = { input?: string; environment?: Record<string, string> }
+export type RunOptions = {
+  input?: string
+  environment?: Record<string, string>
+  /** Whether standard error is a terminal, which shows progress. @default false */
+  isTerminal?: boolean
+}
 
 /** The command of the local stack's project. */
 let program: Pick<typeof import('@order-relay/operator/program.ts'), 'runRelay'> = { runRelay }
 
 /** Runs the command in this process. */
-export const relay = async (args: readonly string[], { input = '', environment = {} }: RunOptions = {}) => {
-  const [stdin, stdout, stderr] = [Readable.from([input]), new PassThrough(), new PassThrough()]
+export const relay = async (
+  args: readonly string[],
+  { input = '', environment = {}, isTerminal = false }: RunOptions = {},
+) => {
+  const [stdin, stdout] = [Readable.from([input]), new PassThrough()]
+  const stderr = Object.assign(new PassThrough(), { isTTY: isTerminal })
   const printed = Promise.all([text(stdout), text(stderr)])
   const code = await recordingCalls(args, () =>
     program.runRelay(args, { stdin, stdout, stderr, environment }),

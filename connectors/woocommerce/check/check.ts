@@ -1,48 +1,15 @@
 import { amountOf } from '../lib/amounts.ts'
-import { mapOrder, type Problem } from '../lib/mapping.ts'
+import { mapOrder } from '../lib/mapping.ts'
 import { DEFAULTS, FACTORS, methodOf, type Settings } from '../lib/settings.ts'
 import type { Product, Shop } from '../lib/shop.ts'
 import { ORDER_FIELDS, type ShopOrder } from '../lib/shop-order.ts'
 import type { Accounting } from './accounting.ts'
-
-/** `stop`: the shop cannot be connected. `problem`: somebody has to act, or orders fail. `note`: worth knowing. */
-export type Level = 'stop' | 'problem' | 'note'
+import { FINDINGS, type Level } from './texts.ts'
 
 /** What was found, how often, and the first examples: numbers of orders, or names of products. */
 type Finding = { code: FindingCode; level: Level; count: number; examples: readonly string[] }
 
-export type FindingCode =
-  | Problem['code']
-  | 'prices_exclude_tax'
-  | 'tax_differs'
-  | 'unknown_sku'
-  | 'shared_sku'
-  | 'phone_omitted'
-  | 'no_customer'
-  | 'partial_refund'
-  | 'unmapped_status'
-  | 'unknown_products'
-
-const LEVELS: Readonly<Record<FindingCode, Level>> = {
-  currency: 'stop',
-  prices_exclude_tax: 'stop',
-  no_sku: 'problem',
-  unknown_sku: 'problem',
-  shared_sku: 'problem',
-  no_customer: 'problem',
-  rows_and_total: 'problem',
-  tax_rounding: 'problem',
-  bad_quantity: 'problem',
-  bad_amount: 'problem',
-  discount_too_large: 'problem',
-  too_large: 'problem',
-  no_items: 'problem',
-  tax_differs: 'note',
-  phone_omitted: 'note',
-  partial_refund: 'note',
-  unmapped_status: 'note',
-  unknown_products: 'note',
-}
+type FindingCode = keyof typeof FINDINGS
 
 const EXAMPLES = 5
 
@@ -51,7 +18,10 @@ const FIELDS = ORDER_FIELDS.filter(field => field !== 'meta_data')
 /** An order that would become no invoice, or one with another total; amounts are rials. */
 type Difference = {
   order: string
-  total: string
+  /** Undefined for an order in a currency that is not converted. */
+  total: string | undefined
+  /** The shop's amount of such an order, such as `100 USD`. */
+  amount?: string
   invoiceTotal: string | undefined
   causes: readonly FindingCode[]
 }
@@ -64,6 +34,8 @@ export type CheckReport = {
   orders: number
   invoices: number
   equal: number
+  /** Whether the prices of the shop, and those of the accounting, include tax. */
+  tax: { shop: TaxMode; accounting: TaxMode; rate: number }
   /** Sums in rials of the orders that would become invoices. */
   total: string
   invoiceTotal: string
@@ -76,6 +48,13 @@ export type CheckReport = {
   canConnect: boolean
 }
 
+type TaxMode = 'included' | 'excluded' | 'off'
+
+const taxModeOf = async (shop: Shop): Promise<TaxMode> => {
+  if ((await shop.setting('general', 'woocommerce_calc_taxes')) !== 'yes') return 'off'
+  return (await shop.setting('tax', 'woocommerce_prices_include_tax')) === 'yes' ? 'included' : 'excluded'
+}
+
 const collector = () => {
   const found = new Map<FindingCode, Set<string>>()
   return {
@@ -84,7 +63,7 @@ const collector = () => {
       found.set(code, examples.add(example))
     },
     findings: (): Finding[] =>
-      Object.entries(LEVELS).flatMap(([name, level]) => {
+      Object.entries(FINDINGS).flatMap(([name, { level }]) => {
         const code = name as FindingCode
         const examples = found.get(code)
         if (examples === undefined) return []
@@ -163,7 +142,7 @@ export const checkShop = async (
   const payments = new Map<string, number>()
   const differences: Difference[] = []
   const sums = { orders: 0, invoices: 0, equal: 0, total: 0n, invoiceTotal: 0n }
-  if (!(base.currency in FACTORS)) add('currency', base.currency)
+  if (!(base.currency in FACTORS)) add('shop_currency', base.currency)
   if (!base.pricesIncludeTax) add('prices_exclude_tax', `${base.taxRate} %`)
   if (accounting.skus === undefined) add('unknown_products', '')
 
@@ -175,10 +154,23 @@ export const checkShop = async (
     sums.invoices++
     if (order.payment_method !== '')
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
+    if (!(order.currency in FACTORS)) {
+      // That of the whole shop is a finding of its own.
+      if (order.currency !== base.currency) add('currency', `${name}: ${order.currency}`)
+      const amount = `${order.total} ${order.currency}`
+      differences.push({
+        order: name,
+        total: undefined,
+        amount,
+        invoiceTotal: undefined,
+        causes: ['currency'],
+      })
+      return
+    }
     const { problems, total, invoiceTotal, request, isPhoneOmitted } = mapOrder(order, base)
     const causes = new Set<FindingCode>()
     for (const problem of problems) {
-      add(problem.code, 'item' in problem ? problem.item : 'currency' in problem ? problem.currency : name)
+      add(problem.code, 'item' in problem ? problem.item : name)
       causes.add(problem.code)
     }
     for (const { sku, name: item } of request?.items ?? []) {
@@ -236,6 +228,10 @@ export const checkShop = async (
   return {
     ...{ shop: url, from: from.toISOString(), to: to.toISOString() },
     ...{ orders: sums.orders, invoices: sums.invoices, equal: sums.equal },
+    tax: {
+      shop: await taxModeOf(shop),
+      ...{ accounting: settings.pricesIncludeTax ? 'included' : 'excluded', rate: settings.taxRate },
+    },
     ...{ total: String(sums.total), invoiceTotal: String(sums.invoiceTotal) },
     differences,
     findings: found,

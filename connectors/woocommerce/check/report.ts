@@ -18,17 +18,18 @@ const formatter = (language: Language) => {
   const word = (name: keyof typeof WORDS, values: Readonly<Record<string, string>> = {}) =>
     WORDS[name][language].replaceAll(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
   const locale = language === 'fa' ? 'fa-IR' : 'en'
+  const percent = (value: number) => value.toLocaleString(locale)
   const number = (value: string | number) => BigInt(value).toLocaleString(locale)
   const day = (iso: string) =>
     new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'Asia/Tehran' }).format(new Date(iso))
   /** Joins with the comma of the language. */
   const list = (parts: readonly string[]) => parts.join(language === 'fa' ? '، ' : ', ')
-  return { word, number, day, list }
+  return { word, number, percent, day, list }
 }
 
 /** The report in words: what was found, worst first, and the configuration that `connect` would use. */
 export const sectionsOf = (report: CheckReport, language: Language): readonly Section[] => {
-  const { word, number, day, list } = formatter(language)
+  const { word, number, percent, day, list } = formatter(language)
   const { differences, findings, orders, invoices, equal, canConnect } = report
   const isReady = canConnect && differences.length === 0
   const more = (total: number, shown: number) =>
@@ -79,11 +80,13 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
               ),
               rows: differences
                 .slice(0, LISTED)
-                .map(({ order, total, invoiceTotal, causes }) => [
+                .map(({ order, total, amount = '', invoiceTotal, causes }) => [
                   order,
-                  number(total),
+                  total === undefined ? amount : number(total),
                   invoiceTotal === undefined ? word('none') : number(invoiceTotal),
-                  invoiceTotal === undefined ? '' : number(String(BigInt(invoiceTotal) - BigInt(total))),
+                  total === undefined || invoiceTotal === undefined
+                    ? ''
+                    : number(String(BigInt(invoiceTotal) - BigInt(total))),
                   causes.map(code => FINDINGS[code].means[language]).join(' '),
                 ]),
             },
@@ -110,6 +113,18 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
           METHOD_NAMES[method]?.[language] ?? method,
           number(count),
         ]),
+      },
+    },
+    {
+      heading: word('tax'),
+      table: {
+        headings: [word('gateway'), word('method')],
+        rows: [
+          [
+            word(report.tax.shop),
+            word('rate', { mode: word(report.tax.accounting), rate: percent(report.tax.rate) }),
+          ],
+        ],
       },
     },
     { heading: word('configuration'), listing: settingsFile(report.settings) },

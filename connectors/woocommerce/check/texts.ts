@@ -1,13 +1,16 @@
 import type { Language } from '../lib/words.ts'
-import type { FindingCode, Level } from './check.ts'
 
 type Words = Record<Language, string>
 
-/** What a finding means, and what to do about it. */
-export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Words }>> = {
-  currency: {
+/** `stop`: the shop cannot be connected. `problem`: somebody has to act, or orders fail. `note`: worth knowing. */
+export type Level = 'stop' | 'problem' | 'note'
+
+/** What a finding means, and what to do about it; the worst first. */
+export const FINDINGS = {
+  shop_currency: {
+    level: 'stop',
     means: {
-      en: 'The currency is not one of IRR, IRT, IRHR and IRHT.',
+      en: "The shop's currency is not one of IRR, IRT, IRHR and IRHT.",
       fa: 'واحد پول فروشگاه هیچ‌یک از IRR، IRT، IRHR و IRHT نیست.',
     },
     action: {
@@ -16,6 +19,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   prices_exclude_tax: {
+    level: 'stop',
     means: {
       en: "The accounting's prices exclude tax, so that it rounds the tax of each row and totals can differ by a few rials.",
       fa: 'قیمت‌ها در حسابداری بدون مالیات است؛ مالیات هر ردیف جداگانه گرد می‌شود و جمع فاکتور ممکن است چند ریال فرق کند.',
@@ -25,7 +29,16 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
       fa: 'در حسابداری «قیمت‌ها شامل مالیات است» را روشن کنید، یا با --accept-differences اختلاف را بپذیرید.',
     },
   },
+  currency: {
+    level: 'problem',
+    means: {
+      en: 'Orders are in a currency other than rials and tomans; they are not sent.',
+      fa: 'واحد پول این سفارش‌ها ریال یا تومان نیست و فرستاده نمی‌شوند.',
+    },
+    action: { en: 'Register these invoices by hand.', fa: 'فاکتور این سفارش‌ها را دستی ثبت کنید.' },
+  },
   no_sku: {
+    level: 'problem',
     means: { en: 'Products have no SKU.', fa: 'این کالاها شناسهٔ کالا (SKU) ندارند.' },
     action: {
       en: "Enter the accounting's product code as the SKU of each product and variation.",
@@ -33,6 +46,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   unknown_sku: {
+    level: 'problem',
     means: { en: 'The accounting has no product with the SKU.', fa: 'کالایی با این شناسه در حسابداری نیست.' },
     action: {
       en: 'Add the product to the accounting, or correct the SKU in the shop; its orders are refused until then.',
@@ -40,6 +54,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   shared_sku: {
+    level: 'problem',
     means: {
       en: 'Variations have no SKU of their own and use that of their product.',
       fa: 'این متغیرها شناسهٔ جداگانه ندارند و از شناسهٔ کالای اصلی استفاده می‌کنند.',
@@ -50,6 +65,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   no_customer: {
+    level: 'problem',
     means: {
       en: 'Orders have no mobile number, and the accounting has no default customer.',
       fa: 'این سفارش‌ها شمارهٔ همراه ندارند و در حسابداری مشتری پیش‌فرض انتخاب نشده است.',
@@ -60,6 +76,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   rows_and_total: {
+    level: 'problem',
     means: {
       en: "The rows of the orders do not add up to their totals, by more than rounding explains; an order's price was probably edited.",
       fa: 'جمع ردیف‌های این سفارش‌ها با مبلغ کل نمی‌خواند و اختلاف بیش از گرد کردن است؛ احتمالاً مبلغ سفارش ویرایش شده است.',
@@ -70,6 +87,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   tax_rounding: {
+    level: 'problem',
     means: {
       en: 'The invoice total differs from that of the shop, since the accounting adds tax to each row.',
       fa: 'جمع فاکتور با مبلغ سفارش فرق دارد، چون حسابداری مالیات را به هر ردیف اضافه می‌کند.',
@@ -80,6 +98,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   bad_quantity: {
+    level: 'problem',
     means: { en: 'Rows have a quantity of zero or less.', fa: 'تعداد در بعضی ردیف‌ها صفر یا منفی است.' },
     action: {
       en: 'Remove the row from the order, or register the invoice by hand.',
@@ -87,6 +106,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   bad_amount: {
+    level: 'problem',
     means: { en: 'Rows have a negative amount.', fa: 'مبلغ بعضی ردیف‌ها منفی است.' },
     action: {
       en: 'Enter discounts as a coupon or as a negative fee.',
@@ -94,6 +114,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   discount_too_large: {
+    level: 'problem',
     means: {
       en: 'Negative fees exceed the items of the order.',
       fa: 'کارمزدهای منفی از جمع کالاهای سفارش بیشتر است.',
@@ -101,10 +122,12 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     action: { en: 'Register these invoices by hand.', fa: 'فاکتور این سفارش‌ها را دستی ثبت کنید.' },
   },
   too_large: {
+    level: 'problem',
     means: { en: 'Amounts are too large.', fa: 'مبلغ‌ها بیش از حد بزرگ است.' },
     action: { en: 'Register these invoices by hand.', fa: 'فاکتور این سفارش‌ها را دستی ثبت کنید.' },
   },
   no_items: {
+    level: 'problem',
     means: { en: 'Orders have no items.', fa: 'این سفارش‌ها کالایی ندارند.' },
     action: {
       en: 'Nothing can be invoiced: add items, or cancel the order.',
@@ -112,6 +135,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   tax_differs: {
+    level: 'note',
     means: {
       en: "Orders have another tax rate than the accounting: the totals are equal, but the invoice shows the accounting's tax.",
       fa: 'نرخ مالیات این سفارش‌ها با حسابداری فرق دارد: جمع‌ها برابر است، اما فاکتور مالیات حسابداری را نشان می‌دهد.',
@@ -122,6 +146,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   phone_omitted: {
+    level: 'note',
     means: {
       en: 'Phone numbers are no mobile numbers that the accounting accepts, such as landlines; they are not sent.',
       fa: 'این شماره‌ها شمارهٔ همراه معتبر نیستند (مثلاً تلفن ثابت) و فرستاده نمی‌شوند.',
@@ -132,6 +157,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   partial_refund: {
+    level: 'note',
     means: {
       en: 'Orders have refunds; a partial refund is no return in the accounting.',
       fa: 'این سفارش‌ها استرداد دارند؛ استرداد بخشی از سفارش در حسابداری برگشت از فروش ثبت نمی‌کند.',
@@ -142,6 +168,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   unmapped_status: {
+    level: 'note',
     means: {
       en: 'Custom statuses are in use that make no invoice.',
       fa: 'وضعیت‌های سفارشی در فروشگاه هست که برایشان فاکتور صادر نمی‌شود.',
@@ -152,6 +179,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
     },
   },
   unknown_products: {
+    level: 'note',
     means: {
       en: "The accounting's products are not known, so SKUs were not compared.",
       fa: 'فهرست کالاهای حسابداری در دست نیست، بنابراین شناسه‌ها مقایسه نشد.',
@@ -161,7 +189,7 @@ export const FINDINGS: Readonly<Record<FindingCode, { means: Words; action: Word
       fa: 'فهرست کالاها را از حسابداری خروجی بگیرید و با --products بدهید.',
     },
   },
-}
+} as const satisfies Record<string, { level: Level; means: Words; action: Words }>
 
 export const LEVEL_NAMES: Readonly<Record<Level, Words>> = {
   stop: { en: 'Cannot connect', fa: 'مانع اتصال' },
@@ -185,7 +213,7 @@ export const WORDS = {
   rials: { en: 'rials', fa: 'ریال' },
   ready: { en: 'The shop can be connected.', fa: 'فروشگاه آمادهٔ اتصال است.' },
   fix: {
-    en: 'The shop can be connected; the orders below need somebody first.',
+    en: 'The shop can be connected; the orders below need attention first.',
     fa: 'فروشگاه را می‌توان متصل کرد؛ ولی سفارش‌های زیر باید اصلاح شوند.',
   },
   stopped: { en: 'The shop cannot be connected yet.', fa: 'فروشگاه هنوز قابل اتصال نیست.' },
@@ -208,6 +236,11 @@ export const WORDS = {
   payments: { en: 'Payment methods', fa: 'روش‌های پرداخت' },
   gateway: { en: 'Shop', fa: 'فروشگاه' },
   method: { en: 'Accounting', fa: 'حسابداری' },
+  tax: { en: 'Tax', fa: 'مالیات' },
+  included: { en: 'prices include tax', fa: 'قیمت‌ها شامل مالیات است' },
+  excluded: { en: 'prices exclude tax', fa: 'قیمت‌ها بدون مالیات است' },
+  off: { en: 'taxes are switched off', fa: 'مالیات غیرفعال است' },
+  rate: { en: '{mode}, {rate} %', fa: '{mode}، {rate}٪' },
   configuration: {
     en: 'Configuration for relay woo connect',
     fa: 'تنظیمات برای relay woo connect',

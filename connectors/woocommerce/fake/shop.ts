@@ -1,9 +1,10 @@
-import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { foreignHeader } from '@order-relay/web/foreign.ts'
+import { orderChanges } from './changes.ts'
+import { authenticator, paged, Refusal, withFields } from './http.ts'
 import { type FakeOrder, gmt, type NewOrder, newOrder, sumOf } from './orders.ts'
 import { shopPage } from './page.ts'
 import { fakeWebhooks } from './webhooks.ts'
@@ -17,27 +18,12 @@ export type FakeShopOptions = {
   secret?: string
   /** High-performance order storage: every write of an order changes its time and sends a webhook. @default true */
   hpos?: boolean
-  /** The key's permission. @default true */
-  mayWrite?: boolean
   currency?: string
   decimals?: number
+  /** @default 'included' */
+  taxes?: 'included' | 'excluded' | 'off'
   now?: () => Date
 }
-
-class Refusal extends Error {
-  readonly status: number
-  readonly code: string
-  readonly headers: Record<string, string>
-  constructor(status: number, code: string, headers: Record<string, string> = {}) {
-    super(code)
-    this.status = status
-    this.code = code
-    this.headers = headers
-  }
-}
-
-const encoded = (value: string) =>
-  encodeURIComponent(value).replace(/[!'()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /**
  * A WooCommerce shop in memory, with wc/v3 as the connector uses it, and with the quirks of real shops (10.5 and 9.4)
@@ -45,13 +31,13 @@ const encoded = (value: string) =>
  */
 export const startFakeShop = async (options: FakeShopOptions = {}) => {
   const { key = 'ck_fake', secret = 'cs_fake', hpos = true, now = () => new Date() } = options
-  const { currency = 'IRR', decimals = 0, mayWrite = true } = options
+  const { currency = 'IRR', decimals = 0, taxes = 'included' } = options
   const orders = new Map<number, FakeOrder>()
   const notes = new Map<number, Note[]>()
   const products: Product[] = [{ id: 1, name: 'Product SKU-1', sku: 'SKU-1', type: 'simple' }]
   const variations = new Map<number, Omit<Product, 'type'>[]>()
   const webhooks = fakeWebhooks({ now })
-  const nonces = new Set<string>()
+  const authenticate = authenticator({ key, secret }, now)
   const lostStatuses = new Set<string>()
   let nextId = 1000
   let isClosed = false
@@ -70,53 +56,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     return order
   }
 
-  const refund = (order: FakeOrder, amount: string, reason = '') => {
-    const rest = Number(order.total) + Number(sumOf(order.refunds.map(each => each.total)))
-    if (Number(amount) > rest + 1e-9 || Number(amount) < 0)
-      throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
-    // One of nothing, such as that of a shipping line, has the total "-" or "-0".
-    const created = { id: nextId++, reason, total: `-${amount}` }
-    order.refunds.push(created)
-    if (Number(amount) === rest) order.status = 'refunded'
-    touch(order)
-    return created
-  }
-
-  const changeStatus = (order: FakeOrder, status: string) => {
-    const isFirst = order.date_paid_gmt === null
-    const pays = status === 'completed' || (status === 'processing' && order.payment_method !== 'cod')
-    if (pays && isFirst) order.date_paid_gmt = gmt(now())
-    if (status === 'refunded') {
-      const rest = Number(order.total) + Number(sumOf(order.refunds.map(each => each.total)))
-      if (rest > 0) order.refunds.push({ id: nextId++, reason: '', total: `-${rest}` })
-    }
-    order.status = status
-  }
-
-  const setMeta = (order: FakeOrder, entries: readonly { key: string; value: unknown }[]) => {
-    for (const { key: name, value } of entries) {
-      const existing = order.meta_data.find(each => each.key === name)
-      if (existing === undefined) order.meta_data.push({ id: nextId++, key: name, value })
-      else existing.value = value
-    }
-  }
-
-  /** A new quantity keeps the total of its row. */
-  const changedLines = (order: FakeOrder, changes: readonly Partial<FakeOrder['line_items'][number]>[]) =>
-    order.line_items.map(line => ({ ...line, ...changes.find(({ id }) => id === line.id) }))
-
-  const put = (order: FakeOrder, change: Record<string, unknown>) => {
-    const { status, meta_data, line_items, ...others } = change
-    const isOtherStatus = typeof status === 'string' && status !== order.status
-    if (isOtherStatus) changeStatus(order, status)
-    Object.assign(order, others)
-    if (line_items !== undefined)
-      order.line_items = changedLines(order, line_items as FakeOrder['line_items'])
-    setMeta(order, (meta_data ?? []) as FakeOrder['meta_data'])
-    // Without HPOS, a change of items or metadata leaves the time and sends nothing; with it, even no change does.
-    if (hpos || isOtherStatus || Object.keys(others).length > 0) touch(order)
-    return order
-  }
+  const { refund, changeStatus, put } = orderChanges({ hpos, now, newId: () => nextId++, touch })
 
   /** An order as the API shows it: its local times are those of the shop's present zone. */
   const shown = (order: FakeOrder) => ({
@@ -145,13 +85,6 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       .filter(order => modifiedAfter === undefined || order.date_modified_gmt > modifiedAfter)
       .sort((a, b) => direction * (keyOf(a).localeCompare(keyOf(b)) || a.id - b.id))
       .map(shown)
-  }
-
-  const paged = <Item>(items: readonly Item[], query: URLSearchParams) => {
-    const size = Number(query.get('per_page') ?? 10)
-    if (size > 100) throw new Refusal(400, 'rest_invalid_param')
-    const page = Number(query.get('page') ?? 1)
-    return items.slice((page - 1) * size, page * size)
   }
 
   /** An order that a program creates, with the products of its items. */
@@ -236,33 +169,18 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     ],
     ['GET', /^settings\/general\/woocommerce_currency$/, () => ({ value: currency })],
     ['GET', /^settings\/general\/woocommerce_price_num_decimals$/, () => ({ value: String(decimals) })],
+    ['GET', /^settings\/general\/woocommerce_calc_taxes$/, () => ({ value: taxes === 'off' ? 'no' : 'yes' })],
+    [
+      'GET',
+      /^settings\/tax\/woocommerce_prices_include_tax$/,
+      () => ({ value: taxes === 'included' ? 'yes' : 'no' }),
+    ],
     ['GET', /^webhooks$/, query => paged(webhooks.list(), query)],
     ['POST', /^webhooks$/, (_, body) => webhooks.create(body as Parameters<typeof webhooks.create>[0])],
     ['GET', /^webhooks\/(\d+)$/, (_q, _b, [id]) => webhooks.get(Number(id))],
     ['PUT', /^webhooks\/(\d+)$/, (_, body, [id]) => webhooks.update(Number(id), body)],
     ['DELETE', /^webhooks\/(\d+)$/, (_q, _b, [id]) => webhooks.remove(Number(id)) || undefined],
   ]
-
-  /** Over HTTP, a signature is accepted once, within fifteen minutes of the shop's clock. */
-  const authenticate = (method: string, url: URL) => {
-    const signature = url.searchParams.get('oauth_signature')
-    const parameters = [...url.searchParams].filter(([name]) => name !== 'oauth_signature')
-    const query = parameters
-      .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
-      .sort()
-      .join('&')
-    const base = `${method}&${encoded(url.origin + url.pathname)}&${encoded(query)}`
-    const expected = createHmac('sha256', `${encoded(secret)}&`)
-      .update(base)
-      .digest('base64')
-    const nonce = url.searchParams.get('oauth_nonce') ?? ''
-    const age = Math.abs(now().getTime() / 1000 - Number(url.searchParams.get('oauth_timestamp')))
-    const isValid = url.searchParams.get('oauth_consumer_key') === key && signature === expected
-    if (!isValid || nonces.has(nonce) || age > 900)
-      throw new Refusal(401, 'woocommerce_rest_authentication_error')
-    nonces.add(nonce)
-    if (method !== 'GET' && !mayWrite) throw new Refusal(401, 'woocommerce_rest_authentication_error')
-  }
 
   const handle = async (request: IncomingMessage) => {
     requests++
@@ -390,11 +308,3 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
 }
 
 export type FakeShop = Awaited<ReturnType<typeof startFakeShop>>
-
-const withFields = (result: unknown, fields: string | null): unknown => {
-  if (fields === null) return result
-  const names = new Set(fields.split(','))
-  const only = (item: unknown) =>
-    Object.fromEntries(Object.entries(item as object).filter(([name]) => names.has(name)))
-  return Array.isArray(result) ? result.map(only) : only(result)
-}

@@ -34,16 +34,19 @@ export const compareOrders = async (
     states,
     enqueue,
     isImport = false,
+    onOrder = () => undefined,
   }: {
     states: Pick<States, 'get'>
     enqueue: (source: string, order: string) => Promise<void>
     isImport?: boolean
+    onOrder?: (id: number) => void
   },
 ) => {
   const { source } = connection.settings
   const counts = { read: 0, send: 0, note: 0 }
   for await (const order of orders) {
     counts.read++
+    onOrder(order.id)
     const { state } = await states.get(source, String(order.id))
     const difference = differenceOf(isImport ? { ...state, isImported: true } : state, order, connection)
     if (difference === undefined) continue
@@ -51,6 +54,28 @@ export const compareOrders = async (
     counts[difference]++
   }
   return counts
+}
+
+/**
+ * Passes invoiced orders that are missing from a list, and not yet reported, to `enqueue`: deleting an order sends no
+ * webhook, and lists leave out the trash.
+ *
+ * @param ids those of the list, which is complete between the first and the last
+ */
+export const missingOrders = async (
+  ids: readonly number[],
+  connection: Connection,
+  states: Pick<States, 'all'>,
+  enqueue: (source: string, order: string) => Promise<void>,
+): Promise<void> => {
+  const { source } = connection.settings
+  const [first, last, listed] = [ids.at(0) ?? 0, ids.at(-1) ?? -1, new Set(ids)]
+  for await (const { order, state } of states.all(source)) {
+    const id = Number(order)
+    if (id < first || id > last || listed.has(id)) continue
+    const isTold = state.attention?.code === 'cancelled' || state.done?.startsWith('cancelled ')
+    if (!isTold && decide(state, undefined, connection).attention !== undefined) await enqueue(source, order)
+  }
 }
 
 /** What a shop announces to the connector. */

@@ -9,9 +9,9 @@ import type { Language } from './words.ts'
 /** A connected shop, as `relay woo connect` stores it: one parameter for each, encrypted. */
 export type Connection = {
   settings: Settings
-  /** Of the notes in the shop. */
+  /** The language of notes in the shop. */
   language: Language
-  /** Orders created before, ISO 8601, are sent by an import only: the accounting may have them already. */
+  /** Orders created before this time, ISO 8601, are sent only by an import: the accounting service may already have them. */
   since: string
   shop: { url: string; key: string; secret: string }
   /** The secret signs the shop's webhooks to the URL. */

@@ -54,7 +54,7 @@ const refusalOf = ({ create, payment, refund }: OrderState): Attention | undefin
   return undefined
 }
 
-/** What somebody has to do about an order with an invoice. A return is never made by itself. */
+/** The attention that an invoiced order needs. A change in the shop never causes a return, except a full refund. */
 const difference = (state: OrderState, order: ShopOrder | undefined): Attention | undefined => {
   const isReturned = state.refund?.outcome === 'accepted' || state.result?.status === 'refunded'
   if (isReturned) return undefined
@@ -69,7 +69,7 @@ const difference = (state: OrderState, order: ShopOrder | undefined): Attention 
 /** The create, unless the same one was refused, or accepted already. */
 const createOf = ({ create }: OrderState, order: ShopOrder, settings: Settings): Decision => {
   const { request: body, problems } = mapOrder(order, settings)
-  // Whoever connects an accounting that adds tax accepts what it rounds.
+  // Connecting an accounting service that adds tax requires accepting its rounding.
   const problem = problems.find(({ code }) => code !== 'tax_rounding')
   if (problem !== undefined) return { attention: { code: problem.code, detail: detailOf(problem) } }
   if (body === undefined || create?.body === hashOf(body)) return {}
@@ -102,8 +102,8 @@ const nextOf = (
 }
 
 /**
- * What follows from what was last sent and the order as it is now: a create, payment or refund, or nothing; and what
- * needs somebody, unless somebody has dealt with it. Pure.
+ * Decides from the last sent state and the current order: a create, payment or refund, or nothing; and the attention that
+ * the order needs, unless it is marked as done. Pure.
  *
  * @param order undefined if the shop no longer has it
  */

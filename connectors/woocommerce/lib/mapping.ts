@@ -24,7 +24,7 @@ export type Mapped = {
   /** The shop's total and that of the invoice, in rials. */
   total: bigint
   invoiceTotal?: bigint
-  /** The phone number is none that the accounting accepts, so it is not sent. */
+  /** The accounting service does not accept the phone number, so it is not sent. */
   isPhoneOmitted: boolean
 }
 

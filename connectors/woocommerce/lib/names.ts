@@ -7,7 +7,7 @@ export const namesOf = (stage: string) => {
   return { stack: name, table: name, queue: `${name}.fifo`, path: `/order-relay-woocommerce/${stage}` }
 }
 
-/** The index of the orders that need somebody. */
+/** The index of the orders that need attention. */
 export const NEEDS_INDEX = 'needs'
 
 /** The keys of the table and of its index, as in serverless.yml. */

@@ -1,4 +1,4 @@
-import { compareOrders, OVERLAP_MS, reviveWebhooks } from './compare.ts'
+import { compareOrders, missingOrders, OVERLAP_MS, reviveWebhooks } from './compare.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { Enqueue } from './receiver.ts'
 import { PAGE, type Shop } from './shop.ts'
@@ -18,7 +18,7 @@ const COMPARING_MS = 120_000
 
 export type PollDependencies = {
   connections: Pick<Connections, 'all'>
-  states: Pick<States, 'get' | 'cursor' | 'moveCursor'>
+  states: Pick<States, 'get' | 'all' | 'cursor' | 'moveCursor'>
   openShop: (connection: Connection) => Pick<Shop, 'orders' | 'changedSince' | 'webhooks' | 'activate'>
   enqueue: Enqueue
   /** Unix time in milliseconds. */
@@ -72,7 +72,9 @@ export const poller = ({ connections, states, openShop, enqueue, now, log, onErr
       isOver = now() - started > COMPARING_MS
       return isOver
     })
-    const all = await compareOrders(pages, connection, found)
+    const ids: number[] = []
+    const all = await compareOrders(pages, connection, { ...found, onOrder: id => ids.push(id) })
+    await missingOrders(ids, connection, states, found.enqueue)
     await states.moveCursor(source, 'compare', `${night} ${isOver ? first + all.read / PAGE : 'all'}`)
     log('shop compared', { source, ...all, isOver, revivedWebhooks: revived.map(({ topic }) => topic) })
   }

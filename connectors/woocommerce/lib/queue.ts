@@ -2,10 +2,10 @@ import { hash, randomUUID } from 'node:crypto'
 import { ChangeMessageVisibilityCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import type { Enqueue } from './receiver.ts'
 
-/** Lets a received message return after some seconds. */
+/** Makes a received message visible again after a number of seconds. */
 export type Delay = (receiptHandle: string, seconds: number) => Promise<void>
 
-/** The queue of events: those of an order are a message group, so that they do not overlap. */
+/** The queue of events: the events of an order are one message group and do not overlap. */
 export const eventQueue = (sqs: SQSClient, QueueUrl: string): { enqueue: Enqueue; delay: Delay } => ({
   enqueue: async event => {
     await sqs.send(

@@ -3,6 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2 } from 'aws-lambda
 import { createReceiver } from 'order-relay-store'
 import * as v from 'valibot'
 import { type Connection, type Connections, sourceOf } from './connections.ts'
+import { jsonOf } from './shop.ts'
 import type { SyncEvent } from './synchronise.ts'
 
 export type Enqueue = (event: SyncEvent) => Promise<void>
@@ -14,14 +15,6 @@ type Answer = { status: number; error?: string }
 
 /** A trashed order has nothing but its id. */
 const payload = v.looseObject({ id: v.pipe(v.number(), v.integer(), v.minValue(1)) })
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 const isSigned = (raw: Buffer, signature: string | undefined, secret: string) => {
   const expected = createHmac('sha256', secret).update(raw).digest()

@@ -54,7 +54,7 @@ const settings = v.strictObject({
 
 export type Settings = v.InferOutput<typeof settings>
 
-/** What a shop does not tell, unless somebody chooses otherwise. */
+/** Defaults of settings that cannot be read from a shop. */
 export const DEFAULTS = {
   timeZone: 'Asia/Tehran',
   statuses: ['processing', 'completed'],

@@ -55,7 +55,8 @@ export type Product = v.InferOutput<typeof product>
 
 const setting = v.looseObject({ value: v.unknown() })
 
-const jsonOf = (text: string): unknown => {
+/** The parsed JSON; undefined for any other text. */
+export const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {

@@ -3,10 +3,11 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  paginateQuery,
 } from '@aws-sdk/client-dynamodb'
 import { NEW_ORDER, type OrderState } from './state.ts'
 
-/** The partition of the index that lists the orders that need somebody. */
+/** The partition of the index that lists the orders that need attention. */
 const attentionItem = (source: string, { attention }: OrderState, at: string) =>
   attention === undefined ? {} : { needs: { S: source }, since: { S: at } }
 
@@ -36,7 +37,7 @@ export const stateRepository = (dynamodb: DynamoDBClient, TableName: string) => 
     /**
      * Saves the state of an order.
      *
-     * @param since when it began to need somebody, ISO 8601
+     * @param since since when it needs attention, ISO 8601
      * @throws Error if somebody else has saved it meanwhile
      */
     save: async (
@@ -61,6 +62,21 @@ export const stateRepository = (dynamodb: DynamoDBClient, TableName: string) => 
         if (!(error instanceof ConditionalCheckFailedException)) throw error
         throw new Error(`Cannot save the order ${order}: it was saved meanwhile`)
       })
+    },
+    /** The state of every order of a shop, by id as text. */
+    all: async function* (source: string): AsyncGenerator<{ order: string; state: OrderState }> {
+      const query = {
+        ...{
+          TableName,
+          KeyConditionExpression: '#source = :source',
+          FilterExpression: 'attribute_exists(#state)',
+        },
+        ExpressionAttributeNames: { '#source': 'source', '#state': 'state' },
+        ExpressionAttributeValues: { ':source': { S: source } },
+      }
+      for await (const { Items = [] } of paginateQuery({ client: dynamodb }, query))
+        for (const { order, state } of Items)
+          yield { order: order?.S ?? '', state: JSON.parse(state?.S ?? '{}') as OrderState }
     },
     /** The time up to which a shop's changes were read, ISO 8601; undefined at first. */
     cursor: async (source: string, name: string): Promise<string | undefined> =>

@@ -113,7 +113,33 @@ describe('a check of a shop', () => {
     expect(levelsOf(withTax)).toMatchObject({ prices_exclude_tax: 'stop 1' })
     const inDollars = await checked(fake => fake.create(), { currency: 'USD' })
     expect(inDollars).toMatchObject({ equal: 0, canConnect: false })
-    expect(levelsOf(inDollars)).toMatchObject({ currency: 'stop 1' })
+    expect(levelsOf(inDollars)).toEqual({ shop_currency: 'stop 1' })
+  })
+
+  test('lists an order in another currency with its amount and cause, and connects the shop', async () => {
+    const report = await checked(fake => {
+      fake.create({ items: [{ sku: 'SKU-1', ...taxed }] })
+      fake.create({ currency: 'USD', items: [{ sku: 'SKU-1', total: '25' }] })
+    })
+    expect(report).toMatchObject({ orders: 2, equal: 1, total: '110000', canConnect: true })
+    expect(levelsOf(report)).toEqual({ currency: 'problem 1' })
+    expect(report.findings[0]?.examples).toEqual(['1001: USD'])
+    expect(report.differences).toEqual([
+      { order: '1001', total: undefined, amount: '25 USD', invoiceTotal: undefined, causes: ['currency'] },
+    ])
+    for (const language of LANGUAGES) expect(pageOf(report, language)).toContain('<td>25 USD</td>')
+  })
+
+  test.each<['included' | 'excluded' | 'off', string]>([
+    ['included', 'prices include tax'],
+    ['excluded', 'prices exclude tax'],
+    ['off', 'taxes are switched off'],
+  ])("names the shop's tax mode (%s) beside that of the accounting", async (taxes, words) => {
+    const accounting = { pricesIncludeTax: true, taxRate: 9 }
+    const report = await checked(() => undefined, { taxes, accounting })
+    expect(report.tax).toEqual({ shop: taxes, accounting: 'included', rate: 9 })
+    const section = sectionsOf(report, 'en').find(({ heading }) => heading === 'Tax')
+    expect(section?.table?.rows).toEqual([[words, 'prices include tax, 9 %']])
   })
 
   test('reads any number of orders by id, although new ones arrive meanwhile', async () => {

@@ -1,4 +1,8 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { startParts } from '@order-relay/test-support/parts.ts'
+import { listen, stop } from '@order-relay/web/serve.ts'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { startSandbox } from 'order-relay-sandbox'
 import {
   type Client,
@@ -8,9 +12,10 @@ import {
   type RequestResult,
 } from 'order-relay-store'
 import { type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
-import type { Connection } from '../lib/connections.ts'
+import { type Connection, connectionId } from '../lib/connections.ts'
 import { TABLE_SCHEMA } from '../lib/names.ts'
 import { poller } from '../lib/poll.ts'
+import { PATHS, receiver } from '../lib/receiver.ts'
 import { DEFAULTS } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
 import { stateRepository } from '../lib/states.ts'
@@ -154,3 +159,32 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
 }
 
 export type Connector = Awaited<ReturnType<typeof startConnector>>
+
+/** Serves the receiver of a connector, which can be down, and connects the shop's webhooks to it. */
+export const served = async ({ connection, events }: Connector) => {
+  const receive = receiver({
+    connections: { get: async () => connection },
+    enqueue: async event => {
+      events.push(event)
+    },
+  })
+  let isDown = false
+  const server = createServer(async (request, response) => {
+    const { headers, url: rawPath } = request
+    const event = { headers, rawPath, body: await text(request) } as unknown as APIGatewayProxyEventV2
+    const { statusCode = 500 } = isDown
+      ? { statusCode: 502 }
+      : ((await receive(event)) as APIGatewayProxyStructuredResultV2)
+    response.writeHead(statusCode).end()
+  })
+  const port = await listen(server, 0, 'PORT')
+  const url = `http://127.0.0.1:${port}${PATHS.shop}${connectionId(connection.settings.source)}`
+  connection.webhooks = { secret: 'webhook secret', url }
+  return {
+    url,
+    setDown: (down: boolean) => {
+      isDown = down
+    },
+    [Symbol.asyncDispose]: () => stop(server),
+  }
+}

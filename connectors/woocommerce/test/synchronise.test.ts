@@ -80,7 +80,7 @@ describe('an order of the shop', () => {
   })
 })
 
-describe('what needs somebody is a note and on the list, and nothing is refunded by itself', () => {
+describe('lists orders that need attention, notes them in the shop, and refunds nothing', () => {
   test.each<[string, (connector: Connector, id: number) => unknown, string]>([
     ['a partial refund', ({ shop }, id) => shop.refund(id, '50000'), 'partial_refund'],
     ['an edit', ({ shop }, id) => shop.edit(id, { total: '90000' }), 'edited'],
@@ -130,7 +130,7 @@ describe('what needs somebody is a note and on the list, and nothing is refunded
   })
 })
 
-test('an order from before the connection is sent by an import only', async () => {
+test('sends an order created before the connection only in an import', async () => {
   await using connector = await startConnector()
   connector.connection.since = new Date(Date.now() + 60_000).toISOString()
   const id = await ordered(connector)
@@ -142,7 +142,7 @@ test('an order from before the connection is sent by an import only', async () =
 })
 
 describe('the status of the shop', () => {
-  test('follows that of the accounting if it is mapped, once', async () => {
+  test('follows a mapped status of the accounting service once', async () => {
     await using connector = await startConnector()
     const { shop } = connector
     connector.connection.settings.shopStatuses = { invoiced: 'completed', paid: 'completed' }
@@ -173,7 +173,7 @@ describe('the status of the shop', () => {
   })
 })
 
-test('a second partial refund has a note of its own, and one of nothing has none', async () => {
+test('notes a second partial refund separately, and a refund of nothing not at all', async () => {
   const id = await ordered(connector)
   for (const amount of ['0', '', '10000', '20000']) {
     connector.shop.refund(id, amount)

@@ -75,7 +75,7 @@ export const wooCommands = ({ program, run }: Cli): void => {
   woo
     .command('disconnect')
     .description(
-      'Disconnect a shop: remove its webhooks, its key and its feed. The stored state of its orders stays.',
+      'Disconnect a shop: remove its webhooks, its key and its feed. Notes in the shop and the stored state of its orders stay.',
     )
     .argument('<source>', 'source of the shop')
     .action(run(disconnect))
@@ -95,7 +95,7 @@ export const wooCommands = ({ program, run }: Cli): void => {
   woo
     .command('import')
     .description(
-      'Send past orders of a shop through the relay. Repeat it to continue an import that ended early.',
+      'Send past orders of a shop through the relay, after printing how many. Repeat it to continue an import that ended early.',
     )
     .argument('<source>', 'source of the shop')
     .requiredOption('--since <when>', 'start of the period: 2h, 7d, or a date', since)

@@ -138,10 +138,11 @@ export const connect = async (context: Context, source: string, options: Connect
   const { apiUrl } = await context.stack()
   const id = connectionId(source)
 
-  const relay = { url: apiUrl, key: await relayKey(context, source, existing) }
   const webhookSecret = randomBytes(32).toString('base64url')
   const webhooksUrl = `${endpoint}${PATHS.shop}${id}`
+  // First, so that a key that may only read leaves nothing behind.
   const ids = await createWebhooks(shop, webhooksUrl, webhookSecret)
+  const relay = { url: apiUrl, key: await relayKey(context, source, existing) }
   const client = createClient({ baseUrl: apiUrl, key: relay.key, source })
   const registered = await untilNoticed(() =>
     client.registerWebhook(`${endpoint}${PATHS.feed}${id}`).catch(error => {
@@ -176,7 +177,7 @@ const removeWebhooks = async (shop: Shop, url: string, kept: readonly number[] =
   for (const { id } of await shop.webhooks(url)) if (!kept.includes(id)) await shop.removeWebhook(id)
 }
 
-/** `relay woo disconnect`: removes what `connect` created. The stored state of its orders stays. */
+/** `relay woo disconnect`: removes what `connect` created, and says what it keeps. */
 export const disconnect = async (context: Context, source: string): Promise<Report> => {
   const connector = connectorOf(context)
   const connection = await connector.connection(source)
@@ -198,6 +199,7 @@ export const disconnect = async (context: Context, source: string): Promise<Repo
     text: lines(
       `Disconnected "${source}".`,
       left.map(each => `Could not remove ${each}`),
+      'Kept: invoices, the notes and metadata of orders in the shop, and the state of each order in the table, so that a shop that is connected again sends nothing twice.',
     ),
   }
 }

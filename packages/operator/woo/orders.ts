@@ -58,7 +58,10 @@ export const done = async (context: Context, source: string, order: string): Pro
 
 export type ImportOptions = { since: Date; until?: Date | undefined; dryRun?: boolean | undefined }
 
-/** `relay woo import`: sends past orders through the relay. Repeat it to continue an import that ended early. */
+/**
+ * `relay woo import`: reads the orders of a period, prints how many it sends, and sends them through the relay. Repeat it
+ * to continue an import that ended early.
+ */
 export const importOrders = async (
   context: Context,
   source: string,
@@ -66,27 +69,36 @@ export const importOrders = async (
 ): Promise<Report> => {
   const connector = connectorOf(context)
   const connection = await connector.connection(source)
-  using reading = progress(context.terminal, 'orders read')
+  const ids: string[] = []
+  using reading = progress(context.terminal, 'Orders read')
   async function* orders() {
     for await (const order of connector.shopOf(connection).orders(since, until)) {
       reading.advance()
       yield order
     }
   }
-  const enqueue = await connector.queue()
   const { read, send, note } = await compareOrders(orders(), connection, {
     states: connector.states,
     isImport: true,
-    enqueue: async (source, order) => {
-      if (!dryRun) await enqueue({ source, order, isImport: true })
+    enqueue: async (_, order) => {
+      ids.push(order)
     },
   })
-  const verb = dryRun ? 'would be queued' : 'are queued'
+  const data = { source, read, send, note, dryRun }
+  const plan = `${count(read, 'order')} read: ${send} to send, ${note} that only get a note, ${read - send - note} up to date or without an invoice.`
+  if (dryRun) return { data, text: plan }
+  if (!context.json) context.terminal.stderr.write(`${plan}\n`)
+  const enqueue = await connector.queue()
+  using sending = progress(context.terminal, 'Orders queued', ids.length)
+  for (const order of ids) {
+    await enqueue({ source, order, isImport: true })
+    sending.advance()
+  }
   return {
-    data: { source, read, send, note, dryRun },
+    data,
     text: lines(
-      `${count(read, 'order')} read; ${send} ${verb}, ${note} only get a note, and the others are up to date or need no invoice.`,
-      !dryRun && send > 0 && `Their progress: relay imports${context.flags}`,
+      `${count(ids.length, 'order')} queued.`,
+      send > 0 && `Their progress: relay imports${context.flags}`,
       note > 0 && `Orders that need attention: relay woo list ${shellWord(source)}${context.flags}`,
     ),
   }

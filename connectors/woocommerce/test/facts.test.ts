@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { READ_ONLY } from '../fake/http.ts'
+import { mapOrder } from '../lib/mapping.ts'
+import { createShop } from '../lib/shop.ts'
+import type { ShopOrder } from '../lib/shop-order.ts'
+import { type Connector, served, startConnector } from './connector.ts'
+
+/** Facts measured on real shops, which lose or repeat orders of a program that does not know them. */
+
+const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
+const DAY = 24 * 3_600_000
+
+let connector: Connector
+
+beforeAll(async () => {
+  connector = await startConnector()
+})
+afterAll(() => connector[Symbol.asyncDispose]())
+
+/** Reads an order, and lets the connector handle it. */
+const handled = async (id: number) => {
+  connector.hint(id)
+  await connector.settle()
+  return connector.state(id)
+}
+
+const ordered = async (given: Parameters<Connector['shop']['create']>[0] = {}) => {
+  const { id } = connector.shop.create({ items: [ITEM], ...given })
+  await handled(id)
+  return id
+}
+
+test('cash on delivery that is created as paid is not: its payment is registered when it is completed', async () => {
+  const id = await ordered({ payment_method: 'cod', set_paid: true })
+  expect((await connector.state(id)).result?.status).toBe('invoiced')
+  connector.shop.edit(id, { status: 'completed' })
+  expect((await handled(id)).result?.status).toBe('paid')
+})
+
+test('a late payment of a cancelled order is registered, and a date of payment that outlives a failure is not', async () => {
+  const failed = await ordered({ status: 'failed', set_paid: true })
+  expect((await connector.state(failed)).create).toBeUndefined()
+  const id = await ordered({ payment_method: 'cod' })
+  connector.shop.edit(id, { status: 'cancelled' })
+  expect((await handled(id)).attention?.code).toBe('cancelled')
+  connector.shop.edit(id, { status: 'completed' })
+  expect(await handled(id)).toMatchObject({ result: { status: 'paid' }, payment: { outcome: 'accepted' } })
+  expect((await connector.state(id)).attention).toBeUndefined()
+})
+
+test('a killed queue process loses a delivery and delays the others by 335 s; polling finds both', async () => {
+  await using connector = await startConnector({ now: () => new Date(time) })
+  let time = Date.now()
+  const { shop } = connector
+  await using endpoint = await served(connector)
+  for (const topic of ['order.created', 'order.updated'])
+    await shop.webhooks.create({ name: topic, topic, delivery_url: endpoint.url, secret: 'webhook secret' })
+  const ids = [shop.create({ items: [ITEM] }).id, shop.create({ items: [ITEM] }).id]
+  shop.webhooks.kill()
+  await shop.visit()
+  expect(connector.events).toEqual([])
+  await connector.poll()
+  await connector.settle()
+  for (const id of ids) expect((await connector.state(id)).result?.status).toBe('paid')
+  time += 336_000
+  await shop.visit()
+  expect(connector.events.length).toBeGreaterThan(0)
+  await connector.settle()
+  expect(connector.requests).toEqual(ids.map(id => `create ${id}`))
+})
+
+test('a signed error about an order that is gone is accepted, so that the webhook stays active', async () => {
+  await using connector = await startConnector()
+  const { shop } = connector
+  await using endpoint = await served(connector)
+  const { id: webhook } = await shop.webhooks.create({
+    ...{ name: 'updated', topic: 'order.updated', delivery_url: endpoint.url, secret: 'webhook secret' },
+  })
+  for (let order = 0; order < 8; order++) {
+    shop.delete(shop.create({ items: [ITEM] }).id)
+    await shop.visit()
+  }
+  expect([connector.events, shop.webhooks.get(webhook)?.status]).toEqual([[], 'active'])
+})
+
+test.each<[string, (id: number) => unknown]>([
+  ['deleted', id => connector.shop.delete(id)],
+  ['in the trash', id => connector.shop.trash(id)],
+])('an invoiced order that is %s is in no list: the nightly comparison finds it, once', async (_, lose) => {
+  const [, id] = [await ordered(), await ordered(), await ordered()]
+  await connector.poll(DAY)
+  await connector.settle()
+  lose(id)
+  expect(await connector.poll()).toEqual([])
+  expect(await connector.poll(DAY)).toEqual([String(id)])
+  await connector.settle()
+  expect((await connector.state(id)).attention?.code).toBe('cancelled')
+  expect(await connector.poll(DAY)).toEqual([])
+})
+
+test('deleted refunds announce nothing: the nightly comparison takes the order off the list', async () => {
+  const id = await ordered()
+  connector.shop.refund(id, '5000')
+  expect((await handled(id)).attention?.code).toBe('partial_refund')
+  connector.shop.deleteRefunds(id)
+  expect(await connector.poll(DAY)).toEqual([String(id)])
+  await connector.settle()
+  expect((await connector.state(id)).attention).toBeUndefined()
+})
+
+/** Reads a list page by page; an order changes after each page. */
+const readWhileChanging = async (orders: AsyncIterable<{ id: number }>, change: () => void) => {
+  const found = new Set<number>()
+  let read = 0
+  for await (const { id } of orders) {
+    found.add(id)
+    if (++read % 100 === 0) change()
+  }
+  return found
+}
+
+test('orders that change while pages are read leave no gap in a list by id, as they do in one by date', async () => {
+  let time = Date.now()
+  await using connector = await startConnector({ now: () => new Date(time) })
+  const { shop } = connector
+  const since = new Date(time - 1000)
+  const ids = Array.from({ length: 250 }, () => {
+    time += 1000
+    return shop.create({ items: [ITEM] }).id
+  })
+  const change = (first: number) => () => {
+    time += 1000
+    for (const id of ids.slice(first, first + 30)) shop.edit(id, {})
+  }
+  const client = createShop(shop)
+  expect((await readWhileChanging(client.changedSince(since), change(0))).size).toBe(250)
+  async function* byDate() {
+    for (let page = 1; page <= 3; page++) {
+      const query = { orderby: 'modified', order: 'asc', per_page: 100, page, status: 'any' }
+      yield* (await client.request('GET', 'orders', query)).json as { id: number }[]
+    }
+  }
+  expect((await readWhileChanging(byDate(), change(30))).size).toBeLessThan(250)
+})
+
+test('a list of any status has no trash, even if it is asked for', async () => {
+  const id = await ordered()
+  connector.shop.trash(id)
+  const client = createShop(connector.shop)
+  for (const status of ['any', 'any,trash']) {
+    const { json } = await client.request('GET', 'orders', { status, per_page: 100 })
+    expect((json as { id: number }[]).map(order => order.id)).not.toContain(id)
+  }
+  expect((await client.order(id))?.status).toBe('trash')
+})
+
+test("the day of an invoice is that of the accounting's zone, whichever zone the shop has", async () => {
+  const client = createShop(connector.shop)
+  const { id } = connector.shop.create({ items: [ITEM] })
+  connector.shop.sql(id, { date_created_gmt: '2026-03-20T20:45:00' })
+  for (const minutes of [0, 210, 600]) {
+    connector.shop.setZone(minutes)
+    const order = (await client.order(id)) as ShopOrder
+    expect(mapOrder(order, connector.connection.settings).request?.date).toBe('2026-03-21')
+  }
+})
+
+test('a lower quantity keeps the total of its row: before the invoice it is the price, afterwards a case', async () => {
+  const items = [{ ...ITEM, quantity: 2 }]
+  const { shop } = connector
+  const lower = (id: number) => {
+    const [line] = shop.order(id).line_items
+    if (line !== undefined) shop.edit(id, { line_items: [{ ...line, quantity: 1 }] })
+  }
+  const early = shop.create({ items, status: 'on-hold' }).id
+  lower(early)
+  shop.edit(early, { status: 'processing' })
+  expect((await handled(early)).result?.status).toBe('paid')
+  const late = await ordered({ items })
+  lower(late)
+  expect((await handled(late)).attention?.code).toBe('edited')
+  const total = async (id: number) => (await connector.panel('GET', `orders/${id}?source=shop`)).total
+  expect([await total(early), await total(late)]).toEqual(['110000', '110000'])
+})
+
+test('a key that may only read reads orders, and writes nothing', async () => {
+  const { shop } = connector
+  const id = await ordered()
+  const reader = createShop({ url: shop.url, ...READ_ONLY })
+  expect((await reader.order(id))?.id).toBe(id)
+  const refused = { status: 401, code: 'woocommerce_rest_authentication_error' }
+  await expect(reader.update(id, { meta: 'x' })).rejects.toMatchObject(refused)
+  await expect(reader.createWebhook('order.updated', shop.url, 's')).rejects.toMatchObject(refused)
+})

@@ -1,0 +1,303 @@
+import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from '@jest/globals'
+import { answerCalls, callsOf, recordingCalls } from '@order-relay/test-support/calls.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { copyProject } from '@order-relay/test-support/project.ts'
+import type { Template } from '../../../test/deploy/packaged.ts'
+import { resourcePolicyViolations } from '../../../test/deploy/policies.ts'
+import {
+  ACCOUNT,
+  arn,
+  ofType,
+  REGION,
+  type Resolved,
+  type Resource,
+  resolved,
+} from '../../../test/deploy/resolve.ts'
+import { rightsOf } from '../../../test/deploy/rights.ts'
+import { must, serverless } from '../../../test/deploy/serverless.ts'
+import type { AwsCall } from '../../../test/deploy/use.ts'
+import { startFakeShop } from '../fake/shop.ts'
+import { type Connection, connectionId } from '../lib/connections.ts'
+import { namesOf, TABLE_SCHEMA } from '../lib/names.ts'
+import { PATHS } from '../lib/receiver.ts'
+import { DEFAULTS } from '../lib/settings.ts'
+
+const STAGE = 'crash'
+const NAMES = namesOf(STAGE)
+const FUNCTIONS = ['Receiver', 'Sync', 'Poll'] as const
+const SOURCE = 'shop'
+const WEBHOOK = { id: 1000 }
+
+const folder = useFolder()
+let template: Template
+let uses: Readonly<Record<(typeof FUNCTIONS)[number], readonly AwsCall[]>>
+
+const functionOf = ({ resources }: Resolved, name: string): Resource => {
+  const found = resources.find(({ id }) => id === `${name}LambdaFunction`)
+  if (found === undefined) throw new Error(`Cannot find the function ${name}: it is not in the template`)
+  return found
+}
+
+/** What Lambda does with a function's role. */
+const callsOfLambda = (stack: Resolved, name: string): AwsCall[] => {
+  const { arn: self, name: full } = functionOf(stack, name)
+  const queues = ofType(stack, 'AWS::Lambda::EventSourceMapping').flatMap(({ Properties }) =>
+    Properties.FunctionName === self ? [Properties.EventSourceArn] : [],
+  )
+  const stream = arn('logs', `log-group:/aws/lambda/${full}:log-stream:1`)
+  return [
+    ...queues.flatMap(resource =>
+      ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(each => ({
+        ...{ action: `sqs:${each}`, resource },
+      })),
+    ),
+    ...['CreateLogStream', 'PutLogEvents'].map(each => ({ action: `logs:${each}`, resource: stream })),
+  ]
+}
+
+/** Runs each function with the environment of the template, as far as an order that fails; records what it calls. */
+const recordUses = async (stack: Resolved) => {
+  const shop = await startFakeShop()
+  const { id } = shop.create()
+  const connection: Connection = {
+    settings: {
+      ...{ ...DEFAULTS, source: SOURCE, shop: shop.url, currency: 'IRR', decimals: 0 },
+      ...{ taxRate: 10, pricesIncludeTax: true },
+    },
+    ...{ language: 'en', since: new Date(0).toISOString() },
+    shop: { url: shop.url, key: shop.key, secret: shop.secret },
+    webhooks: { secret: 'secret', url: shop.url },
+    relay: { url: 'http://127.0.0.1:1', key: 'key', secret: 'secret' },
+  }
+  answerCalls(action =>
+    action === 'GetParametersByPath' ? { Parameters: [{ Value: JSON.stringify(connection) }] } : {},
+  )
+  const before = process.env
+  const { Variables } = functionOf(stack, 'Sync').Properties.Environment
+  const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: REGION }
+  process.env = { ...before, ...credentials, ...Variables, POWERTOOLS_LOG_LEVEL: 'SILENT' }
+  try {
+    const [{ handler: receive }, { handler: synchronise }, { handler: poll }] = await Promise.all([
+      import('../functions/receiver.ts'),
+      import('../functions/sync.ts'),
+      import('../functions/poll.ts'),
+    ])
+    const signed = createHmac('sha256', 'secret').update(JSON.stringify(WEBHOOK)).digest('base64')
+    const event = {
+      ...{ rawPath: PATHS.shop + connectionId(SOURCE), body: JSON.stringify(WEBHOOK) },
+      headers: { 'x-wc-webhook-signature': signed },
+    } as unknown as Parameters<typeof receive>[0]
+    const record = (order: number) => ({
+      ...{ messageId: String(order), receiptHandle: String(order) },
+      body: JSON.stringify({ source: SOURCE, order: String(order) }),
+      attributes: { MessageGroupId: String(order), ApproximateReceiveCount: '1' },
+    })
+    // The first fails, since there is no relay; the other one, without an SKU, is saved.
+    const Records = [record(id), record(shop.create({ items: [{ sku: null, total: '1' }] }).id)]
+    await recordingCalls(['Receiver'], async () => receive(event))
+    await recordingCalls(['Sync'], () =>
+      synchronise({ Records } as unknown as Parameters<typeof synchronise>[0]),
+    )
+    await recordingCalls(['Poll'], () => poll())
+  } finally {
+    process.env = before
+    answerCalls(undefined)
+    await shop.close()
+  }
+  const calls = (name: string): AwsCall[] =>
+    [...callsOf(name)].map(call => {
+      const [action = '', resource = ''] = call.split(' ')
+      return { action, resource: resource.replace('REGION', REGION).replace('ACCOUNT', ACCOUNT) }
+    })
+  return { Receiver: calls('Receiver'), Sync: calls('Sync'), Poll: calls('Poll') }
+}
+
+/** What the code relies on, and the template does not give. */
+async function* violations({ Resources, Outputs }: Template): AsyncGenerator<string> {
+  const stack = resolved({ Resources, Outputs })
+  yield* resourcePolicyViolations(stack)
+
+  // Rights.
+  const users = FUNCTIONS.map(name => [name, [...uses[name], ...callsOfLambda(stack, name)]] as const)
+  const everyCall = users.flatMap(([, calls]) => calls)
+  for (const [name, calls] of users) {
+    const own = functionOf(stack, name)
+    const role = stack.resources.find(({ id }) => id === `${name}Role`)
+    if (role === undefined || !own.Properties.Role.includes(role.name)) yield `${name}: has another role`
+    const Statement = (role?.Properties.Policies ?? []).flatMap(
+      ({ PolicyDocument }) => PolicyDocument.Statement,
+    )
+    yield* await rightsOf(name, { Statement }, calls, everyCall)
+    if (!JSON.stringify(role?.Properties.AssumeRolePolicyDocument).includes('"lambda.amazonaws.com"'))
+      yield `${name}: its role is not for Lambda`
+    if (!stack.resources.some(({ name: group }) => group === `/aws/lambda/${own.name}`))
+      yield `${name}: has no log group`
+    const { TABLE, CONNECTIONS_PATH, QUEUE_URL = '' } = own.Properties.Environment.Variables
+    if (TABLE !== NAMES.table || CONNECTIONS_PATH !== NAMES.path || !QUEUE_URL.endsWith(`/${NAMES.queue}`))
+      yield `${name}: uses another table, path or queue than the commands`
+  }
+
+  // Names, which two stages must not share.
+  for (const { id, type, name } of stack.resources)
+    if (/::(Queue|Table|Topic|Alarm|Function)$/.test(type) && !name.startsWith(NAMES.stack))
+      yield `${id}: another stage could have its name`
+
+  // The queue, its dead letters and its consumer.
+  const queues = ofType(stack, 'AWS::SQS::Queue')
+  const [events, dead] = ['Events', 'Dead'].map(id => queues.find(each => each.id === id))
+  if (events === undefined || dead === undefined) return yield 'there is no queue or no dead-letter queue'
+  for (const { id, name, UpdateReplacePolicy, Properties } of [events, dead]) {
+    if (!Properties.FifoQueue || !name.endsWith('.fifo')) yield `${id}: is not FIFO`
+    if (Properties.MessageRetentionPeriod !== 1_209_600) yield `${id}: keeps messages for less than 14 days`
+    if (UpdateReplacePolicy !== 'Retain') yield `${id}: a new name deletes it`
+    if (Properties.SqsManagedSseEnabled !== true) yield `${id}: is not encrypted`
+  }
+  if (events.Properties.RedrivePolicy?.deadLetterTargetArn !== dead.arn) yield 'Events: has no dead letters'
+  if (String(dead.Properties.RedriveAllowPolicy?.sourceQueueArns) !== events.arn)
+    yield 'Dead: takes dead letters of other queues'
+  if (events.Properties.DeduplicationScope !== 'messageGroup') yield 'Events: deduplicates across orders'
+  const sync = functionOf(stack, 'Sync')
+  const mappings = ofType(stack, 'AWS::Lambda::EventSourceMapping')
+  const [mapping] = mappings
+  if (mappings.length !== 1 || mapping?.Properties.FunctionName !== sync.arn)
+    yield 'Sync: is not the only reader of the queue'
+  if (String(mapping?.Properties.FunctionResponseTypes) !== 'ReportBatchItemFailures')
+    yield 'Sync: its failures are deleted'
+  if (events.Properties.VisibilityTimeout !== 6 * sync.Properties.Timeout)
+    yield 'Events: its visibility timeout is not six times that of Sync'
+
+  // The table.
+  const [table] = ofType(stack, 'AWS::DynamoDB::Table')
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = table?.Properties ?? {}
+  const indexes = GlobalSecondaryIndexes?.map(({ Projection: { ProjectionType }, ...index }) => ({
+    ...{ ...index, Projection: { ProjectionType } },
+  }))
+  const schema = { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes: indexes }
+  if (table?.name !== NAMES.table || JSON.stringify(schema) !== JSON.stringify(TABLE_SCHEMA))
+    yield 'Shops: has other keys than the code'
+  if (table?.DeletionPolicy !== 'Retain' || table.Properties.DeletionProtectionEnabled !== true)
+    yield 'Shops: can be deleted'
+
+  // Triggers.
+  const permissions = ofType(stack, 'AWS::Lambda::Permission').map(({ Properties }) => Properties)
+  const isInvoked = (target: string, by: string, source: string) =>
+    permissions.some(
+      ({ FunctionName, Principal, SourceArn }) =>
+        `${FunctionName} ${Principal} ${SourceArn}` === `${target} ${by}.amazonaws.com ${source}`,
+    )
+  const poll = functionOf(stack, 'Poll')
+  const [rule] = ofType(stack, 'AWS::Events::Rule')
+  if (rule?.Properties.ScheduleExpression !== 'rate(2 minutes)' || rule.Properties.State !== 'ENABLED')
+    yield 'Poll: does not run every two minutes'
+  if (rule === undefined || !isInvoked(poll.arn, 'events', rule.arn)) yield 'Poll: is not invoked'
+  const receive = functionOf(stack, 'Receiver')
+  const keys = ofType(stack, 'AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey)
+  if (
+    String(keys.toSorted()) !==
+    String(
+      Object.values(PATHS)
+        .map(path => `POST ${path}{connection}`)
+        .toSorted(),
+    )
+  )
+    yield 'Receiver: does not have the paths that connect gives away'
+  const [api] = ofType(stack, 'AWS::ApiGatewayV2::Api')
+  if (!isInvoked(receive.arn, 'apigateway', arn('execute-api', `${api?.ref}/*`)))
+    yield 'Receiver: is not invoked'
+  const [integration] = ofType(stack, 'AWS::ApiGatewayV2::Integration')
+  if (integration?.Properties.IntegrationUri !== receive.arn) yield 'Receiver: the routes invoke another one'
+
+  // Alarms: each watches something of the stack, and tells the topic.
+  const [topic] = ofType(stack, 'AWS::SNS::Topic')
+  const watched = ofType(stack, 'AWS::CloudWatch::Alarm').map(({ id, Properties }) => {
+    const { MetricName, Dimensions, AlarmActions, ActionsEnabled = true } = Properties
+    return {
+      ...{ id, of: `${MetricName} ${Dimensions[0]?.Value}` },
+      tells: String(AlarmActions) === topic?.ref && ActionsEnabled === true,
+    }
+  })
+  for (const { id, tells } of watched) if (!tells) yield `${id}: tells nobody`
+  for (const metric of [
+    `ApproximateNumberOfMessagesVisible ${dead.name}`,
+    `ApproximateAgeOfOldestMessage ${events.name}`,
+    `Errors ${poll.name}`,
+  ])
+    if (!watched.some(({ of }) => of === metric)) yield `no alarm watches ${metric}`
+  const admitted = ofType(stack, 'AWS::SNS::TopicPolicy').flatMap(
+    ({ Properties }) => Properties.PolicyDocument?.Statement ?? [],
+  )
+  if (
+    !admitted.some(
+      ({ Effect, Principal, Action }) =>
+        Effect === 'Allow' && /cloudwatch/.test(JSON.stringify(Principal)) && Action.includes('sns:Publish'),
+    )
+  )
+    yield 'AlarmTopic: CloudWatch cannot notify anybody'
+}
+
+const found = async (altered: Template): Promise<string[]> => {
+  const all: string[] = []
+  for await (const violation of violations(altered)) all.push(violation)
+  return all
+}
+
+beforeAll(async () => {
+  const project = join(folder(), 'project')
+  await copyProject(project)
+  const connector = join(project, 'connectors/woocommerce')
+  const environment = { ...process.env, ALARM_EMAIL: 'somebody@example.com' }
+  await must('serverless package', serverless(connector, environment, 'package', '--stage', STAGE))
+  const file = join(connector, '.serverless/cloudformation-template-update-stack.json')
+  template = JSON.parse(await readFile(file, 'utf8'))
+  uses = await recordUses(resolved(template))
+}, 120_000)
+
+test('each role allows exactly what its function uses, and queue, table, triggers and alarms fit the code', async () => {
+  expect(await found(template)).toEqual([])
+})
+
+test('the functions use everything that the connector has', () => {
+  expect(uses.Sync.map(({ action }) => action).toSorted()).toEqual([
+    ...['dynamodb:GetItem', 'dynamodb:PutItem', 'sqs:ChangeMessageVisibility', 'ssm:GetParametersByPath'],
+  ])
+})
+
+/** A change in the text of a resource, and the expected violation. */
+test.each([
+  ['SyncRole', '"sqs:ChangeMessageVisibility"', '"sqs:ChangeMessage"', 'Sync may not sqs:ChangeMessageVis'],
+  ['SyncRole', '"sqs:DeleteMessage"', '"sqs:Delete"', 'Sync may not sqs:DeleteMessage'],
+  ['SyncRole', '"dynamodb:PutItem"', '"dynamodb:Put"', 'Sync may not dynamodb:PutItem'],
+  ['SyncRole', '"dynamodb:PutItem"', '"dynamodb:PutItem","dynamodb:DeleteItem"', 'which it never does'],
+  ['SyncRole', '"ssm:GetParametersByPath"', '"ssm:GetParameter"', 'Sync may not ssm:GetParametersByPath'],
+  ['ReceiverRole', '"sqs:SendMessage"', '"sqs:Send"', 'Receiver may not sqs:SendMessage'],
+  ['PollRole', '"sqs:SendMessage"', '"sqs:Send"', 'Poll may not sqs:SendMessage'],
+  ['PollRole', '"dynamodb:GetItem"', '"dynamodb:Get"', 'Poll may not dynamodb:GetItem'],
+  ['PollRole', '"logs:PutLogEvents"', '"logs:Put"', 'Poll may not logs:PutLogEvents'],
+  ['PollRole', 'lambda.amazonaws', 'events.amazonaws', 'its role is not for Lambda'],
+  ['Events', '"FifoQueue":true', '"FifoQueue":false', 'Events: is not FIFO'],
+  ['Events', '"Dead"', '"Shops"', 'Events: has no dead letters'],
+  ['Events', '"VisibilityTimeout":720', '"VisibilityTimeout":30', 'visibility timeout is not six times'],
+  ['Events', '"Retain"', '"Delete"', 'Events: a new name deletes it'],
+  ['Dead', 'crash.fifo', 'other.fifo', 'Dead: takes dead letters of other queues'],
+  ['QueuePolicy', '"sqs:*"', '"sqs:SendMessage"', 'does not deny requests to it without TLS'],
+  ['SyncEventSourceMappingSQSEvents', '"ReportBatchItemFailures"', '', 'its failures are deleted'],
+  ['Shops', '"Retain"', '"Delete"', 'Shops: can be deleted'],
+  ['Shops', '"since"', '"at"', 'Shops: has other keys'],
+  ['PollEventsRuleSchedule1', 'rate(2 minutes)', 'rate(2 hours)', 'does not run every two minutes'],
+  ['ReceiverLambdaPermissionHttpApi', 'ReceiverLambda', 'SyncLambda', 'Receiver: is not invoked'],
+  ['HttpApiRoutePostFeedConnectionVar', '/feed/', '/feeds/', 'does not have the paths'],
+  ['DeadLetters', '"Dead"', '"Events"', 'no alarm watches ApproximateNumberOfMessagesVisible'],
+  ['OldEvents', 'AlarmActions', 'OKActions', 'OldEvents: tells nobody'],
+  ['AlarmTopicPolicy', 'cloudwatch.amazonaws', 'events.amazonaws', 'CloudWatch cannot notify anybody'],
+  ['Dead', 'order-relay-woocommerce-crash-dead', 'woocommerce-dead', 'another stage could have its name'],
+  ['SyncLambdaFunction', '/order-relay-woocommerce/crash', '/woocommerce', 'another table, path or queue'],
+])('detects a change of %s from %s to %s', async (id, from, to, expected) => {
+  const text = JSON.stringify(template.Resources[id])
+  expect(text).toContain(from)
+  const changed = JSON.parse(text.replaceAll(from, () => to))
+  const altered = { ...template, Resources: { ...template.Resources, [id]: changed } }
+  expect(await found(altered)).toContainEqual(expect.stringContaining(expected))
+})
