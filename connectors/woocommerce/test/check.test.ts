@@ -105,7 +105,7 @@ describe('a check of a shop', () => {
     expect(report.findings.at(-1)?.level).toBe('note')
   })
 
-  test('refuses to connect an accounting whose prices exclude tax, and a currency without a factor', async () => {
+  test('refuses to connect an accounting service whose prices exclude tax, and a currency without a factor', async () => {
     const withTax = await checked(fake => fake.create({ items: [{ sku: 'SKU-1', ...taxed }] }), {
       accounting: { pricesIncludeTax: false, taxRate: 10 },
     })

@@ -47,7 +47,7 @@ const life = async (connector: Connector, at: number, when: 'before' | 'after') 
   const numbers = [result?.invoice_number, result?.receipt_number, result?.return_number]
   return {
     hasDied: hasDied(),
-    // The accounting's numbers count up: as long as they equal that of the life, there is one document of each kind.
+    // The accounting's numbers count up: if they equal the number of the life, there is one document of each kind.
     numbers,
     remains: {
       ...{ status: result?.status, attention, payment, refund },

@@ -71,7 +71,7 @@ describe('an order becomes a create request', () => {
     })
   })
 
-  test('with what rounding leaves over on its largest row', () => {
+  test('with the rounding difference on its largest row', () => {
     const items = ['333.333333', '666.666667', '0.4'].map((total, index) => ({ sku: `S${index}`, total }))
     const { request, invoiceTotal } = map({ items, total: '1001' })
     expect(request?.items.map(({ unit_price }) => unit_price)).toEqual([333, 668, 0])
