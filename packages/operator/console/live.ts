@@ -6,7 +6,7 @@ import { logOf } from '../core/log.ts'
 const SETTLE_MS = 250
 
 /** A value that is slow to read is read less often: minimum ratio of pause to reading time. */
-const REST = 4
+export const REST = 4
 
 /** How long to wait for a log that does not exist yet, or cannot be read. */
 const LOG_RETRY_MS = 5000
