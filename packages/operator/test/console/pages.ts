@@ -287,6 +287,29 @@ export const pageTests = (open: Open) => {
     })
   })
 
+  test('retries what waits after an outage, in both languages and on a phone', async () => {
+    const items = [{ sku: 'SKU-1', quantity: 1, unit_price: 1000 }]
+    await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
+    expect((await local.store('POST', '', { external_id: 'retried', items }, 'respond-async')).status).toBe(
+      202,
+    )
+    await until(async () => (await local.json(['orders', 'list', '--failing'])).data.orders.length > 0)
+    const phone = { locale: 'fa-IR', viewport: { width: 320, height: 640 } }
+    await visit({ hash: '#/orders?show=failing', ...phone }, async ({ page, click }) => {
+      await click('button', 'تلاش مجدد…')
+      await page.getByRole('dialog').getByText('سفارش').first().waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    })
+    await local.sandbox('DELETE', '/panel/faults')
+    await visit({ hash: '#/orders?show=failing' }, async ({ page, click, submit, isAccessible }) => {
+      await click('button', 'Retry now…')
+      await isAccessible()
+      await submit('Retry now')
+      await until(async () => (await shownOrder('retried'))?.status === 'invoiced')
+    })
+  })
+
   test('unregisters the webhook, registers it from the finding, and stops a rotation', () =>
     visit({ hash: '#/setup', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
       await click('button', 'Set the API key…')
