@@ -304,6 +304,7 @@ export const pageTests = (open: Open) => {
     await local.sandbox('DELETE', '/panel/faults')
     await visit({ hash: '#/orders?show=failing' }, async ({ page, click, submit, isAccessible }) => {
       await click('button', 'Retry now…')
+      await page.getByRole('dialog').waitFor()
       await isAccessible()
       await submit('Retry now')
       await until(async () => (await shownOrder('retried'))?.status === 'invoiced')
