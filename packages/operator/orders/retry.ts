@@ -4,7 +4,7 @@ import { BULK_SHARDS, SHARDS } from '@order-relay/lib/orders/repository.ts'
 import { keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
-import { interruptible, pace } from '../core/async.ts'
+import { interruptible, merged, pace } from '../core/async.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
@@ -48,11 +48,13 @@ async function* refusedOrders(context: Context): AsyncGenerator<StoredOrder> {
     keys = []
     return found.filter(stored => stored.failing === undefined && refusalsOf(stored).length > 0)
   }
-  for (const shard of [...SHARDS, ...BULK_SHARDS])
-    for await (const item of itemsOf(context, index, { key: { 'unsettled =': shard } })) {
-      keys.push(keyOf(item))
-      if (keys.length === BATCH) yield* await refused()
-    }
+  const shards = [...SHARDS, ...BULK_SHARDS].map(shard =>
+    itemsOf(context, index, { key: { 'unsettled =': shard } }),
+  )
+  for await (const item of merged(shards, () => false)) {
+    keys.push(keyOf(item))
+    if (keys.length === BATCH) yield* await refused()
+  }
   yield* await refused()
 }
 

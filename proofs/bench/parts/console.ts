@@ -10,6 +10,7 @@ import { environmentOf } from '@order-relay/local/settings.ts'
 import { startStack } from '@order-relay/local/stack.ts'
 import { startConsole } from '@order-relay/operator/console/server.ts'
 import { createContext } from '@order-relay/operator/core/context.ts'
+import { entryItem } from '../../../lib/orders/history.ts'
 import { newOrder } from '../../../lib/orders/order.ts'
 import { orderRepository } from '../../../lib/orders/repository.ts'
 import type { Item } from '../../../lib/platform/dynamodb.ts'
@@ -25,22 +26,35 @@ const DEAD = 200
 const ROUNDS = 60
 
 const source = 'api'
-const TABLE = 'orders'
 
-/** The items of the orders as the worker saves them. */
-async function* items() {
+/** The orders as the worker saves them, and their entries in the history. */
+async function* items(): AsyncGenerator<[table: string, Item]> {
   let item: Item = {}
   const send = async (command: PutItemCommand) => {
     item = command.input.Item ?? {}
   }
-  const orders = orderRepository({ send } as never, TABLE, { random: Math.random })
+  const orders = orderRepository({ send } as never, 'orders', { random: Math.random })
+  const began = Date.now() - ORDERS * 1000
   for (let number = 1; number <= ORDERS; number++) {
     const external_id = `bench-${number}`
-    const status = number <= UNSETTLED ? 'needs_review' : 'paid'
-    const result = { source, external_id, status, invoice_number: number, total: 1_250_000 } as const
+    const settled = number > UNSETTLED
+    const result = { source, external_id, status: settled ? 'paid' : 'needs_review', invoice_number: number }
     const order = { ...newOrder({ source, external_id }), version: 1, result }
-    await orders.save({ order, outbox: undefined, bulk: undefined }, 0, Date.now() - (ORDERS - number) * 1000)
-    yield item
+    const time = began + number * 1000
+    await orders.save({ order, outbox: undefined, bulk: undefined }, 0, time)
+    yield ['orders', item]
+    const entry = {
+      ...{
+        source,
+        external_id,
+        at: new Date(time).toISOString(),
+        event: 'order.create',
+        delivery: randomUUID(),
+      },
+      ...{ status: result.status, settled, version: 1, invoice_number: String(number) },
+      ...{ calls: [], published: [], requests: [] },
+    }
+    yield ['history', entryItem(entry)]
   }
 }
 
@@ -61,12 +75,16 @@ export const operatorConsole: Part = async () => {
   closing.defer(stack.stop)
   const { dynamodb, sqs, destroy } = clientsAt(settings.ports, { credentials: credentialsIn(dataDir) })
   closing.defer(destroy)
-  let batch: { PutRequest: { Item: Item } }[] = []
+  let batch: [table: string, Item][] = []
   const write = async () => {
-    await dynamodb.batchWriteItem({ RequestItems: { [TABLE]: batch } })
+    const requests = Map.groupBy(batch, ([table]) => table)
     batch = []
+    const RequestItems = Object.fromEntries(
+      [...requests].map(([table, each]) => [table, each.map(([, Item]) => ({ PutRequest: { Item } }))]),
+    )
+    await dynamodb.batchWriteItem({ RequestItems })
   }
-  for await (const Item of items()) if (batch.push({ PutRequest: { Item } }) === 25) await write()
+  for await (const each of items()) if (batch.push(each) === 25) await write()
   const { QueueUrl } = await sqs.getQueueUrl({ QueueName: QUEUES.ordersDead })
   for (let number = 1; number <= DEAD; number++) {
     const data = { source, external_id: `bench-${number}`, status: 'paid' }
