@@ -48,10 +48,13 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
     proof(
       name,
       'Compares every second what the console says with the queues, the table and the service, while faults begin and end.',
-    ).action(() => {
-      process.exitCode = install('test/chromium')
-      if (process.exitCode === 0) jest(['--testMatch', '**/operator/test/console/truth.proof.ts'])
-    }),
+    )
+      .option('--minutes <n>', 'duration of the outage', '0')
+      .action(options => {
+        process.exitCode = install('test/chromium')
+        if (process.exitCode === 0)
+          test(name, '--testMatch', '**/operator/test/console/truth.proof.ts')(options)
+      }),
   interleavings: () =>
     proof(
       name,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
@@ -15,6 +16,9 @@ const folder = useFolder()
 const project = () => folder('project')
 useLocalStack({ project: () => projectWithPersianStore(project()) })
 const { nextUrl, get } = useConsole(project)
+
+/** How long the outage lasts, in milliseconds; at least as long as its comparisons. */
+const OUTAGE_MS = Number(process.env.CONSOLE_MINUTES ?? 0) * 60_000
 
 /** The response of the store's endpoint. */
 let status = 200
@@ -91,7 +95,7 @@ const scenario = (name: string, play: (page: Page, compared: () => Promise<unkno
       }
       expect(watch.sentences()).toEqual([])
     },
-    3 * END_MS,
+    3 * END_MS + OUTAGE_MS,
   )
 
 const click = (page: Page, role: 'button' | 'link', name: string) =>
@@ -110,7 +114,7 @@ scenario(
     for (const id of ids) expect((await create('api', id)).status).toBe(202)
     await page.getByText('unavailable', { exact: true }).waitFor()
     await until(async () => (await read('overview')).failing.count === 20, END_MS)
-    await compared()
+    await Promise.all([compared(), sleep(OUTAGE_MS)])
     await local.sandbox('DELETE', '/panel/faults')
     serviceIs('serving')
     await click(page, 'button', 'Retry now…')
