@@ -30,13 +30,13 @@ export type CheckReport = {
   shop: string
   from: string
   to: string
-  /** Orders of the period, those whose status makes them invoices, and those whose totals are equal. */
+  /** Orders of the period, those that would get an invoice, and those whose totals are equal. */
   orders: number
   invoices: number
   equal: number
   /** Whether the prices of the shop, and those of the accounting, include tax. */
   tax: { shop: TaxMode; accounting: TaxMode; rate: number }
-  /** Sums in rials of the orders that would become invoices. */
+  /** Sums in rials: of all orders whose status makes them invoices, and of the invoices. */
   total: string
   invoiceTotal: string
   differences: readonly Difference[]
@@ -151,7 +151,6 @@ export const checkShop = async (
     sums.orders++
     statuses.set(order.status, (statuses.get(order.status) ?? 0) + 1)
     if (!base.statuses.includes(order.status)) return
-    sums.invoices++
     if (order.payment_method !== '')
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
     if (!(order.currency in FACTORS)) {
@@ -186,14 +185,16 @@ export const checkShop = async (
       causes.add('no_customer')
     }
     if (order.refunds.length > 0) add('partial_refund', name)
+    const invoice = causes.has('unknown_sku') ? undefined : invoiceTotal
+    if (invoice !== undefined) sums.invoices++
     sums.total += total
-    sums.invoiceTotal += invoiceTotal ?? 0n
+    sums.invoiceTotal += invoice ?? 0n
     if (causes.size === 0) sums.equal++
     else
       differences.push({
         order: name,
         total: String(total),
-        invoiceTotal: causes.has('unknown_sku') ? undefined : invoiceTotal?.toString(),
+        invoiceTotal: invoice?.toString(),
         causes: [...causes],
       })
   }

@@ -133,6 +133,9 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
 
 const escaped = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
+/** Latin text, such as an address or the name of a product, without the parentheses around it. */
+const LATIN = /(?:\d+ )?[A-Za-z-][!-'*-~]*(?: [!-'*-~]+)*/g
+
 const STYLE = `
   body { font: 16px/1.6 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
   table { border-collapse: collapse; width: 100% }
@@ -144,18 +147,21 @@ const STYLE = `
 /** The report as one HTML file without references to others, to be read or printed by the shop's owner. */
 export const pageOf = (report: CheckReport, language: Language): string => {
   const [first, ...others] = sectionsOf(report, language)
+  // Latin text keeps its own direction in a Persian sentence.
+  const html = (text: string) =>
+    language === 'fa' ? escaped(text).replaceAll(LATIN, '<bdi>$&</bdi>') : escaped(text)
   const row = (cell: 'td' | 'th', cells: readonly string[]) =>
-    `<tr>${cells.map(each => `<${cell}>${escaped(each)}</${cell}>`).join('')}</tr>`
+    `<tr>${cells.map(each => `<${cell}>${html(each)}</${cell}>`).join('')}</tr>`
   const section = ({ heading, paragraphs = [], table, listing }: Section, level: 1 | 2) =>
     [
-      `<h${level}>${escaped(heading)}</h${level}>`,
+      `<h${level}>${html(heading)}</h${level}>`,
       ...(table === undefined
         ? []
         : [
             `<table><thead>${row('th', table.headings)}</thead>`,
             `<tbody>${table.rows.map(cells => row('td', cells)).join('\n')}</tbody></table>`,
           ]),
-      ...paragraphs.map(text => `<p>${escaped(text)}</p>`),
+      ...paragraphs.map(text => `<p>${html(text)}</p>`),
       ...(listing === undefined ? [] : [`<pre>${escaped(listing)}</pre>`]),
     ].join('\n')
   return `<!doctype html>
