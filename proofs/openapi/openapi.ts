@@ -15,6 +15,12 @@ const TIMEOUT_MS = 60_000 + 60 * runs
 /** With fewer requests, some operations only get requests that fail. */
 const isEnough = runs >= 3000
 
+/** Whether these succeed depends on what random requests before them left, such as an invoice to pay. */
+const BY_STATE = new Set([
+  ...['reviewOrder', 'correctOrder', 'payOrder', 'reversePayment', 'returnOrder'],
+  ...['resendDelivery', 'createExamples'],
+])
+
 const folder = useFolder()
 const sandbox = await startSandbox({ port: 0 })
 afterAll(() => sandbox.close())
@@ -25,8 +31,10 @@ test(
   async () => {
     const { mismatches, unsuccessful } = await testSandbox(sandbox.url, { runs, seed })
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
-    // The id of a delivery is never guessed, and other actions succeed rarely.
-    if (isEnough) expect(unsuccessful.length).toBeLessThan(6)
+    if (isEnough)
+      expect({ seed, unsuccessful: unsuccessful.filter(id => !BY_STATE.has(id)) }).toEqual({
+        ...{ seed, unsuccessful: [] },
+      })
   },
   TIMEOUT_MS,
 )
