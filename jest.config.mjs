@@ -4,7 +4,7 @@ export default {
   testEnvironment: 'node',
   testRunner: '<rootDir>/test/support/runner.mjs',
   modulePathIgnorePatterns: ['<rootDir>/\\.(serverless|order-relay)/', '<rootDir>/packages/\\w+/dist/'],
-  testMatch: ['<rootDir>/{test,packages,proofs}/**/*.test.ts'],
+  testMatch: ['<rootDir>/{test,packages}/**/*.test.ts'],
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   // Many tests wait for child processes, so more workers than cores keep the cores busy.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),

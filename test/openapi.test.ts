@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-// Longer with `npm run proof -- openapi`; the relay is in test/stack.test.ts.
+// Longer with `npm run proof -- openapi`; the relay is in test/relay.stack.ts.
 test('the sandbox answers as its OpenAPI document says', async () => {
   const { mismatches } = await testSandbox(sandbox.url, RUNS)
   expect({ ...RUNS, mismatches }).toEqual({ ...RUNS, mismatches: [] })

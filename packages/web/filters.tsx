@@ -80,10 +80,21 @@ export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & {
 
 const TYPING_MS = 100
 
-type SearchProps = { label: string; placeholder: string; onChoose?: FilterProps['onChoose'] }
+type SearchProps = {
+  label: string
+  placeholder: string
+  onChoose?: FilterProps['onChoose']
+  /** Called at Enter, in place of the pending search. */
+  onEnter?: (text: string) => void
+}
 
 /** Searches when typing pauses; by default, sets the address parameter `q`. */
-export const SearchBox = ({ label, placeholder, onChoose = parameter('q').onChoose }: SearchProps) => {
+export const SearchBox = ({
+  label,
+  placeholder,
+  onChoose = parameter('q').onChoose,
+  onEnter,
+}: SearchProps) => {
   const { value } = parameter('q')
   const typed = useSignal<string | undefined>(undefined)
   useEffect(() => {
@@ -101,6 +112,12 @@ export const SearchBox = ({ label, placeholder, onChoose = parameter('q').onChoo
       value={typed.value ?? value}
       onInput={event => {
         typed.value = event.currentTarget.value
+      }}
+      onKeyDown={event => {
+        const text = event.currentTarget.value.trim()
+        if (event.key !== 'Enter' || onEnter === undefined || text === '') return
+        typed.value = undefined
+        onEnter(text)
       }}
     />
   )

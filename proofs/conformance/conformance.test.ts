@@ -57,7 +57,7 @@ const onAnyNode = (example: string): Change => [example, './once.ts', './once.mj
 /** The checks that an example fails with these changes to it or the package; without changes, all pass. */
 type Case = [example: string, names: string, ...changes: Change[]]
 
-/** Every unchanged example, and some failing stores. */
+/** Every unchanged example, and a failing store for each check, in several languages. */
 const CASES: Case[] = [
   [CONSUMER, ''],
   [PY_CONSUMER, ''],
@@ -68,10 +68,6 @@ const CASES: Case[] = [
   [PY, 'duplicates, old versions, restarts', [PY_ONCE, 'version < last or ', '']],
   [PY, 'signatures', [PY, 'TOLERANCE_SECONDS = 300', 'TOLERANCE_SECONDS = 3000']],
   [TS, 'time-outs', FORGETFUL],
-]
-
-/** A failing store for each check, in several languages; run by `npm run proof -- conformance`. */
-const MORE: Case[] = [
   [CONSUMER, '', onAnyNode(CONSUMER)],
   [TS, '', onAnyNode(TS)],
   [TS, 'kills', LATER],
@@ -98,10 +94,9 @@ const MORE: Case[] = [
   [CONSUMER, 'failures, kills', ...EAGER],
 ]
 
-const cases = process.env.CONFORMANCE_ALL === undefined ? CASES : [...CASES, ...MORE]
 /** Arguments that make an example's program succeed if it and the modules of the example are installed. */
 const probeOf = (example: string) => (example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version'])
-const examplesOf = [...new Set(cases.map(([example]) => example))]
+const examplesOf = [...new Set(CASES.map(([example]) => example))]
 const missing = examplesOf.filter(each => spawnSync(programOf(each), probeOf(each)).status !== 0)
 for (const example of missing)
   process.stdout.write(`skipped: ${example}, since ${programOf(example)} or a module is not installed\n`)
@@ -109,7 +104,7 @@ for (const example of missing)
 killTests(examples)
 
 // In parallel, since a store mostly waits.
-test.concurrent.each(cases.filter(([example]) => !missing.includes(example)))(
+test.concurrent.each(CASES.filter(([example]) => !missing.includes(example)))(
   '%s fails the expected check: "%s"',
   async (example, names, ...changes) => {
     const { store, queueUrl, url, secret } = await copyOf(example, changes)

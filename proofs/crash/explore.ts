@@ -44,7 +44,7 @@ export type Options = {
   patterns?: readonly string[]
   /** Number of faults per run. @default 1 */
   depth?: number
-  /** Injects every n-th fault, and the first of each mode at each place, for a quick sample. @default 1 */
+  /** Injects every n-th fault, from a random one on, and the first of each mode at each place. @default 1 */
   every?: number
   /** Stops after the first run with a violation. @default false */
   untilFirst?: boolean
@@ -87,7 +87,7 @@ export const crashMatrix = async ({
   untilFirst = false,
 }: Options = {}): Promise<Matrix> => {
   const matrix: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
-  let count = 0
+  let count = Math.floor(Math.random() * every)
   const isOver = () => untilFirst && matrix.violated > 0
 
   const note = ({ scenario, world, ...run }: Run, pattern: NamedPattern) => {

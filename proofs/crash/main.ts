@@ -47,7 +47,7 @@ const plantBugs = async (planted: readonly Bug[], isSilent: boolean): Promise<Re
   return { summary, result: { bugs }, problems }
 }
 
-type Runs = { scenario: readonly Scenario[]; pattern: typeof PATTERNS; depth: number }
+type Runs = { scenario: readonly Scenario[]; pattern: typeof PATTERNS; depth: number; every: number }
 
 /** Repeats one run and prints each call. */
 const repeatRun = async (
@@ -66,10 +66,15 @@ const repeatRun = async (
   return { summary: `${calls.length} calls`, result: { violations }, problems: violations }
 }
 
-const runMatrix = async ({ scenario: scenarios, pattern: patterns, depth }: Runs): Promise<Result> => {
+const runMatrix = async ({ scenario: scenarios, pattern: patterns, depth, every }: Runs): Promise<Result> => {
   let runs = 0
   const matrices = await inThreads<Matrix>(
-    scenarios.map(({ name }) => ({ only: name, patterns: patterns.map(pattern => pattern.name), depth })),
+    scenarios.map(({ name }) => ({
+      only: name,
+      patterns: patterns.map(pattern => pattern.name),
+      depth,
+      every,
+    })),
     matrix => {
       runs += matrix.runs
       if (process.stderr.isTTY) process.stderr.write(`\r${runs} runs `)
@@ -95,24 +100,32 @@ export const crash = proof(
   .option('--pattern <text>', 'only the patterns whose names contain the text', partOf(PATTERNS))
   .option('--depth <n>', 'how many faults strike in one run; 2 takes hours', upTo(10), 1)
   .option(
+    '--every <n>',
+    'only every n-th fault, from a random one on; each kind once at least',
+    upTo(1000),
+    1,
+  )
+  .option(
     '--fault <faults>',
     'one run, as in a failure: "7:late" or "7:late,12:lost", and its calls',
     parseFaults,
   )
   .option('--json', 'write the result as JSON')
-  .action(async ({ bugs, bug, scenario = SCENARIOS, pattern = PATTERNS, depth, fault, json = false }) => {
-    const began = performance.now()
-    const runs = { scenario, pattern, depth }
-    const { summary, result, problems } = await (fault !== undefined
-      ? repeatRun(runs, fault)
-      : bugs || bug !== undefined
-        ? plantBugs(bug ?? BUGS, json)
-        : runMatrix(runs))
-    const seconds = secondsSince(began)
-    if (json) say(JSON.stringify({ seconds, ...result }))
-    else {
-      for (const problem of problems) say(`✗ ${problem}`)
-      say(`${summary} in ${seconds} s`)
-    }
-    process.exitCode = problems.length === 0 ? 0 : 1
-  })
+  .action(
+    async ({ bugs, bug, scenario = SCENARIOS, pattern = PATTERNS, depth, every, fault, json = false }) => {
+      const began = performance.now()
+      const runs = { scenario, pattern, depth, every }
+      const { summary, result, problems } = await (fault !== undefined
+        ? repeatRun(runs, fault)
+        : bugs || bug !== undefined
+          ? plantBugs(bug ?? BUGS, json)
+          : runMatrix(runs))
+      const seconds = secondsSince(began)
+      if (json) say(JSON.stringify({ seconds, ...result }))
+      else {
+        for (const problem of problems) say(`✗ ${problem}`)
+        say(`${summary} in ${seconds} s`)
+      }
+      process.exitCode = problems.length === 0 ? 0 : 1
+    },
+  )

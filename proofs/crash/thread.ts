@@ -9,7 +9,7 @@ import { firstViolationWith } from './plant.ts'
 Error.stackTraceLimit = 0
 
 /** A bug to plant, or a part of the matrix to explore. */
-export type Job = { bug: Bug } | { only: string; patterns: readonly string[]; depth: number }
+export type Job = { bug: Bug } | { only: string; patterns: readonly string[]; depth: number; every: number }
 
 parentPort?.on('message', async (job: Job) =>
   parentPort?.postMessage(await ('bug' in job ? firstViolationWith(job.bug) : crashMatrix(job))),

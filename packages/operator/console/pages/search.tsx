@@ -2,7 +2,6 @@ import { SearchBox } from '@order-relay/web/filters.tsx'
 import { queryOf, request } from '@order-relay/web/http.ts'
 import { attempt } from '@order-relay/web/notices.ts'
 import { linkTo, replaceRoute, route } from '@order-relay/web/route.ts'
-import type { TargetedSubmitEvent } from 'preact'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder } from './pieces.tsx'
@@ -17,27 +16,22 @@ const search = (q: string) => {
 }
 
 /** Opens the order if only one was found. */
-const open = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-  event.preventDefault()
-  const q = String(new FormData(event.currentTarget).get('q')).trim()
-  if (q === '') return
+const open = (q: string) =>
   attempt(async () => {
     const { orders } = await request<RouteData<'orders'>>('GET', `/api/orders${queryOf({ q })}`)
     const [first, ...others] = orders
     if (first && others.length === 0) location.hash = linkToOrder(first.source, first.external_id)
     else search(q)
   })
-}
 
 /** Finds orders from any page, by any of their identifiers. Keeps the focus while the list updates. */
 export const Search = () => (
   <search class="search" data-keeps-focus={isShown() || undefined}>
-    <form onSubmit={open}>
-      <SearchBox
-        label={t('Find an order by its number, a request, delivery or invoice, or a payment reference')}
-        placeholder={t('Search: order, request, delivery, invoice, reference')}
-        onChoose={search}
-      />
-    </form>
+    <SearchBox
+      label={t('Find an order by its number, a request, delivery or invoice, or a payment reference')}
+      placeholder={t('Search: order, request, delivery, invoice, reference')}
+      onChoose={search}
+      onEnter={open}
+    />
   </search>
 )
