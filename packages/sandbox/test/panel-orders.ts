@@ -286,7 +286,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
 
     await client().create(order('r\u202e1'))
     await page.evaluate('location.hash = "#/orders/r%E2%80%AE1?source=api"')
-    await page.getByText('Customer').first().waitFor()
+    await page.getByText('Buyer').first().waitFor()
     expect(await page.title()).toBe('Order r1 · Accounting sandbox')
 
     const sku = 'S'.repeat(3000)
