@@ -137,7 +137,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
     await act('Register return', 'Once all of the order is returned', { Reason: 'broken' })
     await page.getByRole('heading', { name: 'Sales return 2' }).waitFor()
-    await page.getByText('Credit of the customer').waitFor()
+    await page.getByText('Credit of the buyer').waitFor()
     await act('Move back to review', 'Sales return 1, 2 is cancelled', { 'What to review': 'Wrong goods' })
     await page.getByRole('region', { name: 'Needs review' }).getByText('Wrong goods').first().waitFor()
     // The browser reports what the service refused of the correction.
