@@ -63,6 +63,16 @@ export const checkInterval = (checks: number, random: number): number => {
   return Math.round(interval * (0.9 + random / 5))
 }
 
+/**
+ * A time, in unix seconds, before which an order in the unsettled index was last saved: the index has the time of its
+ * next check, but not that of its last change.
+ */
+export const savedBefore = ({ unsettled, checks, check_at }: Item): number => {
+  const first = BULK_SHARDS.includes(unsettled?.S ?? '') ? BULK_CHECK : checkInterval(0, 0)
+  const later = Array.from({ length: Number(checks?.N ?? 0) }, (_, each) => checkInterval(each + 1, 0))
+  return later.reduce((time, interval) => time - interval, Number(check_at?.N) - first) + 1
+}
+
 /** The orders table: one item per order. Unsettled orders are also in the sparse index that reconciliation reads. */
 export const orderRepository = (
   dynamodb: DynamoDB,

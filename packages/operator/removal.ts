@@ -1,6 +1,5 @@
 import { tablesOf } from '@order-relay/deploy/tables.ts'
 import { requestViews } from '@order-relay/lib/orders/order.ts'
-import { BULK_SHARDS, SHARDS } from '@order-relay/lib/orders/repository.ts'
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
 import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { queueNames } from '@order-relay/lib/platform/stores.ts'
@@ -9,30 +8,21 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { count, lines, type Report, table } from './core/output.ts'
 import { depthOf, queuesOf } from './core/queue.ts'
-import { itemsOf } from './core/table.ts'
-import { BATCH, readOrders } from './orders/orders.ts'
+import { indexItems, storedOrders } from './orders/read.ts'
 
 type OpenOrder = OrderKey & { waiting: number; held: number }
 
 /** The orders with open requests. Every such order is in the index of unsettled orders. */
 const openOrders = async (context: Context): Promise<OpenOrder[]> => {
-  const index = { TableName: (await context.stack()).ordersTable, IndexName: UNSETTLED_INDEX }
+  const items = await indexItems(context, UNSETTLED_INDEX)
   const found: OpenOrder[] = []
-  let keys: OrderKey[] = []
-  const read = async () => {
-    for (const { order } of (await readOrders(context, keys)).values()) {
-      const states = requestViews(order).map(({ state }) => state)
-      const waiting = states.filter(state => state === 'waiting').length
-      const held = states.filter(state => state === 'held').length
-      const { source, external_id } = order
-      if (waiting + held > 0) found.push({ source, external_id, waiting, held })
-    }
-    keys = []
+  for await (const { order } of storedOrders(context, items.map(keyOf))) {
+    const states = requestViews(order).map(({ state }) => state)
+    const waiting = states.filter(state => state === 'waiting').length
+    const held = states.filter(state => state === 'held').length
+    const { source, external_id } = order
+    if (waiting + held > 0) found.push({ source, external_id, waiting, held })
   }
-  for (const shard of [...SHARDS, ...BULK_SHARDS])
-    for await (const item of itemsOf(context, index, { key: { 'unsettled =': shard } }))
-      if (keys.push(keyOf(item)) === BATCH) await read()
-  await read()
   return found
 }
 

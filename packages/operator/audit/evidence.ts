@@ -12,7 +12,7 @@ import { progress } from '../core/terminal.ts'
 import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect as collectMessages, idsOf } from '../messages/message.ts'
-import { orderKeys, ordersOf, ordersWhere } from '../orders/orders.ts'
+import { orderKeys, ordersOf, ordersWhere } from '../orders/read.ts'
 import type { ComparedOrder, Evidence, Member, QueueState } from './balance.ts'
 import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 

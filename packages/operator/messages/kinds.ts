@@ -13,7 +13,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import type { QueueMessage } from '../core/queue.ts'
 import { envelopeOf, nowSeconds } from '../core/webhook.ts'
-import { ordersOf } from '../orders/orders.ts'
+import { ordersOf } from '../orders/read.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind, Message, Reading } from './message.ts'
 

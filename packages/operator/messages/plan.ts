@@ -17,7 +17,7 @@ import type { Context } from '../core/context.ts'
 import { cannot, Failure, serviceMessage } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
-import { announcementsOf, ordersOf } from '../orders/orders.ts'
+import { announcementsOf, ordersOf } from '../orders/read.ts'
 import {
   eachStep,
   failureOf,

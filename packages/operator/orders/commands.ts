@@ -12,14 +12,9 @@ import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../messages/commands.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
-import {
-  checkOrders,
-  failingOrders,
-  listOrders,
-  type OrderFilter,
-  ordersWhere,
-  timelineOf,
-} from './orders.ts'
+import { failingOrders, listOrders } from './list.ts'
+import { checkOrders, timelineOf } from './orders.ts'
+import { type OrderFilter, ordersWhere } from './read.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, summary } from './summary.ts'
 import { waitingInWords, whyWaiting } from './why-waiting.ts'

@@ -19,7 +19,7 @@ import { confirmName, progress } from '../core/terminal.ts'
 import { beginOperation } from '../messages/history.ts'
 import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect } from '../messages/message.ts'
-import { ordersOf } from './orders.ts'
+import { ordersOf } from './read.ts'
 
 /** A command for an order, to be shown in messages. */
 export const commandFor = (command: string, { source, external_id }: OrderKey, { flags }: Context) =>

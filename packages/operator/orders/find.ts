@@ -12,7 +12,8 @@ import { itemsOf } from '../core/table.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { deliveryWith } from '../deliveries.ts'
 import { deadLettersOf } from './dead-letters.ts'
-import { changesOf, readOrders } from './orders.ts'
+import { changesOf } from './list.ts'
+import { readOrders } from './read.ts'
 import { ordersText, summary } from './summary.ts'
 
 /** The field of an order that begins with the searched text. */

@@ -1,16 +1,14 @@
 import { failingReleaser } from '@order-relay/lib/orders/failing.ts'
 import { isRefused, openRequests, refusalOf } from '@order-relay/lib/orders/order.ts'
-import { BULK_SHARDS, SHARDS } from '@order-relay/lib/orders/repository.ts'
 import { keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
-import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
-import { interruptible, merged, pace } from '../core/async.ts'
+import { FAILING_INDEX, QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
+import { interruptible, pace } from '../core/async.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
-import { itemsOf } from '../core/table.ts'
 import { progress } from '../core/terminal.ts'
-import { BATCH, failingOrders, orderEvents, ordersOf, readOrders } from './orders.ts'
+import { orderEvents } from './orders.ts'
+import { indexItems, ordersOf, storedOrders } from './read.ts'
 
 /** Orders per second; leaves the service capacity for other work. */
 export const RETRY_RATE = 20
@@ -38,37 +36,29 @@ const causesOf = (stored: StoredOrder): (string | undefined)[] => {
 const hasCause = (stored: StoredOrder, cause: string | undefined) =>
   cause === undefined || stored.failing?.code === cause || causesOf(stored).includes(cause)
 
-/** The orders with a request that the service refused for a reason that an accountant can fix. */
-async function* refusedOrders(context: Context): AsyncGenerator<StoredOrder> {
-  const { ordersTable: TableName } = await context.stack()
-  const index = { TableName, IndexName: UNSETTLED_INDEX, Limit: BATCH }
-  let keys: OrderKey[] = []
-  const refused = async () => {
-    const found = [...(await readOrders(context, keys)).values()]
-    keys = []
-    return found.filter(stored => stored.failing === undefined && refusalsOf(stored).length > 0)
-  }
-  const shards = [...SHARDS, ...BULK_SHARDS].map(shard =>
-    itemsOf(context, index, { key: { 'unsettled =': shard } }),
-  )
-  for await (const item of merged(shards, () => false)) {
-    keys.push(keyOf(item))
-    if (keys.length === BATCH) yield* await refused()
-  }
-  yield* await refused()
+/** Whether an order has a failing event, or a request that the service refused for a reason an accountant can fix. */
+const isWaiting = (stored: StoredOrder) => stored.failing !== undefined || refusalsOf(stored).length > 0
+
+const longestFailingFirst = ({ failing: a }: StoredOrder, { failing: b }: StoredOrder) => {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
+  return a.since < b.since ? -1 : 1
 }
 
+/** The failing orders, longest failing first, and those with refused requests. */
 const select = async (context: Context, { source, external_id, cause }: Selection) => {
   if (source !== undefined && external_id !== undefined) {
     const stored = await (await ordersOf(context)).get({ source, external_id })
     if (stored === undefined) throw unknownOrder('retry', { source, external_id }, context)
     return hasCause(stored, cause) ? [stored] : []
   }
-  const { orders } = await failingOrders(context, { source, limit: Number.POSITIVE_INFINITY })
-  const refused: StoredOrder[] = []
-  for await (const stored of refusedOrders(context))
-    if (source === undefined || stored.order.source === source) refused.push(stored)
-  return [...orders, ...refused].filter(stored => hasCause(stored, cause))
+  const indexes = [FAILING_INDEX, UNSETTLED_INDEX]
+  const items = await Promise.all(indexes.map(index => indexItems(context, index)))
+  const keys = items.flat().map(keyOf)
+  const ofSource = keys.filter(key => source === undefined || key.source === source)
+  const found: StoredOrder[] = []
+  for await (const stored of storedOrders(context, ofSource))
+    if (isWaiting(stored) && hasCause(stored, cause)) found.push(stored)
+  return found.sort(longestFailingFirst)
 }
 
 /** The number of orders that can be retried, by store and cause. An order may have several causes. */

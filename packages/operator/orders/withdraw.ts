@@ -8,7 +8,7 @@ import { cannot } from '../core/errors.ts'
 import type { Report } from '../core/output.ts'
 import { confirmName } from '../core/terminal.ts'
 import { commandFor } from './erase.ts'
-import { announcementsOf, ordersOf } from './orders.ts'
+import { announcementsOf, ordersOf } from './read.ts'
 
 /**
  * Withdraws an open request on behalf of its store, like the store's own DELETE: queues the withdrawal and announces it

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from '@jest/globals'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { entryItem, entryKeyItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
 import { newOrder, type Order } from '@order-relay/lib/orders/order.ts'
-import { orderRepository } from '@order-relay/lib/orders/repository.ts'
-import type { Failing } from '@order-relay/lib/orders/stored.ts'
+import { checkInterval, orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { type Failing, keyItem } from '@order-relay/lib/orders/stored.ts'
+import type { Item } from '@order-relay/lib/platform/dynamodb.ts'
 import { visibilityExtender } from '@order-relay/lib/platform/retry.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
@@ -115,24 +117,71 @@ test('filters orders, with or without the history', async () => {
   expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
 })
 
-test('ends a page after two thousand changes without a match, and reports how far back it searched', async () => {
-  const item = (number: number) => {
-    const about = {
-      ...api('busy'),
-      at: minute(30 + number / MINUTE),
+/** Writes items to a table. */
+const writeAll = async (table: string, items: readonly Item[]) => {
+  for (let from = 0; from < items.length; from += 25) {
+    const batch = items.slice(from, from + 25).map(Item => ({ PutRequest: { Item } }))
+    await stack.dynamodb.batchWriteItem({ RequestItems: { [table]: batch } })
+  }
+}
+
+const numbers = (length: number) => Array.from({ length }, (_, index) => index)
+
+/** An entry of the history, `milliseconds` after the thirtieth minute. */
+const change = (external_id: string, status: string, milliseconds: number) =>
+  entryItem({
+    ...{
+      ...api(external_id),
+      at: minute(30 + milliseconds / MINUTE),
       event: 'order.updated',
       delivery: uuid(0),
-    }
-    const entry = { status: 'paid', settled: true, version: 1, calls: [], published: [], requests: [] }
-    return { PutRequest: { Item: entryItem({ ...about, ...entry }) } }
-  }
-  for (let from = 0; from < 2000; from += 25) {
-    const history = Array.from({ length: 25 }, (_, each) => item(from + each))
-    await stack.dynamodb.batchWriteItem({ RequestItems: { history } })
-  }
-  const { data } = await json(['orders', 'list', '--status', 'needs_review'])
+    },
+    ...{ status, settled: status !== 'needs_review', version: 1, calls: [], published: [], requests: [] },
+  })
+
+test('ends a page after two thousand changes without a match, and reports how far back it searched', async () => {
+  await writeAll(
+    'history',
+    numbers(2000).map(number => change('busy', 'paid', number)),
+  )
+  const { data } = await json(['orders', 'list', '--status', 'invoiced'])
   expect(data).toMatchObject({ orders: [], searched: '2026-01-02T00:30:00.000Z' })
-  expect(await listed('--status', 'needs_review', '--cursor', data.cursor)).toEqual(['9', '8', '7', '6', '5'])
+  expect(await listed('--status', 'invoiced', '--cursor', data.cursor)).toEqual(['1', '4', '3', '2'])
+})
+
+const unsettled = ['1', '0', '9', '8', '7', '6', '5']
+
+test('lists all unsettled orders on one page, however many changes are newer', async () => {
+  const { data } = await json(['orders', 'list', '--unsettled'])
+  expect(idsOf(data)).toEqual(unsettled)
+  expect(data).not.toHaveProperty('searched')
+  expect(await paged(4, '--unsettled', '--limit', '2')).toEqual(unsettled)
+  expect(await paged(3, '--status', 'needs_review', '--limit', '2')).toEqual(unsettled.slice(2))
+  expect(await listed('--unsettled', '--source', 'api')).toEqual(['0', '8', '6'])
+  expect(await listed('--unsettled', '--until', minute(8))).toEqual(['8', '7', '6', '5'])
+})
+
+test('sorts unsettled orders by their last change, whenever they are checked next', async () => {
+  const ids = numbers(250).map(number => `many-${number}`)
+  const saved: Item[] = []
+  const send = async (command: PutItemCommand) => saved.push(command.input.Item ?? {})
+  for (const [number, id] of ids.entries()) {
+    const random = () => (number % 11) / 10
+    const order = { ...newOrder(api(id)), result: { ...api(id), status: 'needs_review' } }
+    await orderRepository({ send } as never, 'orders', { random }).save(
+      ...([{ order, outbox: undefined, bulk: undefined }, 0, BEGIN + (40 + number) * MINUTE] as const),
+    )
+    const { check_at, ...item } = saved.pop() ?? {}
+    const checks = number % 8
+    const intervals = numbers(checks).map(check => checkInterval(check + 1, random()))
+    const next = intervals.reduce((sum, each) => sum + each, Number(check_at?.N))
+    saved.push({ ...item, checks: { N: String(checks) }, check_at: { N: String(next) } })
+  }
+  await writeAll('orders', saved)
+  const newest = ids.toReversed()
+  expect(await listed('--unsettled', '--limit', '3')).toEqual(newest.slice(0, 3))
+  expect(await paged(6, '--unsettled', '--limit', '50')).toEqual([...newest, ...unsettled])
+  for (const id of ids) await stack.dynamodb.deleteItem({ TableName: 'orders', Key: keyItem(api(id)) })
 })
 
 const found = async (text: string) => {

@@ -128,7 +128,7 @@ export const accessTests = (openAt: OpenAt) => {
     expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(true)
     for (const text of ['فروشگاه نمونه', 'In words: two thousand one hundred forty-five rials'])
       expect([text, await page.getByText(text).isVisible()]).toEqual([text, true])
-    expect(await page.getByText('Signature of the customer').isVisible()).toBe(true)
+    expect(await page.getByText('Signature of the buyer').isVisible()).toBe(true)
     for (const hidden of ['nav', '.page-head', '.columns', '.live']) {
       expect([hidden, await page.locator(hidden).isVisible()]).toEqual([hidden, false])
     }

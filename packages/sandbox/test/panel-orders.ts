@@ -137,7 +137,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
     await act('Register return', 'Once all of the order is returned', { Reason: 'broken' })
     await page.getByRole('heading', { name: 'Sales return 2' }).waitFor()
-    await page.getByText('Credit of the customer').waitFor()
+    await page.getByText('Credit of the buyer').waitFor()
     await act('Move back to review', 'Sales return 1, 2 is cancelled', { 'What to review': 'Wrong goods' })
     await page.getByRole('region', { name: 'Needs review' }).getByText('Wrong goods').first().waitFor()
     // The browser reports what the service refused of the correction.
@@ -286,7 +286,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
 
     await client().create(order('r\u202e1'))
     await page.evaluate('location.hash = "#/orders/r%E2%80%AE1?source=api"')
-    await page.getByText('Customer').first().waitFor()
+    await page.getByText('Buyer').first().waitFor()
     expect(await page.title()).toBe('Order r1 · Accounting sandbox')
 
     const sku = 'S'.repeat(3000)

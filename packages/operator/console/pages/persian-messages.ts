@@ -213,7 +213,7 @@ export const MESSAGES = {
   'reach the local stack': 'دسترسی به استک محلی',
   'use the local stack': 'استفاده از استک محلی',
   'reach the store': 'دسترسی به فروشگاه',
-  'deliver to the store': 'تحویل به فروشگاه',
+  'deliver to the store': 'ارسال به فروشگاه',
   'Cannot deliver to the store: {reason}': 'ارسال به فروشگاه ناموفق بود: {reason}',
   'Cannot reach the store: {reason}': 'فروشگاه در دسترس نیست: {reason}',
   'no complete response within {time} ms': 'تا {time} میلی‌ثانیه پاسخ کاملی نرسید',
@@ -395,7 +395,7 @@ export const MESSAGES = {
   'verify X-Service-Signature over the raw body, and its t within {seconds} seconds; answer 401':
     'X-Service-Signature را روی متن خام و t را با {seconds} ثانیه اختلاف بررسی کنید؛ پاسخ 401 دهید',
   'verify the bytes of the body before anything parses it':
-    'امضا را روی بایت‌های متن و قبل از parse بررسی کنید',
+    'پیش از هر پردازش متن، امضا را روی بایت‌های آن بررسی کنید',
   'compare every v1 of X-Service-Signature': 'همهٔ v1های X-Service-Signature را مقایسه کنید',
   'answer 2xx and do nothing': 'پاسخ 2xx دهید و کاری نکنید',
   'test the store "{=source}"': 'آزمون فروشگاه «{source}»',

@@ -129,6 +129,32 @@ scenario(
   },
 )
 
+scenario('a slow service: orders wait, and nothing says that it is unavailable', async (page, compared) => {
+  const created = async (ids: readonly string[]) => {
+    for (const id of ids) expect((await create('api', id)).status).toBe(202)
+    await until(async () => {
+      const statuses = await Promise.all(ids.map(id => statusOf('api', id)))
+      return statuses.every(each => each === 'invoiced')
+    }, END_MS)
+  }
+  // It answers before the relay stops waiting.
+  await local.sandbox('POST', '/panel/faults', { kind: 'slow', delay: 3000 })
+  await Promise.all([created(['slow-1', 'slow-2', 'slow-3']), compared()])
+  expect(await page.getByText('unavailable', { exact: true }).count()).toBe(0)
+  await local.sandbox('DELETE', '/panel/faults')
+  // It answers too late: the order is created, but its response is lost.
+  await local.sandbox('POST', '/panel/faults', { kind: 'slow', delay: 15_000 })
+  serviceIs('unavailable')
+  await create('api', 'too-slow')
+  await until(async () => (await read('overview')).failing?.count > 0, END_MS)
+  await compared()
+  await local.sandbox('DELETE', '/panel/faults')
+  serviceIs('serving')
+  const late = { source: 'api', external_id: 'too-slow' }
+  await until(async () => (await read('order', late)).why.links.length === 0, END_MS)
+  expect((await read('order', late)).status).toBe('invoiced')
+})
+
 scenario(
   'a store that refuses its messages: its page retries them once it accepts',
   async (page, compared) => {

@@ -15,7 +15,7 @@ const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t('Card r
 
 type PartyProps = { title: string; name: string; details: readonly (string | false | null)[] }
 
-/** The seller or the customer. */
+/** The seller or the buyer. */
 const Party = ({ title, name, details }: PartyProps) => (
   <div>
     <p class="small muted">{title}</p>
@@ -41,11 +41,11 @@ const Seller = ({ name, economicCode, nationalId, address, postalCode, phone }: 
   return [name, ...details].some(Boolean) && <Party title={t('Seller')} {...{ name, details }} />
 }
 
-const Customer = ({ customer }: Pick<Order, 'customer'>) => {
+const Buyer = ({ customer }: Pick<Order, 'customer'>) => {
   if (customer === null) return <p class="muted">{t('No customer')}</p>
   const { code, name, mobile, email } = customer
   const details = [code !== mobile && code, mobile, email].filter(Boolean).join(' · ')
-  return <Party title={t('Customer')} {...{ name: name || code, details: [details] }} />
+  return <Party title={t('Buyer')} {...{ name: name || code, details: [details] }} />
 }
 
 const amount = (label: string, of: (row: Row) => string | number, kind = ''): Column<Row> => ({
@@ -93,7 +93,7 @@ const Settlement = ({ order: { received, returned, balance } }: { order: Order }
       facts={{
         [t('Received')]: received !== '0' && decimal(`-${received}`),
         [t('Returned')]: returned !== '0' && decimal(`-${returned}`),
-        [balance.startsWith('-') ? t('Credit of the customer') : t('Due')]: decimal(balance.replace('-', '')),
+        [balance.startsWith('-') ? t('Credit of the buyer') : t('Due')]: decimal(balance.replace('-', '')),
       }}
     />
   )
@@ -186,7 +186,7 @@ export const Invoice = ({ order, seller }: InvoiceProps) => (
     </header>
     <div class="parties">
       <Seller {...seller} />
-      <Customer {...order} />
+      <Buyer {...order} />
     </div>
     <Scrolls label={t('Rows of the invoice')}>
       <Table
@@ -208,7 +208,7 @@ export const Invoice = ({ order, seller }: InvoiceProps) => (
     ))}
     <div class="signatures" aria-hidden="true">
       <p>{t('Stamp and signature of the seller')}</p>
-      <p>{t('Signature of the customer')}</p>
+      <p>{t('Signature of the buyer')}</p>
     </div>
   </article>
 )
