@@ -55,7 +55,8 @@ test('aligns columns and escapes control characters', () => {
   // After these, U+200C changes nothing: digits, letters that never join the next one, and no letter.
   for (const before of ['\u06f1', '\u0631', '\u0627', '\u0621', '\u064b', 'a'])
     expect(visible(`${before}\u200c\u06cc`)).toBe(`${before}\\u200c\u06cc`)
-  for (const after of ['\u06f2', '\u0621', ' ', '']) expect(visible(`ی\u200c${after}`)).toBe(`ی\\u200c${after}`)
+  for (const after of ['\u06f2', '\u0621', ' ', ''])
+    expect(visible(`ی\u200c${after}`)).toBe(`ی\\u200c${after}`)
   expect(visible('a\u2028b\u009bc\u202ed')).toBe('a\\u2028b\\u009bc\\u202ed')
   const invisible =
     '\u00ad\u061c\u115f\u180e\u200b\u200c\u200d\u200f\u2060\u2066\u2800\u3000\u3164\u00a0\ufe0f\ufeff\ufff9\ud800'
