@@ -5,15 +5,18 @@ import { parse } from 'yaml'
 
 const step = v.looseObject({ uses: v.optional(v.string(), ''), run: v.optional(v.string(), '') })
 const permissions = v.optional(v.record(v.string(), v.string()), {})
-const job = v.looseObject({ permissions, environment: v.optional(v.string()), steps: v.array(step) })
+const env = v.optional(v.record(v.string(), v.string()), {})
+const job = v.looseObject({ permissions, environment: v.optional(v.string()), env, steps: v.array(step) })
 const workflow = v.looseObject({ permissions, jobs: v.record(v.string(), job) })
 
 const { permissions: shared, jobs } = v.parse(workflow, parse(readFileSync('examples/pipeline.yml', 'utf8')))
 const list = v.array(v.string())
-const policyOf = (name: string) => {
-  const policy = v.object({ Statement: v.array(v.looseObject({ Action: list, Resource: list })) })
+const policyOf = (name: string, isIncluded = (_statement: string) => true) => {
+  const policy = v.object({
+    Statement: v.array(v.looseObject({ Sid: v.optional(v.string(), ''), Action: list, Resource: list })),
+  })
   const { Statement } = v.parse(policy, JSON.parse(readFileSync(`docs/iam/${name}.json`, 'utf8')))
-  return Statement.flatMap(({ Action, Resource }) =>
+  return Statement.filter(({ Sid }) => isIncluded(Sid)).flatMap(({ Action, Resource }) =>
     Action.flatMap(action => Resource.map(resource => `${action} ${resource}`)),
   )
 }
@@ -40,4 +43,24 @@ test('the role of the smoke test only reads, and has no right that operators lac
   const [smoke, operator] = [policyOf('smoke'), policyOf('operator')]
   expect(smoke.filter(each => !operator.includes(each))).toEqual([])
   expect(smoke.filter(each => !/^\w+:(Get|List|Describe)/.test(each))).toEqual([])
+})
+
+test('the role of the smoke test may do everything that relay doctor does', () => {
+  const [, listed = ''] =
+    /^\| Setup \| `doctor` \| (.*) \|$/m.exec(readFileSync('docs/deploy.md', 'utf8')) ?? []
+  const statements = ['Stack', ...[...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name)]
+  const needed = policyOf('operator', name => statements.includes(name))
+  expect(needed.length).toBeGreaterThan(10)
+  expect(policyOf('smoke')).toEqual(expect.arrayContaining(needed))
+})
+
+test('the example of a pipeline packages with every setting that comes from the environment', () => {
+  const settings = readFileSync('serverless.yml', 'utf8').matchAll(/\$\{env:(\w+)/g)
+  const names = [...new Set(Array.from(settings, ([, name = '']) => name))].filter(
+    name => !name.endsWith('_PORT'),
+  )
+  const packaging = Object.entries(jobs).filter(([name]) => name.startsWith('package-'))
+  expect(packaging).toHaveLength(2)
+  for (const [, { env }] of packaging)
+    for (const name of names) expect(env).toHaveProperty(name, expect.stringContaining(`vars.${name} `))
 })

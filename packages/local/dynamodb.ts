@@ -124,6 +124,8 @@ export type DynamodbOptions = {
 export const startDynamodb = async ({ port, path, tables = [], credentials }: DynamodbOptions) => {
   await prepare(path)
   const server = dynalite({ path, createTableMs: 0 })
+  // dynalite throws, which would end the process, when a client disconnects in the middle of a request.
+  server.on('request', request => request.removeAllListeners('error').on('error', () => undefined))
   if (tables.length > 0) await createTablesIn(server, { tables, credentials })
   await listen(server, port)
   return {

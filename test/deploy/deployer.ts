@@ -40,6 +40,22 @@ const ofOtherStage = (asked: Asked): Asked[] => {
   return contexts.map(context => ({ ...other, context: { ...context, ...OTHERS } }))
 }
 
+/** The same requests for resources of another project, which has other tags. */
+const ofOtherProject = ({ action, resource, context }: Asked): Asked[] =>
+  /:(Tag|PUT)/.test(action) && /:key\/|:event-source-mapping:|:backup-plan:|\/tags\//.test(resource)
+    ? [
+        {
+          ...{ action, resource },
+          context: {
+            ...Object.fromEntries(
+              Object.entries(context).filter(([key]) => !key.startsWith('aws:ResourceTag/')),
+            ),
+            'aws:ResourceTag/project': 'another',
+          },
+        },
+      ]
+    : []
+
 /** The names that contain the stage. */
 const OF_STAGE = RegExp(`order-relay[-/]${STAGE}\\b`)
 
@@ -50,6 +66,9 @@ const problemsOf = (asked: Asked, isAllowed: (asked: Asked) => boolean): string[
   ...ofOtherStage(asked)
     .filter(isAllowed)
     .map(({ action, resource }) => `the deployer may ${action} on ${resource} of another stage`),
+  ...ofOtherProject(asked)
+    .filter(isAllowed)
+    .map(({ action, resource }) => `the deployer may ${action} on ${resource} of another project`),
 ]
 
 /** Caches: an altered template differs in few requests. */

@@ -234,6 +234,9 @@ test('docs/deploy.md states the defaults of the settings and the number of retai
   const text = readFileSync('docs/deploy.md', 'utf8')
   const rows = [...text.matchAll(/^\| `(\w+)` \| [^|]*\| `?([\w/]+)`? \|/gm)]
   expect(rows.map(([, name]) => name)).toEqual(expect.arrayContaining(Object.keys(SETTINGS)))
+  const named = [...text.matchAll(/^\| (`[^|]*`) \|/gm)].map(([, names]) => names).join()
+  const { prefix: _, ...settings } = params.default
+  expect(Object.keys(settings).filter(name => !named.includes(`\`${name}\``))).toEqual([])
   for (const [, name = '', value] of rows) {
     const [, inEnvironment] = /^\$\{env:\w+, '(.*)'\}$/.exec(params.default[name]) ?? []
     expect([name, (inEnvironment ?? String(params.default[name])) || 'none']).toEqual([name, value])

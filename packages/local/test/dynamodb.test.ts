@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import type { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { beforeEach, expect, test } from '@jest/globals'
 import { tablesOf } from '@order-relay/deploy/tables.ts'
@@ -32,6 +33,17 @@ beforeEach(async () => {
   const ports = await freePorts()
   port = ports.dynamodb
   client = clientsAt(ports, { maxAttempts: 3 }).dynamodb
+})
+
+test('survives a client that disconnects in the middle of a request', async () => {
+  await start(orders)
+  const socket = connect(port, '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{')
+  await new Promise(resolve => socket.write(' ', resolve))
+  expect(await client.listTables()).toMatchObject({ TableNames: ['orders'] })
+  socket.destroy()
+  await new Promise(resolve => socket.on('close', resolve))
+  expect(await client.listTables()).toMatchObject({ TableNames: ['orders'] })
 })
 
 test('the port opens once the tables of the stack and their indexes exist', async () => {

@@ -51,7 +51,12 @@ test('aligns columns and escapes control characters', () => {
   const rows = [['xyz', 1] as const, [undefined, 'a\u001b[2Jb'] as const]
   expect(table(['A', 'LONG'], rows)).toBe('A    LONG\nxyz  1\n-    a\\u001b[2Jb')
   expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\u000a')
-  expect(visible('فار\u200cسی 🛒')).toBe('فار\u200cسی 🛒')
+  expect(visible('می\u200cشود 🛒')).toBe('می\u200cشود 🛒')
+  // After these, U+200C changes nothing: digits, letters that never join the next one, and no letter.
+  for (const before of ['\u06f1', '\u0631', '\u0627', '\u0621', '\u064b', 'a'])
+    expect(visible(`${before}\u200c\u06cc`)).toBe(`${before}\\u200c\u06cc`)
+  for (const after of ['\u06f2', '\u0621', ' ', ''])
+    expect(visible(`ی\u200c${after}`)).toBe(`ی\\u200c${after}`)
   expect(visible('a\u2028b\u009bc\u202ed')).toBe('a\\u2028b\\u009bc\\u202ed')
   const invisible =
     '\u00ad\u061c\u115f\u180e\u200b\u200c\u200d\u200f\u2060\u2066\u2800\u3000\u3164\u00a0\ufe0f\ufeff\ufff9\ud800'

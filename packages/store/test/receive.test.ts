@@ -113,6 +113,22 @@ test('fetchHandler stops reading at the limit, whatever Content-Length says', as
   expect(sent).toBeLessThan(2 * 1024 * 1024)
 })
 
+test('fetchHandler keeps a body that arrives in single bytes in a buffer of its size', async () => {
+  const [byte, count] = [new Uint8Array(1), 200_000]
+  const before = process.memoryUsage.rss()
+  let sent = 0
+  const body = new ReadableStream({
+    pull: controller => {
+      if (sent === count) return controller.close()
+      sent += 1
+      controller.enqueue(byte)
+    },
+  })
+  const single = new Request('http://store.test/', { method: 'POST', body, duplex: 'half' })
+  expect((await fetchHandler(receiving(ignore).receive)(single)).status).toBe(401)
+  expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024)
+})
+
 test('nodeHandler stops reading at the limit and closes the connection', async () => {
   const address = await listen(nodeHandler(receiving(ignore).receive))
   const client = connect(Number(new URL(address).port), '127.0.0.1').on('error', ignore)
