@@ -128,7 +128,7 @@ export const afterRequest = (
   const isPaidWith = request.body.payment !== undefined && sent.outcome === 'accepted'
   return {
     ...state,
-    create: { ...sent, content: request.content, body: hashOf(request.body) },
+    create: { ...sent, content: request.content, body: hashOf(request.body), date: request.body.date ?? '' },
     ...(isPaidWith && { payment: { outcome: 'accepted' } as const }),
   }
 }

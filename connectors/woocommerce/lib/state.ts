@@ -18,8 +18,8 @@ export type Attention =
 
 /** What the connector remembers of an order. */
 export type OrderState = {
-  /** The content of the order and the body of the create that was last sent, hashed. */
-  create?: Sent & { content: string; body: string }
+  /** Of the create that was last sent: the content of the order and the body, hashed, and the day of the order. */
+  create?: Sent & { content: string; body: string; date: string }
   payment?: Sent
   refund?: Sent
   /** The accounting's order, from the latest message of the relay's feed. */
@@ -65,7 +65,7 @@ export const withMessage = (state: OrderState, message: FeedMessage): OrderState
   if (message.event === 'order.rejected') {
     const refused = { outcome: 'refused', reason: refusalOf(message.data) } as const
     if (request === 'create')
-      return { ...others, create: { content: '', body: '', ...state.create, ...refused } }
+      return { ...others, create: { content: '', body: '', date: '', ...state.create, ...refused } }
     return request === 'withdrawal' ? others : { ...others, [request]: refused }
   }
   if (message.event === 'order.waiting') return { ...others, waits: refusalOf(message.data) }

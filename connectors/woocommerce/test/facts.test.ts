@@ -83,19 +83,38 @@ test('a signed error about an order that is gone is accepted, so that the webhoo
   expect([connector.events, shop.webhooks.get(webhook)?.status]).toEqual([[], 'active'])
 })
 
-test.each<[string, (id: number) => unknown]>([
-  ['deleted', id => connector.shop.delete(id)],
-  ['in the trash', id => connector.shop.trash(id)],
-])('an invoiced order that is %s is in no list: the nightly comparison finds it, once', async (_, lose) => {
-  const [, id] = [await ordered(), await ordered(), await ordered()]
-  await connector.poll(DAY)
+test.each<[string, (shop: Connector['shop'], id: number) => unknown, number, number]>([
+  ['the first one, deleted', (shop, id) => shop.delete(id), 0, 3],
+  ['one in between, deleted', (shop, id) => shop.delete(id), 1, 3],
+  ['one in between, in the trash', (shop, id) => shop.trash(id), 1, 3],
+  ['the latest, deleted', (shop, id) => shop.delete(id), 2, 3],
+  ['the only one, deleted', (shop, id) => shop.delete(id), 0, 1],
+])(
+  'the nightly comparison finds an invoiced order that left the shop, once: %s',
+  async (_, lose, lost, orders) => {
+    await using connector = await startConnector()
+    const ids = Array.from({ length: orders }, () => connector.shop.create({ items: [ITEM] }).id)
+    const id = ids[lost] ?? 0
+    ids.forEach(connector.hint)
+    await connector.settle()
+    await connector.poll(DAY)
+    await connector.settle()
+    lose(connector.shop, id)
+    expect(await connector.poll()).toEqual([])
+    expect(await connector.poll(DAY)).toEqual([String(id)])
+    await connector.settle()
+    expect((await connector.state(id)).attention?.code).toBe('cancelled')
+    expect(await connector.poll(DAY)).toEqual([])
+  },
+)
+
+test('the nightly comparison leaves out orders that are older than its month', async () => {
+  await using connector = await startConnector()
+  const { id } = connector.shop.create({ items: [ITEM] })
+  connector.hint(id)
   await connector.settle()
-  lose(id)
-  expect(await connector.poll()).toEqual([])
-  expect(await connector.poll(DAY)).toEqual([String(id)])
-  await connector.settle()
-  expect((await connector.state(id)).attention?.code).toBe('cancelled')
-  expect(await connector.poll(DAY)).toEqual([])
+  connector.shop.delete(id)
+  expect(await connector.poll(40 * DAY)).toEqual([])
 })
 
 test('deleted refunds announce nothing: the nightly comparison takes the order off the list', async () => {
