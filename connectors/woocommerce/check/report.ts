@@ -1,7 +1,7 @@
+import { type CaseCode, caseText, causeText, type Language, rials } from '../lib/cases.ts'
 import { settingsFile } from '../lib/settings.ts'
-import type { Language } from '../lib/words.ts'
 import type { CheckReport } from './check.ts'
-import { FINDINGS, LEVEL_NAMES, METHOD_NAMES, WORDS } from './texts.ts'
+import { LEVEL_NAMES, WORDS } from './texts.ts'
 
 /** A part of the report: a heading, and paragraphs, a table or a listing below it. */
 export type Section = {
@@ -18,116 +18,97 @@ const formatter = (language: Language) => {
   const word = (name: keyof typeof WORDS, values: Readonly<Record<string, string>> = {}) =>
     WORDS[name][language].replaceAll(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
   const locale = language === 'fa' ? 'fa-IR' : 'en'
-  const percent = (value: number) => value.toLocaleString(locale)
-  const number = (value: string | number) => BigInt(value).toLocaleString(locale)
-  const day = (iso: string) =>
-    new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'Asia/Tehran' }).format(new Date(iso))
-  /** Joins with the comma of the language. */
-  const list = (parts: readonly string[]) => parts.join(language === 'fa' ? '، ' : ', ')
-  return { word, number, percent, day, list }
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'Asia/Tehran' })
+  return {
+    word,
+    number: (value: bigint | number) => value.toLocaleString(locale),
+    day: (iso: string) => days.format(new Date(iso)),
+    /** Joins with the comma of the language. */
+    list: (parts: readonly string[]) => parts.join(language === 'fa' ? '، ' : ', '),
+  }
 }
 
-/** The report in words: what was found, worst first, and the configuration that `connect` would use. */
+/** The report in words: what was found, worst first, and the settings that `connect` would use. */
 export const sectionsOf = (report: CheckReport, language: Language): readonly Section[] => {
-  const { word, number, percent, day, list } = formatter(language)
-  const { differences, findings, orders, invoices, equal, canConnect } = report
-  const isReady = canConnect && differences.length === 0
+  const { word, number, day, list } = formatter(language)
+  const { differences, findings, canConnect, tax } = report
   const more = (total: number, shown: number) =>
     total > shown ? [word('more', { count: number(total - shown) })] : []
-  const rials = (digits: string) => `${number(digits)} ${word('rials')}`
+  const table = (headings: readonly (keyof typeof WORDS)[], rows: readonly (readonly string[])[]) => ({
+    table: { headings: headings.map(name => word(name)), rows },
+  })
+  const named = (id: string, name: string) => (name === '' || name === id ? id : `${name} (${id})`)
+  const sums = [
+    [word('orders'), number(report.orders)],
+    [word('invoices'), number(report.invoices)],
+    [word('equal'), number(report.equal)],
+    [word('shopTotal'), rials(report.total, language)],
+    [word('invoiceTotal'), rials(report.invoiceTotal, language)],
+  ].map(pair => pair.join(': '))
+  const summary: Section = {
+    heading: word('title', { shop: report.shop }),
+    paragraphs: [
+      word('period', { from: day(report.from), to: day(report.to) }),
+      word(canConnect ? (differences.length === 0 ? 'ready' : 'fix') : 'stopped'),
+      ...(report.orders === 0 ? [word('nothing')] : sums),
+    ],
+  }
+  const toDo: Section = {
+    heading: word('findings'),
+    paragraphs: findings.map(({ code, level, count, examples }) => {
+      const detail = list([...examples, ...more(count, examples.length)])
+      return `${LEVEL_NAMES[level][language]}: ${caseText(code, detail, language)}`
+    }),
+  }
+  const differing: Section = {
+    heading: word('differences'),
+    ...table(
+      ['order', 'inShop', 'invoice', 'difference', 'cause'],
+      differences.slice(0, LISTED).map(({ order, total, amount = '', invoiceTotal, causes }) => {
+        const [due, invoiced] = [total, invoiceTotal].map(each =>
+          each === undefined ? undefined : BigInt(each),
+        )
+        return [
+          order,
+          due === undefined ? amount : number(due),
+          invoiced === undefined ? word('none') : number(invoiced),
+          due === undefined || invoiced === undefined ? '' : number(invoiced - due),
+          causes.map((code: CaseCode) => causeText(code, language)).join(' '),
+        ]
+      }),
+    ),
+    paragraphs: more(differences.length, LISTED),
+  }
   return [
-    {
-      heading: word('title', { shop: report.shop }),
-      paragraphs: [
-        word('period', { from: day(report.from), to: day(report.to) }),
-        word(canConnect ? (isReady ? 'ready' : 'fix') : 'stopped'),
-        ...(orders === 0
-          ? [word('nothing')]
-          : [
-              list([
-                `${number(orders)} ${word('orders')}`,
-                `${number(invoices)} ${word('invoices')}`,
-                `${number(equal)} ${word('equal')}`,
-              ]),
-              list([
-                `${word('shopTotal')}: ${rials(report.total)}`,
-                `${word('invoiceTotal')}: ${rials(report.invoiceTotal)}`,
-              ]),
-            ]),
-      ],
-    },
-    ...(findings.length === 0
-      ? []
-      : [
-          {
-            heading: word('findings'),
-            paragraphs: findings.map(({ code, level, count, examples }) => {
-              const named = examples.filter(example => example !== '')
-              const examplesText = list([...named, ...more(count, examples.length)])
-              const { means, action } = FINDINGS[code]
-              return `${LEVEL_NAMES[level][language]}: ${means[language]} ${action[language]}${examplesText && ` (${examplesText})`}`
-            }),
-          },
-        ]),
-    ...(differences.length === 0
-      ? []
-      : [
-          {
-            heading: word('differences'),
-            table: {
-              headings: (['order', 'inShop', 'invoice', 'difference', 'cause'] as const).map(name =>
-                word(name),
-              ),
-              rows: differences
-                .slice(0, LISTED)
-                .map(({ order, total, amount = '', invoiceTotal, causes }) => [
-                  order,
-                  total === undefined ? amount : number(total),
-                  invoiceTotal === undefined ? word('none') : number(invoiceTotal),
-                  total === undefined || invoiceTotal === undefined
-                    ? ''
-                    : number(String(BigInt(invoiceTotal) - BigInt(total))),
-                  causes.map(code => FINDINGS[code].means[language]).join(' '),
-                ]),
-            },
-            paragraphs: more(differences.length, LISTED),
-          },
-        ]),
+    summary,
+    ...(findings.length === 0 ? [] : [toDo]),
+    ...(differences.length === 0 ? [] : [differing]),
     {
       heading: word('statuses'),
-      table: {
-        headings: [word('status'), word('orders'), word('becomes')],
-        rows: report.statuses.map(({ status, name, orders: count, isInvoiced }) => [
-          name === status ? status : `${name} (${status})`,
-          number(count),
-          word(isInvoiced ? 'yes' : 'no'),
+      ...table(
+        ['status', 'orders', 'becomes'],
+        report.statuses.map(({ status, name, orders, isInvoiced }) => [
+          ...[named(status, name), number(orders), word(isInvoiced ? 'yes' : 'no')],
         ]),
-      },
+      ),
     },
     {
       heading: word('payments'),
-      table: {
-        headings: [word('gateway'), word('method'), word('orders')],
-        rows: report.payments.map(({ gateway, title, method, orders: count }) => [
-          title === '' ? gateway : `${title} (${gateway})`,
-          METHOD_NAMES[method]?.[language] ?? method,
-          number(count),
+      ...table(
+        ['shop', 'accounting', 'orders'],
+        report.payments.map(({ gateway, title, method, orders }) => [
+          ...[named(gateway, title), word(method), number(orders)],
         ]),
-      },
+      ),
     },
     {
       heading: word('tax'),
-      table: {
-        headings: [word('gateway'), word('method')],
-        rows: [
-          [
-            word(report.tax.shop),
-            word('rate', { mode: word(report.tax.accounting), rate: percent(report.tax.rate) }),
-          ],
-        ],
-      },
+      ...table(
+        ['shop', 'accounting'],
+        [[word(tax.shop), word('rate', { mode: word(tax.accounting), rate: number(tax.rate) })]],
+      ),
     },
-    { heading: word('configuration'), listing: settingsFile(report.settings) },
+    { heading: word('settings'), listing: settingsFile(report.settings) },
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { FeedMessage, OrderResult } from 'order-relay-store'
-import type { Problem } from './mapping.ts'
+import type { CaseCode } from './cases.ts'
 
 /** What was sent of a kind of request, and what became of it. `accepted` requests are the relay's to carry out. */
 type Sent =
@@ -8,13 +8,10 @@ type Sent =
   | { outcome: 'refused'; reason: string }
 
 /**
- * Somebody has to act. A code that concerns an amount has it as its detail, so that a second partial refund is another
+ * What needs attention. A code that concerns an amount has it as its detail, so that a second partial refund is another
  * case.
  */
-export type Attention =
-  | { code: Problem['code']; detail: string }
-  | { code: 'create_refused' | 'payment_refused' | 'refund_refused'; detail: string }
-  | { code: 'edited' | 'cancelled' | 'partial_refund' | 'relay_waits'; detail: string }
+export type Attention = { code: CaseCode; detail: string }
 
 /** What the connector remembers of an order. */
 export type OrderState = {

@@ -3,11 +3,10 @@ import { startSandbox } from 'order-relay-sandbox'
 import { sandboxAccounting } from '../check/accounting.ts'
 import { type CheckReport, checkShop } from '../check/check.ts'
 import { pageOf, sectionsOf } from '../check/report.ts'
-import { FINDINGS } from '../check/texts.ts'
 import { type FakeShop, type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
+import { attentionTexts, CASES, caseText, causeText, LANGUAGES, rials } from '../lib/cases.ts'
 import { readSettings, type Settings, settingsFile } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
-import { LANGUAGES } from '../lib/words.ts'
 
 const DAY = 86_400_000
 
@@ -94,7 +93,6 @@ describe('a check of a shop', () => {
       shared_sku: 'problem 1',
       rows_and_total: 'problem 1',
       tax_differs: 'note 1',
-      phone_omitted: 'note 1',
       partial_refund: 'note 1',
       unmapped_status: 'note 1',
       no_customer: 'problem 2',
@@ -124,9 +122,7 @@ describe('a check of a shop', () => {
     expect(report).toMatchObject({ orders: 2, invoices: 1, equal: 1, total: '110000', canConnect: true })
     expect(levelsOf(report)).toEqual({ currency: 'problem 1' })
     expect(report.findings[0]?.examples).toEqual(['1001: USD'])
-    expect(report.differences).toEqual([
-      { order: '1001', total: undefined, amount: '25 USD', invoiceTotal: undefined, causes: ['currency'] },
-    ])
+    expect(report.differences).toEqual([{ order: '1001', amount: '25 USD', causes: ['currency'] }])
     expect(pageOf(report, 'en')).toContain('<td>25 USD</td>')
     expect(pageOf(report, 'fa')).toContain('<td><bdi>25 USD</bdi></td>')
   })
@@ -134,13 +130,21 @@ describe('a check of a shop', () => {
   test.each<['included' | 'excluded' | 'off', string]>([
     ['included', 'prices include tax'],
     ['excluded', 'prices exclude tax'],
-    ['off', 'taxes are switched off'],
+    ['off', 'taxes are turned off'],
   ])("names the shop's tax mode (%s) beside that of the accounting", async (taxes, words) => {
     const accounting = { pricesIncludeTax: true, taxRate: 9 }
     const report = await checked(() => undefined, { taxes, accounting })
     expect(report.tax).toEqual({ shop: taxes, accounting: 'included', rate: 9 })
     const section = sectionsOf(report, 'en').find(({ heading }) => heading === 'Tax')
-    expect(section?.table?.rows).toEqual([[words, 'prices include tax, 9 %']])
+    expect(section?.table?.rows).toEqual([[words, 'prices include tax, 9%']])
+  })
+
+  test('sends the invoice of an order with a landline number to the default customer', async () => {
+    const report = await checked(fake =>
+      fake.create({ phone: '02112345678', items: [{ sku: 'SKU-1', ...taxed }] }),
+    )
+    expect(report).toMatchObject({ equal: 1, differences: [] })
+    expect(levelsOf(report)).toEqual({ phone_omitted: 'note 1' })
   })
 
   test('reads any number of orders by id, although new ones arrive meanwhile', async () => {
@@ -165,11 +169,21 @@ describe('a report', () => {
     },
   )
 
-  test('has different words in both languages for every finding', () => {
-    for (const { means, action } of Object.values(FINDINGS)) {
-      expect(means.fa).toMatch(/[\u0600-\u06ff]/)
-      expect(action.fa).toMatch(/[\u0600-\u06ff]/)
-    }
+  test.each(Object.entries(CASES))('says of %s what is the case, and what to do', (_, texts) => {
+    expect(texts.en).toMatch(/^[A-Z][^.]*\. [A-Z][^.]*\.$/)
+    expect(texts.fa).toMatch(/^[\u0600-\u06ff][^.]*\. [\u0600-\u06ff][^.]*\.$/)
+  })
+
+  test('names what a text concerns after its first sentence, and amounts with their unit', () => {
+    expect(caseText('no_sku', 'Hat, Shirt', 'en')).toBe(
+      'A product has no SKU (Hat, Shirt). Enter its code from the accounting service as the SKU.',
+    )
+    expect(causeText('no_sku', 'en')).toBe('A product has no SKU.')
+    expect(attentionTexts({ code: 'rows_and_total', detail: '-1' }).en).toMatch(/total \(-1 rial\)\. Open/)
+    expect(attentionTexts({ code: 'edited', detail: '0a1b2c' }).en).not.toContain('0a1b2c')
+    expect([rials('1', 'en'), rials('5000', 'en'), rials('5000', 'fa')]).toEqual([
+      ...['1 rial', '5,000 rials', '۵٬۰۰۰ ریال'],
+    ])
   })
 })
 

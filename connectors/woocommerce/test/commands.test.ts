@@ -140,7 +140,7 @@ describe('a shop', () => {
   test('lists an order that needs attention until it is done', async () => {
     const { id } = shop.create({ items: [{ ...ITEM, sku: null, name: 'Hat' }] })
     await until(async () => (await woo('list')).code === 1)
-    expect((await woo('list')).out).toContain(`"Hat" has no SKU: enter the accounting's product code`)
+    expect((await woo('list')).out).toContain('A product has no SKU (Hat). Enter its code')
     expect(await woo('done', SOURCE, String(id))).toMatchObject({ code: 0 })
     expect(await woo('list')).toMatchObject({ code: 0 })
     expect((await woo('done', SOURCE, String(id))).err).toContain('it needs no attention')
