@@ -181,7 +181,7 @@ const steps: readonly Step<Parties>[] = [
   ],
   [
     'shop owner',
-    'refunds a whole order: the accounting registers the return',
+    'refunds a whole order: the accounting service registers the return',
     async parties => {
       const { paid = 0 } = parties.orders
       parties.shop.edit(paid, { status: 'refunded' })

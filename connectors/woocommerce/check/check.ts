@@ -13,12 +13,14 @@ const EXAMPLES = 5
 
 const FIELDS = ORDER_FIELDS.filter(field => field !== 'meta_data')
 
-/** An order that would become no invoice, or one with another total; amounts are rials. */
-type Difference = {
+/** An order that becomes an invoice, or should, and why it does not or has another total. */
+export type CheckedOrder = {
   order: string
+  /** The total in the shop, such as `1500 IRT`. */
+  amount: string
+  /** The same in rials; undefined in a currency that is not converted. */
   total?: string
-  /** Instead of the total, that of an order in a currency that is not converted, such as `100 USD`. */
-  amount?: string
+  /** The total of the invoice in rials; undefined if there is none. */
   invoiceTotal?: string
   causes: readonly CaseCode[]
 }
@@ -27,16 +29,17 @@ export type CheckReport = {
   shop: string
   from: string
   to: string
-  /** Orders of the period, those that would get an invoice, and those whose totals are equal. */
+  /** Orders of the period, and the invoices that they become. */
   orders: number
   invoices: number
-  equal: number
   /** Whether prices include tax in the shop and in the accounting service, and the rate of the service in percent. */
   tax: { shop: TaxMode; accounting: TaxMode; rate: number }
   /** Sums in rials: of all orders whose status makes them invoices, and of the invoices. */
   total: string
   invoiceTotal: string
-  differences: readonly Difference[]
+  /** The orders that become an invoice of the same total, and the others that should. */
+  equal: readonly CheckedOrder[]
+  differences: readonly CheckedOrder[]
   findings: readonly Finding[]
   statuses: readonly { status: string; name: string; orders: number; isInvoiced: boolean }[]
   payments: readonly { gateway: string; title: string; method: Method; orders: number }[]
@@ -63,7 +66,12 @@ const collector = () => {
       LEVELS.flatMap(level =>
         [...found]
           .filter(([code]) => levelOf(code) === level)
-          .map(([code, all]) => ({ code, level, count: all.size, examples: [...all].slice(0, EXAMPLES) })),
+          .map(([code, all]) => ({
+            code,
+            level,
+            count: all.size,
+            examples: [...all].filter(Boolean).slice(0, EXAMPLES),
+          })),
       ),
   }
 }
@@ -136,10 +144,11 @@ export const checkShop = async (
   const { add, findings } = collector()
   const statuses = new Map<string, number>()
   const payments = new Map<string, number>()
-  const differences: Difference[] = []
-  const sums = { orders: 0, invoices: 0, equal: 0, total: 0n, invoiceTotal: 0n }
+  const equal: CheckedOrder[] = []
+  const differences: CheckedOrder[] = []
+  const sums = { orders: 0, invoices: 0, total: 0n, invoiceTotal: 0n }
   if (!(base.currency in FACTORS)) add('shop_currency', base.currency)
-  if (!base.pricesIncludeTax) add('prices_exclude_tax', `${base.taxRate} %`)
+  if (!base.pricesIncludeTax) add('prices_exclude_tax', '')
   if (accounting.skus === undefined) add('unknown_products', '')
 
   const checkOrder = (order: ShopOrder) => {
@@ -149,10 +158,11 @@ export const checkShop = async (
     if (!base.statuses.includes(order.status)) return
     if (order.payment_method !== '')
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
+    const amount = `${order.total} ${order.currency}`
     if (!(order.currency in FACTORS)) {
       // That of the whole shop is a finding of its own.
       if (order.currency !== base.currency) add('currency', `${name}: ${order.currency}`)
-      differences.push({ order: name, amount: `${order.total} ${order.currency}`, causes: ['currency'] })
+      differences.push({ order: name, amount, causes: ['currency'] })
       return
     }
     const { problems, total, invoiceTotal, request, isPhoneOmitted } = mapOrder(order, base)
@@ -161,25 +171,27 @@ export const checkShop = async (
       add(code, example)
       causes.add(code)
     }
-    for (const { code, detail } of problems) addCause(code, code === 'no_sku' ? detail : name)
+    const hasOtherRate = order.line_items.some(line => (rateOf(line) ?? base.taxRate) !== base.taxRate)
+    if (hasOtherRate) add('tax_differs', name)
+    for (const { code, detail } of problems)
+      if (code === 'tax_rounding' && hasOtherRate) causes.add('tax_differs')
+      else addCause(code, code === 'no_sku' ? detail : name)
     for (const { sku, name: item = '' } of request?.items ?? [])
       if (accounting.skus?.has(sku) === false) addCause('unknown_sku', `${sku}: ${item}`)
     if (request !== undefined && request.customer?.mobile === undefined && !accounting.hasDefaultCustomer)
       addCause('no_customer')
     else if (isPhoneOmitted) add('phone_omitted', name)
-    if (order.line_items.some(line => (rateOf(line) ?? base.taxRate) !== base.taxRate))
-      add('tax_differs', name)
     if (order.refunds.length > 0) add('partial_refund', name)
     const invoice = causes.has('unknown_sku') ? undefined : invoiceTotal
     if (invoice !== undefined) sums.invoices++
     sums.total += total
     sums.invoiceTotal += invoice ?? 0n
-    if (causes.size === 0) sums.equal++
-    else
-      differences.push({
-        ...{ order: name, total: String(total), causes: [...causes] },
-        ...(invoice !== undefined && { invoiceTotal: String(invoice) }),
-      })
+    const checked = {
+      ...{ order: name, amount, total: String(total), causes: [...causes] },
+      ...(invoice !== undefined && { invoiceTotal: String(invoice) }),
+    }
+    if (causes.size === 0) equal.push(checked)
+    else differences.push(checked)
   }
 
   for await (const order of shop.orders(from, to, FIELDS)) {
@@ -213,13 +225,13 @@ export const checkShop = async (
   const found = findings()
   return {
     ...{ shop: url, from: from.toISOString(), to: to.toISOString() },
-    ...{ orders: sums.orders, invoices: sums.invoices, equal: sums.equal },
+    ...{ orders: sums.orders, invoices: sums.invoices },
     tax: {
       shop: await taxModeOf(shop),
       ...{ accounting: settings.pricesIncludeTax ? 'included' : 'excluded', rate: settings.taxRate },
     },
     ...{ total: String(sums.total), invoiceTotal: String(sums.invoiceTotal) },
-    differences,
+    ...{ equal, differences },
     findings: found,
     statuses: inUse,
     payments: methods,

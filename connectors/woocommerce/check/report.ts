@@ -1,6 +1,6 @@
-import { type CaseCode, caseText, causeText, type Language, rials } from '../lib/cases.ts'
+import { caseText, causeText, type Language, rials } from '../lib/cases.ts'
 import { settingsFile } from '../lib/settings.ts'
-import type { CheckReport } from './check.ts'
+import type { CheckedOrder, CheckReport } from './check.ts'
 import { LEVEL_NAMES, WORDS } from './texts.ts'
 
 /** A part of the report: a heading, and paragraphs, a table or a listing below it. */
@@ -31,20 +31,21 @@ const formatter = (language: Language) => {
 /** The report in words: what was found, worst first, and the settings that `connect` would use. */
 export const sectionsOf = (report: CheckReport, language: Language): readonly Section[] => {
   const { word, number, day, list } = formatter(language)
-  const { differences, findings, canConnect, tax } = report
+  const { equal, differences, findings, canConnect, tax } = report
   const more = (total: number, shown: number) =>
     total > shown ? [word('more', { count: number(total - shown) })] : []
   const table = (headings: readonly (keyof typeof WORDS)[], rows: readonly (readonly string[])[]) => ({
     table: { headings: headings.map(name => word(name)), rows },
   })
   const named = (id: string, name: string) => (name === '' || name === id ? id : `${name} (${id})`)
+  const counted = (name: 'due' | 'invoices', count: number, total: string) =>
+    word('counted', { name: word(name), count: number(count), total: rials(total, language) })
   const sums = [
-    [word('orders'), number(report.orders)],
-    [word('invoices'), number(report.invoices)],
-    [word('equal'), number(report.equal)],
-    [word('shopTotal'), rials(report.total, language)],
-    [word('invoiceTotal'), rials(report.invoiceTotal, language)],
-  ].map(pair => pair.join(': '))
+    `${word('orders')}: ${number(report.orders)}`,
+    counted('due', equal.length + differences.length, report.total),
+    counted('invoices', report.invoices, report.invoiceTotal),
+    `${word('equal')}: ${number(equal.length)}`,
+  ]
   const summary: Section = {
     heading: word('title', { shop: report.shop }),
     paragraphs: [
@@ -56,33 +57,37 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
   const toDo: Section = {
     heading: word('findings'),
     paragraphs: findings.map(({ code, level, count, examples }) => {
-      const detail = list([...examples, ...more(count, examples.length)])
+      const detail = examples.length === 0 ? '' : list([...examples, ...more(count, examples.length)])
       return `${LEVEL_NAMES[level][language]}: ${caseText(code, detail, language)}`
     }),
   }
-  const differing: Section = {
-    heading: word('differences'),
-    ...table(
-      ['order', 'inShop', 'invoice', 'difference', 'cause'],
-      differences.slice(0, LISTED).map(({ order, total, amount = '', invoiceTotal, causes }) => {
-        const [due, invoiced] = [total, invoiceTotal].map(each =>
-          each === undefined ? undefined : BigInt(each),
-        )
-        return [
-          order,
-          due === undefined ? amount : number(due),
-          invoiced === undefined ? word('none') : number(invoiced),
-          due === undefined || invoiced === undefined ? '' : number(invoiced - due),
-          causes.map((code: CaseCode) => causeText(code, language)).join(' '),
-        ]
-      }),
-    ),
-    paragraphs: more(differences.length, LISTED),
+  const inShop = ({ amount, total }: CheckedOrder) => {
+    if (total === undefined) return amount
+    const digits = number(BigInt(total))
+    return amount.endsWith(' IRR') ? digits : `${digits} (${amount})`
+  }
+  const rowOf = (checked: CheckedOrder) => {
+    const { order, total, invoiceTotal, causes } = checked
+    const invoiced = invoiceTotal === undefined ? word('none') : number(BigInt(invoiceTotal))
+    const isComparable = total !== undefined && invoiceTotal !== undefined
+    const difference = isComparable ? number(BigInt(invoiceTotal) - BigInt(total)) : ''
+    const cause = causes.map(code => causeText(code, language)).join(' ')
+    return [order, inShop(checked), invoiced, ...(causes.length === 0 ? [] : [difference, cause])]
+  }
+  const compared = (
+    heading: 'differences' | 'equal',
+    orders: readonly CheckedOrder[],
+    headings: readonly (keyof typeof WORDS)[],
+  ): Section[] => {
+    if (orders.length === 0) return []
+    const rows = orders.slice(0, LISTED).map(rowOf)
+    return [{ heading: word(heading), ...table(headings, rows), paragraphs: more(orders.length, LISTED) }]
   }
   return [
     summary,
     ...(findings.length === 0 ? [] : [toDo]),
-    ...(differences.length === 0 ? [] : [differing]),
+    ...compared('differences', differences, ['order', 'inShop', 'invoice', 'difference', 'cause']),
+    ...compared('equal', equal, ['order', 'inShop', 'invoice']),
     {
       heading: word('statuses'),
       ...table(

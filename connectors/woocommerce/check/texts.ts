@@ -18,10 +18,10 @@ export const WORDS = {
   stopped: { en: 'The shop cannot be connected yet.', fa: 'فروشگاه هنوز قابل اتصال نیست.' },
   nothing: { en: 'No orders were created in this period.', fa: 'در این بازه سفارشی ثبت نشده است.' },
   orders: { en: 'Orders', fa: 'سفارش‌ها' },
-  invoices: { en: 'Orders that become invoices', fa: 'سفارش‌هایی که فاکتور می‌شوند' },
+  counted: { en: '{name}: {count}, {total} in total', fa: '{name}: {count}، جمعاً {total}' },
+  due: { en: 'Orders to invoice', fa: 'سفارش‌هایی که باید فاکتور شوند' },
+  invoices: { en: 'Invoices', fa: 'فاکتورها' },
   equal: { en: 'Invoices with the total of their order', fa: 'فاکتورهایی که جمعشان با سفارش برابر است' },
-  shopTotal: { en: 'Sum of these orders', fa: 'جمع این سفارش‌ها' },
-  invoiceTotal: { en: 'Sum of the invoices', fa: 'جمع فاکتورها' },
   findings: { en: 'What to do', fa: 'چه باید کرد' },
   differences: {
     en: 'Orders without an invoice of the same total',

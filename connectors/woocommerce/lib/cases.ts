@@ -36,7 +36,7 @@ export const CASES = {
     fa: 'کالایی شناسه (SKU) ندارد. کد آن در حسابداری را به‌عنوان شناسه وارد کنید.',
   },
   unknown_sku: {
-    en: 'The accounting service has no product with the SKU. Add the product there, or correct the SKU in the shop.',
+    en: 'The accounting service has no product with this SKU. Add the product there, or correct the SKU in the shop.',
     fa: 'کالایی با این شناسه در حسابداری نیست. کالا را در حسابداری تعریف کنید یا شناسه را در فروشگاه اصلاح کنید.',
   },
   shared_sku: {

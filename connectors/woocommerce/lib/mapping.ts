@@ -19,7 +19,7 @@ export type Mapped = {
   isPhoneOmitted: boolean
 }
 
-/** An amount with or without its tax, as the accounting's prices are. */
+/** An amount with or without its tax, as the prices of the accounting service are. */
 const chargeOf = (
   { total, total_tax }: { total: string | number; total_tax: string | number },
   { pricesIncludeTax }: Pick<Settings, 'pricesIncludeTax'>,
@@ -70,7 +70,7 @@ const problemsOf = ({ line_items }: ShopOrder): Attention[] => {
 
 /**
  * The create request of a shop's order. Coupons are in the totals of items already. Shipping and fees are one amount;
- * negative fees are the discount of the order. With an accounting whose prices include tax, the invoice total is the
+ * negative fees are the discount of the order. If its prices include tax, the invoice total is the
  * shop's: what rounding leaves over is put on the largest row. Pure.
  */
 export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {

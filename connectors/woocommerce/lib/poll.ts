@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 /** How far back the nightly comparison reads, which also finds changes that leave the date of an order. */
 const COMPARED_DAYS = 30
 
-/** A night begins at this hour, in the time zone of the accounting. */
+/** A night begins at this hour, in the time zone of the accounting service. */
 const NIGHT_HOUR = 3
 
 /** After this time a comparison continues with the next run, which may be two minutes away, in milliseconds. */

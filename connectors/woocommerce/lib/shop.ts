@@ -8,7 +8,7 @@ export const PAGE = 100
 
 const TIMEOUT_MS = 30_000
 
-/** The key of the metadata with the state of an order in the accounting. */
+/** The key of the metadata with the state of an order in the accounting service. */
 export const META_KEY = '_order_relay'
 
 /** The shop answered with an error, or not at all. */

@@ -19,7 +19,7 @@ export type OrderState = {
   create?: Sent & { content: string; body: string; date: string }
   payment?: Sent
   refund?: Sent
-  /** The accounting's order, from the latest message of the relay's feed. */
+  /** The order in the accounting service, from the latest message of the relay's feed. */
   result?: Pick<OrderResult, 'status' | 'invoice_number' | 'receipt_number' | 'return_number' | 'error'>
   /** Of the latest message of the feed. */
   version: number
@@ -28,7 +28,7 @@ export type OrderState = {
   /** The notes that are in the shop. */
   notes: readonly string[]
   attention?: Attention
-  /** The accounting's status that the status of the shop's order was set to. */
+  /** The status of the accounting service for which the shop's status was set. */
   shown?: string
   /** Sent although it was created before the shop was connected. */
   isImported?: true

@@ -34,7 +34,7 @@ const STATUS: Readonly<Record<string, (result: Result) => Words>> = {
 /** A note of the shop: its meaning, by which it is written once, and its text as HTML. */
 export type Note = { meaning: string; text: string }
 
-/** The notes that an order should have now: its state in the accounting, and what somebody has to do. */
+/** The notes that an order should have now: its state in the accounting service, and what it needs. */
 const notesOf = (
   { result, attention }: Pick<OrderState, 'result' | 'attention'>,
   language: Language,
@@ -62,7 +62,7 @@ const metaOf = ({ result, version }: Pick<OrderState, 'result' | 'version'>): st
 const PAID = ['processing', 'completed']
 
 /**
- * The shop's status for that of the accounting, which is set once: a later choice of the shop stays. It neither revives an
+ * The shop's status for that of the accounting service, set once: a later choice of the shop stays. It neither revives an
  * order that is no longer sold nor marks one as paid.
  */
 const statusOf = (

@@ -53,11 +53,14 @@ describe('a check of a shop', () => {
     expect(report).toMatchObject({
       orders: 102,
       invoices: 101,
-      equal: 101,
       canConnect: true,
       differences: [],
     })
     expect(report.findings).toEqual([])
+    expect(report.equal).toHaveLength(101)
+    expect(report.equal[0]).toEqual({
+      ...{ order: '1000', amount: '110000 IRR', total: '110000', invoiceTotal: '110000', causes: [] },
+    })
     expect(report.total).toBe(String(101 * 110_000))
     expect(report.invoiceTotal).toBe(report.total)
     expect(report.payments).toContainEqual({
@@ -107,10 +110,11 @@ describe('a check of a shop', () => {
     const withTax = await checked(fake => fake.create({ items: [{ sku: 'SKU-1', ...taxed }] }), {
       accounting: { pricesIncludeTax: false, taxRate: 10 },
     })
-    expect(withTax).toMatchObject({ equal: 1, canConnect: false })
+    expect(withTax).toMatchObject({ equal: [{ order: '1000' }], canConnect: false })
     expect(levelsOf(withTax)).toMatchObject({ prices_exclude_tax: 'stop 1' })
+    expect(JSON.stringify(sectionsOf(withTax, 'en'))).not.toContain('(and')
     const inDollars = await checked(fake => fake.create(), { currency: 'USD' })
-    expect(inDollars).toMatchObject({ equal: 0, canConnect: false })
+    expect(inDollars).toMatchObject({ equal: [], canConnect: false })
     expect(levelsOf(inDollars)).toEqual({ shop_currency: 'stop 1' })
   })
 
@@ -119,12 +123,38 @@ describe('a check of a shop', () => {
       fake.create({ items: [{ sku: 'SKU-1', ...taxed }] })
       fake.create({ currency: 'USD', items: [{ sku: 'SKU-1', total: '25' }] })
     })
-    expect(report).toMatchObject({ orders: 2, invoices: 1, equal: 1, total: '110000', canConnect: true })
+    expect(report).toMatchObject({
+      orders: 2,
+      invoices: 1,
+      equal: [{ order: '1000' }],
+      total: '110000',
+      canConnect: true,
+    })
     expect(levelsOf(report)).toEqual({ currency: 'problem 1' })
     expect(report.findings[0]?.examples).toEqual(['1001: USD'])
     expect(report.differences).toEqual([{ order: '1001', amount: '25 USD', causes: ['currency'] }])
     expect(pageOf(report, 'en')).toContain('<td>25 USD</td>')
     expect(pageOf(report, 'fa')).toContain('<td><bdi>25 USD</bdi></td>')
+  })
+
+  test('lists each invoice beside the total of its order, in the currency of the shop and in rials', async () => {
+    const report = await checked(
+      fake => fake.create({ items: [{ sku: 'SKU-1', total: '1500', total_tax: '150' }] }),
+      {
+        currency: 'IRT',
+      },
+    )
+    const equal = sectionsOf(report, 'en').find(({ heading }) => heading.startsWith('Invoices'))
+    expect(equal?.table?.rows).toEqual([['1000', '16,500 (1650 IRT)', '16,500']])
+  })
+
+  test('names another tax rate as the cause of another total', async () => {
+    const report = await checked(fake => fake.create({ items: [{ sku: 'SKU-1', ...taxed }] }), {
+      accounting: { pricesIncludeTax: false, taxRate: 9 },
+    })
+    expect(report.differences).toMatchObject([
+      { total: '110000', invoiceTotal: '109000', causes: ['tax_differs'] },
+    ])
   })
 
   test.each<['included' | 'excluded' | 'off', string]>([
@@ -143,7 +173,7 @@ describe('a check of a shop', () => {
     const report = await checked(fake =>
       fake.create({ phone: '02112345678', items: [{ sku: 'SKU-1', ...taxed }] }),
     )
-    expect(report).toMatchObject({ equal: 1, differences: [] })
+    expect(report).toMatchObject({ equal: [{ order: '1000' }], differences: [] })
     expect(levelsOf(report)).toEqual({ phone_omitted: 'note 1' })
   })
 

@@ -82,7 +82,12 @@ const textOf = ({ heading, paragraphs = [], table: cells, listing }: Section): s
   lines(
     heading,
     '-'.repeat([...heading].length),
-    cells !== undefined && table(cells.headings, cells.rows),
+    // The mark of direction before a negative number would be printed as an escape.
+    cells !== undefined &&
+      table(
+        cells.headings,
+        cells.rows.map(row => row.map(cell => cell.replaceAll('\u200e', ''))),
+      ),
     paragraphs,
     listing === undefined ? [] : [listing.trimEnd()],
     '',
