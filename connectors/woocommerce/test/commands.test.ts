@@ -93,6 +93,13 @@ const connect = (settings: string, more: Record<string, string> = {}) =>
     environment: { ...environment, ...more },
   })
 
+test('the connector does not start without the local stack, and says so', async () => {
+  const { ports } = local.stack()
+  await expect(startConnector({ ports, dataDir: folder('nowhere'), port: 0 })).rejects.toThrow(
+    'Cannot start the connector: the local stack has never run',
+  )
+})
+
 describe('a shop', () => {
   test('is checked: the report and the settings for connect are written, and nothing in the shop', async () => {
     age = 600_000
@@ -126,7 +133,10 @@ describe('a shop', () => {
     expect(shop.webhooks.list().map(({ status }) => status)).toEqual(Array(4).fill('active'))
     expect([(await parameters()).length, (await keysOf()).length]).toEqual([1, 1])
     ;[connection] = await parameters()
-    expect((await local.relay(['doctor'], { environment })).out).toContain(shop.url)
+    const { out: findings } = await local.relay(['doctor'], { environment })
+    expect(findings).toContain(shop.url)
+    // The first poll is due within two minutes.
+    expect(findings).not.toContain('should read it every two minutes')
     const { code, out } = await woo('list')
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^${SOURCE} +${shop.url} +4 `, 'm'))])
   })

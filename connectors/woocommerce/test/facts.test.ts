@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { READ_ONLY } from '../fake/http.ts'
 import { mapOrder } from '../lib/mapping.ts'
+import { poller } from '../lib/poll.ts'
 import { createShop } from '../lib/shop.ts'
 import type { ShopOrder } from '../lib/shop-order.ts'
 import { type Connector, served, startConnector } from './connector.ts'
@@ -107,6 +108,37 @@ test.each<[string, (shop: Connector['shop'], id: number) => unknown, number, num
     expect(await connector.poll(DAY)).toEqual([])
   },
 )
+
+test('a comparison that continues with the next run finds an order that was deleted between its pages', async () => {
+  await using connector = await startConnector()
+  const { shop, connection } = connector
+  const ids = Array.from({ length: 150 }, () => shop.create({ items: [ITEM] }).id)
+  const id = ids[100] ?? 0
+  connector.hint(id)
+  await connector.settle()
+  shop.delete(id)
+  const queued: string[] = []
+  // Noon of the next day; each look at the clock takes longer than a run may compare.
+  let time = (Math.ceil(Date.now() / DAY) + 0.5) * DAY
+  const poll = poller({
+    states: connector.states,
+    connections: { all: async () => [{ ...connection, since: '9999-01-01' }] },
+    openShop: each => createShop(each.shop),
+    enqueue: async ({ order }) => {
+      queued.push(order)
+    },
+    now: () => {
+      time += 130_000
+      return time
+    },
+    log: () => undefined,
+    onError: () => undefined,
+  })
+  await poll()
+  expect(queued).toEqual([])
+  await poll()
+  expect(queued).toEqual([String(id)])
+})
 
 test('the nightly comparison leaves out orders that are older than its month', async () => {
   await using connector = await startConnector()
