@@ -1,5 +1,6 @@
 import { caseText, causeText, type Language, rials } from '../lib/cases.ts'
 import { settingsFile } from '../lib/settings.ts'
+import { escaped } from '../lib/words.ts'
 import type { CheckedOrder, CheckReport } from './check.ts'
 import { LEVEL_NAMES, WORDS } from './texts.ts'
 
@@ -116,8 +117,6 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
     { heading: word('settings'), listing: settingsFile(report.settings) },
   ]
 }
-
-const escaped = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
 /** Latin text, such as an address or the name of a product, without the parentheses around it. */
 const LATIN = /(?:\d+ )?[A-Za-z-][!-'*-~]*(?: [!-'*-~]+)*/g

@@ -4,8 +4,9 @@ import { META_KEY, type OrderChange } from './shop.ts'
 import { isPaid, type ShopOrder } from './shop-order.ts'
 import type { OrderState } from './state.ts'
 
-/** Without the elements of a page: the shop shows notes as HTML. */
-const plain = (text: string) => text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+/** Text as HTML. */
+export const escaped = (text: string) =>
+  text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 
 const numbered = (number: number | null | undefined) =>
   number === null || number === undefined ? '' : ` ${number}`
@@ -40,7 +41,7 @@ const notesOf = (
   language: Language,
 ): Note[] => {
   const notes: Note[] = []
-  const add = (meaning: string, text: string) => notes.push({ meaning, text: plain(text) })
+  const add = (meaning: string, text: string) => notes.push({ meaning, text: escaped(text) })
   const ofStatus = result === undefined ? undefined : STATUS[result.status]?.(result)
   if (result !== undefined && ofStatus !== undefined) {
     const { status, invoice_number, receipt_number, return_number, error } = result
