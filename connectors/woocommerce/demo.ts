@@ -140,7 +140,7 @@ const steps: readonly Step<Parties>[] = [
       parties.orders.paid = parties.shop.create(item('SHOES')).id
       return shown(parties, parties.orders.paid, 'paid', 1)
     },
-    ['paid', 'Accounting: payment registered, invoice 1, receipt 1.'],
+    ['paid', 'Accounting service: payment registered, invoice 1, receipt 1.'],
   ],
   [
     'customer',
@@ -152,7 +152,7 @@ const steps: readonly Step<Parties>[] = [
     },
     [
       'needs_review',
-      'Accounting: the invoice waits for an accountant. Insufficient stock: &#34;HAT&#34; needs 1, available 0',
+      'Accounting service: the invoice needs review by an accountant. Insufficient stock: &#34;HAT&#34; needs 1, available 0',
     ],
   ],
   [
@@ -164,7 +164,7 @@ const steps: readonly Step<Parties>[] = [
       await parties.accountant.retry(String(reviewed))
       return shown(parties, reviewed, 'paid', 2)
     },
-    ['paid', 'Accounting: payment registered, invoice 2, receipt 2.'],
+    ['paid', 'Accounting service: payment registered, invoice 2, receipt 2.'],
   ],
   [
     'shop owner',
@@ -174,17 +174,20 @@ const steps: readonly Step<Parties>[] = [
       parties.shop.refund(reviewed, '500000')
       return shown(parties, reviewed, 'paid', 3)
     },
-    ['paid', '500,000 IRR of the order was refunded: register the return of these items in the accounting.'],
+    [
+      'paid',
+      'Part of the order was refunded (500,000 IRR). Register the return of these items in the accounting service.',
+    ],
   ],
   [
     'shop owner',
-    'refunds a whole order: the accounting registers the return',
+    'refunds a whole order: the accounting service registers the return',
     async parties => {
       const { paid = 0 } = parties.orders
       parties.shop.edit(paid, { status: 'refunded' })
       return shown(parties, paid, 'refunded', 2)
     },
-    ['refunded', 'Accounting: return 1 registered.'],
+    ['refunded', 'Accounting service: return 1 registered.'],
   ],
 ]
 

@@ -32,7 +32,11 @@ export const startConnector = async ({
   pollSeconds = 120,
 }: Pick<Settings, 'ports' | 'dataDir'> & { port: number; pollSeconds?: number }) => {
   const { table, queue, path } = namesOf('local')
-  const aws = await readEnvironment(dataDir)
+  const aws = await readEnvironment(dataDir).catch(cause => {
+    throw new Error('Cannot start the connector: the local stack has never run; start it with npm start', {
+      cause,
+    })
+  })
   Object.assign(process.env, aws, {
     AWS_ENDPOINT_URL_DYNAMODB: urlOf(ports.dynamodb),
     AWS_ENDPOINT_URL_SSM: urlOf(ports.ssm),

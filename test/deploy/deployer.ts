@@ -2,6 +2,7 @@ import { ordersId } from '../../deploy/tables.ts'
 import { requestsFor } from './lives.ts'
 import {
   inOtherStage,
+  OF_STAGE,
   ofType,
   type PolicyDocument,
   type Resolved,
@@ -12,10 +13,10 @@ import {
 import { type Asked, applies, simulated } from './simulate.ts'
 
 /** The stack itself, with osls and deploy/adopt-orders.ts as its clients, and the orders table after a restore. */
-const beyondTemplate = (template: Resolved): Resource[] => [
+const beyondTemplate = (template: Resolved, stack: string): Resource[] => [
   ...ofType(template, 'AWS::CloudFormation::Stack')
     .slice(0, 1)
-    .map(each => ({ ...each, arn: each.arn.replace(each.name, STACK) })),
+    .map(each => ({ ...each, arn: each.arn.replace(each.name, stack) })),
   ...ofType(template, 'AWS::DynamoDB::Table')
     .filter(({ id }) => id === ordersId({}))
     .map(each => ({ ...each, arn: `${each.arn}-2` })),
@@ -56,9 +57,6 @@ const ofOtherProject = ({ action, resource, context }: Asked): Asked[] =>
       ]
     : []
 
-/** The names that contain the stage. */
-const OF_STAGE = RegExp(`order-relay[-/]${STAGE}\\b`)
-
 const keyOf = ({ action, resource, context }: Asked) => `${action} ${resource} ${JSON.stringify(context)}`
 
 const problemsOf = (asked: Asked, isAllowed: (asked: Asked) => boolean): string[] => [
@@ -75,12 +73,12 @@ const problemsOf = (asked: Asked, isAllowed: (asked: Asked) => boolean): string[
 const known = new WeakMap<PolicyDocument, Map<string, string[]>>()
 const decided = new Map<string, Promise<boolean | undefined>>()
 
-/** Missing and unused permissions of docs/iam/deployer.json in the lives of all resources. */
-export const deployerViolations = async (template: Resolved, policy: PolicyDocument) => {
+/** Missing and unused permissions of a deployer's policy in docs/iam in the lives of all resources. */
+export const deployerViolations = async (template: Resolved, policy: PolicyDocument, stack = STACK) => {
   const found: string[] = []
   const isAllowed = (asked: Asked) => policy.Statement.some(statement => applies(statement, asked))
   const requests = new Map(
-    [...template.resources, ...beyondTemplate(template)].flatMap(resource =>
+    [...template.resources, ...beyondTemplate(template, stack)].flatMap(resource =>
       requestsFor(template, resource).map(
         asked => [keyOf(asked), { ...asked, type: resource.type }] as const,
       ),
@@ -115,7 +113,7 @@ export const deployerViolations = async (template: Resolved, policy: PolicyDocum
   }
   for (const { Resource } of policy.Statement)
     for (const pattern of Resource)
-      if (/order-relay/.test(pattern) && !OF_STAGE.test(pattern))
+      if (/order-relay/.test(pattern) && pattern.search(OF_STAGE) < 0)
         found.push(`the deployer has rights on ${pattern} of other stages`)
   for (const statement of policy.Statement) {
     const used = [...requests.values()].filter(asked => applies(statement, asked))

@@ -15,12 +15,14 @@ const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 }
 
+/** What names the stage: the stack, its resources and its paths, also those of a connector. */
+export const OF_STAGE = RegExp(`order-relay(?:-woocommerce)?[-/]${STAGE}\\b`, 'g')
+
 /** Everything that names the stage, for a stage whose name begins with it, with a domain and zone of its own. */
 export const inOtherStage = <Value>(value: Value): Value =>
   JSON.parse(
     JSON.stringify(value)
-      .replaceAll(STACK, `${STACK}-eu`)
-      .replaceAll(`order-relay/${STAGE}/`, `order-relay/${STAGE}-eu/`)
+      .replaceAll(OF_STAGE, '$&-eu')
       .replaceAll(`"${STAGE}"`, `"${STAGE}-eu"`)
       .replaceAll(/(hostedzone|domainnames)\/[^"/]+/g, '$1/other'),
   )
@@ -184,16 +186,17 @@ export type Resolved = { resources: readonly Resource[]; outputs: Readonly<Recor
 /**
  * The template as CloudFormation would deploy it, with names and ARNs in place of references.
  *
+ * @param stack name of the stack, with which generated names begin
  * @throws for a reference to something that does not exist
  */
-export const resolved = ({ Resources, Outputs }: Template): Resolved => {
+export const resolved = ({ Resources, Outputs }: Template, stack = STACK): Resolved => {
   const known = new Map<string, Resource>()
   const resourceOf = (id: string): Resource => {
     const { Type: type, ...definition } = Resources[id] ?? {}
     if (type === undefined) throw new Error(`Cannot refer to ${id}: there is no such resource`)
     const found = known.get(id) ?? v.parse(resource, plain(definition))
     // CloudFormation generates other names, for buckets in lower case.
-    const generated = type.startsWith('AWS::ApiGatewayV2') ? id.toLowerCase() : `${STACK}-${id}-0a1b2c`
+    const generated = type.startsWith('AWS::ApiGatewayV2') ? id.toLowerCase() : `${stack}-${id}-0a1b2c`
     const property =
       type === 'AWS::Events::Rule' ? 'Name' : `${type.split('::')[2]?.replace(/Name$/, '')}Name`
     const named = String(found.Properties[property] || generated)
@@ -214,6 +217,8 @@ export const resolved = ({ Resources, Outputs }: Template): Resolved => {
     const parts = Array.isArray(argument) ? argument : [argument]
     if (name === 'Ref' || name === 'Fn::GetAtt') return attribute(String(parts[0]), parts[1])
     if (name === 'Fn::Join') return v.parse(v.array(v.string()), plain(parts[1])).join(parts[0])
+    // The tests package with every setting.
+    if (name === 'Fn::If') return plain(parts[1])
     if (name !== 'Fn::Sub') throw new Error(`Cannot resolve ${name}: it is not known`)
     return String(argument).replace(/\$\{([^}.]+)\.?([^}]*)\}/g, (_, id, name) => attribute(id, name))
   }

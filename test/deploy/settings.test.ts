@@ -274,14 +274,17 @@ describe('AWS quotas', () => {
     expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(10_240)
   })
 
-  test.each(['deployer-backup', 'boundary'])('the policy %s fits into a managed policy', name => {
-    const filled = filledPolicy(name, {
-      REGION: 'ap-southeast-1',
-      ACCOUNT: '123456789012',
-      STAGE: 'production',
-    })
-    expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(6144)
-  })
+  test.each(['deployer-backup', 'boundary', 'woocommerce-deployer', 'woocommerce-boundary'])(
+    'the policy %s fits into a managed policy',
+    name => {
+      const filled = filledPolicy(name, {
+        REGION: 'ap-southeast-1',
+        ACCOUNT: '123456789012',
+        STAGE: 'production',
+      })
+      expect(JSON.stringify(JSON.parse(filled)).length).toBeLessThanOrEqual(6144)
+    },
+  )
 
   const text = (length: number) => 'x'.repeat(length)
   const items = (length: number): unknown[] => Array.from({ length }, () => 0)

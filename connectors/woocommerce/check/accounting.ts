@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 
-/** What the check has to know of the accounting. */
+/** What the check needs to know of the accounting service. */
 export type Accounting = {
   /** In percent. */
   taxRate: number

@@ -1,48 +1,48 @@
 import { amountOf } from '../lib/amounts.ts'
+import { type CaseCode, LEVELS, type Level, levelOf } from '../lib/cases.ts'
 import { mapOrder } from '../lib/mapping.ts'
-import { DEFAULTS, FACTORS, methodOf, type Settings } from '../lib/settings.ts'
+import { DEFAULTS, FACTORS, type Method, methodOf, type Settings } from '../lib/settings.ts'
 import type { Product, Shop } from '../lib/shop.ts'
 import { ORDER_FIELDS, type ShopOrder } from '../lib/shop-order.ts'
 import type { Accounting } from './accounting.ts'
-import { FINDINGS, type Level } from './texts.ts'
 
-/** What was found, how often, and the first examples: numbers of orders, or names of products. */
-type Finding = { code: FindingCode; level: Level; count: number; examples: readonly string[] }
-
-type FindingCode = keyof typeof FINDINGS
+/** What was found, how often, and the first examples: numbers of orders, products or statuses. */
+type Finding = { code: CaseCode; level: Level; count: number; examples: readonly string[] }
 
 const EXAMPLES = 5
 
 const FIELDS = ORDER_FIELDS.filter(field => field !== 'meta_data')
 
-/** An order that would become no invoice, or one with another total; amounts are rials. */
-type Difference = {
+/** An order that becomes an invoice, or should, and why it does not or has another total. */
+export type CheckedOrder = {
   order: string
-  /** Undefined for an order in a currency that is not converted. */
-  total: string | undefined
-  /** The shop's amount of such an order, such as `100 USD`. */
-  amount?: string
-  invoiceTotal: string | undefined
-  causes: readonly FindingCode[]
+  /** The total in the shop, such as `1500 IRT`. */
+  amount: string
+  /** The same in rials; undefined in a currency that is not converted. */
+  total?: string
+  /** The total of the invoice in rials; undefined if there is none. */
+  invoiceTotal?: string
+  causes: readonly CaseCode[]
 }
 
 export type CheckReport = {
   shop: string
   from: string
   to: string
-  /** Orders of the period, those that would get an invoice, and those whose totals are equal. */
+  /** Orders of the period, and the invoices that they become. */
   orders: number
   invoices: number
-  equal: number
-  /** Whether the prices of the shop, and those of the accounting, include tax. */
+  /** Whether prices include tax in the shop and in the accounting service, and the rate of the service in percent. */
   tax: { shop: TaxMode; accounting: TaxMode; rate: number }
   /** Sums in rials: of all orders whose status makes them invoices, and of the invoices. */
   total: string
   invoiceTotal: string
-  differences: readonly Difference[]
+  /** The orders that become an invoice of the same total, and the others that should. */
+  equal: readonly CheckedOrder[]
+  differences: readonly CheckedOrder[]
   findings: readonly Finding[]
   statuses: readonly { status: string; name: string; orders: number; isInvoiced: boolean }[]
-  payments: readonly { gateway: string; title: string; method: string; orders: number }[]
+  payments: readonly { gateway: string; title: string; method: Method; orders: number }[]
   settings: Settings
   /** Whether `relay woo connect` takes these settings. */
   canConnect: boolean
@@ -56,19 +56,23 @@ const taxModeOf = async (shop: Shop): Promise<TaxMode> => {
 }
 
 const collector = () => {
-  const found = new Map<FindingCode, Set<string>>()
+  const found = new Map<CaseCode, Set<string>>()
   return {
-    add: (code: FindingCode, example: string) => {
-      const examples = found.get(code) ?? new Set()
-      found.set(code, examples.add(example))
+    add: (code: CaseCode, example: string) => {
+      found.set(code, (found.get(code) ?? new Set()).add(example))
     },
+    /** The worst first. */
     findings: (): Finding[] =>
-      Object.entries(FINDINGS).flatMap(([name, { level }]) => {
-        const code = name as FindingCode
-        const examples = found.get(code)
-        if (examples === undefined) return []
-        return [{ code, level, count: examples.size, examples: [...examples].slice(0, EXAMPLES) }]
-      }),
+      LEVELS.flatMap(level =>
+        [...found]
+          .filter(([code]) => levelOf(code) === level)
+          .map(([code, all]) => ({
+            code,
+            level,
+            count: all.size,
+            examples: [...all].filter(Boolean).slice(0, EXAMPLES),
+          })),
+      ),
   }
 }
 
@@ -78,7 +82,7 @@ const rateOf = ({ total, total_tax }: ShopOrder['line_items'][number]) => {
   return net === 0n ? undefined : Math.round((Number(tax) / Number(net)) * 1000) / 10
 }
 
-/** The payment method and the day of the settings that the shop itself suggests. */
+/** The settings that the shop and the accounting service suggest, unless others are given. */
 const suggested = async (
   shop: Shop,
   url: string,
@@ -140,10 +144,11 @@ export const checkShop = async (
   const { add, findings } = collector()
   const statuses = new Map<string, number>()
   const payments = new Map<string, number>()
-  const differences: Difference[] = []
-  const sums = { orders: 0, invoices: 0, equal: 0, total: 0n, invoiceTotal: 0n }
+  const equal: CheckedOrder[] = []
+  const differences: CheckedOrder[] = []
+  const sums = { orders: 0, invoices: 0, total: 0n, invoiceTotal: 0n }
   if (!(base.currency in FACTORS)) add('shop_currency', base.currency)
-  if (!base.pricesIncludeTax) add('prices_exclude_tax', `${base.taxRate} %`)
+  if (!base.pricesIncludeTax) add('prices_exclude_tax', '')
   if (accounting.skus === undefined) add('unknown_products', '')
 
   const checkOrder = (order: ShopOrder) => {
@@ -153,50 +158,40 @@ export const checkShop = async (
     if (!base.statuses.includes(order.status)) return
     if (order.payment_method !== '')
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
+    const amount = `${order.total} ${order.currency}`
     if (!(order.currency in FACTORS)) {
       // That of the whole shop is a finding of its own.
       if (order.currency !== base.currency) add('currency', `${name}: ${order.currency}`)
-      const amount = `${order.total} ${order.currency}`
-      differences.push({
-        order: name,
-        total: undefined,
-        amount,
-        invoiceTotal: undefined,
-        causes: ['currency'],
-      })
+      differences.push({ order: name, amount, causes: ['currency'] })
       return
     }
     const { problems, total, invoiceTotal, request, isPhoneOmitted } = mapOrder(order, base)
-    const causes = new Set<FindingCode>()
-    for (const problem of problems) {
-      add(problem.code, 'item' in problem ? problem.item : name)
-      causes.add(problem.code)
+    const causes = new Set<CaseCode>()
+    const addCause = (code: CaseCode, example = name) => {
+      add(code, example)
+      causes.add(code)
     }
-    for (const { sku, name: item } of request?.items ?? []) {
-      if (accounting.skus === undefined || accounting.skus.has(sku)) continue
-      add('unknown_sku', item === undefined ? sku : `${sku} (${item})`)
-      causes.add('unknown_sku')
-    }
-    if (order.line_items.some(line => (rateOf(line) ?? base.taxRate) !== base.taxRate))
-      add('tax_differs', name)
-    if (isPhoneOmitted) add('phone_omitted', name)
-    if (request !== undefined && request.customer?.mobile === undefined && !accounting.hasDefaultCustomer) {
-      add('no_customer', name)
-      causes.add('no_customer')
-    }
+    const hasOtherRate = order.line_items.some(line => (rateOf(line) ?? base.taxRate) !== base.taxRate)
+    if (hasOtherRate) add('tax_differs', name)
+    for (const { code, detail } of problems)
+      if (code === 'tax_rounding' && hasOtherRate) causes.add('tax_differs')
+      else addCause(code, code === 'no_sku' ? detail : name)
+    for (const { sku, name: item = '' } of request?.items ?? [])
+      if (accounting.skus?.has(sku) === false) addCause('unknown_sku', `${sku}: ${item}`)
+    if (request !== undefined && request.customer?.mobile === undefined && !accounting.hasDefaultCustomer)
+      addCause('no_customer')
+    else if (isPhoneOmitted) add('phone_omitted', name)
     if (order.refunds.length > 0) add('partial_refund', name)
     const invoice = causes.has('unknown_sku') ? undefined : invoiceTotal
     if (invoice !== undefined) sums.invoices++
     sums.total += total
     sums.invoiceTotal += invoice ?? 0n
-    if (causes.size === 0) sums.equal++
-    else
-      differences.push({
-        order: name,
-        total: String(total),
-        invoiceTotal: invoice?.toString(),
-        causes: [...causes],
-      })
+    const checked = {
+      ...{ order: name, amount, total: String(total), causes: [...causes] },
+      ...(invoice !== undefined && { invoiceTotal: String(invoice) }),
+    }
+    if (causes.size === 0) equal.push(checked)
+    else differences.push(checked)
   }
 
   for await (const order of shop.orders(from, to, FIELDS)) {
@@ -206,8 +201,7 @@ export const checkShop = async (
   for await (const { name, sku, isShared } of sellable(shop)) {
     if (sku === '') add('no_sku', name)
     else if (isShared) add('shared_sku', name)
-    else if (accounting.skus !== undefined && !accounting.skus.has(sku))
-      add('unknown_sku', `${sku} (${name})`)
+    else if (accounting.skus?.has(sku) === false) add('unknown_sku', `${sku}: ${name}`)
   }
 
   const names = new Map((await shop.statuses()).map(({ slug, name }) => [slug, name]))
@@ -217,30 +211,30 @@ export const checkShop = async (
   }))
   for (const { status, isInvoiced } of inUse)
     if (!isInvoiced && !STANDARD_STATUSES.has(status)) add('unmapped_status', status)
-  const known = await shop.gateways()
-  const titles = new Map(known.map(({ id, title }) => [id, title]))
-  const enabled = known.filter(gateway => gateway.enabled).map(({ id }) => id)
-  const gateways = new Set([...enabled, ...payments.keys()])
+  const gateways = await shop.gateways()
+  const titles = new Map(gateways.map(({ id, title }) => [id, title]))
+  const enabled = gateways.filter(gateway => gateway.enabled).map(({ id }) => id)
+  const methods = [...new Set([...enabled, ...payments.keys()])].map(gateway => ({
+    ...{ gateway, title: titles.get(gateway) ?? '', orders: payments.get(gateway) ?? 0 },
+    method: base.payments[gateway] ?? methodOf(gateway),
+  }))
   const settings: Settings = {
     ...base,
-    payments: Object.fromEntries([...gateways].map(id => [id, base.payments[id] ?? methodOf(id)])),
+    payments: Object.fromEntries(methods.map(({ gateway, method }) => [gateway, method])),
   }
   const found = findings()
   return {
     ...{ shop: url, from: from.toISOString(), to: to.toISOString() },
-    ...{ orders: sums.orders, invoices: sums.invoices, equal: sums.equal },
+    ...{ orders: sums.orders, invoices: sums.invoices },
     tax: {
       shop: await taxModeOf(shop),
       ...{ accounting: settings.pricesIncludeTax ? 'included' : 'excluded', rate: settings.taxRate },
     },
     ...{ total: String(sums.total), invoiceTotal: String(sums.invoiceTotal) },
-    differences,
+    ...{ equal, differences },
     findings: found,
     statuses: inUse,
-    payments: [...gateways].map(gateway => ({
-      ...{ gateway, title: titles.get(gateway) ?? '', method: settings.payments[gateway] ?? '' },
-      orders: payments.get(gateway) ?? 0,
-    })),
+    payments: methods,
     settings,
     canConnect: !found.some(({ level }) => level === 'stop'),
   }

@@ -1,7 +1,8 @@
+import { caseText, causeText, type Language, rials } from '../lib/cases.ts'
 import { settingsFile } from '../lib/settings.ts'
-import type { Language } from '../lib/words.ts'
-import type { CheckReport } from './check.ts'
-import { FINDINGS, LEVEL_NAMES, METHOD_NAMES, WORDS } from './texts.ts'
+import { escaped } from '../lib/words.ts'
+import type { CheckedOrder, CheckReport } from './check.ts'
+import { LEVEL_NAMES, WORDS } from './texts.ts'
 
 /** A part of the report: a heading, and paragraphs, a table or a listing below it. */
 export type Section = {
@@ -18,120 +19,104 @@ const formatter = (language: Language) => {
   const word = (name: keyof typeof WORDS, values: Readonly<Record<string, string>> = {}) =>
     WORDS[name][language].replaceAll(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
   const locale = language === 'fa' ? 'fa-IR' : 'en'
-  const percent = (value: number) => value.toLocaleString(locale)
-  const number = (value: string | number) => BigInt(value).toLocaleString(locale)
-  const day = (iso: string) =>
-    new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'Asia/Tehran' }).format(new Date(iso))
-  /** Joins with the comma of the language. */
-  const list = (parts: readonly string[]) => parts.join(language === 'fa' ? '، ' : ', ')
-  return { word, number, percent, day, list }
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'Asia/Tehran' })
+  return {
+    word,
+    number: (value: bigint | number) => value.toLocaleString(locale),
+    day: (iso: string) => days.format(new Date(iso)),
+    /** Joins with the comma of the language. */
+    list: (parts: readonly string[]) => parts.join(language === 'fa' ? '، ' : ', '),
+  }
 }
 
-/** The report in words: what was found, worst first, and the configuration that `connect` would use. */
+/** The report in words: what was found, worst first, and the settings that `connect` would use. */
 export const sectionsOf = (report: CheckReport, language: Language): readonly Section[] => {
-  const { word, number, percent, day, list } = formatter(language)
-  const { differences, findings, orders, invoices, equal, canConnect } = report
-  const isReady = canConnect && differences.length === 0
+  const { word, number, day, list } = formatter(language)
+  const { equal, differences, findings, canConnect, tax } = report
   const more = (total: number, shown: number) =>
     total > shown ? [word('more', { count: number(total - shown) })] : []
-  const rials = (digits: string) => `${number(digits)} ${word('rials')}`
+  const table = (headings: readonly (keyof typeof WORDS)[], rows: readonly (readonly string[])[]) => ({
+    table: { headings: headings.map(name => word(name)), rows },
+  })
+  const named = (id: string, name: string) => (name === '' || name === id ? id : `${name} (${id})`)
+  const counted = (name: 'due' | 'invoices', count: number, total: string) =>
+    word('counted', { name: word(name), count: number(count), total: rials(total, language) })
+  const sums = [
+    `${word('orders')}: ${number(report.orders)}`,
+    counted('due', equal.length + differences.length, report.total),
+    counted('invoices', report.invoices, report.invoiceTotal),
+    `${word('equal')}: ${number(equal.length)}`,
+  ]
+  const summary: Section = {
+    heading: word('title', { shop: report.shop }),
+    paragraphs: [
+      word('period', { from: day(report.from), to: day(report.to) }),
+      word(canConnect ? (differences.length === 0 ? 'ready' : 'fix') : 'stopped'),
+      ...(report.orders === 0 ? [word('nothing')] : sums),
+    ],
+  }
+  const toDo: Section = {
+    heading: word('findings'),
+    paragraphs: findings.map(({ code, level, count, examples }) => {
+      const detail = examples.length === 0 ? '' : list([...examples, ...more(count, examples.length)])
+      return `${LEVEL_NAMES[level][language]}: ${caseText(code, detail, language)}`
+    }),
+  }
+  const inShop = ({ amount, total }: CheckedOrder) => {
+    if (total === undefined) return amount
+    const digits = number(BigInt(total))
+    return amount.endsWith(' IRR') ? digits : `${digits} (${amount})`
+  }
+  const rowOf = (checked: CheckedOrder) => {
+    const { order, total, invoiceTotal, causes } = checked
+    const invoiced = invoiceTotal === undefined ? word('none') : number(BigInt(invoiceTotal))
+    const isComparable = total !== undefined && invoiceTotal !== undefined
+    const difference = isComparable ? number(BigInt(invoiceTotal) - BigInt(total)) : ''
+    const cause = causes.map(code => causeText(code, language)).join(' ')
+    return [order, inShop(checked), invoiced, ...(causes.length === 0 ? [] : [difference, cause])]
+  }
+  const compared = (
+    heading: 'differences' | 'equal',
+    orders: readonly CheckedOrder[],
+    headings: readonly (keyof typeof WORDS)[],
+  ): Section[] => {
+    if (orders.length === 0) return []
+    const rows = orders.slice(0, LISTED).map(rowOf)
+    return [{ heading: word(heading), ...table(headings, rows), paragraphs: more(orders.length, LISTED) }]
+  }
   return [
-    {
-      heading: word('title', { shop: report.shop }),
-      paragraphs: [
-        word('period', { from: day(report.from), to: day(report.to) }),
-        word(canConnect ? (isReady ? 'ready' : 'fix') : 'stopped'),
-        ...(orders === 0
-          ? [word('nothing')]
-          : [
-              list([
-                `${number(orders)} ${word('orders')}`,
-                `${number(invoices)} ${word('invoices')}`,
-                `${number(equal)} ${word('equal')}`,
-              ]),
-              list([
-                `${word('shopTotal')}: ${rials(report.total)}`,
-                `${word('invoiceTotal')}: ${rials(report.invoiceTotal)}`,
-              ]),
-            ]),
-      ],
-    },
-    ...(findings.length === 0
-      ? []
-      : [
-          {
-            heading: word('findings'),
-            paragraphs: findings.map(({ code, level, count, examples }) => {
-              const named = examples.filter(example => example !== '')
-              const examplesText = list([...named, ...more(count, examples.length)])
-              const { means, action } = FINDINGS[code]
-              return `${LEVEL_NAMES[level][language]}: ${means[language]} ${action[language]}${examplesText && ` (${examplesText})`}`
-            }),
-          },
-        ]),
-    ...(differences.length === 0
-      ? []
-      : [
-          {
-            heading: word('differences'),
-            table: {
-              headings: (['order', 'inShop', 'invoice', 'difference', 'cause'] as const).map(name =>
-                word(name),
-              ),
-              rows: differences
-                .slice(0, LISTED)
-                .map(({ order, total, amount = '', invoiceTotal, causes }) => [
-                  order,
-                  total === undefined ? amount : number(total),
-                  invoiceTotal === undefined ? word('none') : number(invoiceTotal),
-                  total === undefined || invoiceTotal === undefined
-                    ? ''
-                    : number(String(BigInt(invoiceTotal) - BigInt(total))),
-                  causes.map(code => FINDINGS[code].means[language]).join(' '),
-                ]),
-            },
-            paragraphs: more(differences.length, LISTED),
-          },
-        ]),
+    summary,
+    ...(findings.length === 0 ? [] : [toDo]),
+    ...compared('differences', differences, ['order', 'inShop', 'invoice', 'difference', 'cause']),
+    ...compared('equal', equal, ['order', 'inShop', 'invoice']),
     {
       heading: word('statuses'),
-      table: {
-        headings: [word('status'), word('orders'), word('becomes')],
-        rows: report.statuses.map(({ status, name, orders: count, isInvoiced }) => [
-          name === status ? status : `${name} (${status})`,
-          number(count),
-          word(isInvoiced ? 'yes' : 'no'),
+      ...table(
+        ['status', 'orders', 'becomes'],
+        report.statuses.map(({ status, name, orders, isInvoiced }) => [
+          ...[named(status, name), number(orders), word(isInvoiced ? 'yes' : 'no')],
         ]),
-      },
+      ),
     },
     {
       heading: word('payments'),
-      table: {
-        headings: [word('gateway'), word('method'), word('orders')],
-        rows: report.payments.map(({ gateway, title, method, orders: count }) => [
-          title === '' ? gateway : `${title} (${gateway})`,
-          METHOD_NAMES[method]?.[language] ?? method,
-          number(count),
+      ...table(
+        ['shop', 'accounting', 'orders'],
+        report.payments.map(({ gateway, title, method, orders }) => [
+          ...[named(gateway, title), word(method), number(orders)],
         ]),
-      },
+      ),
     },
     {
       heading: word('tax'),
-      table: {
-        headings: [word('gateway'), word('method')],
-        rows: [
-          [
-            word(report.tax.shop),
-            word('rate', { mode: word(report.tax.accounting), rate: percent(report.tax.rate) }),
-          ],
-        ],
-      },
+      ...table(
+        ['shop', 'accounting'],
+        [[word(tax.shop), word('rate', { mode: word(tax.accounting), rate: number(tax.rate) })]],
+      ),
     },
-    { heading: word('configuration'), listing: settingsFile(report.settings) },
+    { heading: word('settings'), listing: settingsFile(report.settings) },
   ]
 }
-
-const escaped = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
 /** Latin text, such as an address or the name of a product, without the parentheses around it. */
 const LATIN = /(?:\d+ )?[A-Za-z-][!-'*-~]*(?: [!-'*-~]+)*/g

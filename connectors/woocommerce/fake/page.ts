@@ -1,7 +1,6 @@
 import { META_KEY } from '../lib/shop.ts'
+import { escaped } from '../lib/words.ts'
 import type { FakeOrder } from './orders.ts'
-
-const escaped = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
 const rowOf = (order: FakeOrder, notes: readonly { note: string }[]) => {
   const { id, status, total, meta_data } = order

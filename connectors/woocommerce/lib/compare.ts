@@ -60,19 +60,19 @@ export const compareOrders = async (
  * Passes invoiced orders that are missing from a list, and not yet reported, to `enqueue`: deleting an order sends no
  * webhook, and lists leave out the trash.
  *
- * @param ids those of the list, which is complete between the first and the last
+ * @param listed complete for the orders with ids above `after`, up to `last`, that were created after the day `since`
  */
 export const missingOrders = async (
-  ids: readonly number[],
+  { listed, after, last, since }: { listed: ReadonlySet<number>; after: number; last: number; since: string },
   connection: Connection,
   states: Pick<States, 'all'>,
   enqueue: (source: string, order: string) => Promise<void>,
 ): Promise<void> => {
   const { source } = connection.settings
-  const [first, last, listed] = [ids.at(0) ?? 0, ids.at(-1) ?? -1, new Set(ids)]
   for await (const { order, state } of states.all(source)) {
     const id = Number(order)
-    if (id < first || id > last || listed.has(id)) continue
+    const isInvoiced = state.create?.outcome === 'accepted' && state.create.date > since
+    if (!isInvoiced || id <= after || id > last || listed.has(id)) continue
     const isTold = state.attention?.code === 'cancelled' || state.done?.startsWith('cancelled ')
     if (!isTold && decide(state, undefined, connection).attention !== undefined) await enqueue(source, order)
   }

@@ -3,8 +3,8 @@ import {
   paginateGetParametersByPath,
   type SSMClient,
 } from '@aws-sdk/client-ssm'
+import type { Language } from './cases.ts'
 import type { Settings } from './settings.ts'
-import type { Language } from './words.ts'
 
 /** A connected shop, as `relay woo connect` stores it: one parameter for each, encrypted. */
 export type Connection = {

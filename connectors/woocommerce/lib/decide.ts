@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { OrderRequest, Payment } from 'order-relay-store'
 import { type Amount, amountOf, sum } from './amounts.ts'
 import type { Connection } from './connections.ts'
-import { mapOrder, type Problem, paymentOf } from './mapping.ts'
+import { mapOrder, paymentOf } from './mapping.ts'
 import type { Settings } from './settings.ts'
 import { isPaid, type ShopOrder } from './shop-order.ts'
 import { type Attention, attentionKey, type OrderState } from './state.ts'
@@ -38,15 +38,6 @@ const isRefunded = (order: ShopOrder) =>
 const moneyOf = (amount: Amount, { currency }: ShopOrder) =>
   `${(Number(amount) / 1e6).toLocaleString('en', { maximumFractionDigits: 6 })} ${currency}`
 
-const detailOf = (problem: Problem): string =>
-  'item' in problem
-    ? problem.item
-    : 'difference' in problem
-      ? String(problem.difference)
-      : 'currency' in problem
-        ? problem.currency
-        : ''
-
 const refusalOf = ({ create, payment, refund }: OrderState): Attention | undefined => {
   if (create?.outcome === 'refused') return { code: 'create_refused', detail: create.reason }
   if (payment?.outcome === 'refused') return { code: 'payment_refused', detail: payment.reason }
@@ -71,7 +62,7 @@ const createOf = ({ create }: OrderState, order: ShopOrder, settings: Settings):
   const { request: body, problems } = mapOrder(order, settings)
   // Connecting an accounting service that adds tax requires accepting its rounding.
   const problem = problems.find(({ code }) => code !== 'tax_rounding')
-  if (problem !== undefined) return { attention: { code: problem.code, detail: detailOf(problem) } }
+  if (problem !== undefined) return { attention: problem }
   if (body === undefined || create?.body === hashOf(body)) return {}
   return { request: { kind: 'create', body, content: contentOf(order) } }
 }
@@ -128,7 +119,7 @@ export const afterRequest = (
   const isPaidWith = request.body.payment !== undefined && sent.outcome === 'accepted'
   return {
     ...state,
-    create: { ...sent, content: request.content, body: hashOf(request.body) },
+    create: { ...sent, content: request.content, body: hashOf(request.body), date: request.body.date ?? '' },
     ...(isPaidWith && { payment: { outcome: 'accepted' } as const }),
   }
 }

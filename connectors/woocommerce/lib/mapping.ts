@@ -1,26 +1,17 @@
 import type { OrderRequest } from 'order-relay-store'
 import { type Amount, amountOf, rialsOf, sum, timesQuantity, unitPrice } from './amounts.ts'
+import type { CaseCode } from './cases.ts'
 import { mobileOf } from './mobile.ts'
 import { FACTORS, methodOf, type Settings } from './settings.ts'
 import { dayIn, isPaid, type Line, type ShopOrder } from './shop-order.ts'
+import type { Attention } from './state.ts'
 import { totalOf } from './totals.ts'
-
-/** Why an order cannot become an invoice, or only one with another total. Amounts are in rials. */
-export type Problem =
-  | { code: 'currency'; currency: string }
-  | { code: 'no_items' }
-  | { code: 'no_sku'; item: string }
-  | { code: 'bad_quantity'; item: string; quantity: number }
-  | { code: 'bad_amount'; item: string }
-  | { code: 'rows_and_total'; difference: bigint }
-  | { code: 'discount_too_large' }
-  | { code: 'too_large' }
-  | { code: 'tax_rounding'; difference: bigint }
 
 export type Mapped = {
   /** Undefined if the order cannot become an invoice. */
   request?: OrderRequest
-  problems: readonly Problem[]
+  /** Why it cannot, or only become one with another total. Amounts are in rials. */
+  problems: readonly Attention[]
   /** The shop's total and that of the invoice, in rials. */
   total: bigint
   invoiceTotal?: bigint
@@ -28,9 +19,7 @@ export type Mapped = {
   isPhoneOmitted: boolean
 }
 
-const nameOf = ({ name, sku, product_id }: Line) => name || sku || `#${product_id}`
-
-/** An amount with or without its tax, as the accounting's prices are. */
+/** An amount with or without its tax, as the prices of the accounting service are. */
 const chargeOf = (
   { total, total_tax }: { total: string | number; total_tax: string | number },
   { pricesIncludeTax }: Pick<Settings, 'pricesIncludeTax'>,
@@ -69,26 +58,26 @@ const itemOf = (line: Line, amount: bigint, before: bigint) => {
   }
 }
 
-const problemsOf = ({ line_items }: ShopOrder): Problem[] => [
-  ...(line_items.length === 0 ? [{ code: 'no_items' } as const] : []),
-  ...line_items.flatMap((line): Problem[] => {
-    const item = nameOf(line)
-    if (line.quantity <= 0) return [{ code: 'bad_quantity', item, quantity: line.quantity }]
-    if (amountOf(line.total) < 0n) return [{ code: 'bad_amount', item }]
-    return line.sku === '' ? [{ code: 'no_sku', item }] : []
-  }),
-]
+const problemsOf = ({ line_items }: ShopOrder): Attention[] => {
+  if (line_items.length === 0) return [{ code: 'no_items', detail: '' }]
+  return line_items.flatMap((line): Attention[] => {
+    const detail = line.name || line.sku || `#${line.product_id}`
+    if (line.quantity <= 0) return [{ code: 'bad_quantity', detail }]
+    if (amountOf(line.total) < 0n) return [{ code: 'bad_amount', detail }]
+    return line.sku === '' ? [{ code: 'no_sku', detail }] : []
+  })
+}
 
 /**
  * The create request of a shop's order. Coupons are in the totals of items already. Shipping and fees are one amount;
- * negative fees are the discount of the order. With an accounting whose prices include tax, the invoice total is the
+ * negative fees are the discount of the order. If its prices include tax, the invoice total is the
  * shop's: what rounding leaves over is put on the largest row. Pure.
  */
 export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {
   const factor = FACTORS[order.currency]
   const isPhoneOmitted = order.billing.phone !== '' && mobileOf(order.billing.phone) === undefined
   if (factor === undefined)
-    return { problems: [{ code: 'currency', currency: order.currency }], total: 0n, isPhoneOmitted }
+    return { problems: [{ code: 'currency', detail: order.currency }], total: 0n, isPhoneOmitted }
   const total = rialsOf(amountOf(order.total), factor)
   const problems = problemsOf(order)
   if (problems.length > 0) return { problems, total, isPhoneOmitted }
@@ -99,7 +88,9 @@ export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {
   const shipping = rials(sum([...shippings, ...fees.filter(fee => fee > 0n)]))
   const discount = rials(-sum(fees.filter(fee => fee < 0n)))
   const amounts = order.line_items.map(line => rials(chargeOf(line, settings)))
-  const refused = (problem: Problem): Mapped => ({ problems: [problem], total, isPhoneOmitted })
+  const refused = (code: CaseCode, detail = ''): Mapped => ({
+    ...{ problems: [{ code, detail }], total, isPhoneOmitted },
+  })
 
   if (settings.pricesIncludeTax) {
     const difference = total - (sum(amounts) + shipping - discount)
@@ -107,17 +98,17 @@ export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {
     const corrected = (amounts[largest] ?? 0n) + difference
     const rounding = roundingOf(order, factor, settings.decimals)
     if (difference > rounding || difference < -rounding || corrected < 0n)
-      return refused({ code: 'rows_and_total', difference })
+      return refused('rows_and_total', String(difference))
     amounts[largest] = corrected
   }
-  if (discount > sum(amounts)) return refused({ code: 'discount_too_large' })
+  if (discount > sum(amounts)) return refused('discount_too_large')
   const items = order.line_items.map((line, index) => {
     const { subtotal, subtotal_tax } = line
     const before = rials(chargeOf({ total: subtotal, total_tax: subtotal_tax }, settings))
     return itemOf(line, amounts[index] ?? 0n, before)
   })
   if (![total, shipping, discount, ...items.map(({ unit_price }) => BigInt(unit_price))].every(isSafe))
-    return refused({ code: 'too_large' })
+    return refused('too_large')
 
   const mobile = mobileOf(order.billing.phone)
   const name = `${order.billing.first_name} ${order.billing.last_name}`.trim()
@@ -135,7 +126,7 @@ export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {
   const difference = invoiceTotal - total
   return {
     request,
-    problems: difference === 0n ? [] : [{ code: 'tax_rounding', difference }],
+    problems: difference === 0n ? [] : [{ code: 'tax_rounding', detail: String(difference) }],
     ...{ total, invoiceTotal, isPhoneOmitted },
   }
 }

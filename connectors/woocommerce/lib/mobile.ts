@@ -1,10 +1,5 @@
-const ZEROS = ['۰', '٠'] as const
-
-const latinDigits = (text: string) =>
-  text.replace(/[۰-۹٠-٩]/g, digit => {
-    const zero = ZEROS.find(each => digit >= each && digit.charCodeAt(0) - each.charCodeAt(0) < 10)
-    return String(digit.charCodeAt(0) - (zero ?? digit).charCodeAt(0))
-  })
+/** Persian and Arabic digits have their value in their last four bits. */
+const latinDigits = (text: string) => text.replace(/[۰-۹٠-٩]/g, digit => String(digit.charCodeAt(0) & 0b1111))
 
 /**
  * The local form (`09123456789`) of a mobile number as customers type it: with `0098`, `98` or `+98`, Persian digits,

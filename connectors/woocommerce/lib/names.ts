@@ -10,23 +10,20 @@ export const namesOf = (stage: string) => {
 /** The index of the orders that need attention. */
 export const NEEDS_INDEX = 'needs'
 
+const keys = (hash: string, range: string) => [
+  { AttributeName: hash, KeyType: 'HASH' as const },
+  { AttributeName: range, KeyType: 'RANGE' as const },
+]
+
 /** The keys of the table and of its index, as in serverless.yml. */
 export const TABLE_SCHEMA = {
-  AttributeDefinitions: (['source', 'order', 'needs', 'since'] as const).map(AttributeName => ({
-    AttributeName,
-    AttributeType: 'S' as const,
+  AttributeDefinitions: ['source', 'order', 'needs', 'since'].map(AttributeName => ({
+    ...{ AttributeName, AttributeType: 'S' as const },
   })),
-  KeySchema: [
-    { AttributeName: 'source', KeyType: 'HASH' as const },
-    { AttributeName: 'order', KeyType: 'RANGE' as const },
-  ],
+  KeySchema: keys('source', 'order'),
   GlobalSecondaryIndexes: [
     {
-      IndexName: NEEDS_INDEX,
-      KeySchema: [
-        { AttributeName: 'needs', KeyType: 'HASH' as const },
-        { AttributeName: 'since', KeyType: 'RANGE' as const },
-      ],
+      ...{ IndexName: NEEDS_INDEX, KeySchema: keys('needs', 'since') },
       Projection: { ProjectionType: 'ALL' as const },
     },
   ],

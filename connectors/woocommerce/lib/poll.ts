@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 /** How far back the nightly comparison reads, which also finds changes that leave the date of an order. */
 const COMPARED_DAYS = 30
 
-/** A night begins at this hour, in the time zone of the accounting. */
+/** A night begins at this hour, in the time zone of the accounting service. */
 const NIGHT_HOUR = 3
 
 /** After this time a comparison continues with the next run, which may be two minutes away, in milliseconds. */
@@ -61,21 +61,32 @@ export const poller = ({ connections, states, openShop, enqueue, now, log, onErr
     log('shop polled', { source, ...changed })
 
     const night = dayIn(timeZone, at(started - NIGHT_HOUR * 3_600_000).slice(0, 19))
-    const [compared, reached] = ((await states.cursor(source, 'compare')) ?? '').split(' ')
+    // The night, the next page or "all", and the last order before that page.
+    const [compared, reached, before] = ((await states.cursor(source, 'compare')) ?? '').split(' ')
     if (compared === night && reached === 'all') return
-    const first = compared === night ? Number(reached) : 1
-    const revived = first === 1 ? await reviveWebhooks(shop, connection) : []
-    const to = Date.parse(night)
-    const orders = shop.orders(new Date(to - COMPARED_DAYS * DAY_MS), new Date(to), ORDER_FIELDS, first)
+    const isContinued = compared === night
+    const first = isContinued ? Number(reached) : 1
+    const revived = isContinued ? [] : await reviveWebhooks(shop, connection)
+    const from = new Date(Date.parse(night) - COMPARED_DAYS * DAY_MS)
     let isOver = false
-    const pages = pagesUntil(orders, () => {
+    // `before` is exclusive, to the second.
+    const pages = pagesUntil(shop.orders(from, new Date(started + 1000), ORDER_FIELDS, first), () => {
       isOver = now() - started > COMPARING_MS
       return isOver
     })
     const ids: number[] = []
     const all = await compareOrders(pages, connection, { ...found, onOrder: id => ids.push(id) })
-    await missingOrders(ids, connection, states, found.enqueue)
-    await states.moveCursor(source, 'compare', `${night} ${isOver ? first + all.read / PAGE : 'all'}`)
+    const last = ids.at(-1) ?? 0
+    const range = {
+      ...{ listed: new Set(ids), after: isContinued ? Number(before) : 0 },
+      ...{
+        last: isOver ? last : Number.POSITIVE_INFINITY,
+        since: dayIn(timeZone, from.toISOString().slice(0, 19)),
+      },
+    }
+    await missingOrders(range, connection, states, found.enqueue)
+    const next = isOver ? `${first + all.read / PAGE} ${last}` : 'all'
+    await states.moveCursor(source, 'compare', `${night} ${next}`)
     log('shop compared', { source, ...all, isOver, revivedWebhooks: revived.map(({ topic }) => topic) })
   }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { parse, stringify } from 'yaml'
+import { rials } from './cases.ts'
 
 /** Rials per unit of the currencies that Persian shops use. */
 export const FACTORS: Readonly<Record<string, number>> = { IRR: 1, IRT: 10, IRHR: 1000, IRHT: 10_000 }
@@ -12,7 +13,7 @@ const METHOD_OF: Readonly<Record<string, Method>> = { bacs: 'transfer', cheque: 
 
 export const methodOf = (gateway: string): Method => METHOD_OF[gateway] ?? 'online'
 
-/** Statuses of the accounting that the shop can show with statuses of its own. */
+/** Statuses of the accounting service that the shop can show with its own statuses. */
 const SHOWN = ['needs_review', 'invoiced', 'paid', 'refunded'] as const
 
 /** Setting these would refund the customer, restock the items, or hide the order. */
@@ -34,15 +35,15 @@ const settings = v.strictObject({
   /** Decimals of the shop's prices, which bound what may be missing to an order's total. */
   decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(6)),
   timeZone: v.pipe(v.string(), v.check(isTimeZone, 'must be a time zone, such as Asia/Tehran')),
-  /** The accounting's tax rate in percent. */
+  /** The tax rate of the accounting service in percent. */
   taxRate: v.pipe(v.number(), v.minValue(0), v.maxValue(100)),
-  /** Whether the accounting's prices include tax. */
+  /** Whether prices in the accounting service include tax. */
   pricesIncludeTax: v.boolean(),
   /** The statuses of orders that become invoices. */
   statuses: v.pipe(v.array(v.string()), v.minLength(1, 'must name at least one status')),
-  /** The accounting's payment method by the shop's. */
+  /** The payment method in the accounting service for each method of the shop. */
   payments: v.record(v.string(), v.picklist(METHODS, `must be one of ${METHODS.join(', ')}`)),
-  /** The shop's status by the accounting's; others are not changed. */
+  /** The shop's status for a status of the accounting service; others are not changed. */
   shopStatuses: v.optional(
     v.record(
       v.picklist(SHOWN, `must be one of ${SHOWN.join(', ')}`),
@@ -63,16 +64,16 @@ export const DEFAULTS = {
 } satisfies Partial<Settings>
 
 const COMMENTS: Readonly<Record<string, string>> = {
-  source: 'The source of the shop in stores.yml.',
-  currency: `The currency of the shop's orders: ${Object.entries(FACTORS)
-    .map(([code, factor]) => `${code} (${factor.toLocaleString('en')} rials)`)
+  source: 'Source of the shop in stores.yml.',
+  currency: `Currency of the shop: ${Object.entries(FACTORS)
+    .map(([code, factor]) => `${code} (${rials(BigInt(factor), 'en')})`)
     .join(', ')}.`,
-  decimals: "Decimals of the shop's prices.",
-  timeZone: "The accounting's time zone: dates are days there.",
-  taxRate: "The accounting's tax rate, in percent, and whether its prices include tax.",
-  statuses: 'Orders with these statuses become invoices.',
-  payments: `The accounting's payment method (${METHODS.join(', ')}) for each of the shop's.`,
-  shopStatuses: `The status that an order of the shop gets with each of the accounting's (${SHOWN.join(', ')}), such as paid: completed. {} changes none.`,
+  decimals: 'Number of decimals of the prices in the shop.',
+  timeZone: 'Time zone of the accounting service, for the dates of invoices.',
+  taxRate: 'Tax rate of the accounting service in percent, and whether its prices include tax.',
+  statuses: 'Statuses of orders that become invoices.',
+  payments: `Payment method in the accounting service (${METHODS.join(', ')}) for each method of the shop.`,
+  shopStatuses: `Status that an order gets in the shop for a status in the accounting service (${SHOWN.join(', ')}), such as paid: completed. {} changes none.`,
 }
 
 /** The file that `relay woo check` writes, with comments. */

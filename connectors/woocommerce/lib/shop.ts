@@ -8,7 +8,7 @@ export const PAGE = 100
 
 const TIMEOUT_MS = 30_000
 
-/** The key of the metadata with the state of an order in the accounting. */
+/** The key of the metadata with the state of an order in the accounting service. */
 export const META_KEY = '_order_relay'
 
 /** The shop answered with an error, or not at all. */
@@ -23,13 +23,17 @@ export class ShopError extends Error {
 
   constructor(
     message: string,
-    details: { [Name in 'status' | 'code' | 'retryAfter']?: ShopError[Name] },
-    options?: ErrorOptions,
+    {
+      status,
+      code,
+      retryAfter,
+      cause,
+    }: ErrorOptions & Partial<Pick<ShopError, 'status' | 'code' | 'retryAfter'>>,
   ) {
-    super(message, options)
-    this.status = details.status
-    this.code = details.code
-    this.retryAfter = details.retryAfter
+    super(message, { cause })
+    this.status = status
+    this.code = code
+    this.retryAfter = retryAfter
   }
 }
 
@@ -110,19 +114,16 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch(cause => {
-      throw new ShopError(`Cannot reach the shop ${base.origin}`, {}, { cause })
+      throw new ShopError(`Cannot reach the shop ${base.origin}`, { cause })
     })
     const text = await response.text()
     const json = jsonOf(text)
     if (response.ok && json !== undefined) return { json, headers: response.headers }
     const { status } = response
     const { code, message } = v.is(errorOf, json) ? json : { code: undefined, message: 'no JSON' }
-    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
-    throw new ShopError(`Cannot ${method} ${path}: the shop answered ${status}: ${message}`, {
-      status,
-      code,
-      ...(retryAfter > 0 && { retryAfter }),
-    })
+    const retryAfter = Number(response.headers.get('retry-after')) || undefined
+    const failure = `Cannot ${method} ${path}: the shop answered ${status}: ${message}`
+    throw new ShopError(failure, { status, code, retryAfter })
   }
 
   const get = async (path: string, query?: Query) => (await request('GET', path, query)).json

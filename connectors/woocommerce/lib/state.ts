@@ -1,5 +1,5 @@
 import type { FeedMessage, OrderResult } from 'order-relay-store'
-import type { Problem } from './mapping.ts'
+import type { CaseCode } from './cases.ts'
 
 /** What was sent of a kind of request, and what became of it. `accepted` requests are the relay's to carry out. */
 type Sent =
@@ -8,21 +8,18 @@ type Sent =
   | { outcome: 'refused'; reason: string }
 
 /**
- * Somebody has to act. A code that concerns an amount has it as its detail, so that a second partial refund is another
+ * What needs attention. A code that concerns an amount has it as its detail, so that a second partial refund is another
  * case.
  */
-export type Attention =
-  | { code: Problem['code']; detail: string }
-  | { code: 'create_refused' | 'payment_refused' | 'refund_refused'; detail: string }
-  | { code: 'edited' | 'cancelled' | 'partial_refund' | 'relay_waits'; detail: string }
+export type Attention = { code: CaseCode; detail: string }
 
 /** What the connector remembers of an order. */
 export type OrderState = {
-  /** The content of the order and the body of the create that was last sent, hashed. */
-  create?: Sent & { content: string; body: string }
+  /** Of the create that was last sent: the content of the order and the body, hashed, and the day of the order. */
+  create?: Sent & { content: string; body: string; date: string }
   payment?: Sent
   refund?: Sent
-  /** The accounting's order, from the latest message of the relay's feed. */
+  /** The order in the accounting service, from the latest message of the relay's feed. */
   result?: Pick<OrderResult, 'status' | 'invoice_number' | 'receipt_number' | 'return_number' | 'error'>
   /** Of the latest message of the feed. */
   version: number
@@ -31,7 +28,7 @@ export type OrderState = {
   /** The notes that are in the shop. */
   notes: readonly string[]
   attention?: Attention
-  /** The accounting's status that the status of the shop's order was set to. */
+  /** The status of the accounting service for which the shop's status was set. */
   shown?: string
   /** Sent although it was created before the shop was connected. */
   isImported?: true
@@ -65,7 +62,7 @@ export const withMessage = (state: OrderState, message: FeedMessage): OrderState
   if (message.event === 'order.rejected') {
     const refused = { outcome: 'refused', reason: refusalOf(message.data) } as const
     if (request === 'create')
-      return { ...others, create: { content: '', body: '', ...state.create, ...refused } }
+      return { ...others, create: { content: '', body: '', date: '', ...state.create, ...refused } }
     return request === 'withdrawal' ? others : { ...others, [request]: refused }
   }
   if (message.event === 'order.waiting') return { ...others, waits: refusalOf(message.data) }

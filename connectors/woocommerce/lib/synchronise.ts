@@ -67,7 +67,7 @@ const tell = async (
 }
 
 /**
- * Synchronises one order: reads it, sends what follows to the relay, and tells the shop what the accounting did. The
+ * Synchronises one order: reads it, sends what follows to the relay, and tells the shop the result. The
  * events of an order must not overlap: the queue's message group is the order.
  *
  * Requests are sent before the state is saved, and the shop is written before it remembers the notes: a crash repeats

@@ -3,11 +3,10 @@ import { startSandbox } from 'order-relay-sandbox'
 import { sandboxAccounting } from '../check/accounting.ts'
 import { type CheckReport, checkShop } from '../check/check.ts'
 import { pageOf, sectionsOf } from '../check/report.ts'
-import { FINDINGS } from '../check/texts.ts'
 import { type FakeShop, type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
+import { attentionTexts, CASES, caseText, causeText, LANGUAGES, rials } from '../lib/cases.ts'
 import { readSettings, type Settings, settingsFile } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
-import { LANGUAGES } from '../lib/words.ts'
 
 const DAY = 86_400_000
 
@@ -54,11 +53,14 @@ describe('a check of a shop', () => {
     expect(report).toMatchObject({
       orders: 102,
       invoices: 101,
-      equal: 101,
       canConnect: true,
       differences: [],
     })
     expect(report.findings).toEqual([])
+    expect(report.equal).toHaveLength(101)
+    expect(report.equal[0]).toEqual({
+      ...{ order: '1000', amount: '110000 IRR', total: '110000', invoiceTotal: '110000', causes: [] },
+    })
     expect(report.total).toBe(String(101 * 110_000))
     expect(report.invoiceTotal).toBe(report.total)
     expect(report.payments).toContainEqual({
@@ -94,7 +96,6 @@ describe('a check of a shop', () => {
       shared_sku: 'problem 1',
       rows_and_total: 'problem 1',
       tax_differs: 'note 1',
-      phone_omitted: 'note 1',
       partial_refund: 'note 1',
       unmapped_status: 'note 1',
       no_customer: 'problem 2',
@@ -109,10 +110,11 @@ describe('a check of a shop', () => {
     const withTax = await checked(fake => fake.create({ items: [{ sku: 'SKU-1', ...taxed }] }), {
       accounting: { pricesIncludeTax: false, taxRate: 10 },
     })
-    expect(withTax).toMatchObject({ equal: 1, canConnect: false })
+    expect(withTax).toMatchObject({ equal: [{ order: '1000' }], canConnect: false })
     expect(levelsOf(withTax)).toMatchObject({ prices_exclude_tax: 'stop 1' })
+    expect(JSON.stringify(sectionsOf(withTax, 'en'))).not.toContain('(and')
     const inDollars = await checked(fake => fake.create(), { currency: 'USD' })
-    expect(inDollars).toMatchObject({ equal: 0, canConnect: false })
+    expect(inDollars).toMatchObject({ equal: [], canConnect: false })
     expect(levelsOf(inDollars)).toEqual({ shop_currency: 'stop 1' })
   })
 
@@ -121,26 +123,58 @@ describe('a check of a shop', () => {
       fake.create({ items: [{ sku: 'SKU-1', ...taxed }] })
       fake.create({ currency: 'USD', items: [{ sku: 'SKU-1', total: '25' }] })
     })
-    expect(report).toMatchObject({ orders: 2, invoices: 1, equal: 1, total: '110000', canConnect: true })
+    expect(report).toMatchObject({
+      orders: 2,
+      invoices: 1,
+      equal: [{ order: '1000' }],
+      total: '110000',
+      canConnect: true,
+    })
     expect(levelsOf(report)).toEqual({ currency: 'problem 1' })
     expect(report.findings[0]?.examples).toEqual(['1001: USD'])
-    expect(report.differences).toEqual([
-      { order: '1001', total: undefined, amount: '25 USD', invoiceTotal: undefined, causes: ['currency'] },
-    ])
+    expect(report.differences).toEqual([{ order: '1001', amount: '25 USD', causes: ['currency'] }])
     expect(pageOf(report, 'en')).toContain('<td>25 USD</td>')
     expect(pageOf(report, 'fa')).toContain('<td><bdi>25 USD</bdi></td>')
+  })
+
+  test('lists each invoice beside the total of its order, in the currency of the shop and in rials', async () => {
+    const report = await checked(
+      fake => fake.create({ items: [{ sku: 'SKU-1', total: '1500', total_tax: '150' }] }),
+      {
+        currency: 'IRT',
+      },
+    )
+    const equal = sectionsOf(report, 'en').find(({ heading }) => heading.startsWith('Invoices'))
+    expect(equal?.table?.rows).toEqual([['1000', '16,500 (1650 IRT)', '16,500']])
+  })
+
+  test('names another tax rate as the cause of another total', async () => {
+    const report = await checked(fake => fake.create({ items: [{ sku: 'SKU-1', ...taxed }] }), {
+      accounting: { pricesIncludeTax: false, taxRate: 9 },
+    })
+    expect(report.differences).toMatchObject([
+      { total: '110000', invoiceTotal: '109000', causes: ['tax_differs'] },
+    ])
   })
 
   test.each<['included' | 'excluded' | 'off', string]>([
     ['included', 'prices include tax'],
     ['excluded', 'prices exclude tax'],
-    ['off', 'taxes are switched off'],
+    ['off', 'taxes are turned off'],
   ])("names the shop's tax mode (%s) beside that of the accounting", async (taxes, words) => {
     const accounting = { pricesIncludeTax: true, taxRate: 9 }
     const report = await checked(() => undefined, { taxes, accounting })
     expect(report.tax).toEqual({ shop: taxes, accounting: 'included', rate: 9 })
     const section = sectionsOf(report, 'en').find(({ heading }) => heading === 'Tax')
-    expect(section?.table?.rows).toEqual([[words, 'prices include tax, 9 %']])
+    expect(section?.table?.rows).toEqual([[words, 'prices include tax, 9%']])
+  })
+
+  test('sends the invoice of an order with a landline number to the default customer', async () => {
+    const report = await checked(fake =>
+      fake.create({ phone: '02112345678', items: [{ sku: 'SKU-1', ...taxed }] }),
+    )
+    expect(report).toMatchObject({ equal: [{ order: '1000' }], differences: [] })
+    expect(levelsOf(report)).toEqual({ phone_omitted: 'note 1' })
   })
 
   test('reads any number of orders by id, although new ones arrive meanwhile', async () => {
@@ -165,11 +199,21 @@ describe('a report', () => {
     },
   )
 
-  test('has different words in both languages for every finding', () => {
-    for (const { means, action } of Object.values(FINDINGS)) {
-      expect(means.fa).toMatch(/[\u0600-\u06ff]/)
-      expect(action.fa).toMatch(/[\u0600-\u06ff]/)
-    }
+  test.each(Object.entries(CASES))('says of %s what is the case, and what to do', (_, texts) => {
+    expect(texts.en).toMatch(/^[A-Z][^.]*\. [A-Z][^.]*\.$/)
+    expect(texts.fa).toMatch(/^[\u0600-\u06ff][^.]*\. [\u0600-\u06ff][^.]*\.$/)
+  })
+
+  test('names what a text concerns after its first sentence, and amounts with their unit', () => {
+    expect(caseText('no_sku', 'Hat, Shirt', 'en')).toBe(
+      'A product has no SKU (Hat, Shirt). Enter its code from the accounting service as the SKU.',
+    )
+    expect(causeText('no_sku', 'en')).toBe('A product has no SKU.')
+    expect(attentionTexts({ code: 'rows_and_total', detail: '-1' }).en).toMatch(/total \(-1 rial\)\. Open/)
+    expect(attentionTexts({ code: 'edited', detail: '0a1b2c' }).en).not.toContain('0a1b2c')
+    expect([rials('1', 'en'), rials('5000', 'en'), rials('5000', 'fa')]).toEqual([
+      ...['1 rial', '5,000 rials', '۵٬۰۰۰ ریال'],
+    ])
   })
 })
 

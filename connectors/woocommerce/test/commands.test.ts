@@ -93,6 +93,13 @@ const connect = (settings: string, more: Record<string, string> = {}) =>
     environment: { ...environment, ...more },
   })
 
+test('the connector does not start without the local stack, and says so', async () => {
+  const { ports } = local.stack()
+  await expect(startConnector({ ports, dataDir: folder('nowhere'), port: 0 })).rejects.toThrow(
+    'Cannot start the connector: the local stack has never run',
+  )
+})
+
 describe('a shop', () => {
   test('is checked: the report and the settings for connect are written, and nothing in the shop', async () => {
     age = 600_000
@@ -126,7 +133,10 @@ describe('a shop', () => {
     expect(shop.webhooks.list().map(({ status }) => status)).toEqual(Array(4).fill('active'))
     expect([(await parameters()).length, (await keysOf()).length]).toEqual([1, 1])
     ;[connection] = await parameters()
-    expect((await local.relay(['doctor'], { environment })).out).toContain(shop.url)
+    const { out: findings } = await local.relay(['doctor'], { environment })
+    expect(findings).toContain(shop.url)
+    // The first poll is due within two minutes.
+    expect(findings).not.toContain('should read it every two minutes')
     const { code, out } = await woo('list')
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^${SOURCE} +${shop.url} +4 `, 'm'))])
   })
@@ -140,7 +150,7 @@ describe('a shop', () => {
   test('lists an order that needs attention until it is done', async () => {
     const { id } = shop.create({ items: [{ ...ITEM, sku: null, name: 'Hat' }] })
     await until(async () => (await woo('list')).code === 1)
-    expect((await woo('list')).out).toContain(`"Hat" has no SKU: enter the accounting's product code`)
+    expect((await woo('list')).out).toContain('A product has no SKU (Hat). Enter its code')
     expect(await woo('done', SOURCE, String(id))).toMatchObject({ code: 0 })
     expect(await woo('list')).toMatchObject({ code: 0 })
     expect((await woo('done', SOURCE, String(id))).err).toContain('it needs no attention')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { READ_ONLY } from '../fake/http.ts'
 import { mapOrder } from '../lib/mapping.ts'
+import { poller } from '../lib/poll.ts'
 import { createShop } from '../lib/shop.ts'
 import type { ShopOrder } from '../lib/shop-order.ts'
 import { type Connector, served, startConnector } from './connector.ts'
@@ -83,19 +84,69 @@ test('a signed error about an order that is gone is accepted, so that the webhoo
   expect([connector.events, shop.webhooks.get(webhook)?.status]).toEqual([[], 'active'])
 })
 
-test.each<[string, (id: number) => unknown]>([
-  ['deleted', id => connector.shop.delete(id)],
-  ['in the trash', id => connector.shop.trash(id)],
-])('an invoiced order that is %s is in no list: the nightly comparison finds it, once', async (_, lose) => {
-  const [, id] = [await ordered(), await ordered(), await ordered()]
-  await connector.poll(DAY)
+test.each<[string, (shop: Connector['shop'], id: number) => unknown, number, number]>([
+  ['the first one, deleted', (shop, id) => shop.delete(id), 0, 3],
+  ['one in between, deleted', (shop, id) => shop.delete(id), 1, 3],
+  ['one in between, in the trash', (shop, id) => shop.trash(id), 1, 3],
+  ['the latest, deleted', (shop, id) => shop.delete(id), 2, 3],
+  ['the only one, deleted', (shop, id) => shop.delete(id), 0, 1],
+])(
+  'the nightly comparison finds an invoiced order that left the shop, once: %s',
+  async (_, lose, lost, orders) => {
+    await using connector = await startConnector()
+    const ids = Array.from({ length: orders }, () => connector.shop.create({ items: [ITEM] }).id)
+    const id = ids[lost] ?? 0
+    ids.forEach(connector.hint)
+    await connector.settle()
+    await connector.poll(DAY)
+    await connector.settle()
+    lose(connector.shop, id)
+    expect(await connector.poll()).toEqual([])
+    expect(await connector.poll(DAY)).toEqual([String(id)])
+    await connector.settle()
+    expect((await connector.state(id)).attention?.code).toBe('cancelled')
+    expect(await connector.poll(DAY)).toEqual([])
+  },
+)
+
+test('a comparison that continues with the next run finds an order that was deleted between its pages', async () => {
+  await using connector = await startConnector()
+  const { shop, connection } = connector
+  const ids = Array.from({ length: 150 }, () => shop.create({ items: [ITEM] }).id)
+  const id = ids[100] ?? 0
+  connector.hint(id)
   await connector.settle()
-  lose(id)
-  expect(await connector.poll()).toEqual([])
-  expect(await connector.poll(DAY)).toEqual([String(id)])
+  shop.delete(id)
+  const queued: string[] = []
+  // Noon of the next day; each look at the clock takes longer than a run may compare.
+  let time = (Math.ceil(Date.now() / DAY) + 0.5) * DAY
+  const poll = poller({
+    states: connector.states,
+    connections: { all: async () => [{ ...connection, since: '9999-01-01' }] },
+    openShop: each => createShop(each.shop),
+    enqueue: async ({ order }) => {
+      queued.push(order)
+    },
+    now: () => {
+      time += 130_000
+      return time
+    },
+    log: () => undefined,
+    onError: () => undefined,
+  })
+  await poll()
+  expect(queued).toEqual([])
+  await poll()
+  expect(queued).toEqual([String(id)])
+})
+
+test('the nightly comparison leaves out orders that are older than its month', async () => {
+  await using connector = await startConnector()
+  const { id } = connector.shop.create({ items: [ITEM] })
+  connector.hint(id)
   await connector.settle()
-  expect((await connector.state(id)).attention?.code).toBe('cancelled')
-  expect(await connector.poll(DAY)).toEqual([])
+  connector.shop.delete(id)
+  expect(await connector.poll(40 * DAY)).toEqual([])
 })
 
 test('deleted refunds announce nothing: the nightly comparison takes the order off the list', async () => {

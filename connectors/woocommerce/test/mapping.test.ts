@@ -117,7 +117,7 @@ describe('an order that fits no invoice is a problem', () => {
     const items = [1, 2, 3].map(index => ({ sku: `S${index}`, total: '5', total_tax: '0.5' }))
     expect(map({ items, total: '17' }, { pricesIncludeTax: false })).toMatchObject({
       invoiceTotal: 18n,
-      problems: [{ code: 'tax_rounding', difference: 1n }],
+      problems: [{ code: 'tax_rounding', detail: '1' }],
     })
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { attentionTexts } from '../lib/cases.ts'
 import { readSettings, settingsFile } from '../lib/settings.ts'
 import { META_KEY } from '../lib/shop.ts'
-import { attentionTexts } from '../lib/words.ts'
 import { type Connector, startConnector } from './connector.ts'
 
 const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
@@ -41,7 +41,7 @@ describe('an order of the shop', () => {
       receipt_number: expect.any(Number),
     })
     expect(notesOf(connector, id)).toEqual([
-      expect.stringMatching(/^Accounting: payment registered, invoice \d+, receipt \d+\.$/),
+      expect.stringMatching(/^Accounting service: payment registered, invoice \d+, receipt \d+\.$/),
     ])
   })
 
@@ -64,7 +64,7 @@ describe('an order of the shop', () => {
     await connector.panel('PUT', 'settings', { automaticFinalization: false })
     const id = await ordered(connector)
     expect(metaOf(connector, id)).toMatchObject({ status: 'needs_review' })
-    expect(notesOf(connector, id)[0]).toMatch(/^Accounting: the invoice waits for an accountant/)
+    expect(notesOf(connector, id)[0]).toMatch(/^Accounting service: the invoice needs review/)
     await connector.panel('PUT', 'settings', { automaticFinalization: true })
     await connector.panel('POST', `orders/${id}/retry?source=shop`)
     await connector.follow(String(id))
@@ -101,7 +101,7 @@ describe('lists orders that need attention, notes them in the shop, and refunds 
   test('an item without an SKU, until it has one', async () => {
     const id = await ordered(connector, { items: [{ ...ITEM, sku: null, name: '<script>' }] })
     expect(notesOf(connector, id)).toEqual([
-      '&#34;&#60;script&#62;&#34; has no SKU: enter the accounting&#39;s product code as its SKU.',
+      'A product has no SKU (&#60;script&#62;). Enter its code from the accounting service as the SKU.',
     ])
     connector.shop.sql(id, {
       line_items: connector.shop.order(id).line_items.map(line => ({ ...line, sku: 'SKU-1' })),
@@ -181,7 +181,7 @@ test('notes a second partial refund separately, and a refund of nothing not at a
     await connector.settle()
   }
   expect(notesOf(connector, id).slice(0, -1)).toEqual(
-    ['30,000', '10,000'].map(amount => expect.stringContaining(`${amount} IRR of the order was refunded`)),
+    ['30,000', '10,000'].map(amount => expect.stringContaining(`was refunded (${amount} IRR)`)),
   )
 })
 

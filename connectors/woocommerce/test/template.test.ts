@@ -1,128 +1,37 @@
-import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
-import { answerCalls, callsOf, recordingCalls } from '@order-relay/test-support/calls.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { copyProject } from '@order-relay/test-support/project.ts'
 import type { Template } from '../../../test/deploy/packaged.ts'
 import { resourcePolicyViolations } from '../../../test/deploy/policies.ts'
-import {
-  ACCOUNT,
-  arn,
-  ofType,
-  REGION,
-  type Resolved,
-  type Resource,
-  resolved,
-} from '../../../test/deploy/resolve.ts'
+import { arn, ofType, resolved, STAGE } from '../../../test/deploy/resolve.ts'
 import { rightsOf } from '../../../test/deploy/rights.ts'
 import { must, serverless } from '../../../test/deploy/serverless.ts'
 import type { AwsCall } from '../../../test/deploy/use.ts'
-import { startFakeShop } from '../fake/shop.ts'
-import { type Connection, connectionId } from '../lib/connections.ts'
 import { namesOf, TABLE_SCHEMA } from '../lib/names.ts'
 import { PATHS } from '../lib/receiver.ts'
-import { DEFAULTS } from '../lib/settings.ts'
+import { BOUNDARY, policyViolations, storedPolicies } from './policies.ts'
+import { callsOfLambda, functionOf, recordUses } from './uses.ts'
 
-const STAGE = 'crash'
 const NAMES = namesOf(STAGE)
 const FUNCTIONS = ['Receiver', 'Sync', 'Poll'] as const
-const SOURCE = 'shop'
-const WEBHOOK = { id: 1000 }
 
 const folder = useFolder()
+const stored = storedPolicies()
+let policies = stored
 let template: Template
 let uses: Readonly<Record<(typeof FUNCTIONS)[number], readonly AwsCall[]>>
 
-const functionOf = ({ resources }: Resolved, name: string): Resource => {
-  const found = resources.find(({ id }) => id === `${name}LambdaFunction`)
-  if (found === undefined) throw new Error(`Cannot find the function ${name}: it is not in the template`)
-  return found
-}
-
-/** What Lambda does with a function's role. */
-const callsOfLambda = (stack: Resolved, name: string): AwsCall[] => {
-  const { arn: self, name: full } = functionOf(stack, name)
-  const queues = ofType(stack, 'AWS::Lambda::EventSourceMapping').flatMap(({ Properties }) =>
-    Properties.FunctionName === self ? [Properties.EventSourceArn] : [],
-  )
-  const stream = arn('logs', `log-group:/aws/lambda/${full}:log-stream:1`)
-  return [
-    ...queues.flatMap(resource =>
-      ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(each => ({
-        ...{ action: `sqs:${each}`, resource },
-      })),
-    ),
-    ...['CreateLogStream', 'PutLogEvents'].map(each => ({ action: `logs:${each}`, resource: stream })),
-  ]
-}
-
-/** Runs each function with the environment of the template, as far as an order that fails; records what it calls. */
-const recordUses = async (stack: Resolved) => {
-  const shop = await startFakeShop()
-  const { id } = shop.create()
-  const connection: Connection = {
-    settings: {
-      ...{ ...DEFAULTS, source: SOURCE, shop: shop.url, currency: 'IRR', decimals: 0 },
-      ...{ taxRate: 10, pricesIncludeTax: true },
-    },
-    ...{ language: 'en', since: new Date(0).toISOString() },
-    shop: { url: shop.url, key: shop.key, secret: shop.secret },
-    webhooks: { secret: 'secret', url: shop.url },
-    relay: { url: 'http://127.0.0.1:1', key: 'key', secret: 'secret' },
-  }
-  answerCalls(action =>
-    action === 'GetParametersByPath' ? { Parameters: [{ Value: JSON.stringify(connection) }] } : {},
-  )
-  const before = process.env
-  const { Variables } = functionOf(stack, 'Sync').Properties.Environment
-  const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: REGION }
-  process.env = { ...before, ...credentials, ...Variables, POWERTOOLS_LOG_LEVEL: 'SILENT' }
-  try {
-    const [{ handler: receive }, { handler: synchronise }, { handler: poll }] = await Promise.all([
-      import('../functions/receiver.ts'),
-      import('../functions/sync.ts'),
-      import('../functions/poll.ts'),
-    ])
-    const signed = createHmac('sha256', 'secret').update(JSON.stringify(WEBHOOK)).digest('base64')
-    const event = {
-      ...{ rawPath: PATHS.shop + connectionId(SOURCE), body: JSON.stringify(WEBHOOK) },
-      headers: { 'x-wc-webhook-signature': signed },
-    } as unknown as Parameters<typeof receive>[0]
-    const record = (order: number) => ({
-      ...{ messageId: String(order), receiptHandle: String(order) },
-      body: JSON.stringify({ source: SOURCE, order: String(order) }),
-      attributes: { MessageGroupId: String(order), ApproximateReceiveCount: '1' },
-    })
-    // The first fails, since there is no relay; the other one, without an SKU, is saved.
-    const Records = [record(id), record(shop.create({ items: [{ sku: null, total: '1' }] }).id)]
-    await recordingCalls(['Receiver'], async () => receive(event))
-    await recordingCalls(['Sync'], () =>
-      synchronise({ Records } as unknown as Parameters<typeof synchronise>[0]),
-    )
-    await recordingCalls(['Poll'], () => poll())
-  } finally {
-    process.env = before
-    answerCalls(undefined)
-    await shop.close()
-  }
-  const calls = (name: string): AwsCall[] =>
-    [...callsOf(name)].map(call => {
-      const [action = '', resource = ''] = call.split(' ')
-      return { action, resource: resource.replace('REGION', REGION).replace('ACCOUNT', ACCOUNT) }
-    })
-  return { Receiver: calls('Receiver'), Sync: calls('Sync'), Poll: calls('Poll') }
-}
-
 /** What the code relies on, and the template does not give. */
 async function* violations({ Resources, Outputs }: Template): AsyncGenerator<string> {
-  const stack = resolved({ Resources, Outputs })
+  const stack = resolved({ Resources, Outputs }, NAMES.stack)
   yield* resourcePolicyViolations(stack)
 
   // Rights.
   const users = FUNCTIONS.map(name => [name, [...uses[name], ...callsOfLambda(stack, name)]] as const)
   const everyCall = users.flatMap(([, calls]) => calls)
+  yield* policyViolations({ Resources, Outputs }, everyCall, policies)
   for (const [name, calls] of users) {
     const own = functionOf(stack, name)
     const role = stack.resources.find(({ id }) => id === `${name}Role`)
@@ -214,16 +123,18 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
   const [topic] = ofType(stack, 'AWS::SNS::Topic')
   const watched = ofType(stack, 'AWS::CloudWatch::Alarm').map(({ id, Properties }) => {
     const { MetricName, Dimensions, AlarmActions, ActionsEnabled = true } = Properties
+    const missing = Properties.TreatMissingData === 'breaching' ? ' or nothing' : ''
     return {
-      ...{ id, of: `${MetricName} ${Dimensions[0]?.Value}` },
+      ...{ id, of: `${Properties.ComparisonOperator} ${MetricName}${missing} ${Dimensions[0]?.Value}` },
       tells: String(AlarmActions) === topic?.ref && ActionsEnabled === true,
     }
   })
   for (const { id, tells } of watched) if (!tells) yield `${id}: tells nobody`
   for (const metric of [
-    `ApproximateNumberOfMessagesVisible ${dead.name}`,
-    `ApproximateAgeOfOldestMessage ${events.name}`,
-    `Errors ${poll.name}`,
+    `GreaterThanThreshold ApproximateNumberOfMessagesVisible ${dead.name}`,
+    `GreaterThanThreshold ApproximateAgeOfOldestMessage ${events.name}`,
+    `GreaterThanThreshold Errors ${poll.name}`,
+    `LessThanThreshold Invocations or nothing ${poll.name}`,
   ])
     if (!watched.some(({ of }) => of === metric)) yield `no alarm watches ${metric}`
   const admitted = ofType(stack, 'AWS::SNS::TopicPolicy').flatMap(
@@ -248,11 +159,11 @@ beforeAll(async () => {
   const project = join(folder(), 'project')
   await copyProject(project)
   const connector = join(project, 'connectors/woocommerce')
-  const environment = { ...process.env, ALARM_EMAIL: 'somebody@example.com' }
+  const environment = { ...process.env, ALARM_EMAIL: 'somebody@example.com', PERMISSIONS_BOUNDARY: BOUNDARY }
   await must('serverless package', serverless(connector, environment, 'package', '--stage', STAGE))
   const file = join(connector, '.serverless/cloudformation-template-update-stack.json')
   template = JSON.parse(await readFile(file, 'utf8'))
-  uses = await recordUses(resolved(template))
+  uses = await recordUses(resolved(template, NAMES.stack))
 }, 120_000)
 
 test('each role allows exactly what its function uses, and queue, table, triggers and alarms fit the code', async () => {
@@ -276,6 +187,9 @@ test.each([
   ['PollRole', '"sqs:SendMessage"', '"sqs:Send"', 'Poll may not sqs:SendMessage'],
   ['PollRole', '"dynamodb:GetItem"', '"dynamodb:Get"', 'Poll may not dynamodb:GetItem'],
   ['PollRole', '"logs:PutLogEvents"', '"logs:Put"', 'Poll may not logs:PutLogEvents'],
+  ['PollRole', BOUNDARY, `${BOUNDARY}s`, 'PollRole: has no permissions boundary'],
+  ['PollRole', '/order-relay-woocommerce/crash/', '/', 'the deployer may not iam:CreateRole'],
+  ['Dead', 'woocommerce-crash-dead', 'woocommerce-crash-lost', 'the deployer may not sqs:CreateQueue'],
   ['PollRole', 'lambda.amazonaws', 'events.amazonaws', 'its role is not for Lambda'],
   ['Events', '"FifoQueue":true', '"FifoQueue":false', 'Events: is not FIFO'],
   ['Events', '"Dead"', '"Shops"', 'Events: has no dead letters'],
@@ -289,7 +203,9 @@ test.each([
   ['PollEventsRuleSchedule1', 'rate(2 minutes)', 'rate(2 hours)', 'does not run every two minutes'],
   ['ReceiverLambdaPermissionHttpApi', 'ReceiverLambda', 'SyncLambda', 'Receiver: is not invoked'],
   ['HttpApiRoutePostFeedConnectionVar', '/feed/', '/feeds/', 'does not have the paths'],
-  ['DeadLetters', '"Dead"', '"Events"', 'no alarm watches ApproximateNumberOfMessagesVisible'],
+  ['DeadLetters', '"Dead"', '"Events"', 'no alarm watches GreaterThanThreshold ApproximateNumberOf'],
+  ['PollStopped', '"breaching"', '"notBreaching"', 'no alarm watches LessThanThreshold Invocations'],
+  ['NotPolled', '"Errors"', '"Duration"', 'no alarm watches GreaterThanThreshold Errors'],
   ['OldEvents', 'AlarmActions', 'OKActions', 'OldEvents: tells nobody'],
   ['AlarmTopicPolicy', 'cloudwatch.amazonaws', 'events.amazonaws', 'CloudWatch cannot notify anybody'],
   ['Dead', 'order-relay-woocommerce-crash-dead', 'woocommerce-dead', 'another stage could have its name'],
@@ -300,4 +216,33 @@ test.each([
   const changed = JSON.parse(text.replaceAll(from, () => to))
   const altered = { ...template, Resources: { ...template.Resources, [id]: changed } }
   expect(await found(altered)).toContainEqual(expect.stringContaining(expected))
+})
+
+/** A change of a policy of docs/iam, and the expected violation. */
+test.each<['deployer' | 'boundary', string, string, string]>([
+  ['deployer', '"sqs:SetQueueAttributes"', '"sqs:SetQueue"', 'the deployer may not sqs:SetQueueAttributes'],
+  [
+    'deployer',
+    '"sqs:CreateQueue"',
+    '"sqs:CreateQueue","sqs:PurgeQueue"',
+    'may sqs:PurgeQueue, which nothing',
+  ],
+  [
+    'deployer',
+    'function:order-relay-woocommerce-crash-sync"',
+    'function:order-relay-woocommerce-*"',
+    'of other stages',
+  ],
+  ['deployer', '"iam:PermissionsBoundary"', '"iam:Boundary"', 'the deployer may not iam:CreateRole'],
+  ['boundary', '"dynamodb:Query"', '"dynamodb:Scan"', 'the boundary lacks dynamodb:Query'],
+  ['boundary', '"dynamodb:Query"', '"dynamodb:Query","dynamodb:Scan"', 'has dynamodb:Scan, which nothing'],
+])('detects a change of the policy %s from %s to %s', async (name, from, to, expected) => {
+  const text = JSON.stringify(stored[name])
+  expect(text).toContain(from)
+  policies = { ...stored, [name]: JSON.parse(text.replaceAll(from, () => to)) }
+  try {
+    expect(await found(template)).toContainEqual(expect.stringContaining(expected))
+  } finally {
+    policies = stored
+  }
 })

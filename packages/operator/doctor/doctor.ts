@@ -244,7 +244,7 @@ const POLLED_MS = 30 * 60_000
 const shop = async (context: Context, source: string): Promise<Finding | undefined> => {
   const found = await shopOf(context, source)
   if (found === undefined) return undefined
-  const { shop: url, failure, canWrite, webhooks, needs, polled, synchronised } = found
+  const { shop: url, since, failure, canWrite, webhooks, needs, polled, synchronised } = found
   const word = `${shellWord(source)}${context.flags}`
   const check = say('shop', { source })
   if (failure !== undefined) {
@@ -264,8 +264,7 @@ const shop = async (context: Context, source: string): Promise<Finding | undefin
   if (off.some(({ status }) => status === 'missing'))
     return problem(check, state, say('connect-again', { command: `relay woo connect ${word} --shop ${url}` }))
   if (off.length > 0) return problem(check, state, say('activate-webhooks'))
-  if (polled === undefined || Date.now() - Date.parse(polled) > POLLED_MS)
-    return problem(check, state, say('see-poll'))
+  if (Date.now() - Date.parse(polled ?? since) > POLLED_MS) return problem(check, state, say('see-poll'))
   return needs.length === 0 ? ok(check, state) : note(check, state, `relay woo list ${word}`)
 }
 

@@ -6,9 +6,9 @@ import {
 } from '@order-relay/woocommerce/check/accounting.ts'
 import { type CheckReport, checkShop } from '@order-relay/woocommerce/check/check.ts'
 import { pageOf, type Section, sectionsOf } from '@order-relay/woocommerce/check/report.ts'
+import type { Language } from '@order-relay/woocommerce/lib/cases.ts'
 import { readSettings, type Settings, settingsFile } from '@order-relay/woocommerce/lib/settings.ts'
 import { createShop, type Shop } from '@order-relay/woocommerce/lib/shop.ts'
-import type { Language } from '@order-relay/woocommerce/lib/words.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { lines, type Report, table } from '../core/output.ts'
@@ -82,7 +82,12 @@ const textOf = ({ heading, paragraphs = [], table: cells, listing }: Section): s
   lines(
     heading,
     '-'.repeat([...heading].length),
-    cells !== undefined && table(cells.headings, cells.rows),
+    // The mark of direction before a negative number would be printed as an escape.
+    cells !== undefined &&
+      table(
+        cells.headings,
+        cells.rows.map(row => row.map(cell => cell.replaceAll('\u200e', ''))),
+      ),
     paragraphs,
     listing === undefined ? [] : [listing.trimEnd()],
     '',

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import { settingsFrom } from '@order-relay/local/settings.ts'
+import { LANGUAGES } from '@order-relay/woocommerce/lib/cases.ts'
 import { WOO_PORT } from '@order-relay/woocommerce/lib/names.ts'
-import { LANGUAGES } from '@order-relay/woocommerce/lib/words.ts'
 import type { Cli } from '../core/command.ts'
 import { periodOption, since } from '../core/options.ts'
 import { check, KEY_VARIABLE } from './check.ts'

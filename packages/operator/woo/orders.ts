@@ -26,7 +26,7 @@ export const list = async (context: Context, source: string | undefined): Promis
       shops.length === 0
         ? 'No shop is connected.'
         : table(
-            ['SOURCE', 'SHOP', 'ACTIVE WEBHOOKS', 'POLLED', 'SYNCHRONISED', 'NEED SOMEBODY'],
+            ['SOURCE', 'SHOP', 'ACTIVE WEBHOOKS', 'POLLED', 'SYNCHRONISED', 'NEED ATTENTION'],
             shops.map(({ source, shop, failure, webhooks, polled, synchronised, needs }) => [
               ...[source, shop, failure ?? webhooks.filter(({ status }) => status === 'active').length],
               ...[polled, synchronised, needs.length],

@@ -1,0 +1,54 @@
+import * as v from 'valibot'
+import { deployerViolations } from '../../../test/deploy/deployer.ts'
+import type { Template } from '../../../test/deploy/packaged.ts'
+import { covers, filledPolicy, grants } from '../../../test/deploy/policies.ts'
+import {
+  ACCOUNT,
+  ofType,
+  type PolicyDocument,
+  policyDocument,
+  REGION,
+  resolved,
+  STAGE,
+} from '../../../test/deploy/resolve.ts'
+import type { AwsCall } from '../../../test/deploy/use.ts'
+import { namesOf } from '../lib/names.ts'
+
+const { stack } = namesOf(STAGE)
+
+export type Policies = Readonly<Record<'deployer' | 'boundary', PolicyDocument>>
+
+const policyFor = (name: string): PolicyDocument =>
+  v.parse(policyDocument, JSON.parse(filledPolicy(`woocommerce-${name}`, { REGION, ACCOUNT, STAGE })))
+
+/** The policies of docs/iam for the connector's stack. */
+export const storedPolicies = (): Policies => ({
+  deployer: policyFor('deployer'),
+  boundary: policyFor('boundary'),
+})
+
+/** The permissions boundary of the connector's roles. */
+export const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/${stack}-boundary`
+
+/** What a deployment, or the functions of the roles it creates, may not do and needs, or may do and does not need. */
+export async function* policyViolations(
+  { Resources, Outputs }: Template,
+  calls: readonly AwsCall[],
+  { deployer, boundary }: Policies,
+): AsyncGenerator<string> {
+  const Stack = { Type: 'AWS::CloudFormation::Stack', Properties: { StackName: stack } }
+  const template = resolved({ Resources: { ...Resources, Stack }, Outputs }, stack)
+  yield* await deployerViolations(template, deployer, stack)
+  for (const { id, Properties } of ofType(template, 'AWS::IAM::Role')) {
+    if (Properties.PermissionsBoundary !== BOUNDARY) yield `${id}: has no permissions boundary`
+  }
+  for (const { action, resource } of calls)
+    if (!grants(boundary, action, resource)) yield `the boundary lacks ${action} on ${resource}`
+  for (const { Action, Resource } of boundary.Statement) {
+    for (const action of Action)
+      if (!calls.some(call => call.action === action)) yield `the boundary has ${action}, which nothing needs`
+    for (const pattern of Resource)
+      if (!calls.some(({ resource }) => covers(pattern, resource)))
+        yield `the boundary has ${pattern}, which nothing needs`
+  }
+}
