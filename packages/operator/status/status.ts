@@ -53,32 +53,38 @@ const cloudWatchStates = async ({ service, aws }: Context) => {
   return found
 }
 
+/** How far back the local stack looks for the beginning of an alarm, in seconds. */
+const SEARCHED_S = 6 * 60 * 60
+
 const WATCHED = ['ordersDead', 'feedsDead', 'quarantine'] as const
 
 /** The alarms that the local stack can evaluate: conditions on its own metrics and on queue depths. */
 const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries): Promise<State> => {
   const { Namespace, MetricName, Dimensions, Statistic, Period, ComparisonOperator, Threshold } = condition
-  const judged = (value: number, since?: string): State => {
-    const exceeds = ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
-    return exceeds ? { state: 'alarm', ...(since !== undefined && { since }) } : { state: 'ok' }
-  }
+  const exceeds = (value: number) =>
+    ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
   if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
     const id = JSON.stringify(Dimensions)
     const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
-    return queue === undefined ? { state: 'unknown' } : judged(queues[queue].waiting)
+    if (queue === undefined) return { state: 'unknown' }
+    return { state: exceeds(queues[queue].waiting) ? 'alarm' : 'ok' }
   }
   if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
   const dimensions = Object.fromEntries(
     Dimensions.filter(({ Name }) => Name !== 'service').map(({ Name, Value }) => [Name, String(Value)]),
   )
   const series: Series = { namespace: Namespace, name: MetricName, dimensions, stat: Statistic }
-  const intervals = lastBuckets(Period)
-  const [buckets = []] = await read([series], intervals)
-  const values = buckets.filter(value => value !== undefined)
-  const first = buckets.findIndex(value => value !== undefined)
-  const since = new Date(intervals.from + first * intervals.step).toISOString()
-  const value = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each, 0) : Math.max(0, ...values)
-  return judged(value, first === -1 ? undefined : since)
+  const { from, step, count } = lastBuckets(SEARCHED_S)
+  const [buckets = []] = await read([series], { from, step, count })
+  const size = (Period * 1000) / step
+  const exceedsAt = (end: number) => {
+    const values = buckets.slice(Math.max(0, end - size + 1), end + 1).filter(value => value !== undefined)
+    return exceeds(Statistic === 'Sum' ? values.reduce((sum, each) => sum + each, 0) : Math.max(0, ...values))
+  }
+  let first = count
+  while (first > 0 && exceedsAt(first - 1)) first--
+  if (first === count) return { state: 'ok' }
+  return { state: 'alarm', since: new Date(from + first * step).toISOString() }
 }
 
 /** The state of every alarm, from CloudWatch or, in the local stack, evaluated with the same conditions. */

@@ -166,7 +166,7 @@ export const showStore = async (context: Context, source: string) => {
         queue: url,
         arn,
         waiting,
-        'in flight': in_flight,
+        'of these, in flight': in_flight,
       }),
       keys.length > 0 && `\n${table(['KEY', 'ID', 'KIND', 'CREATED', 'EXPIRES', 'LAST USED'], rows)}`,
       ...sections.map(([title, content]) => [

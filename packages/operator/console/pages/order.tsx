@@ -33,7 +33,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
   <li>
-    {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}: {nameIn(OUTCOMES, outcome)}{' '}
+    {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}:{' '}
+    {nameIn(OUTCOMES, outcome === 'unanswered' && status !== undefined ? 'result' : outcome)}{' '}
     {status && serial(status)} {code !== undefined && (CODES[code] ?? <Code>{visible(code)}</Code>)} (
     {formatMilliseconds(ms)})
   </li>
@@ -144,6 +145,7 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
     <div class="card made">
       <Facts
         facts={{
+          [t('Result')]: result === undefined && t('None yet: the service has not registered the order.'),
           ...Object.fromEntries(
             Object.entries(result ?? {})
               .filter(
@@ -199,9 +201,11 @@ export const Order = page(
             {t('Check now')}
           </Button>
           <RetryButton order={order} messages={order.feed.messages} />
-          <Button kind="small" onClick={() => resend(order)}>
-            {t('Resend to the store')}
-          </Button>
+          {order.version > 0 && (
+            <Button kind="small" onClick={() => resend(order)}>
+              {t('Resend to the store')}
+            </Button>
+          )}
         </span>
       </PageHead>
       {order.why.links.length > 0 && (

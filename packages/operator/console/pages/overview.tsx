@@ -68,8 +68,16 @@ const Imports = ({ imports }: Data) =>
     </Section>
   )
 
+/** No order waits for the service any more; its alarm, which looks back over a period, has not ended yet. */
+const isOver = ({ code }: Alarm, { failing }: Data) => code === 'breaker-open' && failing?.count === 0
+
+const RECOVERED = t(
+  'The accounting service was unavailable; no order fails any more. The alarm ends shortly.',
+)
+
 /** The active alarms, since when, and what to do about them. */
-const Verdict = ({ alarms, problems }: Data) => {
+const Verdict = (data: Data) => {
+  const { alarms, problems } = data
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
     return (
@@ -96,10 +104,11 @@ const Verdict = ({ alarms, problems }: Data) => {
               <Name>{nameOfAlarm(alarm)}</Name>
             </strong>
             <br />
-            <Message text={meaningOf(alarm)} />
+            {isOver(alarm, data) ? RECOVERED : <Message text={meaningOf(alarm)} />}
             <br />
             <span class="small">
-              <Code>{alarm.name}</Code> {alarm.since && <Ago iso={alarm.since} />}
+              <Code>{alarm.name}</Code>{' '}
+              {alarm.since && t('since {time}', { time: <Ago iso={alarm.since} /> })}
             </span>
           </p>
           <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
@@ -143,7 +152,8 @@ const depthOf = (label: string, depth: Depth | undefined, age?: number, href?: s
 )
 
 /** The path of an order's events through the relay. */
-const Flow = ({ alarms, queues, ages = {}, failing, rates }: Data) => {
+const Flow = (data: Data) => {
+  const { alarms, queues, ages = {}, failing, rates } = data
   const { recent, minutes } = rates ?? { minutes: 1 }
   const behind = (queues?.feeds ?? [])
     .map(({ source, depth = { waiting: 0, inFlight: 0 } }) => ({ source, depth }))
@@ -177,7 +187,7 @@ const Flow = ({ alarms, queues, ages = {}, failing, rates }: Data) => {
             </small>
           )}
         </Figure>
-        {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) && (
+        {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm) && !isOver(alarm, data)) && (
           <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
         )}
       </Stage>

@@ -38,6 +38,6 @@ export const FEEDS = {
   'No message was sent to the store.': 'پیامی برای فروشگاه ارسال نشده است.',
   'Earlier attempts are not shown.': 'تلاش‌های قدیمی‌تر نمایش داده نمی‌شوند.',
   'Attempts are kept for thirty days.': 'تلاش‌ها سی روز نگه داشته می‌شوند.',
-  'Being received, or waiting for a retry': 'در حال دریافت، یا منتظر تلاش بعدی',
+  'Of these, being received or waiting for a retry': 'از این‌ها، در حال دریافت یا منتظر تلاش بعدی',
   'Oldest message': 'قدیمی‌ترین پیام',
 } as const

@@ -295,7 +295,7 @@ export const t = translator({
   Kind: 'نوع',
   Expires: 'انقضا',
   expired: 'منقضی شده',
-  'Last used': 'آخرین استفاده',
+  'Hour of last use': 'ساعت آخرین استفاده',
   'All requests': 'همهٔ درخواست‌ها',
   'Can only read orders': 'فقط خواندن سفارش‌ها',
   'Can only create orders': 'فقط ثبت سفارش‌ها',
@@ -522,7 +522,12 @@ export const t = translator({
   'None: the order came from the accounting service.': 'ندارد: سفارش از سرویس حسابداری آمده است.',
   'of: {kind}': 'برای: {kind}',
   'first refused {when}': 'اولین رد: {when}',
+  'The accounting service was unavailable; no order fails any more. The alarm ends shortly.':
+    'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'since {time}': 'از {time}',
+  Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
+  'None yet: the service has not registered the order.': 'هنوز هیچ: سرویس سفارش را ثبت نکرده است.',
   'Version of the feed': 'نسخهٔ فید',
   'In doubt': 'نامطمئن',
   'It may be out of date and will be read from the service.': 'ممکن است قدیمی باشد و از سرویس خوانده می‌شود.',
@@ -579,6 +584,6 @@ export const t = translator({
   'In progress…': 'در حال انجام…',
   'Start again': 'از نو',
   'End of the tour': 'پایان آشنایی',
-  'Both orders are paid exactly once. {store} lists the messages in the queue of the store.':
-    'هر دو سفارش پرداخت شده‌اند، دقیقاً یک بار. پیام‌های منتظر در صف فروشگاه را در {store} ببینید.',
+  'Both orders are paid exactly once. {store} shows how many messages wait in the queue of the store.':
+    'هر دو سفارش پرداخت شده‌اند، دقیقاً یک بار. شمار پیام‌های منتظر در صف فروشگاه در {store} آمده است.',
 })

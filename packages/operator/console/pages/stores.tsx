@@ -119,7 +119,7 @@ const keyColumns = (source: string): Column<Key>[] => [
       </>
     ),
   },
-  { label: t('Last used'), cell: ({ used }) => used && <Moment iso={used} /> },
+  { label: t('Hour of last use'), cell: ({ used }) => used && <Moment iso={used} /> },
   buttons<Key>([
     t('Revoke'),
     ({ id, name = id }) => t('Revoke key {id}', { id: name }),
@@ -286,7 +286,7 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
             [t('Messages')]: exact && t('Only order.updated, as the service sends it'),
             [t('Queue')]: <Id value={queue} />,
             [t('Messages waiting')]: decimal(waiting),
-            [t('Being received, or waiting for a retry')]: decimal(shop.queue.in_flight),
+            [t('Of these, being received or waiting for a retry')]: decimal(shop.queue.in_flight),
             [t('Oldest message')]: age !== undefined && formatMilliseconds(age * 1000),
             [t('Attempts')]: feed.kind !== 'sqs' && (
               <a href={linkTo(['feeds'], { source, since: '24h' })}>{t('of the last day')}</a>

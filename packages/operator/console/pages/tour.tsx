@@ -243,13 +243,16 @@ const Steps = ({ source, panel }: Place) => {
       {next === undefined && (
         <Section id="done" title={t('End of the tour')}>
           <p>
-            {t('Both orders are paid exactly once. {store} lists the messages in the queue of the store.', {
-              store: (
-                <a href={linkTo(['stores', source])}>
-                  <Name>{source}</Name>
-                </a>
-              ),
-            })}
+            {t(
+              'Both orders are paid exactly once. {store} shows how many messages wait in the queue of the store.',
+              {
+                store: (
+                  <a href={linkTo(['stores', source])}>
+                    <Name>{source}</Name>
+                  </a>
+                ),
+              },
+            )}
           </p>
         </Section>
       )}

@@ -114,7 +114,9 @@ export const pageTests = (open: Open) => {
         'rgb(255, 255, 255)',
       )
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
-      await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
+      await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.press('Enter')
       await page.getByText('Create waits for the accountant').waitFor()
       await page
         .locator('.id', { hasText: request.slice(0, 8) })
