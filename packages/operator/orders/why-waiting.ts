@@ -217,7 +217,7 @@ const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): str
   if (first === undefined) return 'Nothing waits.'
   const { what, reason, since, next } = first
   const late = next === undefined ? 0 : now - Date.parse(next)
-  const attempt = late < 0 ? `at ${next}` : late < NOW_MS ? 'now' : `due since ${next}`
+  const attempt = late < 0 ? `by ${next}` : late < NOW_MS ? 'now' : `due since ${next}`
   return [
     `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${textOf(reason)}`,
     ...(next === undefined ? [] : [`next attempt ${attempt}`]),

@@ -125,7 +125,7 @@ const PAGES: Readonly<
     commands: {
       'orders list --failing': /api +refunded +\S+ +.*refund waiting/,
       'orders show <source> <external_id>':
-        /^order\.refund waits for the accounting service since .*: The accounting service answered 503; next attempt at/m,
+        /^order\.refund waits for the accounting service since .*: The accounting service answered 503; next attempt by/m,
       'tail --since 1h --errors':
         /ERROR event retried delivery=\S+ source=api external_id=refunded .*error=AccountingError/,
       'orders retry <source> <external_id>': RETRIED,

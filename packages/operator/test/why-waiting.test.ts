@@ -51,14 +51,14 @@ const announced = (id: string): Announced => ({
   requests: [{ kind: 'create', id, accepted_at: NOW }],
   withdrawals: [],
 })
-const REFUSED = `since 2026-01-02T02:59:00.000Z: the service refused it: 400 No product "A"; next attempt at ${CHECK}`
+const REFUSED = `since 2026-01-02T02:59:00.000Z: the service refused it: 400 No product "A"; next attempt by ${CHECK}`
 
 test.each<[string, Partial<Order>, string, More?]>([
   ['a settled order', { result: invoiced }, 'Nothing waits.'],
   [
     'an order in review',
     { result: inReview, open: { payment: held, refund: early } },
-    `invoice waits for the accountant: it is in review: insufficient stock; next attempt at ${CHECK}; payment, refund behind it`,
+    `invoice waits for the accountant: it is in review: insufficient stock; next attempt by ${CHECK}; payment, refund behind it`,
   ],
   [
     'a refusal that an accountant can fix',
@@ -84,12 +84,12 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a call without an answer',
     { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
-    `payment waits for the worker: the response of the service was lost: it is sent again; next attempt at ${CHECK}`,
+    `payment waits for the worker: the response of the service was lost: it is sent again; next attempt by ${CHECK}`,
   ],
   [
     'a service that is down',
     { result: invoiced, open: { payment, refund } },
-    `order.payment waits for the accounting service ${DOWN}; next attempt at 2026-01-02T03:00:10.000Z; refund behind it`,
+    `order.payment waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z; refund behind it`,
     { failing },
   ],
   [
@@ -144,7 +144,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a payment that was accepted behind a failing create',
     { open: { create } },
-    `order.create waits for the accounting service ${DOWN}; next attempt at 2026-01-02T03:00:10.000Z; payment behind it`,
+    `order.create waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z; payment behind it`,
     {
       failing: { ...failing, event: 'order.create', delivery: 'c' },
       announced: { requests: [{ kind: 'payment', id: 'p', accepted_at: NOW }], withdrawals: [] },
@@ -159,7 +159,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a webhook that is not confirmed',
     { result: invoiced, doubt: 'later' },
-    `result waits for the next check: it may be out of date and is read from the service; next attempt at ${CHECK}`,
+    `result waits for the next check: it may be out of date and is read from the service; next attempt by ${CHECK}`,
   ],
   [
     'a create that was announced',

@@ -1,6 +1,7 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter } from '@order-relay/web/filters.tsx'
 import { decimal } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import {
   Ago,
   Button,
@@ -95,12 +96,14 @@ const messagesIn = (command: Plan['command'], chosen: Chosen): Column<Row>[] => 
           checked={chosen.value.has(id)}
           onChange={event => choose(chosen, [id], event.currentTarget.checked)}
         />
-        {source !== undefined && external_id !== undefined ? (
+        {external_id === undefined ? (
+          <Id value={id} />
+        ) : source === undefined ? (
+          <Code>{visible(external_id)}</Code>
+        ) : (
           <a href={linkToOrder(source, external_id)}>
             <Name>{visible(external_id)}</Name>
           </a>
-        ) : (
-          <Code>{visible(external_id ?? id)}</Code>
         )}
       </span>
     ),

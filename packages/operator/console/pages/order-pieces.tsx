@@ -85,7 +85,7 @@ export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
 
 const Next = ({ at }: { at: string }) =>
   Date.parse(at) > Date.now() ? (
-    <span>{t('next attempt {when}', { when: <Wait until={at} /> })}</span>
+    <span>{t('next attempt {when} at the latest', { when: <Wait until={at} /> })}</span>
   ) : (
     <span>{t('next attempt now')}</span>
   )
