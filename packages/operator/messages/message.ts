@@ -112,8 +112,10 @@ export const textOf = ({ body }: Message): string => {
 export const deletedAt = ({ raw }: Message): Date => new Date(raw.sent.getTime() + RETENTION_SECONDS * 1000)
 
 /** The group of a failure: its error or, if unknown, its store and event. */
-export const failureOf = ({ from, error, event, source }: Message): string =>
-  `${from}: ${error === undefined ? `${event ?? 'message'} of ${source ?? 'no store'}` : causeOf(error)}`
+export const failureOf = ({ from, error, event = 'message', source }: Message): string => {
+  if (error !== undefined) return `${from}: ${causeOf(error)}`
+  return source === undefined ? `${from}: ${event} without a store` : `${from}: ${event} of ${source}`
+}
 
 export const groupOf = (message: Message): string => hash('sha256', failureOf(message)).slice(0, 8)
 

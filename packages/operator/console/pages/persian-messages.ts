@@ -61,6 +61,8 @@ export const MESSAGES = {
   // Groups of failures, and what a plan does.
   'order queue: ~{=event} of {=source}': 'صف سفارش‌ها: {event} از {source}',
   'feed: ~{=event} of {=source}': 'فید: {event} از {source}',
+  'order queue: ~{=event} without a store': 'صف سفارش‌ها: {event} بدون فروشگاه',
+  'feed: ~{=event} without a store': 'فید: {event} بدون فروشگاه',
   'order queue: {failure}': 'صف سفارش‌ها: {failure}',
   webhook: 'وب‌هوک',
   worker: 'پردازشگر',

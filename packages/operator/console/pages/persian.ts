@@ -459,7 +459,7 @@ export const t = translator({
   'the worker': 'پردازشگر',
   'its create': 'ثبت سفارش',
   'an earlier event': 'رویداد قبلی',
-  'next attempt {when} at the latest': 'تلاش بعدی، دیرترین {when}',
+  'next attempt {when} at the latest': 'تلاش بعدی حداکثر {when}',
   'next attempt now': 'تلاش بعدی هم‌اکنون',
   '{count} other {count|request shares|requests share} its outcome':
     '{count} درخواست دیگر همین نتیجه را خواهند داشت',
