@@ -30,6 +30,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const { page, errors } = await open('#/orders/1001?source=api')
     const review = page.getByRole('region', { name: 'Needs review' })
     await review.getByText('Insufficient stock: "SKU-3" needs 2.5, available 0').waitFor()
+    await review.getByText('Until the cause above is fixed, a retry changes nothing. Then it').waitFor()
     await review.getByText('A payment is held: card').waitFor()
     const stock = review.getByLabel('Stock of SKU-3')
     expect(await stock.inputValue()).toBe('2.5')
@@ -82,6 +83,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await client().product('SKU-3', { stock: 3 })
     await list.page.getByText('Ready to retry').waitFor()
     await page.getByText('Ready to retry.').waitFor()
+    await page.getByText('A retry finalizes invoice 1,').waitFor()
     await page.getByRole('button', { name: 'Retry', exact: true }).click()
 
     await page.getByText('The order is now paid').waitFor()

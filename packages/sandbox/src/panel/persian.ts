@@ -260,6 +260,8 @@ export const t = translator({
   Close: 'بستن',
   'A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.':
     'تلاش مجدد، فاکتور {invoice} را قطعی و کالاهای آن را از انبار کم می‌کند و وب‌هوک ارسال می‌شود.',
+  'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.':
+    'تا علت بالا رفع نشود، تلاش مجدد چیزی را تغییر نمی‌دهد. پس از آن، فاکتور {invoice} را قطعی و کالاهای آن را از انبار کم می‌کند و وب‌هوک ارسال می‌شود.',
   // Webhooks that are registered and tested here.
   'Register an address': 'ثبت نشانی',
   'Every change of status is sent to it. An address that is already registered gets a new secret.':

@@ -124,9 +124,12 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
       )}
       <HeldPayments {...order} />
       <p>
-        {t('A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.', {
-          invoice: order.invoice_number,
-        })}
+        {t(
+          isReady
+            ? 'A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.'
+            : 'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.',
+          { invoice: order.invoice_number },
+        )}
       </p>
       <Form
         label={t('Fix and retry')}
