@@ -32,6 +32,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await review.getByText('Insufficient stock: "SKU-3" needs 2.5, available 0').waitFor()
     await review.getByText('Until the cause above is fixed, a retry changes nothing. Then it').waitFor()
     await review.getByText('A payment is held: card').waitFor()
+    await review.getByText('In a bank account it is booked as card reader, in a cash box as cash.').waitFor()
     const stock = review.getByLabel('Stock of SKU-3')
     expect(await stock.inputValue()).toBe('2.5')
     await stock.fill('۱۰')
@@ -42,7 +43,9 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await outcome.getByText(paid).waitFor()
     await page.locator('#outcome:focus').waitFor()
     await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
-    await page.getByText('Card reader', { exact: true }).waitFor()
+    const receipt = page.getByRole('region', { name: 'Receipt 1' })
+    await receipt.getByText('MethodCard', { exact: true }).waitFor()
+    await receipt.getByText('Booked asCard reader', { exact: true }).waitFor()
     await page.getByText('Retried by the accountant').waitFor()
     await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
 

@@ -42,7 +42,12 @@ const ACTIONS: readonly Action[] = [
     ],
     fields: ({ date, balance }) => [
       { name: 'amount', label: t('Amount in rials'), kind: 'number', value: balance },
-      { name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
+      {
+        ...{ name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
+        help: t(
+          'In a bank account, a payment by card or card reader is booked as card reader, any other as transfer; in a cash box, as cash.',
+        ),
+      },
       { name: 'reference', label: t('Reference') },
       { name: 'date', label: t('Date'), kind: 'date', value: date },
     ],

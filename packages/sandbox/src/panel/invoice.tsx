@@ -3,15 +3,13 @@ import { language } from '@order-relay/web/language.ts'
 import { Chip, Code, type Column, DayInBoth, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { StoreName } from './pieces.tsx'
+import { PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
 import { numberInWords } from './words.ts'
 
 type Order = SchemaData<'OrderDetail'>
 type Row = Order['rows'][number]
 
 const INVOICE = { draft: t('Draft'), posted: t('Posted') }
-
-const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t('Card reader') }
 
 type PartyProps = { title: string; name: string; details: readonly (string | false | null)[] }
 
@@ -133,7 +131,8 @@ const documentsOf = ({ receipts, returns, rows }: Order) => [
     title: t('Receipt {number}', { number: serial(receipt.number) }),
     tone: 'good',
     facts: {
-      [t('Type')]: RECEIPT_TYPES[receipt.type],
+      [t('Method')]: PAYMENT_METHODS[receipt.method],
+      [t('Booked as')]: RECEIPT_TYPES[receipt.type],
       [t('Amount')]: t('{amount} rials', { amount: decimal(receipt.amount) }),
       [t('Date')]: <DayInBoth date={receipt.date} />,
       [t('Account')]: receipt.account ? <Name>{receipt.account.name}</Name> : t('None selected'),

@@ -74,6 +74,8 @@ export const t = translator({
   // The review of an order.
   '{held}: {method}, {date}. It is registered automatically once the invoice is finalized.':
     '{held}: {method}، {date}. با قطعی شدن فاکتور، خودکار ثبت می‌شود.',
+  'In a bank account it is booked as {type}, in a cash box as cash.':
+    'رسید آن در حساب بانکی از نوع {type} و در صندوق نقدی است.',
   'A payment is held': 'یک دریافت وجه معلق است',
   'A payment of {amount} rials is held': 'دریافت {amount} ریال معلق است',
   'Reference: {reference}': 'شماره پیگیری: {reference}',
@@ -109,7 +111,7 @@ export const t = translator({
   'Tax {rate} %, in the prices': 'مالیات و عوارض {rate} ٪ (در قیمت‌ها منظور شده)',
   'Receipt {number}': 'رسید دریافت {number}',
   'Sales return {number}': 'برگشت از فروش {number}',
-  Type: 'نوع',
+  'Booked as': 'نوع رسید',
   Account: 'حساب',
   Reference: 'شماره پیگیری',
   Stock: 'موجودی',
@@ -140,6 +142,8 @@ export const t = translator({
     'پس از دریافت کل مبلغ، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'Amount in rials': 'مبلغ به ریال',
   Method: 'روش',
+  'In a bank account, a payment by card or card reader is booked as card reader, any other as transfer; in a cash box, as cash.':
+    'در حساب بانکی، رسید پرداخت با کارت بانکی یا کارتخوان از نوع کارتخوان و رسید بقیه روش‌ها از نوع حواله است؛ در صندوق، نقدی.',
   'Reverse payment': 'ابطال دریافت وجه',
   'Receipt {receipt} is cancelled.': 'رسید دریافت {receipt} باطل می‌شود.',
   'An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.':

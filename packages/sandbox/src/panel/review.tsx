@@ -9,7 +9,7 @@ import type { HTMLAttributes } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { act, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
+import { accountOptions, bookedAs, PAYMENT_METHODS } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
@@ -44,6 +44,7 @@ const HeldPayments = ({ held_payments: held }: Order) =>
         method: PAYMENT_METHODS[method].toLowerCase(),
         date: formatDate(date),
       })}{' '}
+      {t('In a bank account it is booked as {type}, in a cash box as cash.', { type: bookedAs(method) })}{' '}
       {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
     </p>
   ))
