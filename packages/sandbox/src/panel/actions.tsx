@@ -160,8 +160,13 @@ export const Actions = ({ order }: { order: Order }) => (
         {action.label}
       </Button>
     ))}
-    {CORRECTED.includes(order.status) && order.returned === '0' && (
-      <Button onClick={() => askToCorrect(order, done)}>{t('Correct order')}</Button>
-    )}
+    {CORRECTED.includes(order.status) &&
+      (order.returned === '0' ? (
+        <Button onClick={() => askToCorrect(order, done)}>{t('Correct order')}</Button>
+      ) : (
+        <p class="small muted">
+          {t('A part is returned, so the order cannot be corrected: move it back to review first.')}
+        </p>
+      ))}
   </div>
 )

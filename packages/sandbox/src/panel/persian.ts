@@ -166,6 +166,8 @@ export const t = translator({
     'رسید دریافت {receipt} باطل و وجه آن تا قطعی شدن فاکتور معلق می‌شود.',
   'What to review': 'موضوع بررسی',
   'Correct order': 'اصلاح سفارش',
+  'A part is returned, so the order cannot be corrected: move it back to review first.':
+    'بخشی از سفارش برگشته است و اصلاح آن ممکن نیست: ابتدا آن را به بررسی برگردانید.',
   'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'فاکتور دوباره محاسبه می‌شود. تا سفارش پرداخت‌شده است، جمع کل باید {total} ریال بماند.',
   'The invoice is repriced, currently {total} rials.':
