@@ -141,7 +141,9 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await act('Register return', 'The goods go back to stock', { 'Return of Tea': '1', Reason: 'broken' })
     await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
     await page.getByText('the order cannot be corrected: move it back to review first').waitFor()
-    await act('Register return', 'Once all of the order is returned', { Reason: 'broken' })
+    await act('Register return', 'Amount of the return: 99,079,191,802,150,922,450 rials', {
+      Reason: 'broken',
+    })
     await page.getByRole('heading', { name: 'Sales return 2' }).waitFor()
     await page.getByText('Credit of the buyer').waitFor()
     await act('Move back to review', 'Sales return 1, 2 is cancelled', { 'What to review': 'Wrong goods' })

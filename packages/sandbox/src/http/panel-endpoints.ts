@@ -139,9 +139,14 @@ const orders: readonly Endpoint[] = [
   }),
   action('return', 'returnOrder', 'Register a return', {
     description:
-      'Returns the given quantities of `rows` of an invoiced or paid order, or all remaining goods, and puts the goods back in stock. The order is `refunded` once everything is returned; until then, its returns are not in the order result.',
-    ...accepts(v.optional(requests.panelReturn, {}), ['ReturnRequest'], ({ source, ...change }, request) =>
-      changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
+      'Returns the given quantities of `rows` of an invoiced or paid order, or all remaining goods, and puts the goods back in stock. The order is `refunded` once everything is returned; until then, its returns are not in the order result. A dry run returns the same response and changes nothing.',
+    ...accepts(
+      v.optional(requests.panelReturn, {}),
+      ['ReturnRequest'],
+      ({ source, dryRun, ...change }, request) =>
+        rehearsed(dryRun, request.store, () =>
+          changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
+        ),
     ),
   }),
 ]

@@ -1,14 +1,14 @@
-import { ask, Field, type FieldProps, type Values, valuesOf } from '@order-relay/web/form.tsx'
+import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
 import { decimal, exactNumber } from '@order-relay/web/format.ts'
-import { messageOf, Refusal, request } from '@order-relay/web/http.ts'
+import { Refusal, request } from '@order-relay/web/http.ts'
 import { isolated } from '@order-relay/web/language.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
-import { type Signal, signal, useSignal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
+import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 type Product = SchemaData<'Product'>
@@ -96,45 +96,18 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
   )
 }
 
-const PAUSE_MS = 200
-
 type CorrectionProps = { order: Order; products: readonly Product[]; lines: Signal<readonly Line[]> }
 
 /** The fields of a correction, with the resulting total as the service computes it. */
 const Correction = ({ order, products, lines }: CorrectionProps) => {
-  const fields = useRef<HTMLDivElement>(null)
-  const typed = useSignal(0)
-  const preview = useSignal('')
-  useEffect(() => {
-    const stopping = new AbortController()
-    const rehearse = async () => {
-      const form = fields.current?.closest('form')
-      if (form == null) return
-      const body = { ...correctionOf(valuesOf(form), lines.value, order), dryRun: true }
-      const { total } = await request<Order>('POST', orderPath(order, '/correct'), body)
-      if (stopping.signal.aborted) return
-      preview.value = t('New total: {total} rials', { total: decimal(total) })
-    }
-    const timer = setTimeout(
-      () =>
-        rehearse().catch(error => {
-          if (!stopping.signal.aborted) preview.value = messageOf(error)
-        }),
-      PAUSE_MS,
-    )
-    return () => {
-      clearTimeout(timer)
-      stopping.abort()
-    }
-  }, [typed.value, lines.value])
+  const rehearse = async (values: Values) => {
+    const body = { ...correctionOf(values, lines.value, order), dryRun: true }
+    const { total } = await request<Order>('POST', orderPath(order, '/correct'), body)
+    return t('New total: {total} rials', { total: decimal(total) })
+  }
   const [first] = products
   return (
-    <div
-      ref={fields}
-      onInput={() => {
-        typed.value += 1
-      }}
-    >
+    <Rehearsed {...{ rehearse }} of={lines.value}>
       {lines.value.map((line, index) => (
         <LineFields
           key={line.id}
@@ -164,10 +137,7 @@ const Correction = ({ order, products, lines }: CorrectionProps) => {
         <Field {...number('discount', t('Order discount'), order.totals.orderDiscount)} />
         <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />
       </div>
-      <p class="strong" role="status">
-        {preview.value}
-      </p>
-    </div>
+    </Rehearsed>
   )
 }
 

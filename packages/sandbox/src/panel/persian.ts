@@ -157,6 +157,7 @@ export const t = translator({
     'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند و وب‌هوک ارسال می‌شود.',
   'Receipts do not change.': 'رسیدهای دریافت تغییری نمی‌کنند.',
   'Return of {name}': 'برگشت {name}',
+  'Amount of the return: {amount} rials': 'مبلغ برگشت از فروش: {amount} ریال',
   'At most {left}': 'حداکثر {left}',
   'Move back to review': 'برگرداندن به بررسی',
   'The invoice is a draft again.': 'فاکتور دوباره پیش‌نویس می‌شود.',
