@@ -98,6 +98,9 @@ export const t = translator({
     'فاکتور {invoice} قطعی و رسید دریافت {receipt} ثبت شد.',
   // The invoice.
   'No customer': 'بدون مشتری',
+  'No contact details': 'بدون مشخصات تماس',
+  'The printed invoice has no seller: add it in the {settings}.':
+    'فاکتور بدون مشخصات فروشنده چاپ می‌شود: آن را در {settings} وارد کنید.',
   Item: 'شرح کالا',
   Quantity: 'مقدار',
   'Unit price': 'مبلغ واحد',
