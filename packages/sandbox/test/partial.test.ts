@@ -279,7 +279,12 @@ test('the sums and the export contain receipts and returns, in Persian with Jala
   await create(order('2', { items: [row('SKU-3', 1)], payment: PAYMENT }))
   const { totals } = (await panel('sums')).body
   expect(totals).toMatchObject({ total: '6710', received: '3000', returned: '2156' })
-  const response = await fetch(`${url}/panel/orders.csv?language=fa&calendar=persian&sort=invoice_number`)
+  const response = await fetch(
+    `${url}/panel/orders.csv?language=fa&calendar=persian&sort=invoice_number&from=2026-04-23`,
+  )
+  expect(response.headers.get('content-disposition')).toBe(
+    'attachment; filename="orders-from-1405-02-03.csv"',
+  )
   const lines = Buffer.from(await response.arrayBuffer())
     .toString()
     .split('\r\n')

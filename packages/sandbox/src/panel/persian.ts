@@ -248,7 +248,7 @@ export const t = translator({
   'Earliest date first': 'قدیمی‌ترین تاریخ',
   'Largest total first': 'بیشترین مبلغ',
   'Smallest total first': 'کمترین مبلغ',
-  'Export CSV': 'خروجی اکسل',
+  'Export CSV (for Excel)': 'خروجی CSV (برای اکسل)',
   Select: 'انتخاب',
   'Select order {order}': 'انتخاب سفارش {order}',
   'Select all shown': 'انتخاب همه این صفحه',
