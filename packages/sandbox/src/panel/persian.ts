@@ -183,6 +183,9 @@ export const t = translator({
   'New total: {total} rials': 'جمع کل جدید: {total} ریال',
   Shipping: 'هزینه ارسال',
   'Mobile number of the customer': 'موبایل مشتری',
+  'Name of a new customer': 'نام مشتری جدید',
+  'A mobile number that is known keeps its customer.': 'اگر موبایل ثبت شده باشد، مشتری آن تغییری نمی‌کند.',
+  'No product has this code': 'کالایی با این کد نیست',
   '{action}: {order}': '{action}: {order}',
   'Order {order}: {status}, {total} rials': 'سفارش {order}: {status}، {total} ریال',
   // Products and customers.
