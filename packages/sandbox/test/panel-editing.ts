@@ -140,6 +140,9 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const row = page.getByRole('row').filter({ hasText: '2002' })
     await row.getByText('۲٬۲۰۰').waitFor()
     await row.getByText('۱ فروردین ۱۴۰۳').waitFor()
+    await row.getByRole('link', { name: '2002' }).click()
+    await page.getByText('خریدار۰۹۱۲۰۰۰۰۰۰۱', { exact: true }).waitFor()
+    await page.goBack()
     const prefer = async (name: string) => {
       await page.locator('.preferences').click()
       await page.getByRole('button', { name, exact: true }).click()

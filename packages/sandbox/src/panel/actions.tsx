@@ -152,9 +152,11 @@ const askTo = ({ name, label, effect, fields: fieldsOf, bodyOf, resultOf }: Acti
   }
   const content = (
     <Rehearsed rehearse={rehearse}>
-      {fields.map(field => (
-        <Field key={field.name} {...field} />
-      ))}
+      <div class="pairs">
+        {fields.map(field => (
+          <Field key={field.name} {...field} />
+        ))}
+      </div>
     </Rehearsed>
   )
   ask({

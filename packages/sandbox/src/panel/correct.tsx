@@ -1,5 +1,5 @@
 import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
-import { decimal, exactNumber } from '@order-relay/web/format.ts'
+import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
 import { isolated } from '@order-relay/web/language.ts'
 import { Button, Name } from '@order-relay/web/pieces.tsx'
@@ -27,7 +27,7 @@ const newLine = (lines: readonly Line[], { sku, price }: Product): Line => {
   return { id, sku, name: '', quantity: 1, unit_price: price ?? '', discount: 0 }
 }
 
-const mobileOf = ({ customer }: Order) => customer?.mobile ?? ''
+const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
 
 /** The correction that the fields describe. @throws Refusal if one is missing or not a number */
 const correctionOf = (values: Values, lines: readonly Line[], order: Order) => ({

@@ -40,11 +40,13 @@ const Seller = ({ name, economicCode, nationalId, address, postalCode, phone }: 
   if ([name, ...details].some(Boolean)) return <Party title={t('Seller')} {...{ name, details }} />
   // Not printed.
   return (
-    <p class="notice" data-tone="wait">
-      {t('The printed invoice has no seller: add it in the {settings}.', {
-        settings: <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>,
-      })}
-    </p>
+    <div class="notice" data-tone="wait">
+      <p>
+        {t('The printed invoice has no seller: add it in the {settings}.', {
+          settings: <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>,
+        })}
+      </p>
+    </div>
   )
 }
 
