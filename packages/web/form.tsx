@@ -168,8 +168,10 @@ export type FieldProps = {
   readOnly?: boolean
   /** Takes focus when its dialog opens, its text selected. */
   autofocus?: boolean
-  /** Suggestions; without them, the value is typed freely. */
+  /** The values to choose from; without them, the value is typed freely. */
   options?: OptionsProps['options']
+  /** Suggestions for a typed value. */
+  suggestions?: OptionsProps['options'] | undefined
 }
 
 type OptionsProps = { options: readonly (readonly [value: string, text: string])[] }
@@ -193,7 +195,7 @@ const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
 /** A labelled control with its help text and error. */
 export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
   const { draft, problem } = useContext(FormContext)
-  const { suffix, readOnly = false, autofocus = false } = rest
+  const { suffix, readOnly = false, autofocus = false, suggestions } = rest
   const error = problem.value?.field === name ? problem.value.message : undefined
   const id = `field-${name}`
   const saved = kind === 'number' && typeof value !== 'boolean' ? decimal(value ?? '') : value
@@ -227,7 +229,14 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
         {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
         {kind === 'date' && <DateInput {...typed} />}
         {kind === 'number' && <input {...typed} type="text" inputMode="decimal" onChange={group} />}
-        {kind === 'text' && options === undefined && <input {...typed} type="text" />}
+        {kind === 'text' && options === undefined && (
+          <input {...typed} type="text" list={suggestions && `${id}-list`} />
+        )}
+        {suggestions && (
+          <datalist id={`${id}-list`}>
+            <Options options={suggestions} />
+          </datalist>
+        )}
         {kind === 'secret' && <input {...shared} type="password" autocomplete="off" dir="ltr" />}
         {kind === 'body' && (
           <>

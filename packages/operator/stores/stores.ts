@@ -56,6 +56,12 @@ const feedText = (feed: Awaited<ReturnType<typeof feedOf>>): string => {
   return feed.url === undefined ? 'http (not registered)' : `${feed.url} (registered ${feed.since})`
 }
 
+const FEEDS = {
+  sqs: 'SQS queue',
+  http: 'HTTP, to the URL in stores.yml',
+  self: 'HTTP, to the URL that the store registers',
+}
+
 export const listStores = async (context: Context, { errors: isAsked = false }: { errors?: boolean }) => {
   const errors = isAsked ? await feedErrors(context) : undefined
   const keys = await storeKeysOf(context)
@@ -143,10 +149,8 @@ export const showStore = async (context: Context, source: string) => {
   const { QueueArn: arn = '', Policy = '' } = attributes
   const secret = await context.parameters.get(feedSecretName(source))
   const keys = await keysWithUse(context, source)
-  const kind = {
-    ...(await feedOf(context, store, secret !== undefined)),
-    ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }),
-  }
+  const { kind, ...endpoint } = await feedOf(context, store, secret !== undefined)
+  const details = { ...endpoint, ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }) }
   const snippets = {
     ...(feed === 'sqs' ? await forConsumer(context, url, arn) : forReceiver()),
     ...(exact ? forExact(store) : forPrograms(feed === 'sqs', url)),
@@ -156,11 +160,12 @@ export const showStore = async (context: Context, source: string) => {
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
   const rows = keys.map(key => [keyLabel(key), key.id, key.kind, key.since, key.expires, key.used])
   return {
-    data: { source, exact, feed: kind, queue, keys, snippets },
+    data: { source, exact, feed: { kind, ...details }, queue, keys, snippets },
     text: lines(
       facts({
         source,
-        ...kind,
+        feed: FEEDS[kind],
+        ...details,
         messages,
         consumers: consumers?.join(', '),
         queue: url,

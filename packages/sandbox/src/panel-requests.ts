@@ -69,6 +69,7 @@ export const panelReturn = object(
         v.minLength(1, 'must have at least one row'),
       ),
     ),
+    dryRun: v.exactOptional(flag),
   },
   'must be a JSON object',
 )

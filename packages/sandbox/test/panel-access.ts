@@ -22,7 +22,7 @@ const VIEWS = [
 
 /** Words in Latin letters from stores and accountants: ids, codes, names and addresses. */
 const GIVEN =
-  /retried|changed|API|JSON|review|parts|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|t=\d+,v1=[\da-f]{64}|\b[\da-f-]{36}\b/g
+  /retried|changed|API|CSV|JSON|review|parts|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|t=\d+,v1=[\da-f]{64}|\b[\da-f-]{36}\b/g
 
 /** Other words in Latin letters on a page or for screen readers, except for the choice of English. */
 const latinWords = async (page: Page) => {

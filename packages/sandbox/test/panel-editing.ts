@@ -128,7 +128,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('«⁨1404/12/30⁩» تاریخ معتبری نیست').waitFor()
     await fill(page, { 'تا تاریخ': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
-    await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ ۲۰ مارس ۲۰۲۵' }).waitFor()
+    await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ · ۲۰ مارس ۲۰۲۵' }).waitFor()
     expect(await client().list('fiscal-years')).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
 
     expect(await page.getByLabel('نرخ مالیات').inputValue()).toBe('۱۰')
@@ -140,6 +140,9 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const row = page.getByRole('row').filter({ hasText: '2002' })
     await row.getByText('۲٬۲۰۰').waitFor()
     await row.getByText('۱ فروردین ۱۴۰۳').waitFor()
+    await row.getByRole('link', { name: '2002' }).click()
+    await page.getByText('خریدار۰۹۱۲۰۰۰۰۰۰۱', { exact: true }).waitFor()
+    await page.goBack()
     const prefer = async (name: string) => {
       await page.locator('.preferences').click()
       await page.getByRole('button', { name, exact: true }).click()
@@ -184,13 +187,25 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     }
   })
 
-  test('saves the seller of invoices', async () => {
-    const { page } = await open('#/settings')
+  test('says that an invoice has no seller, until it is saved', async () => {
+    await client().create(order('1001'))
+    const { page } = await open('#/orders/1001?source=api')
+    const warning = page.getByText('The printed invoice has no seller')
+    await warning.waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.emulateMedia({ media: 'print' })
+    expect(await warning.isVisible()).toBe(false)
+    await page.getByText('Buyerمشتری متفرقهNo contact details', { exact: true }).waitFor()
+    await page.emulateMedia({ media: 'screen' })
+    await warning.getByRole('link', { name: 'settings' }).click()
     const form = page.getByRole('form', { name: 'Seller' })
     await fill(form, { Name: 'Sara & Sons', 'Postal code': '1234567890' }, 'Save seller')
     await page.getByText('Saved. Invoices show this seller.').waitFor()
     const { body } = await client().panel('seller')
     expect(body).toMatchObject({ name: 'Sara & Sons', postalCode: '1234567890', phone: '' })
+    await page.goBack()
+    await page.getByText('Sara & Sons').waitFor()
+    expect(await warning.count()).toBe(0)
   })
 
   test('shows a fault on every page until it ends, and sets up examples, stock and settings with one click', async () => {

@@ -254,7 +254,7 @@ describe('partial returns', () => {
   })
 })
 
-test('a dry run of a correction returns the same response and changes nothing', async () => {
+test('a dry run of a correction or return returns the same response and changes nothing', async () => {
   await invoiced({ payment: PAYMENT })
   await act('reverse-payment')
   const change = { items: [row('SKU-2', 2, 5000)], customer: { mobile: '09123456789' }, shipping: 0 }
@@ -267,6 +267,8 @@ test('a dry run of a correction returns the same response and changes nothing', 
   expect(rehearsed).toMatchObject(real)
   const { error } = await act('correct', { items: [row('no', 1)], dryRun: true })
   expect(error).toMatchObject({ field: 'items[0].sku' })
+  expect(await act('return', { dryRun: true })).toMatchObject({ status: 'refunded', returned: '10890' })
+  expect(await detail('1')).toMatchObject({ status: 'invoiced', returned: '0' })
 })
 
 test('the sums and the export contain receipts and returns, in Persian with Jalali dates and complete mobile numbers', async () => {
@@ -277,7 +279,12 @@ test('the sums and the export contain receipts and returns, in Persian with Jala
   await create(order('2', { items: [row('SKU-3', 1)], payment: PAYMENT }))
   const { totals } = (await panel('sums')).body
   expect(totals).toMatchObject({ total: '6710', received: '3000', returned: '2156' })
-  const response = await fetch(`${url}/panel/orders.csv?language=fa&calendar=persian&sort=invoice_number`)
+  const response = await fetch(
+    `${url}/panel/orders.csv?language=fa&calendar=persian&sort=invoice_number&from=2026-04-23`,
+  )
+  expect(response.headers.get('content-disposition')).toBe(
+    'attachment; filename="orders-from-1405-02-03.csv"',
+  )
   const lines = Buffer.from(await response.arrayBuffer())
     .toString()
     .split('\r\n')

@@ -52,8 +52,8 @@ export const orderUpdated = (
  * ```ts
  * import { requestChanged } from 'order-relay-store/testing'
  *
- * const error = { status: 400, code: 'unknown_sku', message: 'There is no product "X"' }
- * console.log(requestChanged('rejected', { external_id: '1001', request: 'create', error }).event) // order.rejected
+ * const error = { status: 404, code: 'not_found', message: 'Order "1001" is not registered' }
+ * console.log(requestChanged('rejected', { external_id: '1001', request: 'payment', error }).event) // order.rejected
  * ```
  */
 export const requestChanged = (

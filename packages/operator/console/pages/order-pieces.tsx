@@ -90,14 +90,15 @@ const Next = ({ at }: { at: string }) =>
     <span>{t('next attempt now')}</span>
   )
 
-const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
+const Step = ({ link, position }: { link: Link; position: number }) => {
   const { what, id, since, next, others = 0 } = link
   const [whom, tone] = FOR[link.for]
   return (
     <li data-tone={tone}>
       <p>
-        <strong>{t('{what} waits for {whom}', { what: nameIn(NAMES, what), whom })}</strong>{' '}
-        <span class="small muted">{isFirst ? t('first') : t('behind it')}</span>
+        <strong>
+          {t('{position}. {what}: waits for {whom}', { position, what: nameIn(NAMES, what), whom })}
+        </strong>
       </p>
       <Message text={link.reason} as="p" kind="muted breaks" />
       <p class="row small muted">
@@ -124,7 +125,7 @@ export const Waiting = ({
   <Section id="waiting" title={t('Why it waits')}>
     <ol class="timeline chain">
       {links.map((link, index) => (
-        <Step key={String(index)} link={link} isFirst={index === 0} />
+        <Step key={String(index)} link={link} position={index + 1} />
       ))}
     </ol>
     <dl class="facts card made">

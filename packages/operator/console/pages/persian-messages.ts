@@ -50,8 +50,7 @@ export const MESSAGES = {
   body: 'متن',
   cut: 'بریده',
   // Why an event fails.
-  'The breaker is open: the accounting service was unavailable':
-    'ارسال موقتاً متوقف است: سرویس حسابداری در دسترس نبود',
+  'Paused: the accounting service is unavailable': 'ارسال موقتاً متوقف است: سرویس حسابداری در دسترس نیست',
   'The accounting service answered {status}': 'سرویس حسابداری پاسخ {status} داد',
   'The accounting service answered {status} to a create: check ACCOUNTING_URL':
     'سرویس حسابداری به ثبت سفارش پاسخ {status} داد: ACCOUNTING_URL را بررسی کنید',

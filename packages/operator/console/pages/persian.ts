@@ -446,9 +446,7 @@ export const t = translator({
   '{count} {count|order|orders} changed': '{count} سفارش تغییر کرد',
   // Why it waits.
   'Why it waits': 'علت انتظار',
-  '{what} waits for {whom}': '{what} منتظر {whom} است',
-  first: 'اول',
-  'behind it': 'پس از آن',
+  '{position}. {what}: waits for {whom}': '{position}. {what}: منتظر {whom}',
   'the accountant': 'حسابدار',
   'the accounting service': 'سرویس حسابداری',
   'an API key that the service accepts': 'کلید API معتبر',

@@ -104,7 +104,7 @@ export const pageTests = (open: Open) => {
       await page.goBack()
       await page.getByText('All stores in').waitFor()
       await goTo(page, `#/deliveries/${request}`)
-      await page.getByText('Create waits for the accountant').waitFor()
+      await page.getByText('1. Create: waits for the accountant').waitFor()
       await page.keyboard.press('/')
       await page.keyboard.type('<B>IN')
       await found.waitFor()
@@ -117,7 +117,7 @@ export const pageTests = (open: Open) => {
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).waitFor()
       await page.keyboard.press('/')
       await page.keyboard.press('Enter')
-      await page.getByText('Create waits for the accountant').waitFor()
+      await page.getByText('1. Create: waits for the accountant').waitFor()
       await page
         .locator('.id', { hasText: request.slice(0, 8) })
         .first()

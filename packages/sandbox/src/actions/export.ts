@@ -84,6 +84,13 @@ const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
   })
 }
 
+/** The name of the file, with the days that the export is limited to, in its calendar. */
+export const exportName = ({ from, to, calendar }: SpreadsheetQuery): string => {
+  const dayOf = (date: string) => dayIn(date, calendar).replaceAll('/', '-')
+  const days = [from && `from-${dayOf(from)}`, to && `to-${dayOf(to)}`].filter(Boolean)
+  return `${['orders', ...days].join('-')}.csv`
+}
+
 const lineOf = (cells: readonly string[]) => `${cells.join()}\r\n`
 
 /** Small enough to barely delay other requests. */

@@ -6,7 +6,7 @@ import * as catalogue from '../actions/catalogue.ts'
 import { rehearsed } from '../actions/change.ts'
 import { correctOrder } from '../actions/correct.ts'
 import { createExamples } from '../actions/examples.ts'
-import { exportOrders } from '../actions/export.ts'
+import { exportName, exportOrders } from '../actions/export.ts'
 import { listDeliveries, listOrders, showDelivery, showOrder, sumOrders } from '../actions/panel.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
@@ -82,7 +82,7 @@ const orders: readonly Endpoint[] = [
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
     ...asks(requests.spreadsheetQuery, (query, { context, store }) => {
       const parts = ReadableStream.from(exportOrders(query, store)).pipeThrough(new TextEncoderStream())
-      const headers = { 'content-disposition': 'attachment; filename="orders.csv"' }
+      const headers = { 'content-disposition': `attachment; filename="${exportName(query)}"` }
       return context.body(parts, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
     }),
   }),
@@ -139,9 +139,14 @@ const orders: readonly Endpoint[] = [
   }),
   action('return', 'returnOrder', 'Register a return', {
     description:
-      'Returns the given quantities of `rows` of an invoiced or paid order, or all remaining goods, and puts the goods back in stock. The order is `refunded` once everything is returned; until then, its returns are not in the order result.',
-    ...accepts(v.optional(requests.panelReturn, {}), ['ReturnRequest'], ({ source, ...change }, request) =>
-      changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
+      'Returns the given quantities of `rows` of an invoiced or paid order, or all remaining goods, and puts the goods back in stock. The order is `refunded` once everything is returned; until then, its returns are not in the order result. A dry run returns the same response and changes nothing.',
+    ...accepts(
+      v.optional(requests.panelReturn, {}),
+      ['ReturnRequest'],
+      ({ source, dryRun, ...change }, request) =>
+        rehearsed(dryRun, request.store, () =>
+          changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
+        ),
     ),
   }),
 ]

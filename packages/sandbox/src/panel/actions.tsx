@@ -1,12 +1,14 @@
-import { ask, type FieldProps, type Values } from '@order-relay/web/form.tsx'
-import { decimal, serial } from '@order-relay/web/format.ts'
+import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
+import { decimal, serial, sum } from '@order-relay/web/format.ts'
+import { request } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
-import { act, type SchemaData } from './api.ts'
+import { act, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { t } from './persian.ts'
 import { PAYMENT_METHODS } from './pieces.tsx'
+import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
@@ -19,6 +21,8 @@ type Action = {
   effect: (order: Order) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
   bodyOf?: (values: Values, order: Order) => object
+  /** Describes the order after a dry run of the action. */
+  resultOf?: (after: Order, before: Order) => string
 }
 
 /** The rows with goods that can be returned. */
@@ -42,7 +46,12 @@ const ACTIONS: readonly Action[] = [
     ],
     fields: ({ date, balance }) => [
       { name: 'amount', label: t('Amount in rials'), kind: 'number', value: balance },
-      { name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
+      {
+        ...{ name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
+        help: t(
+          'In a bank account, a payment by card or card reader is booked as card reader, any other as transfer; in a cash box, as cash.',
+        ),
+      },
       { name: 'reference', label: t('Reference') },
       { name: 'date', label: t('Date'), kind: 'date', value: date },
     ],
@@ -107,6 +116,8 @@ const ACTIONS: readonly Action[] = [
         quantity: values.number(`rows[${index}].quantity`),
       })),
     }),
+    resultOf: ({ returned }, before) =>
+      t('Amount of the return: {amount} rials', { amount: decimal(sum(returned, `-${before.returned}`)) }),
   },
   {
     name: 'review',
@@ -133,16 +144,31 @@ const done = ({ external_id: order, status, total }: Order) =>
     }),
   )
 
-const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
+const askTo = ({ name, label, effect, fields: fieldsOf, bodyOf, resultOf }: Action, order: Order) => {
+  const fields = fieldsOf?.(order) ?? []
+  const rehearse = async (values: Values) => {
+    const body = { ...bodyOf?.(values, order), dryRun: true }
+    return resultOf?.(await request<Order>('POST', orderPath(order, `/${name}`), body), order) ?? ''
+  }
+  const content = (
+    <Rehearsed rehearse={rehearse}>
+      <div class="pairs">
+        {fields.map(field => (
+          <Field key={field.name} {...field} />
+        ))}
+      </div>
+    </Rehearsed>
+  )
   ask({
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
     text: effect(order).filter(Boolean).join(' '),
-    fields: fields?.(order) ?? [],
+    ...(resultOf === undefined ? { fields } : { content }),
     submit: async values => {
       done(await act(order, name, bodyOf?.(values, order)))
     },
   })
+}
 
 /** The accountant's actions on an order in its status, besides fixing and retrying it. */
 export const Actions = ({ order }: { order: Order }) => (
@@ -155,8 +181,13 @@ export const Actions = ({ order }: { order: Order }) => (
         {action.label}
       </Button>
     ))}
-    {CORRECTED.includes(order.status) && order.returned === '0' && (
-      <Button onClick={() => askToCorrect(order, done)}>{t('Correct order')}</Button>
-    )}
+    {CORRECTED.includes(order.status) &&
+      (order.returned === '0' ? (
+        <Button onClick={() => askToCorrect(order, done)}>{t('Correct order')}</Button>
+      ) : (
+        <p class="small muted">
+          {t('A part is returned, so the order cannot be corrected: move it back to review first.')}
+        </p>
+      ))}
   </div>
 )

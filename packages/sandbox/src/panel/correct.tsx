@@ -1,14 +1,14 @@
-import { ask, Field, type FieldProps, type Values, valuesOf } from '@order-relay/web/form.tsx'
-import { decimal, exactNumber } from '@order-relay/web/format.ts'
-import { messageOf, Refusal, request } from '@order-relay/web/http.ts'
+import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
+import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
+import { Refusal, request } from '@order-relay/web/http.ts'
 import { isolated } from '@order-relay/web/language.ts'
-import { Button } from '@order-relay/web/pieces.tsx'
+import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
+import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 type Product = SchemaData<'Product'>
@@ -27,7 +27,7 @@ const newLine = (lines: readonly Line[], { sku, price }: Product): Line => {
   return { id, sku, name: '', quantity: 1, unit_price: price ?? '', discount: 0 }
 }
 
-const mobileOf = ({ customer }: Order) => customer?.mobile ?? ''
+const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
 
 /** The correction that the fields describe. @throws Refusal if one is missing or not a number */
 const correctionOf = (values: Values, lines: readonly Line[], order: Order) => ({
@@ -45,7 +45,9 @@ const correctionOf = (values: Values, lines: readonly Line[], order: Order) => (
   shipping: values.number('shipping'),
   discount: values.number('discount'),
   // Without a mobile number, the settings at the time of the order chose its customer.
-  ...(values.text('mobile') !== mobileOf(order) && { customer: { mobile: values.text('mobile') } }),
+  ...(values.text('mobile') !== mobileOf(order) && {
+    customer: { mobile: values.text('mobile'), name: values.text('customer-name') },
+  }),
 })
 
 /** The service names fields by the position of the item. */
@@ -55,7 +57,7 @@ const withIds = (error: unknown, lines: readonly Line[]) => {
   return new Refusal(error.message, { status: error.status, field })
 }
 
-/** Maximum number of products in a list to choose from; more are entered by code. */
+/** Maximum number of suggested products; more are entered by code. */
 const CHOICES = 500
 
 const number = (name: string, label: string, value: string | number): FieldProps => ({
@@ -66,23 +68,27 @@ type LineProps = Line & { position: number; products: readonly Product[]; onRemo
 
 const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) => {
   const of = (field: string) => `items[${id}].${field}`
+  const product = useSignal(products.find(({ sku }) => sku === line.sku))
   const onChange = ({ target, currentTarget }: TargetedEvent<HTMLFieldSetElement>) => {
-    if (!(target instanceof HTMLSelectElement)) return
-    const price = products.find(({ sku }) => sku === target.value)?.price
+    if (!(target instanceof HTMLInputElement && target.name === of('sku'))) return
+    product.value = products.find(({ sku }) => sku === target.value.trim())
+    const price = product.value?.price
     const input = currentTarget.querySelector<HTMLInputElement>(`[name="${of('unit_price')}"]`)
     if (price == null || input === null) return
     input.value = decimal(price)
     input.dispatchEvent(new Event('input', { bubbles: true }))
   }
-  const isKnown = products.length <= CHOICES && products.some(({ sku }) => sku === line.sku)
   return (
     <fieldset class="line" onChange={onChange}>
       <legend class="small muted">{t('Row {number}', { number: position })}</legend>
       <Field
         {...{ name: of('sku'), label: t('Product'), value: line.sku }}
-        {...(isKnown && {
-          options: products.map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const),
-        })}
+        suggestions={
+          products.length <= CHOICES
+            ? products.map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const)
+            : undefined
+        }
+        help={<Name>{product.value?.name ?? t('No product has this code')}</Name>}
       />
       <Field {...number(of('quantity'), t('Quantity'), line.quantity)} />
       <Field {...number(of('unit_price'), t('Unit price'), line.unit_price)} />
@@ -96,45 +102,18 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
   )
 }
 
-const PAUSE_MS = 200
-
 type CorrectionProps = { order: Order; products: readonly Product[]; lines: Signal<readonly Line[]> }
 
 /** The fields of a correction, with the resulting total as the service computes it. */
 const Correction = ({ order, products, lines }: CorrectionProps) => {
-  const fields = useRef<HTMLDivElement>(null)
-  const typed = useSignal(0)
-  const preview = useSignal('')
-  useEffect(() => {
-    const stopping = new AbortController()
-    const rehearse = async () => {
-      const form = fields.current?.closest('form')
-      if (form == null) return
-      const body = { ...correctionOf(valuesOf(form), lines.value, order), dryRun: true }
-      const { total } = await request<Order>('POST', orderPath(order, '/correct'), body)
-      if (stopping.signal.aborted) return
-      preview.value = t('New total: {total} rials', { total: decimal(total) })
-    }
-    const timer = setTimeout(
-      () =>
-        rehearse().catch(error => {
-          if (!stopping.signal.aborted) preview.value = messageOf(error)
-        }),
-      PAUSE_MS,
-    )
-    return () => {
-      clearTimeout(timer)
-      stopping.abort()
-    }
-  }, [typed.value, lines.value])
+  const rehearse = async (values: Values) => {
+    const body = { ...correctionOf(values, lines.value, order), dryRun: true }
+    const { total } = await request<Order>('POST', orderPath(order, '/correct'), body)
+    return t('New total: {total} rials', { total: decimal(total) })
+  }
   const [first] = products
   return (
-    <div
-      ref={fields}
-      onInput={() => {
-        typed.value += 1
-      }}
-    >
+    <Rehearsed {...{ rehearse }} of={lines.value}>
       {lines.value.map((line, index) => (
         <LineFields
           key={line.id}
@@ -163,11 +142,13 @@ const Correction = ({ order, products, lines }: CorrectionProps) => {
         <Field {...number('shipping', t('Shipping'), shippingOf(order))} />
         <Field {...number('discount', t('Order discount'), order.totals.orderDiscount)} />
         <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />
+        <Field
+          name="customer-name"
+          label={t('Name of a new customer')}
+          help={t('A mobile number that is known keeps its customer.')}
+        />
       </div>
-      <p class="strong" role="status">
-        {preview.value}
-      </p>
-    </div>
+    </Rehearsed>
   )
 }
 

@@ -1,17 +1,16 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { language } from '@order-relay/web/language.ts'
 import { Chip, Code, type Column, DayInBoth, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { StoreName } from './pieces.tsx'
+import { PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
 import { numberInWords } from './words.ts'
 
 type Order = SchemaData<'OrderDetail'>
 type Row = Order['rows'][number]
 
 const INVOICE = { draft: t('Draft'), posted: t('Posted') }
-
-const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t('Card reader') }
 
 type PartyProps = { title: string; name: string; details: readonly (string | false | null)[] }
 
@@ -38,14 +37,28 @@ const Seller = ({ name, economicCode, nationalId, address, postalCode, phone }: 
     postalCode && t('Postal code: {code}', { code: postalCode }),
     phone && t('Phone: {number}', { number: phone }),
   ]
-  return [name, ...details].some(Boolean) && <Party title={t('Seller')} {...{ name, details }} />
+  if ([name, ...details].some(Boolean)) return <Party title={t('Seller')} {...{ name, details }} />
+  // Not printed.
+  return (
+    <div class="notice" data-tone="wait">
+      <p>
+        {t('The printed invoice has no seller: add it in the {settings}.', {
+          settings: <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>,
+        })}
+      </p>
+    </div>
+  )
 }
 
 const Buyer = ({ customer }: Pick<Order, 'customer'>) => {
   if (customer === null) return <p class="muted">{t('No customer')}</p>
-  const { code, name, mobile, email } = customer
-  const details = [code !== mobile && code, mobile, email].filter(Boolean).join(' · ')
-  return <Party title={t('Buyer')} {...{ name: name || code, details: [details] }} />
+  const { name, mobile, email } = customer
+  const number = mobile && serial(mobile)
+  // The name of a customer without one is the mobile number.
+  const isNamed = name !== '' && name !== mobile
+  const contact = [isNamed && number, email].filter(Boolean).join(' · ')
+  const details = [contact, !number && !email && t('No contact details')]
+  return <Party title={t('Buyer')} {...{ name: (!isNamed && number) || name, details }} />
 }
 
 const amount = (label: string, of: (row: Row) => string | number, kind = ''): Column<Row> => ({
@@ -133,7 +146,8 @@ const documentsOf = ({ receipts, returns, rows }: Order) => [
     title: t('Receipt {number}', { number: serial(receipt.number) }),
     tone: 'good',
     facts: {
-      [t('Type')]: RECEIPT_TYPES[receipt.type],
+      [t('Method')]: PAYMENT_METHODS[receipt.method],
+      [t('Booked as')]: RECEIPT_TYPES[receipt.type],
       [t('Amount')]: t('{amount} rials', { amount: decimal(receipt.amount) }),
       [t('Date')]: <DayInBoth date={receipt.date} />,
       [t('Account')]: receipt.account ? <Name>{receipt.account.name}</Name> : t('None selected'),

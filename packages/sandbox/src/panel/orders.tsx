@@ -78,7 +78,7 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
           href={`/panel/orders.csv${queryOf({ ...filter, sort, ...SPREADSHEET })}`}
           download
         >
-          {t('Export CSV')}
+          {t('Export CSV (for Excel)')}
         </a>
         <Facts
           facts={{

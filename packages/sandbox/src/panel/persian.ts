@@ -74,6 +74,8 @@ export const t = translator({
   // The review of an order.
   '{held}: {method}, {date}. It is registered automatically once the invoice is finalized.':
     '{held}: {method}، {date}. با قطعی شدن فاکتور، خودکار ثبت می‌شود.',
+  'In a bank account it is booked as {type}, in a cash box as cash.':
+    'رسید آن در حساب بانکی از نوع {type} و در صندوق نقدی است.',
   'A payment is held': 'یک دریافت وجه معلق است',
   'A payment of {amount} rials is held': 'دریافت {amount} ریال معلق است',
   'Reference: {reference}': 'شماره پیگیری: {reference}',
@@ -96,6 +98,9 @@ export const t = translator({
     'فاکتور {invoice} قطعی و رسید دریافت {receipt} ثبت شد.',
   // The invoice.
   'No customer': 'بدون مشتری',
+  'No contact details': 'بدون مشخصات تماس',
+  'The printed invoice has no seller: add it in the {settings}.':
+    'فاکتور بدون مشخصات فروشنده چاپ می‌شود: آن را در {settings} وارد کنید.',
   Item: 'شرح کالا',
   Quantity: 'مقدار',
   'Unit price': 'مبلغ واحد',
@@ -109,7 +114,7 @@ export const t = translator({
   'Tax {rate} %, in the prices': 'مالیات و عوارض {rate} ٪ (در قیمت‌ها منظور شده)',
   'Receipt {number}': 'رسید دریافت {number}',
   'Sales return {number}': 'برگشت از فروش {number}',
-  Type: 'نوع',
+  'Booked as': 'نوع رسید',
   Account: 'حساب',
   Reference: 'شماره پیگیری',
   Stock: 'موجودی',
@@ -140,6 +145,8 @@ export const t = translator({
     'پس از دریافت کل مبلغ، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'Amount in rials': 'مبلغ به ریال',
   Method: 'روش',
+  'In a bank account, a payment by card or card reader is booked as card reader, any other as transfer; in a cash box, as cash.':
+    'در حساب بانکی، رسید پرداخت با کارت بانکی یا کارتخوان از نوع کارتخوان و رسید بقیه روش‌ها از نوع حواله است؛ در صندوق، نقدی.',
   'Reverse payment': 'ابطال دریافت وجه',
   'Receipt {receipt} is cancelled.': 'رسید دریافت {receipt} باطل می‌شود.',
   'An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.':
@@ -153,6 +160,7 @@ export const t = translator({
     'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند و وب‌هوک ارسال می‌شود.',
   'Receipts do not change.': 'رسیدهای دریافت تغییری نمی‌کنند.',
   'Return of {name}': 'برگشت {name}',
+  'Amount of the return: {amount} rials': 'مبلغ برگشت از فروش: {amount} ریال',
   'At most {left}': 'حداکثر {left}',
   'Move back to review': 'برگرداندن به بررسی',
   'The invoice is a draft again.': 'فاکتور دوباره پیش‌نویس می‌شود.',
@@ -162,6 +170,8 @@ export const t = translator({
     'رسید دریافت {receipt} باطل و وجه آن تا قطعی شدن فاکتور معلق می‌شود.',
   'What to review': 'موضوع بررسی',
   'Correct order': 'اصلاح سفارش',
+  'A part is returned, so the order cannot be corrected: move it back to review first.':
+    'بخشی از سفارش برگشته است و اصلاح آن ممکن نیست: ابتدا آن را به بررسی برگردانید.',
   'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'فاکتور دوباره محاسبه می‌شود. تا سفارش پرداخت‌شده است، جمع کل باید {total} ریال بماند.',
   'The invoice is repriced, currently {total} rials.':
@@ -173,6 +183,9 @@ export const t = translator({
   'New total: {total} rials': 'جمع کل جدید: {total} ریال',
   Shipping: 'هزینه ارسال',
   'Mobile number of the customer': 'موبایل مشتری',
+  'Name of a new customer': 'نام مشتری جدید',
+  'A mobile number that is known keeps its customer.': 'اگر موبایل ثبت شده باشد، مشتری آن تغییری نمی‌کند.',
+  'No product has this code': 'کالایی با این کد نیست',
   '{action}: {order}': '{action}: {order}',
   'Order {order}: {status}, {total} rials': 'سفارش {order}: {status}، {total} ریال',
   // Products and customers.
@@ -238,7 +251,7 @@ export const t = translator({
   'Earliest date first': 'قدیمی‌ترین تاریخ',
   'Largest total first': 'بیشترین مبلغ',
   'Smallest total first': 'کمترین مبلغ',
-  'Export CSV': 'خروجی اکسل',
+  'Export CSV (for Excel)': 'خروجی CSV (برای اکسل)',
   Select: 'انتخاب',
   'Select order {order}': 'انتخاب سفارش {order}',
   'Select all shown': 'انتخاب همه این صفحه',
@@ -260,6 +273,8 @@ export const t = translator({
   Close: 'بستن',
   'A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.':
     'تلاش مجدد، فاکتور {invoice} را قطعی و کالاهای آن را از انبار کم می‌کند و وب‌هوک ارسال می‌شود.',
+  'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.':
+    'تا علت بالا رفع نشود، تلاش مجدد چیزی را تغییر نمی‌دهد. پس از آن، فاکتور {invoice} را قطعی و کالاهای آن را از انبار کم می‌کند و وب‌هوک ارسال می‌شود.',
   // Webhooks that are registered and tested here.
   'Register an address': 'ثبت نشانی',
   'Every change of status is sent to it. An address that is already registered gets a new secret.':

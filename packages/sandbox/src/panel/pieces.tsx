@@ -56,3 +56,9 @@ export const PAYMENT_METHODS = {
   pos: t('Card reader'),
   cash: t('Cash'),
 } as const
+
+export const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t('Card reader') } as const
+
+/** How the service books a payment in a bank account (spec: business rule 6). */
+export const bookedAs = (method: keyof typeof PAYMENT_METHODS) =>
+  RECEIPT_TYPES[method === 'card' || method === 'pos' ? 'pos' : 'transfer'].toLowerCase()

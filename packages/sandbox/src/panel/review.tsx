@@ -9,7 +9,7 @@ import type { HTMLAttributes } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { act, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
+import { accountOptions, bookedAs, PAYMENT_METHODS } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
@@ -44,6 +44,7 @@ const HeldPayments = ({ held_payments: held }: Order) =>
         method: PAYMENT_METHODS[method].toLowerCase(),
         date: formatDate(date),
       })}{' '}
+      {t('In a bank account it is booked as {type}, in a cash box as cash.', { type: bookedAs(method) })}{' '}
       {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
     </p>
   ))
@@ -124,9 +125,12 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
       )}
       <HeldPayments {...order} />
       <p>
-        {t('A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.', {
-          invoice: order.invoice_number,
-        })}
+        {t(
+          isReady
+            ? 'A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.'
+            : 'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.',
+          { invoice: order.invoice_number },
+        )}
       </p>
       <Form
         label={t('Fix and retry')}

@@ -1,0 +1,54 @@
+import { type Values, valuesOf } from '@order-relay/web/form.tsx'
+import { messageOf } from '@order-relay/web/http.ts'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+const PAUSE_MS = 200
+
+type RehearsedProps = {
+  /** Describes the result that the service computes in a dry run. */
+  rehearse: (values: Values) => Promise<string>
+  /** What the result depends on besides the fields. */
+  of?: unknown
+  children: ComponentChildren
+}
+
+/** Fields of a form, with the result of its submission below them. */
+export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
+  const fields = useRef<HTMLDivElement>(null)
+  const typed = useSignal(0)
+  const preview = useSignal('')
+  useEffect(() => {
+    const stopping = new AbortController()
+    const show = (text: string) => {
+      if (!stopping.signal.aborted) preview.value = text
+    }
+    const timer = setTimeout(async () => {
+      const form = fields.current?.closest('form')
+      if (form == null) return
+      try {
+        show(await rehearse(valuesOf(form)))
+      } catch (error) {
+        show(messageOf(error))
+      }
+    }, PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      stopping.abort()
+    }
+  }, [typed.value, of])
+  return (
+    <div
+      ref={fields}
+      onInput={() => {
+        typed.value += 1
+      }}
+    >
+      {children}
+      <p class="strong" role="status">
+        {preview.value}
+      </p>
+    </div>
+  )
+}
