@@ -9,7 +9,7 @@ const context = {
 const depth = { waiting: 0, inFlight: 0 }
 const queues = { ordersDead: depth, feedsDead: depth, quarantine: depth } as Parameters<typeof alarmsOf>[1]
 
-/** The state of the alarm while the service was unavailable from so many minutes ago until so many. */
+/** The state of the alarm if the service was unavailable between two times, in minutes before now. */
 const unavailable = async (from: number, until: number) => {
   const now = Date.now()
   const read = async (series: readonly { name: string }[], { from: start, step, count }: Intervals) =>
