@@ -1,3 +1,4 @@
+import { bankReceipt } from '../booking.ts'
 import { type Decimal, decimalFrom, minus, plus, shown, ZERO } from '../decimal.ts'
 import { partOf, rials, sum } from '../pricing.ts'
 import type { Payment } from '../requests.ts'
@@ -67,7 +68,7 @@ export const inWords = (name: Payment['method'] | Receipt['type']) => (name === 
 /** The type of the receipt (spec: business rule 6); without an account, it follows from the method alone. */
 const receiptType = (account: Account | undefined, method: Payment['method']): Receipt['type'] => {
   if ((account?.kind ?? method) === 'cash') return 'cash'
-  return method === 'card' || method === 'pos' ? 'pos' : 'transfer'
+  return bankReceipt(method)
 }
 
 /** Registers a receipt of a finalized invoice, without an account if none is selected. Runs in the caller's transaction. */

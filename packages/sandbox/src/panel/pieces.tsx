@@ -2,6 +2,7 @@ import { language } from '@order-relay/web/language.ts'
 import { LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
 import { StatusChip } from '@order-relay/web/status.tsx'
+import { bankReceipt } from '../booking.ts'
 import type { Key, SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
@@ -61,4 +62,4 @@ export const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t(
 
 /** How the service books a payment in a bank account (spec: business rule 6). */
 export const bookedAs = (method: keyof typeof PAYMENT_METHODS) =>
-  RECEIPT_TYPES[method === 'card' || method === 'pos' ? 'pos' : 'transfer'].toLowerCase()
+  RECEIPT_TYPES[bankReceipt(method)].toLowerCase()
