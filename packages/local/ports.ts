@@ -27,25 +27,36 @@ const tryPort = async (port: number): Promise<void> => {
   await once(server, 'close')
 }
 
+const inEnglish = new Intl.ListFormat('en', { type: 'conjunction' })
+
 /**
  * Checks before anything starts that each of these ports is free.
  *
- * @throws Error naming the first port that is not, and the variable that changes it
+ * @throws Error naming the ports that are not, and the variables that change them
  */
 export const assertFree = async (ports: Ports, names: readonly PortName[] = PORT_NAMES): Promise<void> => {
+  const taken: PortName[] = []
   for (const name of names) {
-    const port = ports[name]
-    const { variable } = ADDRESSES[name]
     try {
-      await tryPort(port)
-    } catch (error) {
-      const found = codeOf(error) === 'EADDRINUSE' ? 'is taken' : `cannot be used (${codeOf(error) ?? error})`
-      throw new Error(
-        `Cannot start: port ${port} ${found}; set ${variable} to a free port, or stop the process that uses it`,
-        { cause: error },
-      )
+      await tryPort(ports[name])
+    } catch (cause) {
+      if (codeOf(cause) !== 'EADDRINUSE') {
+        const failure = `port ${ports[name]} cannot be used (${codeOf(cause) ?? cause})`
+        throw new Error(`Cannot start: ${failure}; set ${ADDRESSES[name].variable} to another`, { cause })
+      }
+      taken.push(name)
     }
   }
+  if (taken.length === 0) return
+  const [numbers, variables] = [
+    inEnglish.format(taken.map(name => String(ports[name]))),
+    inEnglish.format(taken.map(name => ADDRESSES[name].variable)),
+  ]
+  throw new Error(
+    taken.length === 1
+      ? `Cannot start: port ${numbers} is taken; set ${variables} to a free port, or stop the process that uses it`
+      : `Cannot start: ports ${numbers} are taken, perhaps by another npm start; stop it, or set ${variables} to free ports`,
+  )
 }
 
 /** Below the ports that systems assign to outgoing connections, which could take one before it is used. */

@@ -118,6 +118,10 @@ test('data is readable only by its owner, even in a directory of an earlier vers
   expect(second.code).toBe(1)
   expect(second.err).toContain(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
   expect(second.err).toContain('SANDBOX_PORT')
+  const third = await run(['--port', '0'], { cwd: folder() }).ended
+  expect(third.err).toMatch(
+    /^Cannot open the database ".*": another sandbox uses it; stop that one, or use another file/,
+  )
   again.child.disconnect()
   expect(await again.ended).toMatchObject({ code: 0, signal: null })
 })
