@@ -26,4 +26,4 @@ const receive = createReceiver({
 })
 const server = createServer(nodeHandler(receive))
 server.listen({ host: '127.0.0.1', port: Number(PORT) }, () => console.log(`http://127.0.0.1:${PORT}/`))
-process.once('SIGINT', () => server.close())
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())

@@ -3,6 +3,15 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { nextSeen } from 'order-relay-store'
 
+/** Only if it handles a message synchronously, no other message of the order is handled in between. */
+const refusePromise = handled => {
+  if (!(handled instanceof Promise)) return
+  handled.catch(() => undefined)
+  throw new TypeError(
+    'Cannot handle the message: `handle` returned a promise; with `onceIn`, it must be synchronous',
+  )
+}
+
 /**
  * Records handled messages in a folder, one file for each order, with any Node version. If your store has a database,
  * record them there instead, in the transaction that handles the message.
@@ -13,9 +22,8 @@ export const onceIn = folder => {
     const order = JSON.stringify([data.source, data.external_id])
     const file = join(folder, createHash('sha256').update(order).digest('hex'))
     const seen = nextSeen(existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined, message)
-    // Must be synchronous, so that no other message of the order is handled in between.
     if (seen !== undefined) {
-      handle()
+      refusePromise(handle())
       writeFileSync(`${file}.new`, JSON.stringify(seen), { flush: true })
       renameSync(`${file}.new`, file)
     }

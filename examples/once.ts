@@ -1,6 +1,15 @@
 import { DatabaseSync } from 'node:sqlite'
 import { nextSeen, type Once, type Seen } from 'order-relay-store'
 
+/** An asynchronous `handle` would write after the transaction has ended. */
+const refusePromise = (handled: unknown) => {
+  if (!(handled instanceof Promise)) return
+  handled.catch(() => undefined)
+  throw new TypeError(
+    'Cannot handle the message: `handle` returned a promise; with `onceIn`, it must be synchronous',
+  )
+}
+
 /** Remembers the handled messages in a SQLite file, in the transaction that handles them. */
 export const onceIn = (file: string): Once<DatabaseSync> => {
   const db = new DatabaseSync(file)
@@ -16,7 +25,7 @@ export const onceIn = (file: string): Once<DatabaseSync> => {
         .get(source, external_id)
       const seen = nextSeen(row && (JSON.parse(String(row.seen)) as Seen), message)
       if (seen !== undefined) {
-        handle(db)
+        refusePromise(handle(db))
         db.prepare('INSERT OR REPLACE INTO seen VALUES (?, ?, ?)').run(
           source,
           external_id,

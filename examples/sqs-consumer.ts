@@ -8,13 +8,13 @@ import { consumeFeed } from 'order-relay-store/sqs'
 import { onceIn } from './once.ts'
 
 const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
 await consumeFeed({
   sqs: new SQSClient(),
   queueUrl: process.argv[2] ?? '',
   once: onceIn(process.env.DATABASE ?? 'store.sqlite'),
-  // The store's own handling of a message; its writes belong in the same transaction.
+  // The store's own handling of a message, synchronous with this `once`; its writes belong in the same transaction.
   handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''
     console.log('applied:', data.external_id, `v${version}`, event, status, delivery)

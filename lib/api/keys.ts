@@ -62,7 +62,7 @@ export const isExpired = (expires: number | undefined, now: number): boolean =>
   expires !== undefined && !(expires > now)
 
 /** What a bearer key allows: the orders of its source, by every action or only one. */
-type Access = {
+export type Access = {
   source: string
   id: string
   kind: KeyKind

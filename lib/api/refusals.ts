@@ -7,7 +7,7 @@ import type { Warning } from './warnings.ts'
 export const unauthorized = errorResponse(
   401,
   'unauthorized',
-  'The API key is missing or unknown: send it as "Authorization: Bearer <key>"',
+  'The API key is missing, unknown, expired or revoked: send a valid one as "Authorization: Bearer <key>"',
   { headers: { 'www-authenticate': 'Bearer' } },
 )
 
@@ -67,6 +67,14 @@ export const restricted = (kind: KeyKind) =>
     'forbidden',
     `The API key is ${kind}: use one that \`relay stores key\` created without --${kind}`,
   )
+
+/** Otherwise a leaked key of a checkout could have unpaid goods delivered. */
+export const unpayable = errorResponse(
+  403,
+  'forbidden',
+  'The API key is create-only, and the order contains a payment: register it with a key that `relay stores key` created without --create-only',
+  { field: 'payment' },
+)
 
 export const unaddressable = (external_id: string) =>
   invalidField(

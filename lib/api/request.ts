@@ -115,6 +115,7 @@ const named = v.object({
   source: v.nullish(v.string()),
   external_id: v.fallback(v.optional(v.string()), undefined),
   date: v.optional(v.unknown()),
+  payment: v.optional(v.unknown()),
 })
 
 /**
@@ -131,6 +132,7 @@ const isAddressable = (external_id: string) =>
  *
  * @param query the sources named in the query
  * @param strict refuses a body with parts that have no effect
+ * @param isCreateOnly whether the caller's key may only create, so that an order must not contain its payment
  * @param keySource the source the caller's key belongs to
  * @param today the date of an order that has none
  */
@@ -141,7 +143,15 @@ export const readRequest = (
     body,
     headers = {},
     strict = false,
-  }: { action: OrderAction; query: readonly string[]; body: Body; headers?: HttpHeaders; strict?: boolean },
+    isCreateOnly = false,
+  }: {
+    action: OrderAction
+    query: readonly string[]
+    body: Body
+    headers?: HttpHeaders
+    strict?: boolean
+    isCreateOnly?: boolean
+  },
   keySource: string,
   today: () => string,
 ): OrderRequest | Refused => {
@@ -162,6 +172,7 @@ export const readRequest = (
     external_id: action.to === 'create' ? (inBody.external_id ?? '') : action.external_id,
   }
   if (order.source !== keySource) return { refused: refusals.foreign(order.source, !given, keySource) }
+  if (isCreateOnly && inBody.payment != null) return { refused: refusals.unpayable }
   if (!isAddressable(order.external_id)) {
     return { refused: refusals.unaddressable(order.external_id) }
   }

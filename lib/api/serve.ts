@@ -12,7 +12,7 @@ import type { Refusal } from '../protocol/errors.ts'
 import { type Body, parseJson } from '../protocol/json.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { type Answered, accepted, answerOf, orderView, refused, relayView } from './answers.ts'
-import { type AccessOfKey, bearerKey } from './keys.ts'
+import { type Access, type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import type { StoreRate } from './rate.ts'
 import * as refusals from './refusals.ts'
@@ -249,7 +249,7 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const answering =
     only !== undefined && only !== action.to
       ? { response: refusals.restricted(kind), about }
-      : answer(request, action, source, dependencies)
+      : answer(request, action, access, dependencies)
   // Before the response, since Lambda freezes the environment after it.
   const [answered] = await Promise.all([answering, recordUse(id), rate.count(source)])
   return answered
@@ -258,7 +258,7 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
 const answer = async (
   request: HttpRequest,
   action: OrderAction | RegistrationAction,
-  source: string,
+  { source, only }: Pick<Access, 'source' | 'only'>,
   dependencies: ServeDependencies,
 ): Promise<Served> => {
   const { orders, today } = dependencies
@@ -273,7 +273,10 @@ const answer = async (
   const { body, headers: given } = request
   const preferred = readPreferences(given.prefer)
   const reading = readRequest(
-    { action, query, body, headers: given, strict: preferred.strict },
+    {
+      ...{ action, query, body, headers: given, strict: preferred.strict },
+      isCreateOnly: only === 'create',
+    },
     source,
     today,
   )

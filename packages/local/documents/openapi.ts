@@ -30,7 +30,7 @@ const error = (description: string, headers: object = {}) => ({ description, hea
 
 const FAILURES = {
   400: error('The `external_id` or `source` is invalid.'),
-  401: error('The key is missing or unknown.'),
+  401: error('The key is missing, unknown, expired or revoked.'),
   403: error('The key belongs to another source, or does not allow this request.'),
   429: error(
     'Too many requests a second: of the store (`rate_limited`), or of all stores, answered by API Gateway without this body.',

@@ -32,9 +32,10 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .option('--expires <when>', 'when the key stops working: 90d, or a date', expiry)
     .option('--read-only', 'create a key that can read orders, but not create, pay, refund or withdraw them')
     .addOption(
-      new Option('--create-only', 'create a key that can create orders, and nothing else').conflicts(
-        'readOnly',
-      ),
+      new Option(
+        '--create-only',
+        'create a key that can create orders without a payment, and nothing else',
+      ).conflicts('readOnly'),
     )
     .action(
       run((context, source, { readOnly, createOnly, ...options }) => {

@@ -60,7 +60,7 @@ type NewKey = { name?: string | undefined; expires?: Date | undefined; kind?: Ke
 const ALLOWS = {
   full: false,
   'read-only': 'It allows reading orders only.',
-  'create-only': 'It allows creating orders only.',
+  'create-only': 'It allows creating orders only, without a payment.',
 } as const
 
 export const createKey = async (

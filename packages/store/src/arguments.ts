@@ -17,10 +17,19 @@ const numberFrom =
 export const OBJECT: Kind = ['an object', isObject]
 export const FUNCTION: Kind = ['a function', value => typeof value === 'function']
 export const TEXT: Kind = ['a string that is not empty', isText]
+/** An order's number, which clients of HTTP would resolve as a path segment if it were "." or "..". */
+export const ORDER: Kind = [
+  'a string that is not empty, "." or ".."',
+  value => isText(value) && value !== '.' && value !== '..',
+]
 export const STRING: Kind = ['a string', value => typeof value === 'string']
 export const BOOLEAN: Kind = ['true or false', value => typeof value === 'boolean']
 export const COUNT: Kind = ['a whole number, 0 or more', numberFrom(0)]
 export const POSITIVE: Kind = ['a whole number, 1 or more', numberFrom(1)]
+export const WAIT: Kind = [
+  'a whole number of seconds from 0 to 10',
+  value => numberFrom(0)(value) && Number(value) <= 10,
+]
 export const BYTES: Kind = [
   'the raw bytes or their text, nothing parsed',
   value => typeof value === 'string' || value instanceof Uint8Array,

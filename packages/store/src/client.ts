@@ -2,18 +2,19 @@ import {
   ArgumentError,
   assertArguments,
   BOOLEAN,
-  COUNT,
   either,
   FUNCTION,
   HTTP_URL,
   type Kind,
   OBJECT,
+  ORDER,
   oneOf,
   optional,
   POSITIVE,
   SIGNAL,
   STRING,
   TEXT,
+  WAIT,
 } from './arguments.ts'
 import type { RequestState } from './messages.ts'
 import { pause } from './pause.ts'
@@ -164,7 +165,7 @@ export const createClient = (options: ClientOptions) => {
     assertArguments('send a request', { options: [options, OBJECT] })
     const { wait, strict = false, signal } = options
     assertArguments('send a request', {
-      wait: [wait, optional(COUNT)],
+      wait: [wait, optional(WAIT)],
       strict: [strict, BOOLEAN],
       signal: [signal, optional(SIGNAL)],
     })
@@ -211,7 +212,7 @@ export const createClient = (options: ClientOptions) => {
     /** Creates an order (spec: POST orders). Safe to repeat. */
     create: async (order: OrderRequest, options?: RequestOptions): Promise<RequestResult> => {
       assertArguments('create an order', { order: [order, OBJECT] })
-      assertArguments('create an order', { external_id: [order.external_id, TEXT] })
+      assertArguments('create an order', { external_id: [order.external_id, ORDER] })
       return request('POST', 'orders/', { source, ...order }, options)
     },
     /**
@@ -219,14 +220,14 @@ export const createClient = (options: ClientOptions) => {
      * relay has it; an order whose create was refused has no `status`.
      */
     read: async (external_id: string, options?: RequestOptions): Promise<OrderRead> => {
-      assertArguments('read an order', { external_id: [external_id, TEXT] })
+      assertArguments('read an order', { external_id: [external_id, ORDER] })
       const { status, json } = await requestJson('GET', pathOf(external_id), undefined, options)
       const order = json as OrderRead
       return status < 400 ? order : { source, external_id, ...(order.relay && { relay: order.relay }) }
     },
     /** Registers the payment of the whole invoice (spec: POST payment). */
     pay: async (external_id: string, payment: Payment, options?: RequestOptions): Promise<RequestResult> => {
-      assertArguments('pay an order', { external_id: [external_id, TEXT], payment: [payment, OBJECT] })
+      assertArguments('pay an order', { external_id: [external_id, ORDER], payment: [payment, OBJECT] })
       return request('POST', pathOf(external_id, 'payment/'), payment, options)
     },
     /** Registers a full return (spec: POST refund). */
@@ -236,7 +237,7 @@ export const createClient = (options: ClientOptions) => {
       options?: RequestOptions,
     ): Promise<RequestResult> => {
       assertArguments('refund an order', {
-        external_id: [external_id, TEXT],
+        external_id: [external_id, ORDER],
         reason: [reason, optional(STRING)],
       })
       return request(
@@ -256,7 +257,7 @@ export const createClient = (options: ClientOptions) => {
       of: 'create' | 'payment' | 'refund',
       options?: RequestOptions,
     ): Promise<RequestResult> => {
-      assertArguments('withdraw a request', { external_id: [external_id, TEXT], of: [of, WITHDRAWN] })
+      assertArguments('withdraw a request', { external_id: [external_id, ORDER], of: [of, WITHDRAWN] })
       return request('DELETE', pathOf(external_id, of === 'create' ? '' : `${of}/`), undefined, options)
     },
     /**

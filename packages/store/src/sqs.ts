@@ -5,10 +5,22 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
-import { assertArguments, FUNCTION, HTTP_URL, OBJECT, optional, POSITIVE, SIGNAL } from './arguments.ts'
+import {
+  assertArguments,
+  FUNCTION,
+  HTTP_URL,
+  isObject,
+  type Kind,
+  OBJECT,
+  optional,
+  POSITIVE,
+  SIGNAL,
+} from './arguments.ts'
 import { readMessage } from './messages.ts'
 import { type Handling, type Once, onceInMemory } from './once.ts'
 import { pause } from './pause.ts'
+
+const CLIENT: Kind = ['an SQSClient', value => isObject(value) && typeof value.send === 'function']
 
 export type ConsumeOptions<Transaction> = Handling<Transaction> & {
   sqs: SQSClient
@@ -55,7 +67,7 @@ export const consumeFeed = async <Transaction = undefined>(
   const { sqs, queueUrl, handle, signal, visibilityTimeout = 60 } = options
   const { onError = (error: unknown) => console.error(error) } = options
   assertArguments('consume a feed', {
-    sqs: [sqs, OBJECT],
+    sqs: [sqs, CLIENT],
     queueUrl: [queueUrl, HTTP_URL],
     handle: [handle, FUNCTION],
     once: [options.once, optional(FUNCTION)],

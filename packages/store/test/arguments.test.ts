@@ -10,7 +10,11 @@ const requests: unknown[] = []
 const options = { baseUrl: 'http://relay.test', key: 'k', fetch: async (url: unknown) => requests.push(url) }
 const client = (changes = {}) => main.createClient({ ...options, ...changes } as never)
 const store = { ...main, ...sqs, ...testing, client } as Untyped
-const feed = { sqs: {}, queueUrl: 'http://sqs.test/1/feed.fifo', handle: () => undefined }
+const feed = {
+  sqs: { send: () => undefined },
+  queueUrl: 'http://sqs.test/1/feed.fifo',
+  handle: () => undefined,
+}
 const headers = {}
 
 test.each<[message: string, call: (store: Untyped) => unknown]>([
@@ -40,6 +44,11 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     ({ client }) => client().create({ external_id: '1', shipping: 10n }),
   ],
   ['read an order: external_id is empty', ({ client }) => client().read('')],
+  [
+    'read an order: external_id is a string; it must be a string that is not empty, "." or ".."',
+    ({ client }) => client().read('..'),
+  ],
+  ['send a request: wait is 11', ({ client }) => client().read('1', { wait: 11 })],
   ['pay an order: payment is a string', ({ client }) => client().pay('1', 'card')],
   ['refund an order: reason is an object', ({ client }) => client().refund('1', { wait: 0 })],
   ['register a webhook: url is a string', ({ client }) => client().registerWebhook('shop.example')],
