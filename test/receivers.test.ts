@@ -31,7 +31,7 @@ const posting = (header: string) => `POST / HTTP/1.1\r\nhost: store.test\r\n${he
 
 test.each(RECEIVERS.filter(([program, , needs]) => spawnSync(program, needs).status === 0))(
   '%s %s: limits bodies and serves messages beside connections that send nothing',
-  async (program, name) => {
+  async (program, name, _needs) => {
     const { relay: port } = await freePorts()
     symlinkSync(join(ROOT, 'node_modules'), folder('node_modules'))
     for (const file of [name, 'once.ts', 'once.py']) copyFileSync(join(ROOT, 'examples', file), folder(file))
