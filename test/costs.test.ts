@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { expect, test } from '@jest/globals'
+import { parse } from 'yaml'
 import { alarmsFor, feedAlarmsFor } from '../deploy/alarms.ts'
 import { BACKUP_DAYS } from '../deploy/backup.ts'
 import { tableAlarms, undeletedAlarms } from '../deploy/math-alarms.ts'
@@ -11,9 +13,14 @@ import { storeKeyParameter } from '../lib/api/keys.ts'
 import { SAMPLE } from '../lib/api/rate.ts'
 import { waiting } from '../lib/api/waiting.ts'
 import { createFeeder } from '../lib/feeds/handler.ts'
+import { entryItem } from '../lib/orders/history.ts'
+import { newOrder } from '../lib/orders/order.ts'
+import { orderRepository } from '../lib/orders/repository.ts'
+import { keyItem } from '../lib/orders/stored.ts'
 import { type Item, itemBytes } from '../lib/platform/dynamodb.ts'
+import { HOUR } from '../lib/platform/environment.ts'
 import { PARAMETERS, PROBE_SOURCE, QUEUES } from '../lib/platform/names.ts'
-import { indexTexts } from '../lib/platform/parameters.ts'
+import { indexTexts, parameterCache } from '../lib/platform/parameters.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import { createProbe } from '../lib/probe/handler.ts'
 import { sign } from '../lib/protocol/signature.ts'
@@ -70,7 +77,15 @@ const ASSUMED = {
   transferGb: 0.02,
 }
 
-const lambda = (gb: number, ms: number) => MILLION * gb * (ms / 1000) * PRICES.gbSecond
+const { functions, params } = parse(readFileSync(new URL('../serverless.yml', import.meta.url), 'utf8'), {
+  logLevel: 'error',
+})
+/** A million runs of a function of this duration. */
+const lambda = (memorySize: number, ms: number) =>
+  MILLION * (memorySize / 1024) * (ms / 1000) * PRICES.gbSecond
+/** How often a schedule starts a function in a month. */
+const runsOf = ([{ schedule = '' } = {}]: readonly { schedule?: string }[]) =>
+  MINUTES_A_MONTH / Number(/^rate\((\d+) minutes?\)$/.exec(schedule)?.[1])
 const logs = (kb: number) => (MILLION * kb * PRICES.logGb) / 1e6
 
 const { stack, recorded, ask } = await apiForTests()
@@ -169,7 +184,10 @@ const webhookColumns = async () => {
     const { GetParametersByPath: _, ...calls } = kinds[kind]
     return {
       ...{ http: PRICES.httpApi * MILLION, invocation: PRICES.invocation * MILLION },
-      ...{ duration: lambda(0.5, ASSUMED.webhookMs[kind]), get: calls['GetItem deliveries'] ?? 0 },
+      ...{
+        duration: lambda(functions.webhook.memorySize, ASSUMED.webhookMs[kind]),
+        get: calls['GetItem deliveries'] ?? 0,
+      },
       ...{ send: calls.SendMessage ?? 0, put: calls['PutItem deliveries'] ?? 0 },
       logs: logs(ASSUMED.webhookLogKb[kind]),
     }
@@ -205,7 +223,7 @@ const requestColumns = async () => {
     ...{
       http: PRICES.httpApi * MILLION,
       invocation: PRICES.invocation * MILLION,
-      duration: lambda(0.25, ms),
+      duration: lambda(functions.api.memorySize, ms),
     },
     ...{ send: immediately.SendMessage ?? 0, get: gets * (immediately['GetItem orders'] ?? 0) },
     ...{ depth, logs: logs(ASSUMED.requestLogKb) },
@@ -228,7 +246,8 @@ const eventColumns = async () => {
   return ([1, 10] as const).map(batch => ({
     receive: (2 * MILLION * PRICES.fifoRequest) / batch,
     invocation: (MILLION * PRICES.invocation) / batch,
-    duration: lambda(0.5, batch === 1 ? ASSUMED.eventMs.one : ASSUMED.eventMs.ten) / batch,
+    duration:
+      lambda(functions.worker.memorySize, batch === 1 ? ASSUMED.eventMs.one : ASSUMED.eventMs.ten) / batch,
     ...{ get: calls['GetItem orders'] ?? 0, put: calls['PutItem orders'] ?? 0 },
     ...{ history: calls['PutItem history'] ?? 0, send: calls.SendMessage ?? 0 },
     logs: logs(ASSUMED.eventLogKb),
@@ -269,13 +288,17 @@ test('a million webhooks, requests, events and changes', async () => {
   states(`neither saved nor published: ${(put + history + send).toFixed(2)} less`)
   const waits = totalOf(requests[1] ?? {}) / totalOf(requests[0] ?? {})
   states(`The wait makes a request ${waits.toFixed(1)} times as expensive`)
-  const feeder = [PRICES.invocation * MILLION, lambda(0.25, ASSUMED.feederMs), logs(ASSUMED.feederLogKb)]
+  const feeder = [
+    PRICES.invocation * MILLION,
+    lambda(functions.feeder.memorySize, ASSUMED.feederMs),
+    logs(ASSUMED.feederLogKb),
+  ]
   const [invoked, lasting, logged] = feeder.map(dollars => dollars.toFixed(2))
   states(`${invoked} for the invocation, ${lasting} for 100 ms* at 256 MB, ${logged} for logs*`)
   const { 'PutItem history': attempt = 0 } = await attemptCosts('all')
   states(`${attempt.toFixed(2)} for the record of the attempt`)
   expect(await attemptCosts('failures')).toEqual({})
-  const flood = (100 * MINUTES_A_MONTH * 60) / MILLION
+  const flood = (params.default.requestsPerSecond * MINUTES_A_MONTH * 60) / MILLION
   states(`is ${flood.toFixed(0)} million requests at ${totalOf(forged ?? {}).toFixed(2)} a million: **about`)
   states(`**about ${(flood * totalOf(forged ?? {})).toFixed(0)} dollars**`)
   states(
@@ -283,9 +306,30 @@ test('a million webhooks, requests, events and changes', async () => {
   )
 })
 
-test('what the history adds', () => {
-  const units = documented('### What the history adds').map(([, dollars]) => dollars)
-  expect(units).toEqual([1, 1, 1, 2].map(each => (each * PRICES.writeUnit * MILLION).toFixed(2)))
+test('what the history adds', async () => {
+  const result = { ...RESULT, external_id: 'noted', status: 'paid' }
+  const order = { ...newOrder(result), version: 1, result }
+  const at = new Date().toISOString()
+  const entry = { ...order, at, event: 'order.updated', delivery: randomUUID(), settled: true }
+  const unitsOf = (changes: { request?: string; invoice_number?: string }) =>
+    writeUnits('history', entryItem({ ...entry, ...changes, calls: [], published: [], requests: [] }))
+  const plain = unitsOf({})
+  const indexed = [{ request: randomUUID() }, { invoice_number: '10234' }].map(each => unitsOf(each) - plain)
+  const orders = orderRepository(stack.dynamodb, 'orders', runtime)
+  await orders.save({ order, outbox: undefined, bulk: undefined }, 0, Date.now())
+  const later = new Date(Date.now() + 1000).toISOString()
+  await orders.fail(order, {
+    ...{ event: 'order.updated', delivery: randomUUID(), queue: 'orders', receives: 1, behind: 0 },
+    ...{ since: at, at: later, next_at: later, code: 'unavailable', message: 'timeout' },
+  })
+  const { Item = {} } = await stack.dynamodb.send(
+    new GetItemCommand({ TableName: 'orders', Key: keyItem(order) }),
+  )
+  const units = [plain, ...indexed, writeUnits('orders', Item)]
+  const rows = documented('### What the history adds')
+  expect(rows.map(([unit = '', dollars]) => [Number.parseInt(unit, 10), dollars])).toEqual(
+    units.map(each => [each, (each * PRICES.writeUnit * MILLION).toFixed(2)]),
+  )
 })
 
 /** An alarm over several metrics is billed once for each metric. */
@@ -316,7 +360,9 @@ test('a month without traffic', async () => {
       dashboard: PRICES.dashboard,
       polling: queues * ASSUMED.pollsAMinute * MINUTES_A_MONTH * PRICES.fifoRequest,
       key: PRICES.kmsKey,
-      checks: MINUTES_A_MONTH * (run / MILLION + PRICES.invocation + lambda(0.25, ASSUMED.checkMs) / MILLION),
+      checks:
+        (runsOf(functions.reconcile.events) / MILLION) *
+        (run + PRICES.invocation * MILLION + lambda(functions.reconcile.memorySize, ASSUMED.checkMs)),
     }
   }
   const rows = documented('## A month without traffic', 2)
@@ -342,7 +388,7 @@ test('the probe', async () => {
     Object.keys({ ...alarmsFor('a', stores), ...feedAlarmsFor({ prefix: '', stores }) })
   const runs = MINUTES_A_MONTH / 5
   const run = [
-    ...[PRICES.invocation * MILLION, lambda(0.25, ASSUMED.probeMs), logs(ASSUMED.probeLogKb)],
+    ...[PRICES.invocation * MILLION, lambda(256, ASSUMED.probeMs), logs(ASSUMED.probeLogKb)],
     ...[ReceiveMessage, DeleteMessageBatch, secret * PRICES.kmsRequest * MILLION],
   ].reduce((sum, dollars) => sum + dollars)
   const month = {
@@ -368,39 +414,59 @@ test('copies of the backups of a GB, all of which are full', () => {
   expect(region).toContain(`costs ${totalOf(month).toFixed(2)} a month for each GB`)
 })
 
+/** How often an environment in constant use reads its parameters in a month. */
+const readsAMonth = async () => {
+  let [now, reads] = [0, 0]
+  const load = async () => {
+    reads++
+    return {}
+  }
+  const cache = parameterCache(load, { ...runtime, now: () => now })
+  for (; now < HOUR * 1000; now += 1000) await cache.get()
+  return (reads * MINUTES_A_MONTH) / 60
+}
+
 /** One key for each store, of the longest kind, with a name and an expiry, as `relay stores key` stores them. */
-const keysOf = (count: number, sourceOf: (each: number) => string) =>
-  Object.fromEntries(
-    Array.from({ length: count }, (_, each) => {
-      const options = { kind: 'create-only', expires: 1_900_000_000, name: 'فروش اینترنتی' } as const
-      const { Name, Value } = storeKeyParameter('', sourceOf(each), `key ${each}`, options)
-      return [Name.slice(`/${PARAMETERS.storeKeys}/`.length), Value]
-    }),
-  )
+const keysOf = (sample: number, count: number, sourceOf: (each: number) => string) =>
+  Array.from({ length: count }, (_, each) => {
+    const options = { kind: 'create-only', expires: 1_900_000_000, name: 'فروش اینترنتی' } as const
+    const { Name, Value } = storeKeyParameter('', sourceOf(each), `key ${sample} ${each}`, options)
+    return [Name.slice(`/${PARAMETERS.storeKeys}/`.length), Value] as const
+  })
 const NAMES = {
   plain: (each: number) => `shop-${each}`,
   Persian: (each: number) => `فروشگاه اینترنتی پوشاک ایران ${each}`,
 }
 const [STANDARD, ADVANCED] = [4096, 8192]
 
-test('store keys: sizes of the index, and what advanced parameters cost', () => {
-  const sizes = (count: number, sourceOf: (each: number) => string) =>
-    indexTexts(keysOf(count, sourceOf)).map(text => Buffer.byteLength(text))
-  /** The largest number of keys, in tens, of which every text of the index fits. */
+test('store keys: sizes of the index, and what advanced parameters cost', async () => {
+  const largest = (keys: ReturnType<typeof keysOf>) =>
+    Math.max(...indexTexts(Object.fromEntries(keys)).map(text => Buffer.byteLength(text)))
+  /** The number of keys, in tens, of which every text of the index fits, in the worst of twenty samples. */
   const fitting = (bytes: number, sourceOf: (each: number) => string) => {
-    let count = 0
-    while (Math.max(...sizes(count + 10, sourceOf)) <= bytes) count += 10
-    return String(count)
+    let fits = 800
+    for (let sample = 0; sample < 20; sample++) {
+      const keys = keysOf(sample, fits, sourceOf)
+      while (largest(keys.slice(0, fits)) > bytes) fits -= 10
+    }
+    return String(fits)
   }
   const values = indexTexts({}).length
-  const kms = values * MINUTES_A_MONTH * PRICES.kmsRequest
-  const reads = values * MINUTES_A_MONTH * PRICES.advancedRead
-  states(`**${kms.toFixed(2)} dollars a month for each environment of \`api\` in constant use**`)
+  const [kms, reads] = [PRICES.kmsRequest, PRICES.advancedRead].map(price => values * price)
+  const month = await readsAMonth()
+  states(
+    `**${(month * (kms ?? 0)).toFixed(2)} dollars a month for each environment of \`api\` in constant use**`,
+  )
+  states(
+    `${(month * PRICES.kmsRequest).toFixed(2)} a month for each value in each environment in constant use`,
+  )
   expect(documented('### Store keys')).toEqual([
     ...[STANDARD, ADVANCED].map(bytes => Object.values(NAMES).map(name => fitting(bytes, name))),
   ])
   states(`${(values * PRICES.advancedParameter).toFixed(2)} a month for ten advanced parameters`)
-  states(`${reads.toFixed(2)} a month for each environment of \`api\` in constant use that reads all ten`)
+  states(
+    `${(month * (reads ?? 0)).toFixed(2)} a month for each environment of \`api\` in constant use that reads all ten`,
+  )
 })
 
 test('the limit of each store', () => {

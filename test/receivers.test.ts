@@ -14,10 +14,11 @@ import { until } from './support/until.ts'
 
 const folder = eachWithFolder(endPrograms)
 
+/** Each with the arguments of a command that fails if the program is missing or lacks what the example needs. */
 const RECEIVERS = [
-  ['python3', 'http-receiver.py'],
-  ['php', 'http-receiver.php'],
-  [process.execPath, 'http-receiver.ts'],
+  ['python3', 'http-receiver.py', ['-c', 'import sqlite3']],
+  ['php', 'http-receiver.php', ['-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']],
+  [process.execPath, 'http-receiver.ts', ['--version']],
 ] as const
 
 /** Sends bytes over a connection that stays open, and returns the first line of the response. */
@@ -28,9 +29,9 @@ const exchange = async (port: number, bytes: string) => {
 }
 const posting = (header: string) => `POST / HTTP/1.1\r\nhost: store.test\r\n${header}\r\n\r\n`
 
-test.each(RECEIVERS.filter(([program]) => spawnSync(program, ['--version']).status === 0))(
+test.each(RECEIVERS.filter(([program, , needs]) => spawnSync(program, needs).status === 0))(
   '%s %s: limits bodies and serves messages beside connections that send nothing',
-  async (program, name) => {
+  async (program, name, _needs) => {
     const { relay: port } = await freePorts()
     symlinkSync(join(ROOT, 'node_modules'), folder('node_modules'))
     for (const file of [name, 'once.ts', 'once.py']) copyFileSync(join(ROOT, 'examples', file), folder(file))

@@ -1,11 +1,12 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as v from 'valibot'
 import { codeOf } from './ports.ts'
+import { listenerOf } from './same-user.ts'
 import { type Ports, REGION, urlOf } from './settings.ts'
 
 /** The file in the data directory that holds the variables with which a store reads its queue. */
@@ -31,6 +32,15 @@ export const readEnvironment = async (dataDir: string) =>
 export const credentialsIn = (dataDir: string) => async (): Promise<Credentials> => {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = await readEnvironment(dataDir)
   return { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY }
+}
+
+/**
+ * Whether another user than the owner of the credentials serves a port of this machine, where the system says so. While the
+ * local stack is stopped, anyone can take its ports, and the credentials are readable in each request.
+ */
+export const isServedByOther = async (dataDir: string, port: number): Promise<boolean> => {
+  const listener = listenerOf(port)
+  return listener !== undefined && listener !== (await stat(join(dataDir, ENVIRONMENT_FILE))).uid
 }
 
 /**

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { HOST } from '@order-relay/web/foreign.ts'
 
-const ESTABLISHED = '01'
+const [ESTABLISHED, LISTENING] = ['01', '0A']
 /** The kernel's connection tables; IPv6 sockets also hold connections of IPv4. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 
@@ -41,6 +42,24 @@ const read = (path: string) => {
   } catch {
     return []
   }
+}
+
+/**
+ * The user who accepts connections to a port of this machine, according to the kernel's tables; undefined if they do not
+ * show it.
+ *
+ * @param tables the text of the tables
+ */
+export const listenerOf = (port: number, tables = TABLES.flatMap(read)): number | undefined => {
+  const lines = tables.flatMap(table => table.split('\n')).map(line => line.trim().split(/\s+/))
+  // A server of all addresses gets only the connections that no other server of the port gets.
+  for (const address of [...printed(HOST), ...printed('0.0.0.0'), '0'.repeat(32)]) {
+    const found = lines.find(
+      ([, local, , state]) => local === `${address}:${hex(port, 4)}` && state === LISTENING,
+    )
+    if (found !== undefined) return Number(found[7])
+  }
+  return undefined
 }
 
 const known = new WeakMap<Socket, boolean>()

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { partitionsOf } from '../../lib/orders/history.ts'
 import { BULK_SHARDS, SHARDS } from '../../lib/orders/repository.ts'
+import { LAST_CHECK_MS } from '../../lib/reconcile/handler.ts'
 
 /**
  * What each limit needs at a number of orders a second. An order is a request of its store and a webhook; one in twenty
@@ -15,8 +16,6 @@ const WEBHOOK = 0.015
 const CALL = 0.1
 const REQUEST_BATCH = 0.14
 const WEBHOOK_BATCH = 0.04
-/** Of the five minutes between two runs, the reconciler uses 280 seconds. */
-const CHECKING = 280 / 300
 /** Saves of an order and entries of the history, one write unit each; `test/costs.test.ts` counts them. */
 const SAVES = REQUESTS + WEBHOOKS
 /** An unsettled order, and one that moves to the bulk queue, enters its index and leaves it. */
@@ -34,8 +33,17 @@ const serverless = readFileSync('serverless.yml', 'utf8')
 /** The default of a parameter, which comes before those of stages. */
 const setting = (name: string) => Number(new RegExp(`^    ${name}: (\\d+)$`, 'm').exec(serverless)?.[1])
 
+/** Events of a batch of the worker, which it handles in parallel. */
+const BATCH = Number(/^ +batchSize: (\d+)$/m.exec(serverless)?.[1])
+const reconcile = /^ {2}reconcile:\n(?: {4}.*\n)+/m.exec(serverless)?.[0]
+/** The share of the time in which the reconciler checks: each minute, a run uses its timeout less its last check. */
+const CHECKING = Math.min(
+  1,
+  (Number(/timeout: (\d+)/.exec(reconcile ?? '')?.[1]) - LAST_CHECK_MS / 1000) / 60,
+)
+
 const workers = (rate: number) =>
-  (rate * ((REQUESTS + CHECKS) * REQUEST_BATCH + WEBHOOKS * WEBHOOK_BATCH)) / 10
+  (rate * ((REQUESTS + CHECKS) * REQUEST_BATCH + WEBHOOKS * WEBHOOK_BATCH)) / BATCH
 const environments = (rate: number) => rate * (REQUESTS * API + WEBHOOKS * WEBHOOK) + workers(rate)
 
 type Limit = {
@@ -73,7 +81,7 @@ const LIMITS: readonly Limit[] = [
   },
   {
     what: 'calls to the accounting service at a time, ten for each worker',
-    has: 10 * setting('workerConcurrency'),
+    has: BATCH * setting('workerConcurrency'),
     needs: rate => rate * (REQUESTS + CHECKS) * CALL,
     remedy: 'agree with its operator before `workerConcurrency` is raised',
   },

@@ -338,7 +338,12 @@ described('a deployment', () => {
     const tables = { SourceTableName: ORDERS, TargetTableName: restored }
     await it.dynamodb.restoreTableToPointInTime({ ...tables, UseLatestRestorableTime: true })
     await change(it.project, 'serverless.yml', 'ordersTable: orders', 'ordersTable: orders-2')
-    await change(it.project, 'serverless.yml', 'feedVersionsFrom: 0', 'feedVersionsFrom: 1000')
+    await change(
+      it.project,
+      'serverless.yml',
+      'feedVersionsFrom: 0',
+      `feedVersionsFrom: ${Math.floor(Date.now() / 60_000)}`,
+    )
     await it.adopt()
     await it.deploy()
     const { Table } = await it.dynamodb.describeTable({ TableName: restored })

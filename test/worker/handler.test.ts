@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { entryOf } from '../../lib/orders/history.ts'
 import { newOrder, requestViews } from '../../lib/orders/order.ts'
@@ -381,6 +382,24 @@ describe('with deleteOrdersAfterDays', () => {
     expect([before, after]).toEqual([0, 100].map(days => (NOW + days * DAY) / 60_000 + 1).map(Math.floor))
     await run(record('3', event('returning', 'order.resend', {})))
     expect(await versionOf()).toEqual([after + 1])
+  })
+
+  test('a restored order continues above the versions that its store has seen, as docs/restore.md describes', async () => {
+    const versionOf = async () => (await stack.taken(stack.shopFeedUrl)).map(({ version }) => Number(version))
+    const key = { source: { S: 'shop' }, external_id: { S: 'restored' } }
+    await run(record('1', webhook('restored')))
+    const { Item } = await stack.dynamodb.getItem({ TableName: 'orders', Key: key })
+    elapsed = DAY
+    await run(record('2', webhook('restored', 'refunded')))
+    const seen = await versionOf()
+    await stack.dynamodb.putItem({ TableName: 'orders', Item })
+    const [, feedVersionsFrom = ''] =
+      /feedVersionsFrom: (\d+)/.exec(readFileSync('docs/restore.md', 'utf8')) ?? []
+    const settings = { ...stack.settings, deleteOrdersAfterDays: '100', feedVersionsFrom }
+    handler = createWorker({ ...stack, settings, http, telemetry: recorded.telemetry, ...runtime })
+    await run(record('3', event('restored', 'order.resend', {})))
+    const [next = 0] = await versionOf()
+    expect(next).toBeGreaterThan(Math.max(...seen))
   })
 })
 

@@ -1,13 +1,17 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { eachWithFolder } from '@order-relay/test-support/folder.ts'
 import {
   credentialsIn,
+  isServedByOther,
   keptCredentials,
   queueEnvironment,
   readEnvironment,
   saveEnvironment,
 } from '../credentials.ts'
+import { freePorts, listen } from '../ports.ts'
 import { settingsFrom } from '../settings.ts'
 
 const { ports } = settingsFrom({})
@@ -34,4 +38,18 @@ test('credentials are random, and kept with their data directory in a private fi
 test('a file that cannot be opened is not replaced', async () => {
   await mkdir(folder('aws.env'))
   await expect(keptCredentials(folder())).rejects.toThrow('EISDIR')
+})
+
+test("another user's program on a port is recognized, where the system knows", async () => {
+  const { sqs: port } = await freePorts()
+  await saveEnvironment(folder(), {})
+  expect(await isServedByOther(folder(), port)).toBe(false)
+  const server = createServer()
+  await listen(server, port)
+  expect(await isServedByOther(folder(), port)).toBe(false)
+  if (process.getuid?.() === 0) {
+    await chown(folder('aws.env'), 65534, 65534)
+    expect(await isServedByOther(folder(), port)).toBe(existsSync('/proc/net/tcp'))
+  }
+  server.close()
 })

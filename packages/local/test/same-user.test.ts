@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { isSameUser, userOf } from '../same-user.ts'
+import { isSameUser, listenerOf, userOf } from '../same-user.ts'
 
 const HEAD =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode'
@@ -30,6 +30,23 @@ test.each<[string, string[], number | undefined]>([
   expect(userOf(CONNECTION, [[HEAD, ...lines].join('\n')])).toBe(user)
 })
 
+test.each<[string, string[], number | undefined]>([
+  [
+    'of this address instead of all',
+    [lineOf('00000000:246C', '00000000:0000', '0A', 1), lineOf(SERVER, '00000000:0000', '0A', 65534)],
+    65534,
+  ],
+  ['of all addresses', [lineOf('00000000:246C', '00000000:0000', '0A', 1000)], 1000],
+  ['of all IPv6 addresses', [lineOf(`${'0'.repeat(32)}:246C`, `${'0'.repeat(32)}:0000`, '0A', 1000)], 1000],
+  [
+    'not of a connection, or another address',
+    [lineOf(SERVER, CLIENT, '01', 1), lineOf('0200007F:246C', '', '0A', 1)],
+    undefined,
+  ],
+])('finds the user of a server: %s', (_name, lines, user) => {
+  expect(listenerOf(9324, [[HEAD, ...lines].join('\n')])).toBe(user)
+})
+
 const hasTables = () => {
   try {
     return readFileSync('/proc/net/tcp', 'latin1') !== ''
@@ -45,6 +62,8 @@ test('finds that a connection of this process has the same user, where the syste
   const address = server.address()
   const client = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1')
   expect(isSameUser(await accepted)).toBe(hasTables())
+  if (typeof address === 'object' && address !== null)
+    expect(listenerOf(address.port)).toBe(hasTables() ? process.getuid?.() : undefined)
   client.destroy()
   await new Promise(resolve => server.close(resolve))
 })

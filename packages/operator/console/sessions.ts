@@ -10,12 +10,14 @@ const random = () => randomBytes(32).toString('base64url')
 type Session = {
   /** Aborts when the session ends. */
   ending: AbortSignal
+  /** Ends a session whose time is over: while the machine sleeps, timers stop. */
+  endIfOver: () => void
   /** Postpones the end. */
   keep: () => void
 }
 
 /** Sessions of the console. Each is opened with a token that works once. */
-export const createSessions = () => {
+export const createSessions = (now: () => number = Date.now) => {
   let token = random()
   // Looking up a hash takes a time that says nothing about the session.
   const sessions = new Map<string, Session>()
@@ -37,13 +39,24 @@ export const createSessions = () => {
       }
       const idle = setTimeout(end, IDLE_MS).unref()
       const lifetime = setTimeout(end, LIFETIME_MS).unref()
-      sessions.set(key, { ending: ended.signal, keep: () => idle.refresh() })
+      const opened = now()
+      let used = opened
+      const keep = () => {
+        used = now()
+        idle.refresh()
+      }
+      const endIfOver = () => {
+        if (now() >= Math.min(used + IDLE_MS, opened + LIFETIME_MS)) end()
+      }
+      sessions.set(key, { ending: ended.signal, endIfOver, keep })
       return session
     },
     /** The session in a header `Authorization: Bearer …`. */
     of: (authorization = ''): Session | undefined => {
       const [, given = ''] = /^Bearer (\S+)$/.exec(authorization) ?? []
-      return sessions.get(hash(given).toString('hex'))
+      const key = hash(given).toString('hex')
+      sessions.get(key)?.endIfOver()
+      return sessions.get(key)
     },
   }
 }

@@ -8,7 +8,7 @@ import { DEFAULT_REGION, DEFAULT_STAGE, secretsPath, stackName } from '@order-re
 import { readStores } from '@order-relay/deploy/stores.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
-import { credentialsIn } from '@order-relay/local/credentials.ts'
+import { credentialsIn, isServedByOther } from '@order-relay/local/credentials.ts'
 import { settingsFrom, urlOf } from '@order-relay/local/settings.ts'
 import { cannot, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
@@ -44,14 +44,18 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
   const target = { stage: local ? 'local' : (stage ?? DEFAULT_STAGE), region }
   const service = stackName(target.stage)
   const prefix = local ? '' : `${service}-`
-  const credentials = () =>
-    credentialsIn(dataDir)().catch(error => {
-      const found = `there are no credentials in ${dataDir}`
-      throw cannot('reach the local stack', found, 'start it with: npm start', error)
+  const credentials = (port: number) => async () => {
+    const found = await credentialsIn(dataDir)().catch(error => {
+      const missing = `there are no credentials in ${dataDir}`
+      throw cannot('reach the local stack', missing, 'start it with: npm start', error)
     })
+    if (!(await isServedByOther(dataDir, port))) return found
+    const served = `another user's program serves port ${port}`
+    throw cannot('reach the local stack', served, 'end that program, or start the stack on other ports')
+  }
   const clientOptions = (port: number) => ({
     region,
-    ...(local && { endpoint: urlOf(port), credentials, maxAttempts: 1 }),
+    ...(local && { endpoint: urlOf(port), credentials: credentials(port), maxAttempts: 1 }),
   })
 
   const dynamodb = new DynamoDB(clientOptions(ports.dynamodb))

@@ -76,7 +76,12 @@ beforeAll(async () => {
   before = await received()
 
   await change(project(), 'serverless.yml', 'ordersTable: orders', `ordersTable: ${RESTORED}`)
-  await change(project(), 'serverless.yml', 'feedVersionsFrom: 0', 'feedVersionsFrom: 1000')
+  await change(
+    project(),
+    'serverless.yml',
+    'feedVersionsFrom: 0',
+    `feedVersionsFrom: ${Math.floor(Date.now() / 60_000)}`,
+  )
   await local.restart()
 }, 60_000)
 

@@ -83,9 +83,11 @@ export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<
       const raw = rawBody(body)
       // A text has at least as many bytes as characters.
       if (raw.length > maxBytes) return tooLarge(maxBytes)
+      const bytes = bytesOf(raw)
+      if (bytes.length > maxBytes) return tooLarge(maxBytes)
       const valid = typeof secrets === 'function' ? await secrets() : secrets
-      await verifySignature({ headers, body: raw, secrets: valid })
-      const message = readMessage(new TextDecoder().decode(bytesOf(raw)))
+      await verifySignature({ headers, body: bytes, secrets: valid })
+      const message = readMessage(new TextDecoder().decode(bytes))
       // `relay stores test` checks that the endpoint works.
       if ((message.event as string) === 'relay.test') return { status: 200 }
       await once(message, transaction => handle(message, transaction))
@@ -163,8 +165,8 @@ export const fetchHandler = (receive: Receive) => {
     const { status, error } = bodyUsed
       ? await receive(headers, undefined)
       : await receiveFrom(receive, headers, body)
-    // Cancels the rest of a body that is too large.
-    await body?.return?.()
+    // Cancels the rest of a body that is too large. It fails if the connection is gone.
+    await body?.return?.().catch(() => undefined)
     return Response.json({ error }, { status })
   }
 }

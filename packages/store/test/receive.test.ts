@@ -94,6 +94,17 @@ test('maxBytes changes the limit of the body, for bodies that were read before a
   expect(await statusOf('0123456789')).toBe(401)
   expect(await statusOf('01234567890')).toBe(413)
   expect((await receive({}, Buffer.alloc(11))).status).toBe(413)
+  // Twelve bytes in six characters.
+  expect((await receive({}, 'سفارشی')).status).toBe(413)
+})
+
+test('fetchHandler answers 413 even if the rest of the body cannot be cancelled', async () => {
+  const body = new ReadableStream({
+    pull: controller => controller.enqueue(new Uint8Array(65_536)),
+    cancel: () => Promise.reject(new Error('The connection is gone')),
+  })
+  const endless = new Request('http://store.test/', { method: 'POST', body, duplex: 'half' })
+  expect((await fetchHandler(receiving(ignore).receive)(endless)).status).toBe(413)
 })
 
 test('fetchHandler stops reading at the limit, whatever Content-Length says', async () => {

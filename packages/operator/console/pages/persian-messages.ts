@@ -301,6 +301,9 @@ export const MESSAGES = {
   'no response ({=reason})': 'پاسخی نیامد ({reason})',
   'there are no credentials in {=folder}': 'در {folder} اطلاعات ورود وجود ندارد',
   'start it with: npm start': 'با npm start اجرا کنید',
+  "another user's program serves port {=port}": 'برنامهٔ کاربر دیگری روی درگاه {port} است',
+  'end that program, or start the stack on other ports':
+    'آن برنامه را ببندید یا مجموعهٔ محلی را روی درگاه‌های دیگری اجرا کنید',
   'check the network and --region': 'شبکه و --region را بررسی کنید',
   'sign in (AWS_PROFILE, aws sso login), or use --local':
     'وارد حساب شوید (AWS_PROFILE، aws sso login) یا از --local استفاده کنید',

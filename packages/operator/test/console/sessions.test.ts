@@ -6,8 +6,8 @@ const HOUR_MS = 3_600_000
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-const opened = () => {
-  const sessions = createSessions()
+const opened = (now?: () => number) => {
+  const sessions = createSessions(now)
   const header = `Bearer ${sessions.open(sessions.token())}`
   return { of: () => sessions.of(header), ending: sessions.of(header)?.ending }
 }
@@ -30,4 +30,15 @@ test('a session ends after a day of requests', async () => {
     await jest.advanceTimersByTimeAsync(HOUR_MS)
   }
   expect([of(), ending?.aborted]).toEqual([undefined, true])
+})
+
+test('a session ends while the machine sleeps, which stops its timers', () => {
+  let now = Date.now()
+  const [idle, used] = [opened(() => now), opened(() => now)]
+  for (let hour = 0; hour < 24; hour += 6) {
+    expect(used.ending?.aborted).toBe(false)
+    used.of()?.keep()
+    now += 6 * HOUR_MS
+  }
+  for (const { of, ending } of [idle, used]) expect([of(), ending?.aborted]).toEqual([undefined, true])
 })
