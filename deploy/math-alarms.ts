@@ -35,23 +35,28 @@ export const positive = (Expression: string, Metrics: readonly object[]) => ({
   TreatMissingData: 'notBreaching',
 })
 
-/** One alarm per table, over the table and its indexes. */
+/**
+ * One alarm per table, over the table and its indexes, whose throttled reads and writes are not among the table's.
+ * Alarms on DynamoDB's metrics keep their state while data is missing, and DynamoDB reports nothing without throttles:
+ * only the zeros end the alarm.
+ */
 export const tableAlarms = (stack: Pick<Stack, 'prefix' | 'ordersTable'>): Record<string, MathAlarm> =>
   Object.fromEntries(
     tablesOf(stack).map(({ name: TableName, schema }) => {
       const name = TableName.slice(stack.prefix.length)
-      const indexes = schema.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName) ?? []
+      const indexes = schema.GlobalSecondaryIndexes ?? []
       const sums = [
-        ...['ReadThrottleEvents', 'WriteThrottleEvents'].map(event => [event, { TableName }] as const),
-        // A write that an index throttles fails with its table's.
-        ...indexes.map(
-          index => ['WriteThrottleEvents', { TableName, GlobalSecondaryIndexName: index }] as const,
-        ),
-      ].map(([event, dimensions], index) => sumOf(`throttles_${index}`, ['AWS/DynamoDB', event, dimensions]))
+        { TableName },
+        ...indexes.map(({ IndexName }) => ({ TableName, GlobalSecondaryIndexName: IndexName })),
+      ]
+        .flatMap(dimensions =>
+          ['ReadThrottleEvents', 'WriteThrottleEvents'].map(event => [event, dimensions] as const),
+        )
+        .map(([event, dimensions], index) => sumOf(`throttles_${index}`, ['AWS/DynamoDB', event, dimensions]))
       const alarm: MathAlarm = {
         ...{ code: 'table-throttles', page: 'table-throttles', name: `${name}-throttles` },
         summary: 'DynamoDB throttles a table or one of its indexes',
-        condition: positive('SUM(METRICS())', sums),
+        condition: positive('SUM(FILL(METRICS(), 0))', sums),
       }
       return [`${pascal(name.replaceAll(/\W/g, '-'))}Throttles`, alarm]
     }),

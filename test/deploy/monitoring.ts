@@ -18,7 +18,8 @@ const METRICS_OF_AWS: Readonly<Record<string, string>> = {
   'AWS/Lambda FunctionName':
     'AWS::Lambda::Function Invocations Errors Throttles Duration ConcurrentExecutions',
   'AWS/DynamoDB TableName': 'AWS::DynamoDB::Table ReadThrottleEvents WriteThrottleEvents',
-  'AWS/DynamoDB TableName GlobalSecondaryIndexName': 'AWS::DynamoDB::Table WriteThrottleEvents',
+  'AWS/DynamoDB TableName GlobalSecondaryIndexName':
+    'AWS::DynamoDB::Table ReadThrottleEvents WriteThrottleEvents',
   'AWS/Lambda FunctionName Resource': 'AWS::Lambda::Function Invocations Errors Throttles Duration',
   'AWS/Lambda FunctionName Resource ExecutedVersion':
     'AWS::Lambda::Function Invocations Errors Throttles Duration',
@@ -130,6 +131,27 @@ const differences = (what: string, found: readonly string[], expected: readonly 
     found.includes(each) && expected.includes(each) ? [] : [`${what}: ${each}`],
   )
 
+/** Throttled reads and writes of each table and each index raise an alarm, which ends without them. */
+function* throttleViolations(template: Resolved) {
+  const alarms = ofType(template, 'AWS::CloudWatch::Alarm').map(({ id, Properties: { Metrics } }) => {
+    const watched = Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? [])
+    const throttles = watched.filter(({ Namespace }) => Namespace === 'AWS/DynamoDB')
+    const keys = throttles.map(({ MetricName, Dimensions }) =>
+      [MetricName, ...Dimensions.map(({ Value }) => Value)].join(' '),
+    )
+    const { Expression = '' } = Metrics.find(({ ReturnData }) => ReturnData) ?? {}
+    return { id, keys, Expression }
+  })
+  for (const { name: table, Properties } of ofType(template, 'AWS::DynamoDB::Table'))
+    for (const index of ['', ...Properties.GlobalSecondaryIndexes.map(({ IndexName }) => ` ${IndexName}`)])
+      for (const event of ['ReadThrottleEvents', 'WriteThrottleEvents'])
+        if (!alarms.some(({ keys }) => keys.includes(`${event} ${table}${index}`)))
+          yield `${table}${index}: no alarm tells its ${event}`
+  // Alarms on DynamoDB's metrics always keep their state while data is missing.
+  for (const { id, keys, Expression } of alarms)
+    if (keys.length > 0 && Expression !== 'SUM(FILL(METRICS(), 0))') yield `${id}: never ends`
+}
+
 /** Alarms and the dashboard use existing metrics, and the documents list all alarms. */
 export function* metricViolations(template: Resolved, counted: ReadonlySet<string>) {
   const alarms = ofType(template, 'AWS::CloudWatch::Alarm')
@@ -153,6 +175,7 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
     const problem = problemOf(template, counted, metric)
     if (problem !== undefined) yield `${metric.at}: ${metric.namespace} ${metric.name}: ${problem}`
   }
+  yield* throttleViolations(template)
   const places = graphs.flatMap(({ properties: { metrics } }) => [
     ...new Set(metrics.map(metric => metric.join(' '))),
   ])

@@ -109,6 +109,8 @@ test.each([
     'stores "check_at" as N',
   ],
   ['OrdersThrottlesAlarm', '"unsettled"', '"unsetled"', 'has no index unsetled'],
+  ['HistoryThrottlesAlarm', '"ReadThr', '"WriteThr', 'request: no alarm tells its ReadThrottleEvents'],
+  ['OrdersThrottlesAlarm', 'FILL(METRICS(), 0)', 'METRICS()', 'OrdersThrottlesAlarm: never ends'],
   ['WorkerGroup', '"Enabled":true,"Alarms"', '"Enabled":false,"Alarms"', 'no alarm rolls it back'],
   ['WorkerNewVersionAlarm', '"order-relay-crash-worker"', '"order-relay-crash-api"', 'is a version of'],
   ['Dashboard', '{AWS::Region}\\",\\"view', '{AWS::Partition}\\",\\"view', 'shows metrics of aws'],
