@@ -7,19 +7,19 @@ import { tablesOf } from './tables.ts'
 /** An alarm over several metrics. */
 export type MathAlarm = Omit<Alarm, 'condition'> & { condition: Readonly<Record<string, unknown>> }
 
-/** The sum of a metric over a period in seconds, for use in expressions. */
-export const sumOf = (
+/** A statistic of a metric, its sum by default, over a period in seconds, for use in expressions. */
+export const statisticOf = (
   Id: string,
   [Namespace, MetricName, dimensions]: readonly [
     namespace: string,
     name: string,
     dimensions: Readonly<Record<string, unknown>>,
   ],
-  Period = 5 * MINUTE,
+  { Period = 5 * MINUTE, Stat = 'Sum' }: { Period?: number; Stat?: 'Sum' | 'SampleCount' } = {},
 ) => {
   const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }))
   const Metric = { Namespace, MetricName, Dimensions }
-  return { Id, MetricStat: { Metric, Period, Stat: 'Sum' }, ReturnData: false }
+  return { Id, MetricStat: { Metric, Period, Stat }, ReturnData: false }
 }
 
 /**
@@ -52,7 +52,9 @@ export const tableAlarms = (stack: Pick<Stack, 'prefix' | 'ordersTable'>): Recor
         .flatMap(dimensions =>
           ['ReadThrottleEvents', 'WriteThrottleEvents'].map(event => [event, dimensions] as const),
         )
-        .map(([event, dimensions], index) => sumOf(`throttles_${index}`, ['AWS/DynamoDB', event, dimensions]))
+        .map(([event, dimensions], index) =>
+          statisticOf(`throttles_${index}`, ['AWS/DynamoDB', event, dimensions]),
+        )
       const alarm: MathAlarm = {
         ...{ code: 'table-throttles', page: 'table-throttles', name: `${name}-throttles` },
         summary: 'DynamoDB throttles a table or one of its indexes',
@@ -79,7 +81,7 @@ export const undeletedAlarms = ({
       .map(store => {
         const label = labelOf(store)
         const sum = (id: string, name: string) =>
-          sumOf(id, ['AWS/SQS', name, { QueueName: fullFeedName(prefix, store) }], HOUR)
+          statisticOf(id, ['AWS/SQS', name, { QueueName: fullFeedName(prefix, store) }], { Period: HOUR })
         const alarm: MathAlarm = {
           ...{ code: 'store-feed-undeleted', page: 'feed-undeleted', name: `feed-${label}-undeleted` },
           store: label,

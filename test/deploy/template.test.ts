@@ -76,6 +76,7 @@ test.each([
   ['HttpApiStage', '"ANY /api/v1/{proxy+}"', '"ANY /api/{proxy+}"', 'has no limit'],
   ['WorkerGroup', 'order-relay-crash-worker-new', 'worker-new', 'is worker-new-version'],
   ['WorkerNewVersionAlarm', 'EventRetried', 'EventsRetried', 'never count it by version'],
+  ['WorkerNewVersionAlarm', 'SampleCount', 'Sum', 'WorkerNewVersionAlarm: does not add up'],
   ['WorkerNewVersionAlarm', 'worker:live', 'worker:alive', 'there is no alias'],
   ['Feed73686f70Policy', 'feed-shop.fifo', 'feed-shop-dead.fifo', 'Feed73686f70: has 0 policies'],
   ['Feed617070Source', 'feed-app', 'feed-shop', 'Feed617070: is not read by feeder'],
