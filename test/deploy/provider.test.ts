@@ -122,3 +122,19 @@ test('a nested template is uploaded to its URL, which is another one when the te
     await s3.close()
   }
 })
+
+test('a role has a permissions boundary only with the setting, since an empty one is refused', async () => {
+  const roleWith = async (permissionsBoundary: string) => {
+    const Role = { Type: 'AWS::IAM::Role', Properties: {} }
+    const service = {
+      provider: { stage: 'trial', compiledCloudFormationTemplate: { Resources: { Role } } },
+      custom: { settings: { shift: 'none', permissionsBoundary } },
+    }
+    const { hooks } = new PackagePlugin({ serviceDir: '', service, classes: { Error } } as never)
+    await hooks['after:aws:package:finalize:mergeCustomProviderResources']?.()
+    return Role.Properties
+  }
+  const Path = '/order-relay/trial/'
+  expect(await roleWith('')).toEqual({ Path })
+  expect(await roleWith('arn')).toEqual({ Path, PermissionsBoundary: 'arn' })
+})
