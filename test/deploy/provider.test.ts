@@ -21,7 +21,7 @@ const settings = v.object({
   provider: v.object({
     region: v.string(),
     tags: v.record(v.string(), v.string()),
-    stackTags: v.record(v.string(), v.string()),
+    stackTags: v.optional(v.record(v.string(), v.string()), {}),
     deletionProtection: v.object({ stages: v.array(v.string()) }),
     stackPolicy: v.array(v.object({ Effect: v.string(), Action: oneOrMore, Resource: oneOrMore })),
   }),
