@@ -20,6 +20,7 @@ const oneOrMore = v.pipe(
 const settings = v.object({
   provider: v.object({
     region: v.string(),
+    environment: v.looseObject({ ORDERS_TABLE: v.string() }),
     tags: v.record(v.string(), v.string()),
     stackTags: v.optional(v.record(v.string(), v.string()), {}),
     deletionProtection: v.object({ stages: v.array(v.string()) }),
@@ -55,6 +56,16 @@ test('a stack has the tags that the deployer must give to a new key, which the t
 test('the default stage is protected from removal, and commands use the region of deployments', () => {
   expect(provider.deletionProtection.stages).toContain(DEFAULT_STAGE)
   expect(/'([\w-]+)'\}$/.exec(provider.region)?.[1]).toBe(DEFAULT_REGION)
+})
+
+test('after a restore, the functions use the orders table that the setting names', () => {
+  const after: Record<string, string> = { prefix: 'trial-', ordersTable: 'orders-2' }
+  const used = provider.environment.ORDERS_TABLE.replaceAll(
+    /\$\{param:(\w+)\}/g,
+    (_, name) => after[name] ?? '',
+  )
+  const tables = tablesOf({ prefix: 'trial-', ordersTable: 'orders-2' })
+  expect(tables.map(({ name }) => name)).toContain(used)
 })
 
 test('the stack policy protects the relay’s queues and tables, and lets a restore release the orders table', () => {
