@@ -7,19 +7,19 @@ import { tablesOf } from './tables.ts'
 /** An alarm over several metrics. */
 export type MathAlarm = Omit<Alarm, 'condition'> & { condition: Readonly<Record<string, unknown>> }
 
-/** The sum of a metric over a period in seconds, for use in expressions. */
-export const sumOf = (
+/** A statistic of a metric, its sum by default, over a period in seconds, for use in expressions. */
+export const statisticOf = (
   Id: string,
   [Namespace, MetricName, dimensions]: readonly [
     namespace: string,
     name: string,
     dimensions: Readonly<Record<string, unknown>>,
   ],
-  Period = 5 * MINUTE,
+  { Period = 5 * MINUTE, Stat = 'Sum' }: { Period?: number; Stat?: 'Sum' | 'SampleCount' } = {},
 ) => {
   const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }))
   const Metric = { Namespace, MetricName, Dimensions }
-  return { Id, MetricStat: { Metric, Period, Stat: 'Sum' }, ReturnData: false }
+  return { Id, MetricStat: { Metric, Period, Stat }, ReturnData: false }
 }
 
 /**
@@ -35,23 +35,30 @@ export const positive = (Expression: string, Metrics: readonly object[]) => ({
   TreatMissingData: 'notBreaching',
 })
 
-/** One alarm per table, over the table and its indexes. */
+/**
+ * One alarm per table, over the table and its indexes, whose throttled reads and writes are not among the table's.
+ * Alarms on DynamoDB's metrics keep their state while data is missing, and DynamoDB reports nothing without throttles:
+ * only the zeros end the alarm.
+ */
 export const tableAlarms = (stack: Pick<Stack, 'prefix' | 'ordersTable'>): Record<string, MathAlarm> =>
   Object.fromEntries(
     tablesOf(stack).map(({ name: TableName, schema }) => {
       const name = TableName.slice(stack.prefix.length)
-      const indexes = schema.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName) ?? []
+      const indexes = schema.GlobalSecondaryIndexes ?? []
       const sums = [
-        ...['ReadThrottleEvents', 'WriteThrottleEvents'].map(event => [event, { TableName }] as const),
-        // A write that an index throttles fails with its table's.
-        ...indexes.map(
-          index => ['WriteThrottleEvents', { TableName, GlobalSecondaryIndexName: index }] as const,
-        ),
-      ].map(([event, dimensions], index) => sumOf(`throttles_${index}`, ['AWS/DynamoDB', event, dimensions]))
+        { TableName },
+        ...indexes.map(({ IndexName }) => ({ TableName, GlobalSecondaryIndexName: IndexName })),
+      ]
+        .flatMap(dimensions =>
+          ['ReadThrottleEvents', 'WriteThrottleEvents'].map(event => [event, dimensions] as const),
+        )
+        .map(([event, dimensions], index) =>
+          statisticOf(`throttles_${index}`, ['AWS/DynamoDB', event, dimensions]),
+        )
       const alarm: MathAlarm = {
         ...{ code: 'table-throttles', page: 'table-throttles', name: `${name}-throttles` },
         summary: 'DynamoDB throttles a table or one of its indexes',
-        condition: positive('SUM(METRICS())', sums),
+        condition: positive('SUM(FILL(METRICS(), 0))', sums),
       }
       return [`${pascal(name.replaceAll(/\W/g, '-'))}Throttles`, alarm]
     }),
@@ -74,7 +81,7 @@ export const undeletedAlarms = ({
       .map(store => {
         const label = labelOf(store)
         const sum = (id: string, name: string) =>
-          sumOf(id, ['AWS/SQS', name, { QueueName: fullFeedName(prefix, store) }], HOUR)
+          statisticOf(id, ['AWS/SQS', name, { QueueName: fullFeedName(prefix, store) }], { Period: HOUR })
         const alarm: MathAlarm = {
           ...{ code: 'store-feed-undeleted', page: 'feed-undeleted', name: `feed-${label}-undeleted` },
           store: label,

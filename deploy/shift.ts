@@ -15,7 +15,7 @@ import {
   type Stack,
   stackName,
 } from './cloudformation.ts'
-import { positive, sumOf } from './math-alarms.ts'
+import { positive, statisticOf } from './math-alarms.ts'
 
 /** The alias through which a function is invoked. */
 const ALIAS = 'live'
@@ -44,10 +44,15 @@ const MIN_FAILURES = 3
 /** The failures per invocation that a new version may have in addition to twice those of the old one. */
 const TOLERANCE = 0.05
 
+/** How many times its standard error a difference must exceed, as the square: four times. */
+const SIGNIFICANT = 16
+
 /**
- * Compares the new version's failures per invocation with the old version's in the same five minutes. Failures
- * of the accounting service, a store or AWS affect both. Nothing is compared once the alias has only one
- * version. The products avoid a division by zero, for which CloudWatch has no value.
+ * Compares the new version's failing invocations with the old version's in the same five minutes. Failures of the
+ * accounting service, a store or AWS affect both, but during an outage, the few invocations of the new version may fail
+ * by chance more often: their number must exceed the expected number, whose standard error is its square root,
+ * significantly. Nothing is compared while only one version is invoked. The products avoid a division by zero, for which
+ * CloudWatch has no value.
  */
 const judgement = (service: string, name: Shifted) => {
   const FunctionName = `${service}-${name}`
@@ -56,18 +61,23 @@ const judgement = (service: string, name: Shifted) => {
   const newest = { ...alias, ExecutedVersion: version }
   const math = (Id: string, Expression: string) => ({ Id, Expression, ReturnData: false })
   const mayFail = `new_calls * (2 * old_failed + ${TOLERANCE} * old_calls)`
-  const isWorse = `IF(new_failed >= ${MIN_FAILURES} AND new_failed * old_calls > ${mayFail}, 1, 0)`
-  return positive(isWorse, [
+  const isWorse = `new_failed * old_calls > ${mayFail}`
+  const isSignificant = `excess * excess > ${SIGNIFICANT} * new_calls * old_failed * old_calls`
+  const condition = `IF(new_failed >= ${MIN_FAILURES} AND ${isWorse} AND ${isSignificant}, 1, 0)`
+  // All events of a batch may fail for one reason.
+  const once = { Stat: 'SampleCount' } as const
+  return positive(condition, [
     math('new_failed', 'FILL(new_errors, 0) + FILL(new_failures, 0)'),
     math('old_failed', 'FILL(all_errors, 0) + FILL(all_failures, 0) - new_failed'),
     math('new_calls', 'FILL(new_invocations, 0)'),
     math('old_calls', 'FILL(all_invocations, 0) - new_calls'),
-    sumOf('new_errors', ['AWS/Lambda', 'Errors', newest]),
-    sumOf('new_failures', [METRICS_NAMESPACE, FAILURES[name], { service, version }]),
-    sumOf('new_invocations', ['AWS/Lambda', 'Invocations', newest]),
-    sumOf('all_errors', ['AWS/Lambda', 'Errors', alias]),
-    sumOf('all_failures', [METRICS_NAMESPACE, FAILURES[name], { service }]),
-    sumOf('all_invocations', ['AWS/Lambda', 'Invocations', alias]),
+    math('excess', 'new_failed * old_calls - new_calls * old_failed'),
+    statisticOf('new_errors', ['AWS/Lambda', 'Errors', newest]),
+    statisticOf('new_failures', [METRICS_NAMESPACE, FAILURES[name], { service, version }], once),
+    statisticOf('new_invocations', ['AWS/Lambda', 'Invocations', newest]),
+    statisticOf('all_errors', ['AWS/Lambda', 'Errors', alias]),
+    statisticOf('all_failures', [METRICS_NAMESPACE, FAILURES[name], { service }], once),
+    statisticOf('all_invocations', ['AWS/Lambda', 'Invocations', alias]),
   ])
 }
 

@@ -52,14 +52,18 @@ type Note = (
   extended?: Promise<unknown>,
 ) => void
 
-/** Delays a failed feed message and releases the messages behind it, which SQS does not deliver before it. */
+/**
+ * Delays a failed feed message and releases the messages behind it, which SQS does not deliver before it.
+ *
+ * @returns a function with `onRetry`, called for each message that has failed
+ */
 const delayFeedMessage =
   (
     source: string,
     extendVisibility: ExtendVisibility,
     { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,
   ) =>
-  async ({ error, record, behind }: FailedRecord, note: Note): Promise<void> => {
+  async ({ error, record, behind }: FailedRecord, note: Note, onRetry: () => void): Promise<void> => {
     const about = {
       ...aboutRecord(record),
       source,
@@ -93,7 +97,7 @@ const delayFeedMessage =
       ...(code !== undefined && { code }),
       ...(ms !== undefined && { ms }),
     })
-    telemetry.count('FeedRetried')
+    onRetry()
     telemetry.seconds('FeedFailingAge', age)
     await delay(seconds)
   }
@@ -163,11 +167,13 @@ export const createFeeder = (dependencies: FeedDependencies) => {
         ),
       )
     }
+    let retried = 0
     const response = await processBatch(Records, {
       handle: async record => note(record, await deliver(record)),
-      onFailure: failed => delay(failed, note),
+      onFailure: failed => delay(failed, note, () => retried++),
       telemetry,
     })
+    if (retried > 0) telemetry.count('FeedRetried', {}, retried)
     // Deliveries do not wait for the records, but Lambda freezes the environment when the handler returns.
     await Promise.all(recording)
     return response

@@ -32,7 +32,10 @@ export const METRICS = {
 
 export type Metric = keyof typeof METRICS
 
-/** The failures by which a gradual deployment judges a new version: also recorded with the dimension `version`. */
+/**
+ * The failures by which a gradual deployment judges a new version, also recorded with the dimension `version`. They have
+ * at most one data point for each invocation.
+ */
 export const BY_VERSION: ReadonlySet<Metric> = new Set([
   'DeliveryFailed',
   'RequestFailed',
@@ -46,8 +49,8 @@ export type Telemetry = {
   info: (message: string, fields?: Fields) => void
   warn: (message: string, fields?: Fields) => void
   error: (message: string, error: unknown, fields?: Fields) => void
-  /** Adds one to a metric. */
-  count: <Name extends Metric>(metric: Name, dimensions?: Dimensions<Name>) => void
+  /** Adds to a metric, as one data point. @param times default: 1 */
+  count: <Name extends Metric>(metric: Name, dimensions?: Dimensions<Name>, times?: number) => void
   /** Records a duration in seconds. */
   seconds: (metric: Metric, value: number) => void
 }
@@ -99,7 +102,7 @@ export const powertoolsTelemetry = (): Telemetry => {
     info: (message, fields = {}) => logger.info(message, fields),
     warn: (message, fields = {}) => logger.warn(message, fields),
     error: (message, error, fields = {}) => logger.error(message, { ...fields, error: loggable(error) }),
-    count: (metric, dimensions) => measure(metric, 'Count', 1, dimensions),
+    count: (metric, dimensions, times = 1) => measure(metric, 'Count', times, dimensions),
     seconds: (metric, value) => measure(metric, 'Seconds', value),
   }
 }

@@ -73,10 +73,14 @@ const handleRecord =
     telemetry.count('EventsProcessed', { event, changed: String(handled.changed) })
   }
 
-/** Delays a failed event, and the events behind it in its message group (promise P8). */
+/**
+ * Delays a failed event, and the events behind it in its message group (promise P8).
+ *
+ * @returns a function with `onRetry`, called for each event that will be retried
+ */
 const delayEvent =
   (orders: Orders, bulkQueueUrl: string, { sqs, settings, now, random, telemetry }: WorkerDependencies) =>
-  async (failed: FailedRecord): Promise<void> => {
+  async (failed: FailedRecord, onRetry: () => void): Promise<void> => {
     const { error, record, behind } = failed
     // `relay dead replay` passes dead letters to the worker; one that fails remains a dead letter.
     if (isFrom(record, QUEUES.ordersDead)) {
@@ -93,7 +97,8 @@ const delayEvent =
       seconds,
       behind: behind.length,
     })
-    telemetry.count(accounting?.code === 'unauthorized' ? 'ServiceUnauthorized' : 'EventRetried')
+    if (accounting?.code === 'unauthorized') telemetry.count('ServiceUnauthorized')
+    else onRetry()
     // SQS excludes a message from the queue's age metric after its third failed receive.
     telemetry.seconds('FailingEventAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
     const queue = isFrom(record, QUEUES.bulk) ? 'bulk' : 'orders'
@@ -125,11 +130,11 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const { keepFor } = retention
   const orders = orderRepository(dynamodb, settings.ordersTable, { random, keepFor })
   const recordChange = historyRecorder(dynamodb, settings.historyTable, telemetry, keepFor)
-  const onFailure = delayEvent(orders, bulkQueueUrl, dependencies)
+  const delay = delayEvent(orders, bulkQueueUrl, dependencies)
   const share = callShares(now)
   const isExact = exactStores(stores)
 
-  return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
+  return middy<SQSEvent, SQSBatchResponse>(invocation).handler(async ({ Records }, context) => {
     const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
     const handle = (event: OrderEvent, record: SQSRecord) => {
       const redelivered = Number(record.attributes.ApproximateReceiveCount) > 1
@@ -160,10 +165,13 @@ export const createWorker = (dependencies: WorkerDependencies) => {
           }),
       })
     }
-    return processBatch(Records, {
+    let retried = 0
+    const response = await processBatch(Records, {
       handle: handleRecord({ handle, quarantine, now, telemetry }),
-      onFailure,
+      onFailure: failed => delay(failed, () => retried++),
       telemetry,
     })
+    if (retried > 0) telemetry.count('EventRetried', {}, retried)
+    return response
   })
 }

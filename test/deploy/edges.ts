@@ -39,6 +39,14 @@ const listOrMap = v.union([
 /** What may reveal the sender of a request, except the address that a setting adds, or the order in its path. */
 const PERSONAL = /\$context\.(identity(?!\.sourceIp)|path|authorizer)|\$request\./
 
+/** The variables of the access log of an HTTP API; API Gateway writes a hyphen for any other. */
+const VARIABLES = RegExp(
+  `^(accountId|apiId|awsEndpointRequestId2?|dataProcessed|domainName|domainPrefix|extendedRequestId|httpMethod|path|protocol|
+  requestId|requestTime|requestTimeEpoch|responseLatency|responseLength|routeKey|stage|status|authorizer\\.\\w+|
+  error\\.(message|messageString|responseType)|identity\\.\\w+|integration\\.(error|integrationStatus|latency|requestId|status)|
+  integrationErrorMessage|integrationLatency|integrationStatus)$`.replaceAll(/\s/g, ''),
+)
+
 const ROLLED_BACK = ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST']
 
 /** Relations of the endpoints, the domain, triggers and roll-backs. */
@@ -52,12 +60,20 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
     if (rate !== SETTINGS.requestsPerSecond || burst !== SETTINGS.requestsAtOnce)
       yield `a route accepts ${rate} requests a second and ${burst} at once`
   for (const each of Object.values(known))
-    if (unknown === undefined || unknown.ThrottlingRateLimit > each.ThrottlingRateLimit / 10)
+    if (
+      unknown === undefined ||
+      unknown.ThrottlingRateLimit > each.ThrottlingRateLimit / 10 ||
+      unknown.ThrottlingBurstLimit > each.ThrottlingBurstLimit / 10
+    )
       yield 'the default route, which only scanners use, takes more than a tenth of the requests of others'
   if (Object.values({ ...known, unknown }).some(each => each?.DetailedMetricsEnabled))
     yield 'a route has detailed metrics, which docs/cost.md does not price'
   if (PERSONAL.test(stage?.Properties.AccessLogSettings?.Format ?? ''))
     yield 'the access log contains an address or a path'
+  for (const [, name = ''] of (stage?.Properties.AccessLogSettings?.Format ?? '').matchAll(
+    /\$context\.([\w.]+)/g,
+  ))
+    if (!VARIABLES.test(name)) yield `the access log contains ${name}, which API Gateway does not know`
   if (!(functionOf(template, 'webhook').Properties.Timeout < SENDER_TIMEOUT_SECONDS))
     yield 'webhook: ends after the accounting service stops waiting'
   const { WebhookUrl, ApiUrl } = template.outputs

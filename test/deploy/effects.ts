@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { WEBHOOK_PATH } from '../../lib/platform/names.ts'
+import { BY_VERSION } from '../../lib/platform/telemetry.ts'
 import { LAST_CHECK_MS } from '../../lib/reconcile/handler.ts'
 import { OPTIONS } from './packaged.ts'
 import { aliasOf, FUNCTIONS, functionOf, idOf, ofType, policyDocument, type Resolved } from './resolve.ts'
@@ -80,7 +81,11 @@ export function* effectViolations(template: Resolved) {
     // The documents state one period for each alarm.
     if (Properties.EvaluationPeriods !== 1) yield `${id}: is raised after several periods`
     const stats = Properties.Metrics.flatMap(({ MetricStat }) => MetricStat ?? [])
-    if (stats.some(({ Stat }) => Stat !== 'Sum')) yield `${id}: does not add up what it counts`
+    // Of failures by version, one data point is one invocation.
+    const byVersion = new Set<string>(BY_VERSION)
+    for (const { Stat, Metric } of stats)
+      if (Stat !== (byVersion.has(Metric.MetricName) ? 'SampleCount' : 'Sum'))
+        yield `${id}: does not add up what it counts`
     const queues = new Set(
       stats.flatMap(({ Metric }) =>
         Metric.Dimensions.flatMap(({ Name, Value }) => (Name === 'QueueName' ? Value : [])),

@@ -69,8 +69,14 @@ const MORE: Readonly<Record<string, Partial<Record<'create' | 'update' | 'delete
   'AWS::ApiGatewayV2::DomainName': { create: 'iam:CreateServiceLinkedRole' },
   // The access log.
   'AWS::ApiGatewayV2::Stage': { create: LOG_DELIVERY, update: LOG_DELIVERY, delete: LOG_DELIVERY },
-  'AWS::CloudFormation::Stack': { create: STACK_ACTIONS, update: STACK_ACTIONS },
+  'AWS::CloudFormation::Stack': {
+    create: STACK_ACTIONS,
+    // The last one continues a roll-back that has failed.
+    update: `${STACK_ACTIONS} cloudformation:ContinueUpdateRollback`,
+  },
   'AWS::CodeDeploy::Application': { update: 'codedeploy:UpdateApplication' },
+  // docs/runbook/reconcile-missing.md
+  'AWS::Events::Rule': { update: 'events:EnableRule' },
   'AWS::IAM::Role': { create: 'iam:ListRoleTags' },
   // The traffic shift, which CloudFormation starts and monitors.
   'AWS::Lambda::Alias': {

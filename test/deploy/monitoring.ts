@@ -6,9 +6,13 @@ import { BY_VERSION, METRICS } from '../../lib/platform/telemetry.ts'
 import { type Line, runQuery } from './insights.ts'
 import { STORES } from './packaged.ts'
 import { ofType, type Properties, REGION, type Resolved, STACK } from './resolve.ts'
-import { metricOf } from './use.ts'
+import { statisticViolations } from './statistics.ts'
+import { type Counted, metricOf } from './use.ts'
 
 type Metric = { at: string; namespace: string; name: string; dimensions: Record<string, string> }
+
+/** A metric of a graph. */
+export type Shown = Metric & { stat: string }
 
 /** The metrics that AWS documents, by the type of the resource in their dimension. */
 const METRICS_OF_AWS: Readonly<Record<string, string>> = {
@@ -18,7 +22,8 @@ const METRICS_OF_AWS: Readonly<Record<string, string>> = {
   'AWS/Lambda FunctionName':
     'AWS::Lambda::Function Invocations Errors Throttles Duration ConcurrentExecutions',
   'AWS/DynamoDB TableName': 'AWS::DynamoDB::Table ReadThrottleEvents WriteThrottleEvents',
-  'AWS/DynamoDB TableName GlobalSecondaryIndexName': 'AWS::DynamoDB::Table WriteThrottleEvents',
+  'AWS/DynamoDB TableName GlobalSecondaryIndexName':
+    'AWS::DynamoDB::Table ReadThrottleEvents WriteThrottleEvents',
   'AWS/Lambda FunctionName Resource': 'AWS::Lambda::Function Invocations Errors Throttles Duration',
   'AWS/Lambda FunctionName Resource ExecutedVersion':
     'AWS::Lambda::Function Invocations Errors Throttles Duration',
@@ -29,6 +34,15 @@ const strings = v.pipe(
   v.array(v.unknown()),
   v.transform(parts => parts.filter(part => typeof part === 'string')),
 )
+const options = v.looseObject({ stat: v.optional(v.string()) })
+/** The texts of a metric, and its statistic if it differs from that of the graph. */
+const series = v.pipe(
+  v.array(v.unknown()),
+  v.transform(parts => ({
+    texts: parts.filter(part => typeof part === 'string'),
+    stat: parts.flatMap(part => (v.is(options, part) ? part.stat : []))[0],
+  })),
+)
 const dashboard = v.pipe(
   v.string(),
   v.parseJson(),
@@ -36,8 +50,8 @@ const dashboard = v.pipe(
     widgets: v.array(
       v.object({
         properties: v.object({
-          ...{ metrics: v.optional(v.array(strings), []), alarms: v.optional(strings, []) },
-          region: v.optional(v.string()),
+          ...{ metrics: v.optional(v.array(series), []), alarms: v.optional(strings, []) },
+          ...{ region: v.optional(v.string()), stat: v.optional(v.string(), '') },
         }),
       }),
     ),
@@ -54,7 +68,7 @@ const isAlias = (template: Resolved, resource: string) =>
 /** Metrics of alarms and graphs that neither the code, nor a metric filter, nor AWS records. */
 const problemOf = (
   template: Resolved,
-  counted: ReadonlySet<string>,
+  counted: Counted,
   { namespace, name, dimensions: { service, version, ...dimensions } }: Metric,
 ): string | undefined => {
   const { Resource, ExecutedVersion = version } = dimensions
@@ -131,15 +145,15 @@ const differences = (what: string, found: readonly string[], expected: readonly 
   )
 
 /** Alarms and the dashboard use existing metrics, and the documents list all alarms. */
-export function* metricViolations(template: Resolved, counted: ReadonlySet<string>) {
+export function* metricViolations(template: Resolved, counted: Counted) {
   const alarms = ofType(template, 'AWS::CloudWatch::Alarm')
   const graphs = ofType(template, 'AWS::CloudWatch::Dashboard').flatMap(
     ({ Properties }) => v.parse(dashboard, Properties.DashboardBody).widgets,
   )
-  const shown = graphs.flatMap(({ properties: { metrics } }) =>
-    metrics.map(([namespace = '', name = '', ...pairs]): Metric => {
+  const shown = graphs.flatMap(({ properties: { metrics, stat: of } }) =>
+    metrics.map(({ texts: [namespace = '', name = '', ...pairs], stat = of }): Shown => {
       const dimensions = pairs.flatMap((key, at) => (at % 2 === 0 ? [[key, pairs[at + 1] ?? '']] : []))
-      return { at: 'Dashboard', namespace, name, dimensions: Object.fromEntries(dimensions) }
+      return { at: 'Dashboard', namespace, name, stat, dimensions: Object.fromEntries(dimensions) }
     }),
   )
   const watched = alarms.flatMap(({ id, Properties: { Metrics, ...single } }): Metric[] => {
@@ -153,22 +167,15 @@ export function* metricViolations(template: Resolved, counted: ReadonlySet<strin
     const problem = problemOf(template, counted, metric)
     if (problem !== undefined) yield `${metric.at}: ${metric.namespace} ${metric.name}: ${problem}`
   }
+  yield* statisticViolations(template, counted, shown)
   const places = graphs.flatMap(({ properties: { metrics } }) => [
-    ...new Set(metrics.map(metric => metric.join(' '))),
+    ...new Set(metrics.map(({ texts }) => texts.join(' '))),
   ])
   for (const [at, metric] of places.entries())
     if (places.indexOf(metric) !== at) yield `Dashboard: shows ${metric} in two graphs`
   for (const { properties } of graphs)
     if (properties.metrics.length > 0 && properties.region !== REGION)
       yield `Dashboard: shows metrics of ${properties.region}`
-  for (const { id, Properties } of alarms)
-    for (const { Id, MetricStat } of Properties.Metrics) {
-      const names = MetricStat?.Metric.Dimensions.map(({ Name }) => Name) ?? []
-      if (/^new_/.test(Id) && MetricStat && !names.some(name => /^(ExecutedV|v)ersion$/.test(name)))
-        yield `${id}: ${Id} is not that of the new version`
-      if (/^all_/.test(Id) && names.some(name => /version/i.test(name)))
-        yield `${id}: ${Id} is not that of all`
-    }
   const own = shown.flatMap(({ namespace, name }) => (namespace === METRICS_NAMESPACE ? [name] : []))
   yield* differences('a metric that is not counted or not on the dashboard', own, Object.keys(METRICS))
   const onDashboard = graphs.flatMap(({ properties }) => properties.alarms)

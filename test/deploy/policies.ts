@@ -44,6 +44,11 @@ export function* resourcePolicyViolations({ resources }: Resolved) {
         type !== 'AWS::S3::Bucket' && PolicyDocument && [...Queues, ...Topics, Bucket].includes(ref),
     )
     if (own.length !== 1) yield `${id}: has ${own.length} policies, not one`
+    // A store that is named a consumer, or no longer, changes the resource of its policy, and a deleted one clears it.
+    if (id.startsWith('Feed') && type === 'AWS::SQS::Queue' && !id.startsWith('FeedsDead'))
+      for (const { DeletionPolicy, UpdateReplacePolicy } of own)
+        if (`${DeletionPolicy} ${UpdateReplacePolicy}` !== 'Retain Retain')
+          yield `${id}: loses its policy when its consumers change`
     const statements = own.flatMap(({ Properties }) => Properties.PolicyDocument?.Statement ?? [])
     const isTlsOnly = statements.some(
       ({ Effect, Principal, Action, Resource, Condition }) =>

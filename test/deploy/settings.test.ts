@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import PackagePlugin from '../../deploy/package.ts'
@@ -108,6 +109,15 @@ test.each([
   expect(() => assertDeployable({ ...settings, stage }, [])).toThrow(
     `Cannot deploy: the stage "${stage}" ${problem}`,
   )
+})
+
+test('refuses every stage name that a wildcard of docs/iam for another stage covers', () => {
+  const policies = readdirSync('docs/iam').map(file => readFileSync(`docs/iam/${file}`, 'utf8'))
+  const continued = policies.join('').matchAll(/order-relay-STAGE-([a-z][\w-]*)\*/g)
+  const stages = [...new Set(Array.from(continued, ([, name = '']) => `trial-${name}2`))]
+  expect(stages).toContain('trial-serverlessdeploymentbucket-2')
+  for (const stage of stages)
+    expect(() => assertDeployable({ ...settings, stage }, [])).toThrow('of the stage "trial" would cover')
 })
 
 test('stops a deployment before packaging and prints only the message', async () => {

@@ -51,6 +51,13 @@ test.each<[string, Counts, Counts, boolean]>([
     false,
   ],
   ['a tenth fails in both', { failures: 10, invocations: 100 }, { failures: 90, invocations: 900 }, false],
+  ['most of a few fail by chance', { failures: 4, invocations: 5 }, { failures: 15, invocations: 45 }, false],
+  [
+    'the new version fails every event in an outage',
+    { failures: 20, invocations: 20 },
+    { failures: 18, invocations: 180 },
+    true,
+  ],
   ['it doubles failures', { failures: 40, invocations: 100 }, { failures: 90, invocations: 900 }, true],
   ['the old version is no longer invoked', { failures: 9, invocations: 100 }, { invocations: 0 }, false],
 ])('compares a new version with the old one: %s', (_, newest, old, expected) => {

@@ -30,6 +30,16 @@ const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<Functio
   ...{ feeder: of('feeder'), reconcile: of('reconcile'), probe: of('probe') },
 })
 
+/** The metrics that the functions recorded. */
+export type Counted = {
+  /** Whether a function recorded a metric with its dimensions. */
+  has: (metric: string) => boolean
+  /** The functions that recorded a metric. */
+  by: ReadonlyMap<string, ReadonlySet<FunctionName>>
+  /** Those that are durations. */
+  seconds: ReadonlySet<string>
+}
+
 /** A metric of the stack with its dimensions other than `service`. */
 export const metricOf = (name: string, dimensions: Readonly<Record<string, string>>) =>
   `${name} ${JSON.stringify(dimensions)}`
@@ -125,6 +135,8 @@ export const recordUse = async (template: Resolved) => {
   }))
   const tables = tableUse()
   const metrics = new Set<string>()
+  const by = new Map<string, Set<FunctionName>>()
+  const seconds = new Set<string>()
   const lines = new Map<string, Line>()
   /** Records what Powertools writes, once for each message with the same fields. */
   const log = (kind: string, fields: object, write: (telemetry: Telemetry) => void) => {
@@ -144,6 +156,7 @@ export const recordUse = async (template: Resolved) => {
     },
     seconds: (metric, value) => {
       metrics.add(metricOf(metric, {}))
+      seconds.add(metric)
       log(metric, {}, ({ seconds }) => seconds(metric, value))
     },
   }
@@ -177,8 +190,15 @@ export const recordUse = async (template: Resolved) => {
     }
     const { dynamodb, sqs, ssm } = dependencies
     const random = current === LIMITED ? () => 0 : dependencies.random
+    const counting: Telemetry = {
+      ...dependencies.telemetry,
+      count(metric, ...more) {
+        by.set(metric, (by.get(metric) ?? new Set()).add(name))
+        dependencies.telemetry.count(metric, ...more)
+      },
+    }
     return {
-      ...{ ...dependencies, random, settings },
+      ...{ ...dependencies, random, settings, telemetry: counting },
       ...{ dynamodb: observed(dynamodb), sqs: observed(sqs), ssm: observed(ssm) },
     }
   }
@@ -213,5 +233,6 @@ export const recordUse = async (template: Resolved) => {
   const made = { now: () => 0, random, sleep: async () => undefined, newId: () => 'probe' }
   await createProbe(adjust('probe', { ...given, ...made }))(scheduledEvent, context())
   const uses: Uses = each(name => ({ ...recorded[name], calls: [...recorded[name].calls.values()] }))
-  return { uses, tables, metrics, lines: [...lines.values()] }
+  const counted: Counted = { has: metric => metrics.has(metric), by, seconds }
+  return { uses, tables, counted, lines: [...lines.values()] }
 }

@@ -79,7 +79,7 @@ export async function* violations(checked: Checked) {
   yield* givenViolations(template)
   yield* wiringViolations(template, checked.template)
   yield* tableViolations(template, recording.tables)
-  yield* metricViolations(template, recording.metrics)
+  yield* metricViolations(template, recording.counted)
   yield* queryViolations(template, recording.lines)
   yield* await deployerViolations(template, policies.deployer)
   yield* operatorViolations(template, checked)

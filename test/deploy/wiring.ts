@@ -19,6 +19,14 @@ function* orders(template: Resolved): Generator<[later: string, earlier: string 
     if (!/::(Integration|EventSourceMapping)$/.test(type)) continue
     const alias = ofType(template, 'AWS::Lambda::Alias').find(({ arn }) => arn === target)
     if (alias !== undefined) yield [id, alias.id]
+    // No request may fail while a stack starts or stops using aliases.
+    if (/::Integration$/.test(type))
+      yield [
+        id,
+        template.resources.find(
+          each => each.type === 'AWS::Lambda::Permission' && each.Properties.FunctionName === target,
+        )?.id,
+      ]
   }
   for (const { id, Properties } of ofType(template, 'AWS::CodeDeploy::DeploymentGroup'))
     for (const { Name } of Properties.AlarmConfiguration?.Alarms ?? [])

@@ -176,8 +176,16 @@ describe('a failed message', () => {
       { level: 'error', message: RETRIED, error: expect.objectContaining(error), fields },
     ])
     expect(recorded.metrics).toEqual([
-      { name: 'FeedRetried', dimensions: {}, value: 1 },
       { name: 'FeedFailingAge', dimensions: {}, value: 90 },
+      { name: 'FeedRetried', dimensions: {}, value: 1 },
+    ])
+  })
+
+  test('is counted together with those of its batch, as one data point', async () => {
+    answer = () => 500
+    await run(record('a'), record('b'))
+    expect(recorded.metrics.filter(({ name }) => name === 'FeedRetried')).toEqual([
+      { name: 'FeedRetried', dimensions: {}, value: 2 },
     ])
   })
 

@@ -23,7 +23,7 @@ export const recordingTelemetry = (onMetric: (metric: Recorded) => void = () => 
     info: (message, fields) => void lines.push({ level: 'info', message, fields }),
     warn: (message, fields) => void lines.push({ level: 'warn', message, fields }),
     error: (message, error, fields) => void lines.push({ level: 'error', message, fields, error }),
-    count: (name, dimensions) => measure({ name, dimensions: dimensions ?? {}, value: 1 }),
+    count: (name, dimensions, value = 1) => measure({ name, dimensions: dimensions ?? {}, value }),
     seconds: (name, value) => measure({ name, dimensions: {}, value }),
   }
   return {

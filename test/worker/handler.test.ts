@@ -209,8 +209,9 @@ describe('a failed event', () => {
         fields: { ...keyOf(name), delivery, messageId: '0', seconds, ...common },
       })
       expect(recorded.metrics).toEqual([
-        { name: metric, dimensions: {}, value: 1 },
+        ...(metric === 'EventRetried' ? [] : [{ name: metric, dimensions: {}, value: 1 }]),
         { name: 'FailingEventAge', dimensions: {}, value: 15 },
+        ...(metric === 'EventRetried' ? [{ name: metric, dimensions: {}, value: 1 }] : []),
       ])
       const times = { since: '2026-01-02T03:03:50.000Z', at: '2026-01-02T03:04:05.000Z' }
       const next_at = new Date(NOW + seconds * 1000).toISOString()
@@ -233,6 +234,14 @@ describe('a failed event', () => {
       expect((await callsOf(name))[0]?.status).toBe(status && Number(status))
     },
   )
+
+  test('is counted together with those of its batch, as one data point', async () => {
+    respond = () => ({ status: 503 })
+    await run(record('1', create('first')), record('2', create('second')))
+    expect(recorded.metrics.filter(({ name }) => name === 'EventRetried')).toEqual([
+      { name: 'EventRetried', dimensions: {}, value: 2 },
+    ])
+  })
 
   test('of a replay remains a dead letter', async () => {
     respond = () => ({ status: 503 })

@@ -11,14 +11,19 @@ type Finding = FindingOf<DoctorCode>
 /** How often the history of an alarm is read, one second apart. */
 const READS = 30
 
+/** The latest action of an alarm: its result, and its time by AWS's clock. */
+const latestAction = async (cloudWatch: CloudWatch, AlarmName: string) => {
+  const { AlarmHistoryItems: [latest] = [] } = await cloudWatch.describeAlarmHistory({
+    ...{ AlarmName, HistoryItemType: 'Action', ScanBy: 'TimestampDescending', MaxRecords: 1 },
+  })
+  return { at: Number(latest?.Timestamp ?? 0), result: latest?.HistorySummary }
+}
+
 /** The result of a raised alarm's action; undefined if it has no action. */
-const actionOf = async (cloudWatch: CloudWatch, AlarmName: string, StartDate: Date) => {
+const actionAfter = async (cloudWatch: CloudWatch, name: string, before: number) => {
   for (let reads = 1; reads <= READS; reads++) {
-    const { AlarmHistoryItems = [] } = await cloudWatch.describeAlarmHistory({
-      ...{ AlarmName, HistoryItemType: 'Action', StartDate, ScanBy: 'TimestampDescending' },
-    })
-    const [summary] = AlarmHistoryItems.flatMap(({ HistorySummary }) => HistorySummary ?? [])
-    if (summary !== undefined) return summary
+    const { at, result } = await latestAction(cloudWatch, name)
+    if (at > before) return result
     if (reads < READS) await setTimeout(1000)
   }
   return undefined
@@ -32,10 +37,10 @@ const tryAlarm = async (
   const fails = say('drill-failed', { alarm: name })
   const change = (StateValue: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA') =>
     cloudWatch.setAlarmState({ AlarmName: name, StateValue, StateReason: 'relay doctor --drill' })
-  const began = new Date()
+  const { at: before } = await latestAction(cloudWatch, name)
   try {
     await change('ALARM')
-    const result = await actionOf(cloudWatch, name, began)
+    const result = await actionAfter(cloudWatch, name, before)
     if (result === undefined)
       return problem(fails, say('drill-silent', { count: READS }), say('deploy-again'))
     return result.startsWith('Success')

@@ -70,6 +70,7 @@ type Input = Partial<
     MetricStat: { Metric: { MetricName: string; Dimensions: { Value: string }[] } }
   }[]
   EndTime?: Date
+  StartDate?: Date
 }
 
 const messageOf = ({ id, event, source = 'api', external_id }: Letter) => ({
@@ -139,11 +140,15 @@ const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
     ],
   }),
   SetAlarmState: ({ AlarmName, StateValue }) => ({ set: states.push(`${AlarmName} ${StateValue}`) }),
-  DescribeAlarmHistory: () => ({
-    AlarmHistoryItems: [
-      { HistorySummary: `${account.pending ? 'Failed to execute' : 'Successfully executed'} action` },
-    ],
-  }),
+  // AWS's clock is a minute behind ours, and an earlier drill succeeded.
+  DescribeAlarmHistory({ StartDate = new Date(0) }) {
+    const HistorySummary = `${account.pending ? 'Failed to execute' : 'Successfully executed'} action`
+    const items = [
+      ...(states.length > 0 ? [{ Timestamp: new Date(Date.now() - 60_000), HistorySummary }] : []),
+      { Timestamp: new Date(1000), HistorySummary: 'Successfully executed an earlier action' },
+    ]
+    return { AlarmHistoryItems: items.filter(({ Timestamp }) => Timestamp >= StartDate) }
+  },
   GetMetricData: ({ MetricDataQueries = [], EndTime }) => ({
     MetricDataResults: MetricDataQueries.map(({ Id, MetricStat: { Metric } }) => {
       const name = [Metric.MetricName, ...Metric.Dimensions.map(({ Value }) => Value)].join(' ')
