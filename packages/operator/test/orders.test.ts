@@ -225,6 +225,24 @@ test('finds a recent order by the beginning of an id, an invoice number or the r
   expect(await found('987')).toEqual(['invoiced invoice'])
 })
 
+test('lists the requests that are queued behind a failing event', async () => {
+  const announcements = announcementRepository(stack.dynamodb, 'deliveries')
+  await announcements.announceRequest(shop('1'), 'refund', { id: uuid(101), accepted_at: BEGIN })
+  const waiting = [
+    { kind: 'payment', state: 'waiting' } as const,
+    { kind: 'refund', state: 'waiting' } as const,
+  ]
+  for (const args of [
+    ['orders', 'list', '--unsettled'],
+    ['orders', 'list', '--failing'],
+    ['find', '1'],
+  ]) {
+    const { data } = await json(args)
+    const order = data.orders.find(({ external_id }: OrderKey) => external_id === '1')
+    expect(order.requests).toEqual(waiting)
+  }
+})
+
 test('shows the whole history of an order and why it waits', async () => {
   const { data } = await json(['orders', 'show', 'demo-shop', '1'])
   expect(data.history).toMatchObject({
