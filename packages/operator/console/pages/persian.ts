@@ -330,6 +330,7 @@ export const t = translator({
   deleted: 'حذف شد',
   'deleted as duplicates': 'تکراری بود و حذف شد',
   'still unreadable': 'هنوز ناخوانا',
+  'still unreadable, moved to the quarantine': 'هنوز ناخوانا، به قرنطینه منتقل شد',
   'of an unknown store': 'از فروشگاه ناشناس',
   'behind another kept message': 'منتظر پیام قبلی',
   'failed again': 'دوباره ناموفق',
@@ -507,6 +508,8 @@ export const t = translator({
   'not signed with a known secret': 'با هیچ کلید شناخته‌شده‌ای امضا نشده است',
   'a header contradicts the signed body': 'هدر با متن امضاشده نمی‌خواند',
   'the body is too large': 'متن بیش از حد بزرگ است',
+  'the signature is valid, but the body cannot be read': 'امضا معتبر است، ولی متن خوانده نمی‌شود',
+  'Show the quarantine': 'نمایش قرنطینه',
   'an event other than order.updated': 'رویدادی جز order.updated',
   'could not be stored; the service sends it again': 'ذخیره نشد؛ سرویس دوباره می‌فرستد',
   // What happened.

@@ -26,6 +26,7 @@ const OUTCOMES = {
   discarded: t('deleted'),
   duplicate: t('deleted as duplicates'),
   unreadable: t('still unreadable'),
+  quarantined: t('still unreadable, moved to the quarantine'),
   foreign: t('of an unknown store'),
   behind: t('behind another kept message'),
   failed: t('failed again'),
