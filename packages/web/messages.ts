@@ -44,13 +44,22 @@ const listIn = (text: string) => {
   return undefined
 }
 
+/** Words with commas between them are a list of values. */
+const valuesIn = (text: string) =>
+  /^[^\s,]+(, [^\s,]+)+$/.test(text)
+    ? text
+        .split(', ')
+        .map(value => translated(value) ?? isolated(value))
+        .join('، ')
+    : undefined
+
 const phraseIn = (text: string) => {
   for (const { pattern, places, persian } of phrases) {
     const found = pattern.exec(text)
     if (found === null) continue
     const values = places.map(({ name, isLiteral }, index) => {
       const value = found[index + 1] ?? ''
-      return [name, (isLiteral ? undefined : translated(value)) ?? isolated(value)]
+      return [name, (isLiteral ? undefined : (translated(value) ?? valuesIn(value))) ?? isolated(value)]
     })
     return persian.replace(PLACE, (whole, name) => Object.fromEntries(values)[name] ?? whole)
   }

@@ -22,6 +22,7 @@ export const SERVICE_MESSAGES = {
   // Refusals.
   'Field "{=field}" ~is missing': 'فیلد «{field}» ارسال نشده است',
   'Field "{=field}" ~is {=value}: {rule}': 'مقدار «{field}» برابر {value} است: {rule}',
+  'The body ~is {=value}: {rule}': 'متن درخواست {value} است: {rule}',
   'must not be empty': 'نباید خالی باشد',
   'must be a number': 'باید عدد باشد',
   'must not be negative': 'نباید منفی باشد',
@@ -37,6 +38,18 @@ export const SERVICE_MESSAGES = {
   'must not be before ~"{=field}"~, {date}': 'نباید قبل از «{field}» ({date}) باشد',
   'must not exceed the row, {amount}': 'نباید بیش از مبلغ ردیف ({amount}) باشد',
   'must not exceed the items, {amount}': 'نباید بیش از مبلغ کالاها ({amount}) باشد',
+  'must be a string': 'باید متن باشد',
+  'must be an array': 'باید فهرست باشد',
+  'must be an object': 'باید شیء JSON باشد',
+  'must be a JSON object': 'باید شیء JSON باشد',
+  'must be a UUID': 'باید UUID باشد',
+  'must be well-formed Unicode': 'باید متن معتبر یونیکد باشد',
+  'must have at most {count} characters': 'باید حداکثر {count} نویسه داشته باشد',
+  'must have at most {count} digits and an exponent of at most {exponent}':
+    'باید حداکثر {count} رقم و توانی حداکثر {exponent} داشته باشد',
+  'must be one of {values}': 'باید یکی از این‌ها باشد: {values}',
+  'must be a date, YYYY-MM-DD (Gregorian)': 'باید تاریخ میلادی به شکل YYYY-MM-DD باشد',
+  'must be a day of the calendar': 'باید روزی واقعی از تقویم باشد',
   'must be a URL': 'باید URL باشد',
   'must be an http or https URL': 'باید URL با http یا https باشد',
   'must not contain a user name or password': 'نباید نام کاربری یا رمز عبور داشته باشد',
@@ -49,9 +62,23 @@ export const SERVICE_MESSAGES = {
     'مشتری با این موبایل نیست و مشتری پیش‌فرض انتخاب نشده است',
 }
 
-/** Messages of Node. */
+/** Messages of Node, as its code and what it concerns: the call, the address or the certificate. */
 export const SYSTEM_MESSAGES = {
-  'connect ECONNREFUSED {=address}': 'اتصال به {address} برقرار نشد',
-  'getaddrinfo ENOTFOUND {=host}': 'نشانی {host} پیدا نشد',
+  '{=call} ECONNREFUSED {=address}': 'اتصال به {address} برقرار نشد (ECONNREFUSED)',
+  '{=call} ECONNRESET {=address}': 'اتصال به {address} قطع شد (ECONNRESET)',
+  '{=call} ECONNRESET': 'اتصال قطع شد (ECONNRESET)',
+  '{=call} EPIPE': 'اتصال قطع شد (EPIPE)',
+  '{=call} ETIMEDOUT {=address}': '{address} به‌موقع پاسخ نداد (ETIMEDOUT)',
+  '{=call} ETIMEDOUT': 'پاسخی به‌موقع نیامد (ETIMEDOUT)',
+  '{=call} EHOSTUNREACH {=address}': 'مسیری به {address} نیست (EHOSTUNREACH)',
+  '{=call} ENETUNREACH {=address}': 'مسیری به {address} نیست (ENETUNREACH)',
+  'getaddrinfo ENOTFOUND {=host}': 'نشانی {host} پیدا نشد (ENOTFOUND)',
+  'getaddrinfo EAI_AGAIN {=host}': 'نشانی {host} فعلاً پیدا نمی‌شود (EAI_AGAIN)',
   'other side closed': 'طرف مقابل اتصال را بست',
+  'socket hang up': 'طرف مقابل اتصال را بست',
+  aborted: 'طرف مقابل پاسخ را ناتمام گذاشت',
+  'self-signed certificate': 'گواهی TLS خودامضا است',
+  'certificate has expired': 'گواهی TLS منقضی شده است',
+  'unable to verify the first certificate': 'گواهی TLS قابل تأیید نیست',
+  "Hostname/IP does not match certificate's altnames: {=names}": 'گواهی TLS برای این نشانی صادر نشده است',
 }

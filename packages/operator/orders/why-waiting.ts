@@ -62,6 +62,9 @@ export type Waiting = {
 /** The dead letters that are not already done. */
 const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ done }) => done !== true)
 
+/** The name of an event, which pages translate. */
+const named = (event: string) => ({ foreign: event })
+
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 const nextCheck = ({ check_at }: StoredOrder) => (check_at === undefined ? {} : { next: iso(check_at) })
@@ -125,7 +128,7 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing
   if (failing !== undefined)
     return {
       for: 'earlier event',
-      reason: say('waits/failing', { event: failing.event }),
+      reason: say('waits/failing', { event: named(failing.event) }),
       next: failing.next_at,
     }
   const reason = say(request.stage === 'unanswered' ? 'waits/unanswered' : 'waits/unsent')
@@ -166,7 +169,7 @@ const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly Requ
     add(
       kind,
       isBehind
-        ? { for: 'earlier event', reason: say('waits/failing', { event: failing.event }) }
+        ? { for: 'earlier event', reason: say('waits/failing', { event: named(failing.event) }) }
         : { for: 'worker', reason: say('waits/queued') },
       id,
     )
@@ -189,16 +192,16 @@ const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
   const hasRefused = openRequests(order).some(isRefused)
   const reads = hasRefused ? 'check/resends' : 'check/reads'
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
-  const check = isBlocked ? say('check/blocked', { event: failing.event }) : read
+  const check = isBlocked ? say('check/blocked', { event: named(failing.event) }) : read
   return [
     ...(failing !== undefined && !isSpent(failing, dead)
-      ? [{ action: 'retry', effect: say('retry/now', { event: failing.event }) } as const]
+      ? [{ action: 'retry', effect: say('retry/now', { event: named(failing.event) }) } as const]
       : []),
     { action: 'check', effect: check },
     ...(letter === undefined
       ? []
       : ([
-          { action: 'replay', effect: say('replay/now', { event: letter.event ?? 'message' }) },
+          { action: 'replay', effect: say('replay/now', { event: named(letter.event ?? 'message') }) },
           { action: 'discard', effect: discarded(letter, stored) },
         ] as const)),
     ...openRequests(order)
