@@ -268,7 +268,7 @@ export const Overview = page(
     },
   },
   ({ overview, retries }) => {
-    const { alarms, rates, every, local, failing } = overview
+    const { alarms, rates, every, local, failing, probe } = overview
     const unknown = alarms.filter(({ state }) => state === 'unknown').length
     return (
       <>
@@ -286,6 +286,10 @@ export const Overview = page(
                 metrics: formatInterval(every.metrics / 1000),
               },
             )}{' '}
+            {probe !== undefined &&
+              t('The webhooks and events of the probe are included ({store}).', {
+                store: <Code>{probe}</Code>,
+              })}{' '}
             {local && t('The age of the oldest message is only available on AWS.')}
           </p>
         </Section>

@@ -510,6 +510,9 @@ export const t = translator({
   'the body is too large': 'متن بیش از حد بزرگ است',
   'the signature is valid, but the body cannot be read': 'امضا معتبر است، ولی متن خوانده نمی‌شود',
   'Show the quarantine': 'نمایش قرنطینه',
+  'Ended {ago}': 'پایان: {ago}',
+  'The webhooks and events of the probe are included ({store}).':
+    'وب‌هوک‌ها و رویدادهای آزمایش خودکار ({store}) نیز شمرده می‌شوند.',
   'an event other than order.updated': 'رویدادی جز order.updated',
   'could not be stored; the service sends it again': 'ذخیره نشد؛ سرویس دوباره می‌فرستد',
   // What happened.

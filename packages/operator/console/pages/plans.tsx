@@ -12,7 +12,7 @@ import { useRef } from 'preact/hooks'
 import { act, type RouteData, reads } from './api.ts'
 import { NAMES, nameIn, RequestChip } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, Message } from './pieces.tsx'
+import { Ended, linkToOrder, Message } from './pieces.tsx'
 
 export type Plan = RouteData<'plan'>
 type Operation = RouteData<'operations'>['operations'][number]
@@ -137,7 +137,11 @@ export const Progress = ({
         {countsText(counts)} {missing > 0 && t('{count} {count|was|were} already gone.', { count: missing })}{' '}
         <Message text={end?.failure} />
       </p>
-      {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Stop the plan')}</Button>}
+      {end === undefined ? (
+        <Button onClick={() => act('break-off', {})}>{t('Stop the plan')}</Button>
+      ) : (
+        <Ended at={end.at} />
+      )}
       {end?.failure && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
     </section>
   )

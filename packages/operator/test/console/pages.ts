@@ -252,6 +252,7 @@ export const pageTests = (open: Open) => {
       await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
       await click('button', 'Stop the plan')
       await page.getByText('interrupted').first().waitFor()
+      await page.locator('.progress', { hasText: 'Ended' }).waitFor()
       await click('button', 'Resume')
       await submit('Replay')
       await page.getByText(/(was|were) already gone/).waitFor()
