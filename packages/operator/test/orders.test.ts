@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from '@jest/globals'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
@@ -18,6 +19,7 @@ import { useFolder } from '@order-relay/test-support/folder.ts'
 import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
+import { until } from '@order-relay/test-support/until.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
 const dataDir = useFolder(() => stack.close())
@@ -318,6 +320,25 @@ test('retries one order, the orders of a store or of a cause, or all orders', as
   expect((await relay(['orders', 'retry'])).err).toContain(
     'expected either --all, or a store, an order or --cause',
   )
+})
+
+test('releases the first event that waits for the service alone, until the worker has called the service', async () => {
+  const [first, second] = [api('first'), api('second')]
+  const deliveries = [await hides(first, { since: minute(1) }), await hides(second, { since: minute(2) })]
+  const taken = async () => (await stack.taken(stack.settings.ordersQueueUrl)).map(({ delivery }) => delivery)
+  const retried = relay(['orders', 'retry', '--all'])
+  const soon = async () => {
+    const found: unknown[] = []
+    await until(async () => found.push(...(await taken())) > 0)
+    return found
+  }
+  expect(await soon()).toEqual([deliveries[0]])
+  await sleep(500)
+  expect(await taken()).toEqual([])
+  const order = { ...newOrder(first), result: { ...first, status: 'paid' } }
+  await orders().save({ order, outbox: undefined, bulk: undefined }, 0, BEGIN)
+  expect(await soon()).toEqual([deliveries[1]])
+  expect((await retried).out).toMatch(/^Failing events released: 2\./)
 })
 
 test('checks an order to retry a request that the service refused', async () => {
