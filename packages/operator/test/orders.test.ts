@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from '@jest/globals'
@@ -20,6 +21,8 @@ import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import { until } from '@order-relay/test-support/until.ts'
+import { createContext } from '../core/context.ts'
+import { listOrders, type OrderPage } from '../orders/list.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
 const dataDir = useFolder(() => stack.close())
@@ -161,6 +164,33 @@ test('lists all unsettled orders on one page, however many changes are newer', a
   expect(await paged(3, '--status', 'needs_review', '--limit', '2')).toEqual(unsettled.slice(2))
   expect(await listed('--unsettled', '--source', 'api')).toEqual(['0', '8', '6'])
   expect(await listed('--unsettled', '--until', minute(8))).toEqual(['8', '7', '6', '5'])
+})
+
+test('reads the history if there are too many unsettled orders, or a page has too few of them', async () => {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const environment = environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
+  const context = createContext({ local: true }, { stdin, stdout, stderr, environment })
+  const filter = { unsettled: true, limit: 2 }
+  try {
+    for (const limits of [
+      { most: unsettled.length - 1, read: 1000 },
+      { most: 5000, read: 0 },
+    ]) {
+      const found: OrderKey[] = []
+      let page: OrderPage | undefined
+      do {
+        page = await listOrders(context, { ...filter, cursor: page?.cursor }, limits)
+        expect(page).toHaveProperty('searched')
+        found.push(...page.orders.map(({ order }) => order))
+      } while (page.cursor !== undefined)
+      expect(idsOf({ orders: found })).toEqual(unsettled)
+    }
+    expect(await listOrders(context, filter, { most: unsettled.length, read: 1000 })).not.toHaveProperty(
+      'searched',
+    )
+  } finally {
+    context.close()
+  }
 })
 
 test('sorts unsettled orders by their last change, whenever they are checked next', async () => {
