@@ -1,6 +1,7 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { ask, type FieldProps } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt } from '@order-relay/web/notices.ts'
 import { Button, Code, type Column, Moment, Name, Table } from '@order-relay/web/pieces.tsx'
@@ -26,7 +27,7 @@ const OUTCOMES = {
   discarded: t('deleted'),
   duplicate: t('deleted as duplicates'),
   unreadable: t('still unreadable'),
-  quarantined: t('still unreadable, moved to the quarantine'),
+  quarantined: t('moved to the quarantine as unreadable'),
   foreign: t('of an unknown store'),
   behind: t('behind another kept message'),
   failed: t('failed again'),
@@ -76,7 +77,9 @@ export const Planning = ({
 const Named = ({ name, failure }: Pick<Operation, 'name' | 'failure'>) => {
   if (failure !== undefined) return <Message text={failure} />
   if (/^all( \d+)?$/.test(name)) return t('All messages')
-  return /^ids( \d+)?$/.test(name) ? t('Selected individually') : <Code>{visible(name)}</Code>
+  if (/^ids( \d+)?$/.test(name)) return t('Selected individually')
+  // Filters, or the id of a message.
+  return name.includes('=') ? <Code>{visible(name)}</Code> : <Id value={visible(name)} />
 }
 
 /** Opens a plan that was downloaded or that the command wrote. */
@@ -249,7 +252,7 @@ const STEPS: Column<Step>[] = [
           </span>
         </>
       ) : (
-        <Code>{id}</Code>
+        <Id value={id} />
       ),
   },
   { label: t('Event'), cell: ({ event }) => event && nameIn(NAMES, visible(event)) },

@@ -106,7 +106,7 @@ const KINDS = [
 const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
 
 const keyColumns = (source: string): Column<Key>[] => [
-  { label: t('Id'), cell: ({ id }) => <Id value={id} /> },
+  { label: t('Id'), cell: ({ id }) => <Id value={id} longest={24} /> },
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
