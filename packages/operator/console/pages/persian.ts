@@ -186,7 +186,8 @@ export const t = translator({
   'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes unless you register it again.':
     'سرویس حسابداری از این پس وب‌هوک‌ها را به این نشانی می‌فرستد و با کلید جدیدی که رله ذخیره می‌کند امضا می‌کند. اگر نشانی قبلاً ثبت شده باشد، بدون «ثبت مجدد» چیزی تغییر نمی‌کند.',
   'Register again': 'ثبت مجدد',
-  'For example after it was removed at the service, or registered by hand.': 'مثلاً اگر ثبت در سرویس حذف یا دستی انجام شده است.',
+  'For example after it was removed at the service, or registered by hand.':
+    'مثلاً اگر ثبت در سرویس حذف یا دستی انجام شده است.',
   'Wait until the relay accepts the secret': 'انتظار تا پذیرش کلید در رله',
   'This takes up to a minute.': 'تا یک دقیقه طول می‌کشد.',
   'Rotate the secret…': 'تعویض کلید امضا…',

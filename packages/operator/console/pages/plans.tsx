@@ -2,6 +2,7 @@ import { visible } from '@order-relay/lib/platform/visible.ts'
 import { ask, type FieldProps } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
+import { listed } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt } from '@order-relay/web/notices.ts'
 import { Button, Code, type Column, Moment, Name, Table } from '@order-relay/web/pieces.tsx'
@@ -34,9 +35,11 @@ const OUTCOMES = {
 }
 
 const countsText = (counts: Operation['counts']) =>
-  Object.entries(OUTCOMES)
-    .flatMap(([outcome, text]) => (counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : []))
-    .join(', ') || '–'
+  listed(
+    Object.entries(OUTCOMES).flatMap(([outcome, text]) =>
+      counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : [],
+    ),
+  ) || '–'
 
 /** Opens a plan once it is made. */
 const show = (command: Plan['command'], made: Promise<{ plan: string }>) =>

@@ -67,7 +67,12 @@ export const askRegister = (service: Service, again = false) =>
     ),
     fields: [
       urlField(service),
-      onOff('again', again, t('Register again'), t('For example after it was removed at the service, or registered by hand.')),
+      onOff(
+        'again',
+        again,
+        t('Register again'),
+        t('For example after it was removed at the service, or registered by hand.'),
+      ),
       onOff('check', true, t('Wait until the relay accepts the secret'), t('This takes up to a minute.')),
     ],
     action: t('Register'),

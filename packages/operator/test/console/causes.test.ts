@@ -32,7 +32,7 @@ const translate = await persian()
 
 /** Values, which stay as they are: one word, or a text of the sender in quotes. */
 const VALUES = /\u2068(?:"[^"]*"?…?|[^\s\u2069]+)\u2069/g
-const NAMES = /\b(?:[A-Z][A-Z0-9_-]+|TLS|Unicode)\b/g
+const NAMES = /\b(?:[A-Z][A-Z0-9_-]+|stores\.yml)\b/g
 
 /** What a Persian sentence must not contain: Latin words, digits and commas. */
 const foreignIn = (text: string) =>
@@ -160,4 +160,10 @@ test('the errors of connections are translated, for the service and for stores',
   ])
   const all = [...found, ...reaching]
   expect(untranslated([...all, ...all.map(causeOf)])).toEqual([])
+})
+
+test('a remedy behind a value is translated', () => {
+  const found = 'Cannot find the store "x": stores.yml has "api", "demo-shop"; add it there and deploy'
+  expect(untranslated([found])).toEqual([])
+  expect(translate(found)).toMatch(/"api"\u2069، \u2068"demo-shop"\u2069؛ /)
 })

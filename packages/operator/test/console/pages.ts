@@ -114,6 +114,8 @@ export const pageTests = (open: Open) => {
         'rgb(255, 255, 255)',
       )
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+      // Without it, the shortcut has no field to focus.
+      await page.getByRole('searchbox').waitFor()
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).waitFor()
       await page.keyboard.press('/')
       await page.keyboard.press('Enter')
