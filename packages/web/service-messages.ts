@@ -62,16 +62,17 @@ export const SERVICE_MESSAGES = {
     'مشتری با این موبایل نیست و مشتری پیش‌فرض انتخاب نشده است',
 }
 
-/** Messages of Node, as its code and what it concerns: the call, the address or the certificate. */
+/** Messages of Node. */
 export const SYSTEM_MESSAGES = {
-  '{=call} ECONNREFUSED {=address}': 'اتصال به {address} برقرار نشد',
-  '{=call} ECONNRESET {=address}': 'اتصال به {address} قطع شد',
-  '{=call} ECONNRESET': 'اتصال قطع شد',
-  '{=call} EPIPE': 'اتصال قطع شد',
-  '{=call} ETIMEDOUT {=address}': '{address} به‌موقع پاسخ نداد',
-  '{=call} ETIMEDOUT': 'پاسخی به‌موقع نیامد',
-  '{=call} EHOSTUNREACH {=address}': 'مسیری به {address} نیست',
-  '{=call} ENETUNREACH {=address}': 'مسیری به {address} نیست',
+  'connect ECONNREFUSED {=address}': 'اتصال به {address} برقرار نشد',
+  'connect ECONNRESET {=address}': 'اتصال به {address} قطع شد',
+  'read ECONNRESET': 'اتصال قطع شد',
+  'write ECONNRESET': 'اتصال قطع شد',
+  'write EPIPE': 'اتصال قطع شد',
+  'connect ETIMEDOUT {=address}': '{address} به‌موقع پاسخ نداد',
+  'read ETIMEDOUT': 'پاسخی به‌موقع نیامد',
+  'connect EHOSTUNREACH {=address}': 'مسیری به {address} نیست',
+  'connect ENETUNREACH {=address}': 'مسیری به {address} نیست',
   'getaddrinfo ENOTFOUND {=host}': 'نشانی {host} پیدا نشد',
   'getaddrinfo EAI_AGAIN {=host}': 'نشانی {host} فعلاً پیدا نمی‌شود',
   'other side closed': 'طرف مقابل اتصال را بست',

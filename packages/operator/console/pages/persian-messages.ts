@@ -239,8 +239,6 @@ export const MESSAGES = {
   'use the local stack': 'استفاده از استک محلی',
   'reach the store': 'دسترسی به فروشگاه',
   'deliver to the store': 'ارسال به فروشگاه',
-  'Cannot deliver to the store: {reason}': 'ارسال به فروشگاه ناموفق بود: {reason}',
-  'Cannot reach the store: {reason}': 'فروشگاه در دسترس نیست: {reason}',
   'no complete response within {time} ms': 'تا {time} میلی‌ثانیه پاسخ کاملی نرسید',
   'Retrying orders~: {done} of {all}': 'تلاش مجدد برای سفارش‌ها: {done} از {all}',
   'Failing events released: {count}': 'رویدادهای ناموفق که دوباره پردازش می‌شوند: {count}',

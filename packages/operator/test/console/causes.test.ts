@@ -159,6 +159,9 @@ test('the errors of connections are translated, for the service and for stores',
     `Cannot reach the store: ${reason}`,
   ])
   const all = [...found, ...reaching]
+  // Nothing is lost of what the relay says itself.
+  for (const cause of all)
+    expect(translate(cause)).toMatch(/^(?:سرویس حسابداری در دسترس نیست|دسترسی به فروشگاه ممکن نشد): /)
   expect(untranslated([...all, ...all.map(causeOf)])).toEqual([])
 })
 
