@@ -56,7 +56,7 @@ export type Outcome = Step['outcome'] | Sent
 export const isDone = (outcome: Outcome): boolean =>
   outcome === 'replayed' || outcome === 'duplicate' || outcome === 'discarded'
 
-export const isKept = (outcome: Outcome): boolean => outcome !== 'quarantined' && !isDone(outcome)
+const isKept = (outcome: Outcome): boolean => outcome !== 'quarantined' && !isDone(outcome)
 
 /** The commands for messages. */
 export const MESSAGE_COMMANDS = ['dead', 'quarantine'] as const
