@@ -49,12 +49,12 @@ export const readOrders = async ({ dynamodb, stack }: Context, keys: readonly Or
 }
 
 /**
- * The announcements of orders with a failing event, by `orderName`: only they have the requests that are queued behind
- * that event.
+ * The announcements of orders with a failing event or an event in the bulk queue, by `orderName`: only they have the
+ * requests that are queued behind it.
  */
 export const announcedOf = async (context: Context, orders: readonly StoredOrder[]) => {
   const announcements = announcementsOf(context)
-  const blocked = orders.filter(({ failing }) => failing !== undefined)
+  const blocked = orders.filter(({ failing, bulk }) => failing !== undefined || bulk !== undefined)
   const found = new Map<string, Announced>()
   await inParallel(blocked, BATCH, async ({ order }) => {
     found.set(orderName(order), await announcements.get(order))

@@ -135,6 +135,15 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing
   return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
 }
 
+/** Why a request waits that the worker has not handled yet. */
+const whyQueued = (bulk: string | undefined, failing: Failing | undefined): Reason => {
+  if (failing !== undefined)
+    return { for: 'earlier event', reason: say('waits/failing', { event: named(failing.event) }) }
+  return bulk === undefined
+    ? { for: 'worker', reason: say('waits/queued') }
+    : { for: 'bulk queue', reason: say('waits/import') }
+}
+
 type Known = { stored: StoredOrder; failing: Failing | undefined; dead: DeadLettersOfOrder; now: number }
 
 const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly RequestView[]): WaitingLink[] => {
@@ -163,17 +172,8 @@ const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly Requ
       reason: say('waits/doubt'),
       ...nextCheck(stored),
     })
-  for (const { id, kind } of announced) {
-    if (links.some(link => link.id === id)) continue
-    const isBehind = failing !== undefined
-    add(
-      kind,
-      isBehind
-        ? { for: 'earlier event', reason: say('waits/failing', { event: named(failing.event) }) }
-        : { for: 'worker', reason: say('waits/queued') },
-      id,
-    )
-  }
+  for (const { id, kind } of announced)
+    if (!links.some(link => link.id === id)) add(kind, whyQueued(bulk, failing), id)
   return links
 }
 

@@ -275,6 +275,19 @@ test('lists the requests that are queued behind a failing event', async () => {
   }
 })
 
+test('lists and explains the requests that are queued behind an event in the bulk queue', async () => {
+  const key = api('imported')
+  await orders().save({ order: newOrder(key), outbox: undefined, bulk: uuid(102) }, 0, BEGIN)
+  const announcements = announcementRepository(stack.dynamodb, 'deliveries')
+  await announcements.announceRequest(key, 'payment', { id: uuid(103), accepted_at: BEGIN })
+  expect((await json(['find', 'imported'])).data.orders).toMatchObject([
+    { requests: [{ kind: 'payment', state: 'waiting' }] },
+  ])
+  const { links } = (await json(['orders', 'show', 'api', 'imported'])).data.waiting
+  expect(links).toMatchObject([{ for: 'bulk queue' }, { what: 'payment', for: 'bulk queue' }])
+  await stack.dynamodb.deleteItem({ TableName: 'orders', Key: keyItem(key) })
+})
+
 test('shows the whole history of an order and why it waits', async () => {
   const { data } = await json(['orders', 'show', 'demo-shop', '1'])
   expect(data.history).toMatchObject({
