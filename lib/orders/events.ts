@@ -3,14 +3,20 @@ import type { Sqs } from '../platform/clients.ts'
 import { sendInOrder } from '../platform/fifo.ts'
 import { invalid } from '../protocol/errors.ts'
 import { type Body, readJson } from '../protocol/json.ts'
-import { externalId, type OrderKey, source } from '../protocol/order.ts'
-import { orderUpdated } from '../protocol/webhook.ts'
+import { externalId, OBJECT, type OrderKey, source } from '../protocol/order.ts'
+import { envelope, orderUpdated } from '../protocol/webhook.ts'
 import { REQUEST_KINDS } from './order.ts'
 
 /** When the stores' API accepted a request: unix time in milliseconds. */
-const accepted_at = v.number()
+const accepted_at = v.number('must be a number')
 
-const request = v.object({ source, external_id: externalId, body: v.string(), accepted_at })
+const keyEntries = { source, external_id: externalId }
+
+const key = v.object(keyEntries, OBJECT)
+
+const request = v.object({ ...keyEntries, body: v.string('must be a string'), accepted_at }, OBJECT)
+
+const kind = v.picklist(REQUEST_KINDS, `must be one of ${REQUEST_KINDS.join(', ')}`)
 
 /** The events of requests that are sent to the accounting service, and their kinds. */
 export const SENT_KINDS = {
@@ -20,20 +26,21 @@ export const SENT_KINDS = {
 } as const
 
 const event = <const Name extends string, const Data extends v.GenericSchema>(name: Name, data: Data) =>
-  v.object({ event: v.literal(name), delivery: v.pipe(v.string(), v.uuid()), data })
+  v.object({ event: v.literal(name), delivery: envelope.entries.delivery, data }, OBJECT)
 
-const orderEvent = v.variant('event', [
-  orderUpdated,
-  event('order.create', request),
-  event('order.payment', request),
-  event('order.refund', request),
-  event(
-    'order.withdraw',
-    v.object({ source, external_id: externalId, kind: v.picklist(REQUEST_KINDS), accepted_at }),
-  ),
-  event('order.check', v.object({ source, external_id: externalId })),
-  event('order.resend', v.object({ source, external_id: externalId })),
-])
+const orderEvent = v.variant(
+  'event',
+  [
+    orderUpdated,
+    event('order.create', request),
+    event('order.payment', request),
+    event('order.refund', request),
+    event('order.withdraw', v.object({ ...keyEntries, kind, accepted_at }, OBJECT)),
+    event('order.check', key),
+    event('order.resend', key),
+  ],
+  'must be an event of the order queue',
+)
 
 /**
  * An event of the order queue. A webhook is queued byte for byte; a store's request contains its raw body, so that

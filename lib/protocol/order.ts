@@ -6,6 +6,9 @@ export const ORDERS_PATH = '/api/v1/orders/'
 /** Where a store registers and removes its webhook URL (spec: Endpoints). */
 export const REGISTRATION_PATH = '/api/v1/webhook/'
 
+/** The rule of an object. */
+export const OBJECT = 'must be an object'
+
 /** A lone surrogate, which JSON can write as an escape, has no UTF-8 form to store or send. */
 export const text = v.pipe(
   v.string('must be a string'),
@@ -35,11 +38,10 @@ export const source = v.pipe(text, v.nonEmpty('must not be empty'))
  * required; every other field may be missing, null, unknown or of another type, and passes through unchanged.
  */
 export const orderResult = v.pipe(
-  v.looseObject({
-    source,
-    external_id: externalId,
-    status: v.pipe(text, v.nonEmpty('must not be empty')),
-  }),
+  v.looseObject(
+    { source, external_id: externalId, status: v.pipe(text, v.nonEmpty('must not be empty')) },
+    OBJECT,
+  ),
   v.check(
     result => Buffer.byteLength(JSON.stringify(result)) <= MAX_RESULT_BYTES,
     `must not be larger than ${MAX_RESULT_BYTES} bytes`,

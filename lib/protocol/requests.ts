@@ -1,14 +1,11 @@
 import * as v from 'valibot'
 import { decimalOf, ExactNumber, type JsonNumber } from './json.ts'
-import { externalId, text } from './order.ts'
+import { externalId, OBJECT, text } from './order.ts'
 
 // Only the rules of the spec; the service decides what the spec leaves open.
 
 /** valibot accepts an array as an object; JSON distinguishes them. */
-export const object = <const Entries extends v.ObjectEntries>(
-  entries: Entries,
-  message = 'must be an object',
-) =>
+export const object = <const Entries extends v.ObjectEntries>(entries: Entries, message = OBJECT) =>
   v.pipe(
     v.unknown(),
     v.check(body => !Array.isArray(body), message),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { orderResult } from './order.ts'
+import { OBJECT, orderResult } from './order.ts'
 import { sign } from './signature.ts'
 
 /** The one event of the spec (Events). */
@@ -18,18 +18,20 @@ export const RETRY_SECONDS = [5, 30, 2 * 60, 10 * 60, 60 * 60, 6 * 60 * 60, 24 *
 export const SENDER_TIMEOUT_SECONDS = 10
 
 /** The fields of every webhook, regardless of its event (spec: Delivery, Body). */
-export const envelope = v.looseObject({
-  event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),
-  delivery: v.pipe(v.string('must be a string'), v.uuid('must be a UUID')),
-  data: v.looseObject({}),
-})
+export const envelope = v.looseObject(
+  {
+    event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),
+    delivery: v.pipe(v.string('must be a string'), v.uuid('must be a UUID')),
+    data: v.looseObject({}, OBJECT),
+  },
+  OBJECT,
+)
 
 /** An `order.updated` webhook (spec: Events). */
-export const orderUpdated = v.looseObject({
-  ...envelope.entries,
-  event: v.literal(ORDER_UPDATED),
-  data: orderResult,
-})
+export const orderUpdated = v.looseObject(
+  { ...envelope.entries, event: v.literal(ORDER_UPDATED, `must be "${ORDER_UPDATED}"`), data: orderResult },
+  OBJECT,
+)
 
 export type OrderUpdated = v.InferOutput<typeof orderUpdated>
 

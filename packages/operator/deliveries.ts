@@ -93,7 +93,10 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
     const line = v.safeParse(received, fields)
     const { outcome: name = 'failed', why, ...about } = line.success ? line.output : {}
     // The identifying fields are missing if they could not be read or are not trusted.
-    const row = { at, ...outcomeOf(name, line.success ? why : message), ...about }
+    const known = outcomeOf(name, line.success ? why : message)
+    // It was quarantined because its signature is valid.
+    const isUnreadable = known.outcome === 'quarantined'
+    const row = { at, ...known, ...(isUnreadable && { why: 'authentic, unreadable' }), ...about }
     if (why === 'probe' || (source === undefined && row.source === PROBE_SOURCE)) return undefined
     if ((outcome ?? row.outcome) !== row.outcome || (source ?? row.source) !== row.source) return undefined
     return row

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { decimal, formatMinute, formatTime } from './format.ts'
-import { direction } from './language.ts'
+import { direction, listed } from './language.ts'
 import type { Tone } from './pieces.tsx'
 
 export type Bars = { label: string; tone: Tone; values: readonly number[] }
@@ -79,7 +79,7 @@ export const Chart = ({ title, from, step, bars }: ChartProps) => {
         aria-valuemin={0}
         aria-valuemax={count - 1}
         aria-valuenow={shown}
-        aria-valuetext={`${textAt(shown)}: ${bars.map(({ label, values }) => `${label} ${decimal(values[shown] ?? 0)}`).join(', ')}`}
+        aria-valuetext={`${textAt(shown)}: ${listed(bars.map(({ label, values }) => `${label} ${decimal(values[shown] ?? 0)}`))}`}
         onPointerMove={onPointer}
         onPointerDown={onPointer}
         onPointerLeave={hide}

@@ -71,6 +71,9 @@ export const isolated = (text: string) => {
   return language === 'fa' || RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain
 }
 
+/** Texts with the commas of the language between them. */
+export const listed = (texts: readonly string[]) => texts.join(language === 'fa' ? '، ' : ', ')
+
 type Names<Text extends string> = Text extends `${string}{${infer Place}}${infer Rest}`
   ? (Place extends `${infer Name}|${string}` ? Name : Place) | Names<Rest>
   : never

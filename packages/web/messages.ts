@@ -1,5 +1,5 @@
 import { decimal, formatDate, formatMoment, serial } from './format.ts'
-import { isolated, language, shortened } from './language.ts'
+import { isolated, language, listed, shortened } from './language.ts'
 import { JOINT } from './service-messages.ts'
 
 type Place = { name: string; isLiteral: boolean }
@@ -34,15 +34,19 @@ const valueIn = (text: string) => {
   return /^-?\d+(\.\d+)?$/.test(text) ? serial(text) : undefined
 }
 
-const listIn = (text: string) => {
-  for (const [between, persian] of [['. '], ['; ', '؛ '], [', ', '، ']] as const) {
-    const parts = text.split(between)
-    if (parts.length === 1) continue
-    const known = parts.flatMap(part => translated(part) ?? [])
-    if (known.length === parts.length) return known.join(persian ?? between)
-  }
-  return undefined
+/** Known messages with this text between them. */
+const listIn = (text: string, between: string, persian = between) => {
+  const parts = text.split(between)
+  if (parts.length === 1) return undefined
+  const known = parts.flatMap(part => translated(part) ?? [])
+  return known.length === parts.length ? known.join(persian) : undefined
 }
+
+/** Words with commas between them are a list of values. */
+const valuesIn = (text: string) =>
+  /^[^\s,]+(, [^\s,]+)+$/.test(text)
+    ? listed(text.split(', ').map(value => translated(value) ?? isolated(value)))
+    : undefined
 
 const phraseIn = (text: string) => {
   for (const { pattern, places, persian } of phrases) {
@@ -50,7 +54,7 @@ const phraseIn = (text: string) => {
     if (found === null) continue
     const values = places.map(({ name, isLiteral }, index) => {
       const value = found[index + 1] ?? ''
-      return [name, (isLiteral ? undefined : translated(value)) ?? isolated(value)]
+      return [name, (isLiteral ? undefined : (translated(value) ?? valuesIn(value))) ?? isolated(value)]
     })
     return persian.replace(PLACE, (whole, name) => Object.fromEntries(values)[name] ?? whole)
   }
@@ -61,7 +65,14 @@ const phraseIn = (text: string) => {
 const LONGEST = 1000
 
 const translated = (text: string): string | undefined =>
-  text.length > LONGEST ? undefined : (valueIn(text) ?? phraseIn(text) ?? listIn(text))
+  text.length > LONGEST
+    ? undefined
+    : (valueIn(text) ??
+      // Before phrases, since a value may have the sentence behind it; words with commas may be a value.
+      listIn(text, '. ') ??
+      listIn(text, '; ', '؛ ') ??
+      phraseIn(text) ??
+      listIn(text, ', ', '، '))
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 

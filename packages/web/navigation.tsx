@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { decimal } from './format.ts'
+import { listed } from './language.ts'
 import { t } from './persian.ts'
 
 /** A badge: a count or a symbol, with its meaning. */
@@ -42,7 +43,7 @@ const badgeOf = (items: readonly Item[]): Badge => {
   const [first] = badges
   if (first === undefined) return false
   const count = badges.reduce((sum, { text }) => sum + (typeof text === 'number' ? text : 0), 0)
-  return [count || first.text, badges.map(({ label }) => label).join(', ')]
+  return [count || first.text, listed(badges.map(({ label }) => label))]
 }
 
 /** The links to all pages: a sidebar, or a bar at the bottom of a phone. */

@@ -64,6 +64,9 @@ setInterval(() => {
   now.value = Date.now()
 }, 1000)
 
+/** Whether a moment is to come; shown again once it has. */
+export const isToCome = (iso: string) => Date.parse(iso) > now.value
+
 /** How long until a moment, counting down. */
 export const Wait = ({ until }: { until: string }) => (
   <span class="nowrap">{formatWait(until, now.value)}</span>

@@ -209,11 +209,11 @@ describe('a request that is not queued', () => {
     ['unreadable', LARGE, { source: 'shop', delivery }, expect.stringContaining('larger than 65536 bytes')],
     ['unreadable', named({}, { source: 7 }), { delivery }, 'Field "data.source" is 7: must be a string'],
     ['unreadable', named({ delivery: 'x' }), {}, 'Field "delivery" is "x": must be a UUID'],
-    ['unreadable', 'null', {}, 'The body is null: Invalid type: Expected Object but received null'],
+    ['unreadable', 'null', {}, 'The body is null: must be an object'],
     ['unreadable', '{"event":', {}, 'The body is not JSON'],
     ['unreadable', '['.repeat(65) + ']'.repeat(65), {}, 'The body is nested too deeply'],
     ['unreadable', Uint8Array.from([0xff, 0xfe, 0x00]), {}, 'The body is not UTF-8 text'],
-    ['unreadable', `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`, {}, expect.stringContaining('but received "xxx')],
+    ['unreadable', `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`, {}, expect.stringContaining('The body is "xxx')],
   ])(
     '%s: it is answered, logged and counted without its content, and quarantined if authentic and of a known store: %#',
     async (outcome, content, about, reason = '', options = {}) => {

@@ -34,8 +34,8 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
   const follow = async (signal: AbortSignal) => {
     while (!signal.aborted) {
       try {
-        for await (const { message } of logOf(context, { since: new Date(), follow: true, signal }))
-          emit(message)
+        for await (const { message, fields } of logOf(context, { since: new Date(), follow: true, signal }))
+          emit(fields.state === 'waiting' ? 'request waiting' : message)
       } catch {
         // The page that needs the log shows the error.
       }

@@ -1,14 +1,16 @@
-import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
+import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import { isOpen, REQUEST_KINDS, refusalOf, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { messagesOf } from '../feeds/messages.ts'
 import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
-import { type Found, findOrders } from '../orders/find.ts'
+import { findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
 import { checkOrders, timelineOf } from '../orders/orders.ts'
+import { announcedOf } from '../orders/read.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
@@ -26,17 +28,17 @@ const day = v.optional(v.pipe(v.string(), v.isoDate()))
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** An order as a row of a list. */
-const summary = (stored: StoredOrder, dead: DeadLettersOfOrder) => {
+const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Announced | undefined) => {
   const { order, updated_at } = stored
   const { source, external_id, result } = order
   return {
     ...{ source, external_id, updated_at },
     status: result?.status,
     invoice_number: result?.invoice_number,
-    open: requestViews(order)
+    open: [...requestViews(order), ...announcedRequests(order, announced)]
       .filter(({ state }) => isOpen(state))
       .map(({ kind, state }) => ({ kind, state })),
-    waiting: whyWaiting(stored, Date.now(), dead).links[0],
+    waiting: whyWaiting(stored, Date.now(), dead, announced).links[0],
   }
 }
 
@@ -61,6 +63,10 @@ const RETRY = 'retry'
 export const orderRoutes = (context: Context, live: Live, readings: Readings) => {
   const retries = createJobs(context, live, 'order-retries')
   const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
+  const summariesOf = async (orders: readonly StoredOrder[]) => {
+    const [dead, announced] = await Promise.all([deadLetters(), announcedOf(context, orders)])
+    return orders.map(stored => summary(stored, dead(stored.order), announced.get(orderName(stored.order))))
+  }
   return [
     get(
       'orders',
@@ -72,17 +78,12 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       async ({ q, ...filter }) => {
         if (q !== undefined) {
           const { found, searched } = await findOrders(context, q)
-          const dead = await deadLetters()
-          const shownOf = ({ stored, match }: Found) => ({ ...summary(stored, dead(stored.order)), match })
-          return { orders: found.map(shownOf), searched }
+          const rows = await summariesOf(found.map(({ stored }) => stored))
+          return { orders: rows.map((row, index) => ({ ...row, match: found[index]?.match })), searched }
         }
         const { orders, cursor, searched } = await pageOf(context, filter)
-        const dead = await deadLetters()
-        const shownOf = (stored: StoredOrder) => ({
-          ...summary(stored, dead(stored.order)),
-          match: undefined,
-        })
-        return { orders: orders.map(shownOf), cursor, searched }
+        const rows = await summariesOf(orders)
+        return { orders: rows.map(row => ({ ...row, match: undefined })), cursor, searched }
       },
     ),
     get('order', key, async ({ source, external_id }) => {
@@ -95,7 +96,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         return request && refusalOf(request)?.since
       }
       return {
-        ...summary(stored, dead),
+        ...summary(stored, dead, announced),
         ...{ version, doubt, result, entries, complete },
         failing: stored.failing,
         feed: await messagesOf(context, { source, external_id }, entries),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { cannot, explain } from '../core/errors.ts'
@@ -69,6 +70,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
         stage,
         local,
         sources,
+        probe: sources.find(source => source === PROBE_SOURCE),
         every: { ...every, queues: everyQueues },
         ...found,
         problems: [...problems],

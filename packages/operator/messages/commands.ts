@@ -12,7 +12,7 @@ import {
   collect,
   deletedAt,
   groupsOf,
-  isKept,
+  isDone,
   type Kind,
   type Message,
   type MessageAction,
@@ -171,7 +171,7 @@ const reportOf = (
       stopped === undefined &&
       left === 0 &&
       (missing.length === 0 || plan !== undefined) &&
-      !others.some(({ outcome }) => isKept(outcome)),
+      others.every(({ outcome }) => isDone(outcome)),
     text: lines(
       `${action === 'replay' ? 'Replayed' : 'Discarded'} ${count(succeeded.length, 'message')}.`,
       others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),

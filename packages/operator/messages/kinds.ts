@@ -11,11 +11,10 @@ import { readWebhook } from '@order-relay/lib/webhook/receive.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import type { QueueMessage } from '../core/queue.ts'
 import { envelopeOf, nowSeconds } from '../core/webhook.ts'
 import { ordersOf } from '../orders/read.ts'
 import { messageCommands } from './commands.ts'
-import type { Kind, Message, Reading } from './message.ts'
+import type { Kind, Message, Reading, Sent } from './message.ts'
 
 /** The worker's response: the messages that failed. */
 const answer = v.pipe(v.string(), v.parseJson(), v.object({ batchItemFailures: v.array(v.unknown()) }))
@@ -24,9 +23,12 @@ const answer = v.pipe(v.string(), v.parseJson(), v.object({ batchItemFailures: v
  * Has the worker process a dead letter immediately. In the order queue, it would end up behind later events of its order
  * that are still waiting to be retried.
  *
- * @returns whether it succeeded; otherwise it remains a dead letter
+ * @returns `failed` if it remains a dead letter
  */
-const processNow = async (context: Context, { id, body, group, sent }: QueueMessage) => {
+const processNow = async (
+  context: Context,
+  { raw: { id, body, group, sent }, reading }: Pick<Message, 'raw' | 'reading'>,
+): Promise<Sent> => {
   const { lambda, stack, nameOf, region } = context
   const { functions } = await stack()
   const record = {
@@ -43,8 +45,10 @@ const processNow = async (context: Context, { id, body, group, sent }: QueueMess
     FunctionName: functions.worker?.target,
     Payload: JSON.stringify({ Records: [record] }),
   })
-  if (FunctionError !== undefined) return false
-  return v.parse(answer, Buffer.from(Payload ?? []).toString()).batchItemFailures.length === 0
+  if (FunctionError !== undefined) return 'failed'
+  const { batchItemFailures } = v.parse(answer, Buffer.from(Payload ?? []).toString())
+  if (batchItemFailures.length > 0) return 'failed'
+  return 'event' in reading ? 'replayed' : 'quarantined'
 }
 
 /**
@@ -110,7 +114,7 @@ export const DEAD_LETTERS: Kind = {
       // A feed message names its store, to whose queue it is returned.
       if (from === 'feed') {
         if (source === undefined || !sources.has(source)) return { outcome: 'foreign' }
-        const sendToFeed = async () => {
+        const sendToFeed = async (): Promise<Sent> => {
           await sqs.sendMessage({
             QueueUrl: await queueUrl(queueOf(source)),
             MessageBody: raw.body,
@@ -119,12 +123,12 @@ export const DEAD_LETTERS: Kind = {
             MessageDeduplicationId: randomUUID(),
             ...attributesForSqs(raw.attributes),
           })
-          return true
+          return 'replayed'
         }
         return { outcome: 'replayed', send: sendToFeed, note: 'no call: the store is notified again' }
       }
       return {
-        ...{ outcome: 'replayed', send: () => processNow(context, raw) },
+        ...{ outcome: 'replayed', send: () => processNow(context, { raw, reading }) },
         ...('event' in reading && { event: reading.event }),
         note: 'no call: the worker cannot read it and quarantines it',
       }
@@ -207,14 +211,14 @@ export const QUARANTINE: Kind = {
       const webhook = from === 'webhook' && event.event === 'order.updated' ? event : undefined
       const recorded = webhook && (await deliveries.find(webhook.delivery, nowSeconds()))
       if (recorded?.source === source && recorded.external_id === external_id) return { outcome: 'duplicate' }
-      const send = async () => {
+      const send = async (): Promise<Sent> => {
         const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
         await enqueue(event.data, { id: randomUUID(), json: text })
         // A delivery id of another order stays recorded for that order.
-        if (webhook === undefined || recorded !== undefined) return true
+        if (webhook === undefined || recorded !== undefined) return 'replayed'
         const { delivery, data } = webhook
         await deliveries.record({ delivery, source, external_id, status: data.status }, nowSeconds())
-        return true
+        return 'replayed'
       }
       return { outcome: 'replayed', send, event, note: '' }
     }

@@ -38,22 +38,25 @@ export type Message = {
   content: object
 }
 
+/** What became of a sent message: `quarantined` if the worker could not read it. */
+export type Sent = 'replayed' | 'quarantined' | 'failed'
+
 /** The action on a message. */
 export type Step =
-  /**
-   * Sends it; `send` resolves to false when it failed again. `event` is what the worker will read; `note` says what
-   * follows when it reads none.
-   */
-  | { outcome: 'replayed'; send: () => Promise<boolean>; event?: OrderEvent; note: string }
+  /** Sends it. `event` is what the worker will read; `note` says what follows when it reads none. */
+  | { outcome: 'replayed'; send: () => Promise<Sent>; event?: OrderEvent; note: string }
   /** Only deletes it: as requested, or because the same delivery was received again in the meantime. */
   | { outcome: 'discarded' | 'duplicate' }
   /** Keeps it: it is unreadable, of an unknown store, behind another message of its order, or failed again. */
-  | { outcome: 'unreadable' | 'foreign' | 'behind' | 'failed' }
+  | { outcome: 'unreadable' | 'foreign' | 'behind' }
 
-export type Outcome = Step['outcome']
+export type Outcome = Step['outcome'] | Sent
 
-export const isKept = (outcome: Outcome): boolean =>
-  outcome !== 'replayed' && outcome !== 'duplicate' && outcome !== 'discarded'
+/** Whether nothing is left to do. */
+export const isDone = (outcome: Outcome): boolean =>
+  outcome === 'replayed' || outcome === 'duplicate' || outcome === 'discarded'
+
+const isKept = (outcome: Outcome): boolean => outcome !== 'quarantined' && !isDone(outcome)
 
 /** The commands for messages. */
 export const MESSAGE_COMMANDS = ['dead', 'quarantine'] as const
@@ -259,10 +262,10 @@ export const carryOut = async (
     if (failures === stopAfter)
       throw cannot('continue', `${failures} consecutive replays failed`, 'fix the cause first')
     if (!isKept(step.outcome)) end ??= await beginOperation(context, { command: kind.command, ...what })
-    let { outcome } = step
+    let outcome: Outcome = step.outcome
     if (step.outcome === 'replayed') {
       await inTime()
-      if (!(await step.send())) outcome = 'failed'
+      outcome = await step.send()
       failures = outcome === 'failed' ? failures + 1 : 0
     }
     done.push({ message, outcome })

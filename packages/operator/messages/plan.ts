@@ -229,6 +229,7 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
   unreadable: 'kept: still unreadable',
   foreign: 'kept: belongs to no store in stores.yml',
   behind: 'kept: an earlier message of the same order must be replayed first',
+  quarantined: 'moved to the quarantine: still unreadable',
   failed: 'kept: it failed again, and relay tail --errors shows why',
 }
 

@@ -3,6 +3,7 @@ import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
 import { isSettled, REQUEST_KINDS, type RequestView, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -14,7 +15,7 @@ import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import { failingOrders, listOrders } from './list.ts'
 import { checkOrders, timelineOf } from './orders.ts'
-import { type OrderFilter, ordersWhere } from './read.ts'
+import { announcedOf, type OrderFilter, ordersWhere } from './read.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, summary } from './summary.ts'
 import { waitingInWords, whyWaiting } from './why-waiting.ts'
@@ -111,7 +112,10 @@ const list = async (context: Context, { failing, scan, ...options }: ListOptions
   const listed = failing ? failingOrders : scan ? scanned : listOrders
   const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = await listed(context, options)
   const dead = await deadLettersOf(context)
-  const orders = page.orders.map(stored => summary(stored, dead(stored.order)))
+  const announced = await announcedOf(context, page.orders)
+  const orders = page.orders.map(stored =>
+    summary(stored, dead(stored.order), announced.get(orderName(stored.order))),
+  )
   const { cursor, searched, more } = page
   return {
     data: { orders, cursor, searched, more },

@@ -13,7 +13,7 @@ import { jsonOf } from '../core/webhook.ts'
 import { deliveryWith } from '../deliveries.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { changesOf } from './list.ts'
-import { readOrders } from './read.ts'
+import { announcedOf, readOrders } from './read.ts'
 import { ordersText, summary } from './summary.ts'
 
 /** The field of an order that begins with the searched text. */
@@ -173,8 +173,13 @@ invoice number, or of the reference of a payment that is not registered yet. Eac
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
   const dead = await deadLettersOf(context)
+  const announced = await announcedOf(
+    context,
+    found.map(({ stored }) => stored),
+  )
   const orders = found.map(({ stored, match: { by, text: match } }) => ({
-    ...{ ...summary(stored, dead(stored.order)), found_by: by, match },
+    ...summary(stored, dead(stored.order), announced.get(orderName(stored.order))),
+    ...{ found_by: by, match },
   }))
   return {
     data: { orders, searched },

@@ -102,7 +102,9 @@ export type OrderPage = {
 }
 
 /** Maximum number of unsettled orders, and of those to read for a page; beyond them, the history is read. */
-const UNSETTLED = { most: 5000, read: 1000 }
+const UNSETTLED: Limits = { most: 5000, read: 1000 }
+
+type Limits = { most: number; read: number }
 
 /**
  * The unsettled orders that match, most recently changed first: at least `count`, or all. Reads the index of unsettled
@@ -114,9 +116,10 @@ const unsettledOrders = async (
   filter: OrderFilter,
   after: Position | undefined,
   count: number,
+  limits: Limits,
 ) => {
-  const items = await indexItems(context, UNSETTLED_INDEX, UNSETTLED.most + 1)
-  if (items.length > UNSETTLED.most) return undefined
+  const items = await indexItems(context, UNSETTLED_INDEX, limits.most + 1)
+  if (items.length > limits.most) return undefined
   const [from, to] = rangeOf(filter, after)
   const matches = ({ order, place }: Placed) =>
     !isSettled(order) &&
@@ -130,7 +133,7 @@ const unsettledOrders = async (
     .sort((a, b) => (a.before > b.before ? -1 : 1))
   const found: Placed[] = []
   for (let read = 0; left.length > 0; read += BATCH) {
-    if (read === UNSETTLED.read) return undefined
+    if (read === limits.read) return undefined
     const stored = await readOrders(context, left.splice(0, BATCH))
     found.push(...[...stored.values()].map(placed).filter(matches))
     found.sort((a, b) => (isBefore(a.place, b.place) ? -1 : 1))
@@ -145,14 +148,19 @@ const READ_MOST = 2000
 
 type ListOptions = OrderFilter & { limit: number; cursor?: string | undefined }
 
-/** Orders, most recently changed first, for any number of orders. */
+/**
+ * Orders, most recently changed first, for any number of orders.
+ *
+ * @param limits how many unsettled orders to read before the history is read instead
+ */
 export const listOrders = async (
   context: Context,
   { limit, cursor, ...filter }: ListOptions,
+  limits = UNSETTLED,
 ): Promise<OrderPage> => {
   const after = cursor === undefined ? undefined : readCursor(cursor)
   const isUnsettled = filter.unsettled || (filter.status !== undefined && isInReview(filter.status))
-  const unsettled = isUnsettled ? await unsettledOrders(context, filter, after, limit + 1) : undefined
+  const unsettled = isUnsettled ? await unsettledOrders(context, filter, after, limit + 1, limits) : undefined
   if (unsettled === undefined) return changedOrders(context, filter, limit, after)
   const orders = unsettled.slice(0, limit)
   const last = unsettled.length > limit ? orders.at(-1) : undefined

@@ -1,4 +1,4 @@
-import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
+import { type Announced, announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { keyItem, orderOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Item } from '@order-relay/lib/platform/dynamodb.ts'
@@ -44,6 +44,20 @@ export const readOrders = async ({ dynamodb, stack }: Context, keys: readonly Or
       }
       Keys = UnprocessedKeys[ordersTable]?.Keys ?? []
     }
+  })
+  return found
+}
+
+/**
+ * The announcements of orders with a failing event or an event in the bulk queue, by `orderName`: only they have the
+ * requests that are queued behind it.
+ */
+export const announcedOf = async (context: Context, orders: readonly StoredOrder[]) => {
+  const announcements = announcementsOf(context)
+  const blocked = orders.filter(({ failing, bulk }) => failing !== undefined || bulk !== undefined)
+  const found = new Map<string, Announced>()
+  await inParallel(blocked, BATCH, async ({ order }) => {
+    found.set(orderName(order), await announcements.get(order))
   })
   return found
 }

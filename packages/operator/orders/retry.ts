@@ -1,8 +1,9 @@
-import { failingReleaser } from '@order-relay/lib/orders/failing.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { failingReleaser, isServiceFailure } from '@order-relay/lib/orders/failing.ts'
 import { isRefused, openRequests, refusalOf } from '@order-relay/lib/orders/order.ts'
 import { keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { FAILING_INDEX, QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
-import { interruptible, pace } from '../core/async.ts'
+import { interruptible, pace, within } from '../core/async.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
@@ -75,8 +76,43 @@ export const waitingByCause = async (context: Context) => {
   }
 }
 
+/** Maximum wait for the outcome of a released event, in seconds: a call's timeout and the queue's latency. */
+const OUTCOME = 15
+
+/** Maximum number of releases of the first event. */
+const RELEASES = 3
+
 /**
- * Retries waiting orders: releases failing events, and enqueues checks that send refused requests again.
+ * Releases the event of an order, and waits until the worker has called the service for it. After an outage, the worker
+ * lets one call pass at a time until one succeeds; all other events have to wait again.
+ *
+ * @returns whether the event was waiting
+ */
+const releaseFirst = async (
+  context: Context,
+  release: ReturnType<typeof failingReleaser>,
+  stored: StoredOrder,
+  signal: AbortSignal | undefined,
+): Promise<boolean> => {
+  const orders = await ordersOf(context)
+  let waiting = stored
+  for (let count = 0; count < RELEASES; count++) {
+    if (!(await release(waiting))) return count > 0
+    const handled = await within({ wait: OUTCOME }, async () => {
+      if (signal?.aborted) return waiting
+      const found = await orders.get(waiting.order)
+      return found?.failing?.at === waiting.failing?.at ? undefined : found
+    })
+    if (handled?.failing?.code !== 'not_called' || signal?.aborted) break
+    await sleep((handled.failing.retry_after ?? 0) * 1000)
+    waiting = handled
+  }
+  return true
+}
+
+/**
+ * Retries waiting orders: releases failing events, and enqueues checks that send refused requests again. The first event
+ * that waits for the service is released alone.
  *
  * @param rate orders per second
  */
@@ -90,11 +126,18 @@ export const retry = async (
   const inTime = pace(rate)
   const done = { released: 0, checked: 0, gone: 0 }
   using shown = progress(context.terminal, 'Retrying orders', orders.length)
+  let isFirst = true
   for (const stored of orders) {
     await inTime()
     if (signal?.aborted) break
-    if (stored.failing !== undefined) done[(await release(stored)) ? 'released' : 'gone']++
-    else if (refusalsOf(stored).length > 0) {
+    if (stored.failing !== undefined) {
+      const goesFirst = isFirst && isServiceFailure(stored.failing) && stored !== orders.at(-1)
+      const isReleased = goesFirst
+        ? await releaseFirst(context, release, stored, signal)
+        : await release(stored)
+      if (goesFirst && isReleased) isFirst = false
+      done[isReleased ? 'released' : 'gone']++
+    } else if (refusalsOf(stored).length > 0) {
       await enqueueCheck(stored.order)
       done.checked++
     } else done.gone++

@@ -1,15 +1,23 @@
+import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import { requestViews } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { table } from '../core/output.ts'
 import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
 
 /** An order in a list. */
-export const summary = ({ order, updated_at, failing }: StoredOrder, { letters }: DeadLettersOfOrder) => ({
+export const summary = (
+  { order, updated_at, failing }: StoredOrder,
+  { letters }: DeadLettersOfOrder,
+  announced: Announced | undefined,
+) => ({
   source: order.source,
   external_id: order.external_id,
   status: order.result?.status,
   doubt: order.doubt,
-  requests: requestViews(order).map(({ kind, state }) => ({ kind, state })),
+  requests: [...requestViews(order), ...announcedRequests(order, announced)].map(({ kind, state }) => ({
+    kind,
+    state,
+  })),
   updated_at,
   ...(failing && { failing }),
   ...(letters.length > 0 && { dead_letters: letters }),

@@ -62,6 +62,9 @@ export type Waiting = {
 /** The dead letters that are not already done. */
 const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ done }) => done !== true)
 
+/** The name of an event, which pages translate. */
+const named = (event: string) => ({ foreign: event })
+
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 const nextCheck = ({ check_at }: StoredOrder) => (check_at === undefined ? {} : { next: iso(check_at) })
@@ -125,11 +128,20 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing
   if (failing !== undefined)
     return {
       for: 'earlier event',
-      reason: say('waits/failing', { event: failing.event }),
+      reason: say('waits/failing', { event: named(failing.event) }),
       next: failing.next_at,
     }
   const reason = say(request.stage === 'unanswered' ? 'waits/unanswered' : 'waits/unsent')
   return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
+}
+
+/** Why a request waits that the worker has not handled yet. */
+const whyQueued = (bulk: string | undefined, failing: Failing | undefined): Reason => {
+  if (failing !== undefined)
+    return { for: 'earlier event', reason: say('waits/failing', { event: named(failing.event) }) }
+  return bulk === undefined
+    ? { for: 'worker', reason: say('waits/queued') }
+    : { for: 'bulk queue', reason: say('waits/import') }
 }
 
 type Known = { stored: StoredOrder; failing: Failing | undefined; dead: DeadLettersOfOrder; now: number }
@@ -160,17 +172,8 @@ const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly Requ
       reason: say('waits/doubt'),
       ...nextCheck(stored),
     })
-  for (const { id, kind } of announced) {
-    if (links.some(link => link.id === id)) continue
-    const isBehind = failing !== undefined
-    add(
-      kind,
-      isBehind
-        ? { for: 'earlier event', reason: say('waits/failing', { event: failing.event }) }
-        : { for: 'worker', reason: say('waits/queued') },
-      id,
-    )
-  }
+  for (const { id, kind } of announced)
+    if (!links.some(link => link.id === id)) add(kind, whyQueued(bulk, failing), id)
   return links
 }
 
@@ -189,16 +192,16 @@ const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
   const hasRefused = openRequests(order).some(isRefused)
   const reads = hasRefused ? 'check/resends' : 'check/reads'
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
-  const check = isBlocked ? say('check/blocked', { event: failing.event }) : read
+  const check = isBlocked ? say('check/blocked', { event: named(failing.event) }) : read
   return [
     ...(failing !== undefined && !isSpent(failing, dead)
-      ? [{ action: 'retry', effect: say('retry/now', { event: failing.event }) } as const]
+      ? [{ action: 'retry', effect: say('retry/now', { event: named(failing.event) }) } as const]
       : []),
     { action: 'check', effect: check },
     ...(letter === undefined
       ? []
       : ([
-          { action: 'replay', effect: say('replay/now', { event: letter.event ?? 'message' }) },
+          { action: 'replay', effect: say('replay/now', { event: named(letter.event ?? 'message') }) },
           { action: 'discard', effect: discarded(letter, stored) },
         ] as const)),
     ...openRequests(order)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { answerCalls } from '@order-relay/test-support/calls.ts'
 import { relay } from '@order-relay/test-support/relay.ts'
@@ -73,10 +74,13 @@ type Input = Partial<
   StartDate?: Date
 }
 
-const messageOf = ({ id, event, source = 'api', external_id }: Letter) => ({
-  ...{ MessageId: id, ReceiptHandle: id, Body: JSON.stringify({ event, data: { source, external_id } }) },
-  Attributes: { MessageGroupId: external_id, SentTimestamp: '0' },
-})
+const messageOf = ({ id, event, source = 'api', external_id }: Letter) => {
+  const data = { source, external_id, body: '{}', accepted_at: 0 }
+  return {
+    ...{ MessageId: id, ReceiptHandle: id, Body: JSON.stringify({ event, delivery: randomUUID(), data }) },
+    Attributes: { MessageGroupId: external_id, SentTimestamp: '0' },
+  }
+}
 
 const alarm = (name: string, StateValue: string, StateTransitionedTimestamp?: Date) => ({
   ...{ AlarmName: `order-relay-production-${name}`, StateValue, StateTransitionedTimestamp },

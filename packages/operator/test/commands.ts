@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { newOrder, type Order, type RequestView } from '@order-relay/lib/orders/order.ts'
@@ -9,6 +10,7 @@ import { PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
 import { parametersBelow } from '@order-relay/lib/platform/parameters.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
+import { ROOT } from '@order-relay/test-support/project.ts'
 import { local, type RunOptions, startRelay } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 
@@ -160,6 +162,10 @@ export const monitorTests = () => {
     await local.relay(['send', '--external-id', 'w-1', '--age', '301'])
     const { out: refused } = await local.relay(['deliveries', 'list', '--outcome', 'refused', '--limit', '1'])
     expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +forged, stale /)
+    await local.relay(['send', '--file', join(ROOT, 'package.json')])
+    const { out: quarantined } = await local.relay(['deliveries', 'list', '--outcome', 'quarantined'])
+    expect(quarantined).toMatch(/^RECEIVED .*\n\S+ +quarantined +authentic, unreadable\b/)
+    await local.empty('quarantine')
   })
 
   test('imports shows the waiting orders of each store, their rate and the estimated completion', async () => {

@@ -132,6 +132,19 @@ export const messageTests = () => {
       expect((await data('dead', 'list')).total).toBe(0)
     })
 
+    test('a replayed message that the worker cannot read is moved to the quarantine, and is not done', async () => {
+      await local.empty('quarantine')
+      await dead('unheard of', 'odd')
+      const { code, out } = await local.relay(['dead', 'replay', '--all'])
+      expect([code, out]).toEqual([
+        1,
+        expect.stringMatching(/^Replayed 0 messages\.\n\S+ {2}moved to the quarantine: still unreadable\n$/),
+      ])
+      expect((await data('dead', 'list')).total).toBe(0)
+      expect((await data('quarantine', 'list')).total).toBe(1)
+      await local.empty('quarantine')
+    })
+
     test('a plan replays only its own messages, and repeats nothing after an interruption', async () => {
       const ids = ['p-1', 'p-2', 'p-3', 'p-4']
       for (const id of ids) await local.create(id)

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from '@jest/globals'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
@@ -18,6 +20,9 @@ import { useFolder } from '@order-relay/test-support/folder.ts'
 import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import { createContext } from '../core/context.ts'
+import { listOrders, type OrderPage } from '../orders/list.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
 const dataDir = useFolder(() => stack.close())
@@ -161,6 +166,33 @@ test('lists all unsettled orders on one page, however many changes are newer', a
   expect(await listed('--unsettled', '--until', minute(8))).toEqual(['8', '7', '6', '5'])
 })
 
+test('reads the history if there are too many unsettled orders, or a page has too few of them', async () => {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const environment = environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
+  const context = createContext({ local: true }, { stdin, stdout, stderr, environment })
+  const filter = { unsettled: true, limit: 2 }
+  try {
+    for (const limits of [
+      { most: unsettled.length - 1, read: 1000 },
+      { most: 5000, read: 0 },
+    ]) {
+      const found: OrderKey[] = []
+      let page: OrderPage | undefined
+      do {
+        page = await listOrders(context, { ...filter, cursor: page?.cursor }, limits)
+        expect(page).toHaveProperty('searched')
+        found.push(...page.orders.map(({ order }) => order))
+      } while (page.cursor !== undefined)
+      expect(idsOf({ orders: found })).toEqual(unsettled)
+    }
+    expect(await listOrders(context, filter, { most: unsettled.length, read: 1000 })).not.toHaveProperty(
+      'searched',
+    )
+  } finally {
+    context.close()
+  }
+})
+
 test('sorts unsettled orders by their last change, whenever they are checked next', async () => {
   const ids = numbers(250).map(number => `many-${number}`)
   const saved: Item[] = []
@@ -223,6 +255,37 @@ test('finds a recent order by the beginning of an id, an invoice number or the r
   expect(await found('4F3B')).toEqual(['referring request'])
   await happens(61, webhook(shop('invoiced'), 'paid', { invoice_number: 98765 }))
   expect(await found('987')).toEqual(['invoiced invoice'])
+})
+
+test('lists the requests that are queued behind a failing event', async () => {
+  const announcements = announcementRepository(stack.dynamodb, 'deliveries')
+  await announcements.announceRequest(shop('1'), 'refund', { id: uuid(101), accepted_at: BEGIN })
+  const waiting = [
+    { kind: 'payment', state: 'waiting' } as const,
+    { kind: 'refund', state: 'waiting' } as const,
+  ]
+  for (const args of [
+    ['orders', 'list', '--unsettled'],
+    ['orders', 'list', '--failing'],
+    ['find', '1'],
+  ]) {
+    const { data } = await json(args)
+    const order = data.orders.find(({ external_id }: OrderKey) => external_id === '1')
+    expect(order.requests).toEqual(waiting)
+  }
+})
+
+test('lists and explains the requests that are queued behind an event in the bulk queue', async () => {
+  const key = api('imported')
+  await orders().save({ order: newOrder(key), outbox: undefined, bulk: uuid(102) }, 0, BEGIN)
+  const announcements = announcementRepository(stack.dynamodb, 'deliveries')
+  await announcements.announceRequest(key, 'payment', { id: uuid(103), accepted_at: BEGIN })
+  expect((await json(['find', 'imported'])).data.orders).toMatchObject([
+    { requests: [{ kind: 'payment', state: 'waiting' }] },
+  ])
+  const { links } = (await json(['orders', 'show', 'api', 'imported'])).data.waiting
+  expect(links).toMatchObject([{ for: 'bulk queue' }, { what: 'payment', for: 'bulk queue' }])
+  await stack.dynamodb.deleteItem({ TableName: 'orders', Key: keyItem(key) })
 })
 
 test('shows the whole history of an order and why it waits', async () => {
@@ -300,6 +363,25 @@ test('retries one order, the orders of a store or of a cause, or all orders', as
   expect((await relay(['orders', 'retry'])).err).toContain(
     'expected either --all, or a store, an order or --cause',
   )
+})
+
+test('releases the first event that waits for the service alone, until the worker has called the service', async () => {
+  const [first, second] = [api('first'), api('second')]
+  const deliveries = [await hides(first, { since: minute(1) }), await hides(second, { since: minute(2) })]
+  const taken = async () => (await stack.taken(stack.settings.ordersQueueUrl)).map(({ delivery }) => delivery)
+  const retried = relay(['orders', 'retry', '--all'])
+  const soon = async () => {
+    const found: unknown[] = []
+    await until(async () => found.push(...(await taken())) > 0)
+    return found
+  }
+  expect(await soon()).toEqual([deliveries[0]])
+  await sleep(500)
+  expect(await taken()).toEqual([])
+  const order = { ...newOrder(first), result: { ...first, status: 'paid' } }
+  await orders().save({ order, outbox: undefined, bulk: undefined }, 0, BEGIN)
+  expect(await soon()).toEqual([deliveries[1]])
+  expect((await retried).out).toMatch(/^Failing events released: 2\./)
 })
 
 test('checks an order to retry a request that the service refused', async () => {

@@ -23,8 +23,8 @@ export const reads = <Path extends Extract<Routes, { method: 'get' }>['path']>(
   ...kinds: string[]
 ) => resource<RouteData<Path>>(`/api/${path}${queryOf(query)}`, ...kinds)
 
-/** Each change of an order writes one of these lines to the log. */
-export const ORDER_CHANGES = ['event processed', 'event retried', 'event deferred']
+/** Each change of an order writes one of these lines to the log; a request may wait behind a failing event. */
+export const ORDER_CHANGES = ['event processed', 'event retried', 'event deferred', 'request waiting']
 
 export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing', 'imports')
 

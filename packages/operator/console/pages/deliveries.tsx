@@ -26,14 +26,18 @@ const COLUMNS: Column<Row>[] = [
   ...OF_ORDER,
   {
     label: t('Delivery'),
-    cell: ({ delivery, outcome }) =>
-      delivery && (
-        <Id
-          value={visible(delivery)}
-          href={outcome === 'queued' ? linkTo(['deliveries', delivery]) : undefined}
-          kind="row-link"
-        />
-      ),
+    cell: ({ delivery, outcome }) => (
+      <>
+        {delivery && (
+          <Id
+            value={visible(delivery)}
+            href={outcome === 'queued' ? linkTo(['deliveries', delivery]) : undefined}
+            kind="row-link"
+          />
+        )}{' '}
+        {outcome === 'quarantined' && <a href={linkTo(['quarantine'])}>{t('Show the quarantine')}</a>}
+      </>
+    ),
   },
 ]
 

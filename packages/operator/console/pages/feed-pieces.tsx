@@ -1,7 +1,7 @@
 import { formatMilliseconds, serial } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { attempt } from '@order-relay/web/notices.ts'
-import { Button, Chip, type Column, Moment, type Tone, Wait } from '@order-relay/web/pieces.tsx'
+import { Button, Chip, type Column, isToCome, Moment, type Tone, Wait } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { act, type RouteData } from './api.ts'
 import { t } from './persian.ts'
@@ -36,9 +36,7 @@ const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone
 }
 
 /** The time of the next attempt, or "now" if it is due. */
-const Next = ({ at }: { at: string }) => (
-  <span>{Date.parse(at) > Date.now() ? <Wait until={at} /> : t('now')}</span>
-)
+const Next = ({ at }: { at: string }) => <span>{isToCome(at) ? <Wait until={at} /> : t('now')}</span>
 
 const CODES: Readonly<Record<string, string>> = {
   disabled: t('the feed is disabled'),

@@ -1,5 +1,5 @@
 import { Id } from '@order-relay/web/id.tsx'
-import { Ago, Chip, Moment, Section, type Tone, Wait } from '@order-relay/web/pieces.tsx'
+import { Ago, Chip, isToCome, Moment, Section, type Tone, Wait } from '@order-relay/web/pieces.tsx'
 import type { ComponentChildren } from 'preact'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
@@ -84,7 +84,7 @@ export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
 )
 
 const Next = ({ at }: { at: string }) =>
-  Date.parse(at) > Date.now() ? (
+  isToCome(at) ? (
     <span>{t('next attempt {when} at the latest', { when: <Wait until={at} /> })}</span>
   ) : (
     <span>{t('next attempt now')}</span>

@@ -16,6 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'forged, malformed': t('the signature header is malformed'),
   'forged, stale': t('the signature is too old, or in the future'),
   'forged, mismatch': t('not signed with a known secret'),
+  'authentic, unreadable': t('the signature is valid, but the body cannot be read'),
   contradictory: t('a header contradicts the signed body'),
   'too large': t('the body is too large'),
   'foreign source': t('of an unknown store'),

@@ -1,5 +1,6 @@
 import { type Bars, Chart } from '@order-relay/web/chart.tsx'
 import { decimal, formatDuration, formatInterval } from '@order-relay/web/format.ts'
+import { listed } from '@order-relay/web/language.ts'
 import { Ago, Chip, Code, type Column, LinkButton, Name, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
@@ -263,12 +264,12 @@ export const Overview = page(
       const names = (data: Data) => data.alarms.filter(isActive).map(nameOfAlarm)
       const [old, fresh] = [names(before), names(after)]
       const raised = fresh.filter(name => !old.includes(name))
-      if (raised.length > 0) return t('Alarm: {names}', { names: raised.join(', ') })
+      if (raised.length > 0) return t('Alarm: {names}', { names: listed(raised) })
       return old.length > 0 && fresh.length === 0 ? t('No alarm is active.') : undefined
     },
   },
   ({ overview, retries }) => {
-    const { alarms, rates, every, local, failing } = overview
+    const { alarms, rates, every, local, failing, probe } = overview
     const unknown = alarms.filter(({ state }) => state === 'unknown').length
     return (
       <>
@@ -286,6 +287,10 @@ export const Overview = page(
                 metrics: formatInterval(every.metrics / 1000),
               },
             )}{' '}
+            {probe !== undefined &&
+              t('The webhooks and events of the probe are included ({store}).', {
+                store: <Code>{probe}</Code>,
+              })}{' '}
             {local && t('The age of the oldest message is only available on AWS.')}
           </p>
         </Section>

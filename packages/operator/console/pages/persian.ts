@@ -183,10 +183,11 @@ export const t = translator({
   'Stored; it takes effect within a minute.': 'ذخیره شد و تا یک دقیقه بعد اعمال می‌شود.',
   'Register…': 'ثبت…',
   'Register the webhook': 'ثبت وب‌هوک',
-  'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes.':
-    'سرویس حسابداری از این پس وب‌هوک‌ها را به این نشانی می‌فرستد و با کلید جدیدی که رله ذخیره می‌کند امضا می‌کند. اگر نشانی قبلاً ثبت شده باشد، چیزی تغییر نمی‌کند.',
+  'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes unless you register it again.':
+    'سرویس حسابداری از این پس وب‌هوک‌ها را به این نشانی می‌فرستد و با کلید جدیدی که رله ذخیره می‌کند امضا می‌کند. اگر نشانی قبلاً ثبت شده باشد، بدون «ثبت مجدد» چیزی تغییر نمی‌کند.',
   'Register again': 'ثبت مجدد',
-  'For example after it was removed at the service.': 'مثلاً اگر ثبت در سرویس حذف شده است.',
+  'For example after it was removed at the service, or registered by hand.':
+    'مثلاً اگر ثبت در سرویس حذف یا دستی انجام شده است.',
   'Wait until the relay accepts the secret': 'انتظار تا پذیرش کلید در رله',
   'This takes up to a minute.': 'تا یک دقیقه طول می‌کشد.',
   'Rotate the secret…': 'تعویض کلید امضا…',
@@ -330,6 +331,7 @@ export const t = translator({
   deleted: 'حذف شد',
   'deleted as duplicates': 'تکراری بود و حذف شد',
   'still unreadable': 'هنوز ناخوانا',
+  'moved to the quarantine as unreadable': 'ناخوانا و منتقل‌شده به قرنطینه',
   'of an unknown store': 'از فروشگاه ناشناس',
   'behind another kept message': 'منتظر پیام قبلی',
   'failed again': 'دوباره ناموفق',
@@ -507,6 +509,11 @@ export const t = translator({
   'not signed with a known secret': 'با هیچ کلید شناخته‌شده‌ای امضا نشده است',
   'a header contradicts the signed body': 'هدر با متن امضاشده نمی‌خواند',
   'the body is too large': 'متن بیش از حد بزرگ است',
+  'the signature is valid, but the body cannot be read': 'امضا معتبر است، ولی متن خوانده نمی‌شود',
+  'Show the quarantine': 'نمایش قرنطینه',
+  'Ended {ago}': 'پایان: {ago}',
+  'The webhooks and events of the probe are included ({store}).':
+    'وب‌هوک‌ها و رویدادهای آزمایش خودکار ({store}) نیز شمرده می‌شوند.',
   'an event other than order.updated': 'رویدادی جز order.updated',
   'could not be stored; the service sends it again': 'ذخیره نشد؛ سرویس دوباره می‌فرستد',
   // What happened.

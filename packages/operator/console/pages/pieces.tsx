@@ -3,7 +3,7 @@ import { StoreChoice } from '@order-relay/web/filters.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { type Coded, translateCoded, translateMessage } from '@order-relay/web/messages.ts'
-import { Button, type Column, Name } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, type Column, Name } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { ComponentChildren } from 'preact'
@@ -73,6 +73,11 @@ export const ROW_OF_STORE: Column<{ source: string }> = {
   ),
 }
 
+/** When something ended: its outcome remains on the page. */
+export const Ended = ({ at }: { at: string }) => (
+  <p class="small muted">{t('Ended {ago}', { ago: <Ago iso={at} /> })}</p>
+)
+
 type JobProps = { job: NonNullable<RouteData<'service'>['job']>; stop: () => unknown }
 
 /** The progress and outcome of a long job. */
@@ -94,7 +99,7 @@ export const Job = ({ job: { progress, end }, stop }: JobProps) => {
       <p class="error" role="alert">
         {translateMessage(end?.failure ?? '')}
       </p>
-      {end === undefined && <Button onClick={stop}>{t('Stop')}</Button>}
+      {end === undefined ? <Button onClick={stop}>{t('Stop')}</Button> : <Ended at={end.at} />}
     </div>
   )
 }

@@ -1,6 +1,8 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { ask, type FieldProps } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
+import { listed } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt } from '@order-relay/web/notices.ts'
 import { Button, Code, type Column, Moment, Name, Table } from '@order-relay/web/pieces.tsx'
@@ -12,7 +14,7 @@ import { useRef } from 'preact/hooks'
 import { act, type RouteData, reads } from './api.ts'
 import { NAMES, nameIn, RequestChip } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, Message } from './pieces.tsx'
+import { Ended, linkToOrder, Message } from './pieces.tsx'
 
 export type Plan = RouteData<'plan'>
 type Operation = RouteData<'operations'>['operations'][number]
@@ -26,15 +28,18 @@ const OUTCOMES = {
   discarded: t('deleted'),
   duplicate: t('deleted as duplicates'),
   unreadable: t('still unreadable'),
+  quarantined: t('moved to the quarantine as unreadable'),
   foreign: t('of an unknown store'),
   behind: t('behind another kept message'),
   failed: t('failed again'),
 }
 
 const countsText = (counts: Operation['counts']) =>
-  Object.entries(OUTCOMES)
-    .flatMap(([outcome, text]) => (counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : []))
-    .join(', ') || '–'
+  listed(
+    Object.entries(OUTCOMES).flatMap(([outcome, text]) =>
+      counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : [],
+    ),
+  ) || '–'
 
 /** Opens a plan once it is made. */
 const show = (command: Plan['command'], made: Promise<{ plan: string }>) =>
@@ -75,7 +80,9 @@ export const Planning = ({
 const Named = ({ name, failure }: Pick<Operation, 'name' | 'failure'>) => {
   if (failure !== undefined) return <Message text={failure} />
   if (/^all( \d+)?$/.test(name)) return t('All messages')
-  return /^ids( \d+)?$/.test(name) ? t('Selected individually') : <Code>{visible(name)}</Code>
+  if (/^ids( \d+)?$/.test(name)) return t('Selected individually')
+  // Filters, or the id of a message.
+  return name.includes('=') ? <Code>{visible(name)}</Code> : <Id value={visible(name)} />
 }
 
 /** Opens a plan that was downloaded or that the command wrote. */
@@ -136,7 +143,11 @@ export const Progress = ({
         {countsText(counts)} {missing > 0 && t('{count} {count|was|were} already gone.', { count: missing })}{' '}
         <Message text={end?.failure} />
       </p>
-      {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Stop the plan')}</Button>}
+      {end === undefined ? (
+        <Button onClick={() => act('break-off', {})}>{t('Stop the plan')}</Button>
+      ) : (
+        <Ended at={end.at} />
+      )}
       {end?.failure && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
     </section>
   )
@@ -244,7 +255,7 @@ const STEPS: Column<Step>[] = [
           </span>
         </>
       ) : (
-        <Code>{id}</Code>
+        <Id value={id} />
       ),
   },
   { label: t('Event'), cell: ({ event }) => event && nameIn(NAMES, visible(event)) },

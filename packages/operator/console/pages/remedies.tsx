@@ -63,11 +63,16 @@ export const askRegister = (service: Service, again = false) =>
   ask({
     title: t('Register the webhook'),
     text: t(
-      'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes.',
+      'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes unless you register it again.',
     ),
     fields: [
       urlField(service),
-      onOff('again', again, t('Register again'), t('For example after it was removed at the service.')),
+      onOff(
+        'again',
+        again,
+        t('Register again'),
+        t('For example after it was removed at the service, or registered by hand.'),
+      ),
       onOff('check', true, t('Wait until the relay accepts the secret'), t('This takes up to a minute.')),
     ],
     action: t('Register'),
@@ -169,7 +174,7 @@ export const Registration = (service: Service) => {
               ? t('none')
               : secrets.map(({ id, since }) => (
                   <p key={id}>
-                    <Id value={id} /> <Moment iso={since} />
+                    <Id value={id} longest={28} /> <Moment iso={since} />
                   </p>
                 )),
         }}

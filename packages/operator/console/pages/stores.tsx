@@ -1,7 +1,7 @@
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
-import { language } from '@order-relay/web/language.ts'
+import { language, listed } from '@order-relay/web/language.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import {
   Ago,
@@ -106,7 +106,7 @@ const KINDS = [
 const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
 
 const keyColumns = (source: string): Column<Key>[] => [
-  { label: t('Id'), cell: ({ id }) => <Id value={id} /> },
+  { label: t('Id'), cell: ({ id }) => <Id value={id} longest={24} /> },
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
@@ -203,7 +203,7 @@ const WooShop = ({
     <Facts
       facts={{
         [t('Shop')]: <Id value={shop} />,
-        [t('Webhooks')]: failure ?? webhooks.map(({ topic, status }) => `${topic}: ${status}`).join(', '),
+        [t('Webhooks')]: failure ?? listed(webhooks.map(({ topic, status }) => `${topic}: ${status}`)),
         [t('Last read')]: polled && <Moment iso={polled} />,
         [t('Last synchronised')]: synchronised && <Moment iso={synchronised} />,
       }}
@@ -291,7 +291,7 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
             [t('Attempts')]: feed.kind !== 'sqs' && (
               <a href={linkTo(['feeds'], { source, since: '24h' })}>{t('of the last day')}</a>
             ),
-            [t('Consumers')]: shop.feed.consumers?.join(', '),
+            [t('Consumers')]: shop.feed.consumers && listed(shop.feed.consumers),
             [t('Dead letters')]: shop.feed.dead_letters !== undefined && decimal(shop.feed.dead_letters),
             [t('Dead letters after')]: shop.feed.dead_letter_after,
             [t('Last error')]: error && <LastError {...error} />,

@@ -114,6 +114,8 @@ export const pageTests = (open: Open) => {
         'rgb(255, 255, 255)',
       )
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+      // Without it, the shortcut has no field to focus.
+      await page.getByRole('searchbox').waitFor()
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).waitFor()
       await page.keyboard.press('/')
       await page.keyboard.press('Enter')
@@ -252,6 +254,7 @@ export const pageTests = (open: Open) => {
       await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
       await click('button', 'Stop the plan')
       await page.getByText('interrupted').first().waitFor()
+      await page.locator('.progress', { hasText: 'Ended' }).waitFor()
       await click('button', 'Resume')
       await submit('Replay')
       await page.getByText(/(was|were) already gone/).waitFor()

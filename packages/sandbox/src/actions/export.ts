@@ -70,11 +70,17 @@ const errorOf = (order: ListedOrder, language: Language, store: Store) => {
   return obstacles.length === 0 ? order.error : obstacles.map(({ kind }) => CAUSES[kind]).join('؛ ')
 }
 
+/** The numbers of all documents: the order result has none until an order is paid or returned as a whole. */
+const numbersOf = (documents: readonly { number: number }[]) =>
+  documents.map(({ number }) => number).join('; ')
+
 const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, store: Store) => {
   const cells: Record<keyof typeof COLUMNS, Cell> = {
     ...order,
     date: dayIn(order.date, calendar),
     status: language === 'fa' ? LABELS[order.status] : order.status,
+    receipt_number: numbersOf(store.receipts.list(order.invoice_number)),
+    return_number: numbersOf(store.returns.list(order.invoice_number)),
     balance: balanceOf(order),
     error: errorOf(order, language, store),
   }

@@ -136,13 +136,15 @@ const ACTIONS: readonly Action[] = [
   },
 ]
 
-/** Reports the result of an action. */
-const done = ({ external_id: order, status, total }: Order) =>
+/** Reports the result of an action, and what is still due if a part has been received or returned. */
+const done = ({ external_id: order, status, total, balance }: Order) => {
+  const about = { order, status: STATUS_NAMES[status], total: decimal(total) }
   toast(
-    t('Order {order}: {status}, {total} rials', {
-      ...{ order, status: STATUS_NAMES[status], total: decimal(total) },
-    }),
+    balance === total || balance === '0' || balance.startsWith('-')
+      ? t('Order {order}: {status}, {total} rials', about)
+      : t('Order {order}: {status}, {balance} of {total} rials due', { ...about, balance: decimal(balance) }),
   )
+}
 
 const askTo = ({ name, label, effect, fields: fieldsOf, bodyOf, resultOf }: Action, order: Order) => {
   const fields = fieldsOf?.(order) ?? []

@@ -110,8 +110,8 @@ export const t = translator({
   Net: 'مبلغ خالص',
   Tax: 'مالیات و عوارض',
   'Order discount': 'تخفیف کل',
-  'Tax {rate} %': 'مالیات و عوارض {rate} ٪',
-  'Tax {rate} %, in the prices': 'مالیات و عوارض {rate} ٪ (در قیمت‌ها منظور شده)',
+  'Tax {rate} %': 'مالیات و عوارض {rate}\u00a0٪',
+  'Tax {rate} %, in the prices': 'مالیات و عوارض {rate}\u00a0٪ (در قیمت‌ها منظور شده)',
   'Receipt {number}': 'رسید دریافت {number}',
   'Sales return {number}': 'برگشت از فروش {number}',
   'Booked as': 'نوع رسید',
@@ -188,6 +188,8 @@ export const t = translator({
   'No product has this code': 'کالایی با این کد نیست',
   '{action}: {order}': '{action}: {order}',
   'Order {order}: {status}, {total} rials': 'سفارش {order}: {status}، {total} ریال',
+  'Order {order}: {status}, {balance} of {total} rials due':
+    'سفارش {order}: {status}، مانده {balance} از {total} ریال',
   // Products and customers.
   'Search by name or code': 'جستجو با نام یا کد',
   'Search products': 'جستجوی کالاها',
