@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { startSandbox } from 'order-relay-sandbox/src/start.ts'
 import { fetchJson } from '../support/fetch-json.ts'
 import { local } from '../support/relay.ts'
-import { accountantOf, compared, item, orderApi, relayApi, storeOf } from './steps.ts'
+import { accountantOf, compared, item, orderApi, relayApi, storeOf } from '../support/steps.ts'
 
 type Key = 'none' | 'wrong' | 'read' | 'write'
 type Sender = { source?: string; key?: Key; accepted?: 'held' | 'waiting' }

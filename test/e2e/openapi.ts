@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { testRelay } from '../support/openapi/servers.ts'
+import { SELF } from '../support/project.ts'
 import { local } from '../support/relay.ts'
-import { SELF } from './registration.ts'
 
 const RUNS = { runs: 150, seed: Date.now() % 1_000_000 }
 

@@ -1,13 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { fetchJson } from '../support/fetch-json.ts'
+import { SELF } from '../support/project.ts'
 import { local } from '../support/relay.ts'
 import { startServer } from '../support/server.ts'
+import { relayApi, storeOf } from '../support/steps.ts'
 import { until } from '../support/until.ts'
-import { relayApi, storeOf } from './steps.ts'
-
-/** A store with `feed: http`, which registers its URL. */
-export const SELF = 'self-shop'
 
 type Message = { version: number; data: { external_id: string } }
 

@@ -1,6 +1,6 @@
 import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
-import { NAME } from '../../proofs/crash/personal.ts'
+import { NAME } from './personal.ts'
 import type { ServiceDocument } from './scenarios.ts'
 
 /** An order at the accounting service, as modelled by the crash tests and the interleavings. */
