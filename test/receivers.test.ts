@@ -8,7 +8,7 @@ import { expect, test } from '@jest/globals'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { orderUpdated, signedRequest } from 'order-relay-store/testing'
 import { eachWithFolder } from './support/folder.ts'
-import { endPrograms, startProgram } from './support/program.ts'
+import { endPrograms, PHP_PROBE, startProgram } from './support/program.ts'
 import { ROOT } from './support/project.ts'
 import { until } from './support/until.ts'
 
@@ -20,6 +20,9 @@ const RECEIVERS = [
   [process.execPath, 'http-receiver.ts'],
 ] as const
 
+/** Arguments with which a program succeeds if it can run its receiver. */
+const probeOf = (program: string) => (program === 'php' ? PHP_PROBE : ['--version'])
+
 /** Sends bytes over a connection that stays open, and returns the first line of the response. */
 const exchange = async (port: number, bytes: string) => {
   const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
@@ -28,7 +31,7 @@ const exchange = async (port: number, bytes: string) => {
 }
 const posting = (header: string) => `POST / HTTP/1.1\r\nhost: store.test\r\n${header}\r\n\r\n`
 
-test.each(RECEIVERS.filter(([program]) => spawnSync(program, ['--version']).status === 0))(
+test.each(RECEIVERS.filter(([program]) => spawnSync(program, probeOf(program)).status === 0))(
   '%s %s: limits bodies and serves messages beside connections that send nothing',
   async (program, name) => {
     const { relay: port } = await freePorts()

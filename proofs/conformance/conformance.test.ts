@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from '@jest/globals'
 import { play } from '@order-relay/operator/conformance/conformance.ts'
 import { httpFeed, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
+import { PHP_PROBE } from '../../test/support/program.ts'
 import { type Change, programOf, useExamples } from './examples.ts'
 import { killTests } from './kills.ts'
 
@@ -95,7 +96,10 @@ const CASES: Case[] = [
 ]
 
 /** Arguments that make an example's program succeed if it and the modules of the example are installed. */
-const probeOf = (example: string) => (example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version'])
+const probeOf = (example: string) => {
+  if (example === PHP) return PHP_PROBE
+  return example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version']
+}
 const examplesOf = [...new Set(CASES.map(([example]) => example))]
 const missing = examplesOf.filter(each => spawnSync(programOf(each), probeOf(each)).status !== 0)
 for (const example of missing)
