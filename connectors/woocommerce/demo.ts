@@ -23,8 +23,8 @@ const TIMEOUT_MS = 20_000
 const portOf = (url: string) => Number(new URL(url).port)
 
 /**
- * A fake shop that somebody visits every second, connected to the stack. The feed of `demo-shop` is a queue; its messages
- * are signed and posted to the connector, as the relay does for a store with `feed: http`.
+ * A fake shop, visited every second and connected to the stack. The feed of `demo-shop` is a queue, so the demo signs its
+ * messages and posts them to the connector, as the relay does for a store with `feed: http`.
  */
 const connected = async ({ urls }: Stack, dataDir: string) => {
   const shop = await startFakeShop()
@@ -191,7 +191,7 @@ const steps: readonly Step<Parties>[] = [
   ],
 ]
 
-// The steps say what happens; the functions' log says it again.
+// The steps already print what the functions log.
 process.env.POWERTOOLS_LOG_LEVEL = 'WARN'
 
 await runDemo<Parties>({

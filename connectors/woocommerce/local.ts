@@ -49,7 +49,7 @@ export const startConnector = async ({
   const Attributes = { FifoQueue: 'true', VisibilityTimeout: '30' }
   const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: queue, Attributes }))
   process.env.QUEUE_URL = QueueUrl
-  // They read the environment when they are loaded, as on Lambda.
+  // The functions read the environment when they are loaded, as on Lambda.
   const [{ handler: receive }, { handler: synchronise }, { handler: poll }] = await Promise.all([
     import('./functions/receiver.ts'),
     import('./functions/sync.ts'),

@@ -26,7 +26,7 @@ afterAll(() => sandbox.close())
 useLocalStack({ project: () => projectWithPersianStore(folder('project')) })
 
 test(
-  'the sandbox answers as its document says',
+  'the responses of the sandbox match its document',
   async () => {
     const { mismatches, unsuccessful } = await testSandbox(sandbox.url, { runs, seed })
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
@@ -39,7 +39,7 @@ test(
 )
 
 test(
-  'the relay answers as its document says',
+  'the responses of the relay match its document',
   async () => {
     // Otherwise a seed decides whether the reads of such orders find any.
     for (const id of ['x/payment', 'x/refund'])

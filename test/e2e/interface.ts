@@ -67,7 +67,7 @@ export const interfaceTests = () => {
     await store.create()
   })
 
-  test('a refused order is registered once the product is there', async () => {
+  test('a refused order is registered once the product exists', async () => {
     const items = [item({ sku: `NEW-${id}` })]
     await store.create({ items })
     await accountant.addProduct(`NEW-${id}`, { name: 'New', stock: 5 })

@@ -96,7 +96,7 @@ export const registrationTests = () => {
     expect([versions(first, '1'), versions(second, '1')]).toEqual([[2, 3], [1]])
   })
 
-  test('is told what to do if an operator has configured its feed', async () => {
+  test('gets an error with the remedy if an operator has configured its feed', async () => {
     const answer = await endpoints[0]?.registration('PUT', 'local-api')
     expect(answer).toMatchObject({ status: 409, body: { error: { code: 'feed_configured' } } })
   })

@@ -42,7 +42,7 @@ export const sandboxAccounting = async (url: string): Promise<Accounting> => {
 
 /**
  * Reads the product codes of an export: the first column of each line, separated by commas, semicolons or tabs. A
- * heading such as `sku` or `کد کالا` is left out.
+ * heading such as `sku` or `کد کالا` is skipped.
  */
 export const exportedSkus = async (file: string): Promise<ReadonlySet<string>> => {
   const lines = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '').split(/\r?\n/)

@@ -106,7 +106,7 @@ async function* sellable(shop: Shop): AsyncGenerator<Product & { isShared: boole
       yield { ...product, isShared: false }
       continue
     }
-    // A variation without a SKU reports that of its product.
+    // WooCommerce reports the product's SKU for a variation without one.
     for await (const variation of shop.variations(product.id))
       yield {
         ...variation,
@@ -117,9 +117,9 @@ async function* sellable(shop: Shop): AsyncGenerator<Product & { isShared: boole
 }
 
 /**
- * Reads the orders of a period and says what would become of each. Writes nothing.
+ * Reads the orders of a period and reports how each would be invoiced. Writes nothing.
  *
- * @param given settings that the user has chosen, instead of those that the shop suggests
+ * @param given settings of the user, which override those derived from the shop
  */
 export const checkShop = async (
   shop: Shop,
@@ -160,7 +160,7 @@ export const checkShop = async (
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
     const amount = `${order.total} ${order.currency}`
     if (!(order.currency in FACTORS)) {
-      // That of the whole shop is a finding of its own.
+      // Reported once for the whole shop.
       if (order.currency !== base.currency) add('currency', `${name}: ${order.currency}`)
       differences.push({ order: name, amount, causes: ['currency'] })
       return

@@ -26,8 +26,8 @@ export type FakeShopOptions = {
 }
 
 /**
- * A WooCommerce shop in memory, with wc/v3 as the connector uses it, and with the quirks of real shops (10.5 and 9.4)
- * that lose orders of those who do not know them. Serves 127.0.0.1.
+ * A WooCommerce shop in memory on 127.0.0.1: the parts of wc/v3 that the connector uses, with the quirks of real shops
+ * (10.5 and 9.4) that make naive clients lose orders.
  */
 export const startFakeShop = async (options: FakeShopOptions = {}) => {
   const { key = 'ck_fake', secret = 'cs_fake', hpos = true, now = () => new Date() } = options
@@ -66,7 +66,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
 
   const listed = (query: URLSearchParams) => {
     const statuses = (query.get('status') ?? 'any').split(',')
-    // Without trash, even if it is asked for as well.
+    // `any` excludes trash, even if `trash` is requested as well.
     const isAny = statuses.includes('any')
     const at = (name: string) => {
       const time = query.get(name) ?? undefined
@@ -122,7 +122,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       'POST',
       /^orders\/(\d+)\/refunds$/,
       (_, { amount, api_refund, reason }, [id = '']) => {
-        // Its gateway refuses the refund, and the order is left as it is.
+        // The payment gateway refuses the refund, and the order does not change.
         if (api_refund !== false) throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
         return refund(found(id), String(amount), String(reason ?? ''))
       },
@@ -245,7 +245,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     return {
       id: order.id,
       place: () => {
-        // Transfers and cheques wait until somebody sees the money.
+        // Bank transfers and cheques wait until the shop confirms the payment.
         const waits = ['bacs', 'cheque'].includes(order.payment_method)
         changeStatus(order, waits ? 'on-hold' : 'processing')
         webhooks.queue('order.created', order.id)
@@ -263,7 +263,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     /** A change in the shop's pages. */
     edit: (id: number, change: Partial<FakeOrder>) => put(found(String(id)), change),
     refund: (id: number, amount: string) => refund(found(String(id)), amount),
-    /** A change in the database, which nobody is told. */
+    /** Changes the database without sending a webhook. */
     sql: (id: number, change: Partial<FakeOrder>) => Object.assign(found(String(id)), change),
     trash: (id: number) => {
       found(String(id)).status = 'trash'
@@ -292,7 +292,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     setMaintenance: (closed: boolean) => {
       isClosed = closed
     },
-    /** Somebody visits the shop, which sends the waiting webhooks. */
+    /** A visit to the shop, which sends the queued webhooks. */
     visit: () =>
       webhooks.visit((topic, id) => {
         if (topic === 'order.deleted') return { id }

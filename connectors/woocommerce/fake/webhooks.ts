@@ -18,8 +18,8 @@ const MAX_FAILURES = 7
 const STALL_MS = 335_000
 
 /**
- * The webhooks of the fake shop: queued, sent when somebody visits the shop, and never retried. Their ids repeat, so
- * that nothing can be deduplicated by them.
+ * The webhooks of the fake shop: queued, sent at the next visit to the shop, and never retried. Their ids repeat, so
+ * they cannot be used for deduplication.
  */
 export const fakeWebhooks = ({ now }: { now: () => Date }) => {
   const webhooks = new Map<number, Webhook>()
@@ -76,7 +76,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
         for (const webhook of webhooks.values()) {
           if (webhook.status !== 'active' || webhook.topic !== topic) continue
           const payload = isDemoted ? undefined : payloadOf(topic, order)
-          // Signed as well.
+          // Errors are signed as well.
           const error = { code: 'woocommerce_rest_cannot_view', message: 'Sorry', data: { status: 401 } }
           await deliver(webhook, JSON.stringify(payload ?? error), topic)
         }

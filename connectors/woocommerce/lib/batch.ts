@@ -19,7 +19,7 @@ const delayAfter = (error: unknown, receives: number): number =>
 
 /**
  * Handles a FIFO batch: orders in parallel, the events of an order in sequence until the first failure. The failed event
- * and those behind it return after a while; after its last receive, an event becomes a dead letter.
+ * and those behind it return after the retry delay. After its last receive, an event becomes a dead letter.
  */
 export const batchHandler =
   (synchronise: (event: SyncEvent) => Promise<void>, delay: Delay, log: Log) =>

@@ -4,13 +4,13 @@ export const LANGUAGES = ['en', 'fa'] as const
 export type Language = (typeof LANGUAGES)[number]
 export type Words = Readonly<Record<Language, string>>
 
-/** `stop`: the shop cannot be connected. `problem`, the default: somebody has to act. `note`: worth knowing. */
+/** `stop`: the shop cannot be connected. `problem`, the default: action is required. `note`: for information. */
 export const LEVELS = ['stop', 'problem', 'note'] as const
 export type Level = (typeof LEVELS)[number]
 
 /**
- * Everything that can need attention in an order or a shop, for the notes of orders, the list and the check. Each text is
- * two sentences: what is the case, and what to do about it.
+ * Everything in an order or a shop that can need attention, for the notes of orders, the list and the check. Each text
+ * has two sentences: the problem, and the action.
  */
 export const CASES = {
   shop_currency: {
@@ -136,7 +136,7 @@ const sentences = (code: CaseCode, language: Language) => {
   return { what: text.slice(0, end), action: text.slice(end + 2) }
 }
 
-/** What is the case, in one sentence. */
+/** The problem, in one sentence. */
 export const causeText = (code: CaseCode, language: Language): string => `${sentences(code, language).what}.`
 
 /** What is the case, what it concerns, if anything, and what to do. */

@@ -3,8 +3,8 @@ const latinDigits = (text: string) => text.replace(/[۰-۹٠-٩]/g, digit => Str
 
 /**
  * The local form (`09123456789`) of a mobile number as customers type it: with `0098`, `98` or `+98`, Persian digits,
- * spaces, punctuation or invisible marks. Undefined for a landline or any other text, which the accounting service
- * would refuse (spec: business rule 2).
+ * spaces, punctuation or invisible marks. Undefined for landline numbers and any other text: the accounting service
+ * would refuse them (spec: business rule 2).
  */
 export const mobileOf = (text: string): string | undefined => {
   const digits = latinDigits(text).replace(/[^\d+]/g, '')

@@ -37,8 +37,8 @@ async function* pagesUntil(orders: AsyncIterable<ShopOrder>, isOver: () => boole
 }
 
 /**
- * Finds what webhooks lose: every run reads the orders that changed since the last one, and once a night those of a
- * month. One shop's failure does not concern the others.
+ * Finds changes whose webhooks were lost. Every run reads the orders that changed since the previous run; once a night,
+ * a run compares all orders of a month. A failure of one shop does not affect the others.
  */
 export const poller = ({ connections, states, openShop, enqueue, now, log, onError }: PollDependencies) => {
   const pollShop = async (connection: Connection) => {
@@ -61,7 +61,7 @@ export const poller = ({ connections, states, openShop, enqueue, now, log, onErr
     log('shop polled', { source, ...changed })
 
     const night = dayIn(timeZone, at(started - NIGHT_HOUR * 3_600_000).slice(0, 19))
-    // The night, the next page or "all", and the last order before that page.
+    // The date of the night, the next page or "all", and the last order before that page.
     const [compared, reached, before] = ((await states.cursor(source, 'compare')) ?? '').split(' ')
     if (compared === night && reached === 'all') return
     const isContinued = compared === night

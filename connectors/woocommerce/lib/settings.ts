@@ -86,9 +86,9 @@ export const settingsFile = (values: Settings): string =>
     .join('')
 
 /**
- * Reads a file of settings.
+ * Reads a settings file.
  *
- * @throws Error that names field, value and what is expected
+ * @throws Error with the field, its value and the expected format
  */
 export const readSettings = (text: string): Settings => {
   const reading = v.safeParse(settings, parse(text))

@@ -89,7 +89,7 @@ const orUndefined = async <Found>(found: Promise<Found>): Promise<Found | undefi
 /**
  * A client of a shop's REST API, wc/v3. Every method rejects with a {@link ShopError}.
  *
- * Lists are read by id: lists by date of change lose orders that change meanwhile.
+ * Lists are read in order of id: a list by date of change misses orders that change while its pages are read.
  */
 export const createShop = ({ url, key, secret }: ShopOptions) => {
   const base = new URL('wp-json/wc/v3/', url.endsWith('/') ? url : `${url}/`)
@@ -197,10 +197,10 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
       await orUndefined(request('DELETE', `webhooks/${id}`, { force: 'true' }))
     },
     /**
-     * The orders created in a period, by id. `any` leaves out trash.
+     * The orders created in a period, in order of id. `any` excludes the trash.
      *
-     * @param fields those to read
-     * @param first the page to begin with, of {@link PAGE} orders
+     * @param fields the fields to read
+     * @param first the first page to read; a page has {@link PAGE} orders
      */
     orders: (after: Date, before: Date, fields = ORDER_FIELDS, first = 1): AsyncGenerator<ShopOrder> => {
       const query = { after: gmt(after), before: gmt(before), _fields: fields.join(',') }

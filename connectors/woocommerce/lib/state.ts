@@ -8,8 +8,8 @@ type Sent =
   | { outcome: 'refused'; reason: string }
 
 /**
- * What needs attention. A code that concerns an amount has it as its detail, so that a second partial refund is another
- * case.
+ * What needs attention. If the code is about an amount, the detail is that amount, so that a second partial refund is a
+ * separate case.
  */
 export type Attention = { code: CaseCode; detail: string }
 
@@ -32,7 +32,7 @@ export type OrderState = {
   shown?: string
   /** Sent although it was created before the shop was connected. */
   isImported?: true
-  /** The case that somebody has dealt with. */
+  /** The case that was marked as done. */
   done?: string
 }
 

@@ -63,8 +63,8 @@ const metaOf = ({ result, version }: Pick<OrderState, 'result' | 'version'>): st
 const PAID = ['processing', 'completed']
 
 /**
- * The shop's status for that of the accounting service, set once: a later choice of the shop stays. It neither revives an
- * order that is no longer sold nor marks one as paid.
+ * The shop's status for a status of the accounting service. It is set once, so that a later change in the shop remains,
+ * and it neither reactivates an order that is no longer sold nor marks an order as paid.
  */
 const statusOf = (
   { result, shown }: OrderState,

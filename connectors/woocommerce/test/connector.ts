@@ -26,7 +26,7 @@ const TABLE = 'shops'
 const SOURCE = 'shop'
 
 /**
- * A connected shop: the connector with its table, a fake shop, and the sandbox as the accounting behind a relay. The
+ * A connected shop: the connector with its table, a fake shop, and the sandbox behind a relay. The
  * relay answers 202 at once, and its feed has a message for each change.
  */
 export const startConnector = async (options: FakeShopOptions = {}) => {

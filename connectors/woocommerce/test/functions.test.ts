@@ -55,7 +55,7 @@ afterAll(async () => {
   await parts.close()
 })
 
-test('the bundled functions take an order from the webhook to the accounting', async () => {
+test('the bundled functions relay an order from the webhook to the accounting service', async () => {
   const shop = await startFakeShop()
   const sandbox = await startSandbox({ port: 0 })
   try {

@@ -71,7 +71,7 @@ export const recordUses = async (stack: Resolved) => {
       body: JSON.stringify({ source: SOURCE, order: String(order) }),
       attributes: { MessageGroupId: String(order), ApproximateReceiveCount: '1' },
     })
-    // The first fails, since there is no relay; the other one, without an SKU, is saved.
+    // The first event fails, since there is no relay. The order of the other one has no SKU, so only its state is saved.
     const Records = [record(id), record(shop.create({ items: [{ sku: null, total: '1' }] }).id)]
     await recordingCalls(['Receiver'], async () => receive(event))
     await recordingCalls(['Sync'], () =>

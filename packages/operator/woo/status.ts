@@ -18,7 +18,7 @@ const reachedShop = async ({ shopOf }: ReturnType<typeof connectorOf>, connectio
       status: found.find(each => each.topic === topic)?.status ?? 'missing',
     }))
     const active = found.find(({ status }) => status === 'active')
-    // Activating an active webhook changes nothing, but requires a key that may write.
+    // Activating an active webhook changes nothing, but requires a key with write permission.
     const canWrite =
       active === undefined
         ? undefined

@@ -187,7 +187,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     }
   })
 
-  test('says that an invoice has no seller, until it is saved', async () => {
+  test('warns that invoices have no seller until one is saved', async () => {
     await client().create(order('1001'))
     const { page } = await open('#/orders/1001?source=api')
     const warning = page.getByText('The printed invoice has no seller')
