@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import type { Delay } from './queue.ts'
 import { ShopError } from './shop.ts'
-import type { SyncEvent } from './synchronise.ts'
+import type { SyncEvent } from './synchronize.ts'
 
 type Details = Record<string, unknown>
 type Log = Record<'info' | 'error', (message: string, details: Details) => void>
@@ -22,7 +22,7 @@ const delayAfter = (error: unknown, receives: number): number =>
  * and those behind it return after the retry delay. After its last receive, an event becomes a dead letter.
  */
 export const batchHandler =
-  (synchronise: (event: SyncEvent) => Promise<void>, delay: Delay, log: Log) =>
+  (synchronize: (event: SyncEvent) => Promise<void>, delay: Delay, log: Log) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const groups = Map.groupBy(Records, ({ attributes, messageId }) => attributes.MessageGroupId ?? messageId)
     const failed = await Promise.all(
@@ -32,12 +32,12 @@ export const batchHandler =
           const { source, order, message } = event
           const about = { source, order, event: message?.event ?? 'hint', version: message?.version }
           try {
-            await synchronise(event)
-            log.info('order synchronised', about)
+            await synchronize(event)
+            log.info('order synchronized', about)
           } catch (error) {
             const receives = Number(attributes.ApproximateReceiveCount)
             const seconds = delayAfter(error, receives)
-            log.error('synchronisation retried', { ...about, error: error as Error, receives, seconds })
+            log.error('synchronization retried', { ...about, error: error as Error, receives, seconds })
             const left = group.slice(index)
             // Without it, they return after the visibility timeout.
             await Promise.allSettled(left.map(({ receiptHandle }) => delay(receiptHandle, seconds)))

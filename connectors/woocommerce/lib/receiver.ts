@@ -4,7 +4,7 @@ import { createReceiver } from 'order-relay-store'
 import * as v from 'valibot'
 import { type Connection, type Connections, sourceOf } from './connections.ts'
 import { jsonOf } from './shop.ts'
-import type { SyncEvent } from './synchronise.ts'
+import type { SyncEvent } from './synchronize.ts'
 
 export type Enqueue = (event: SyncEvent) => Promise<void>
 

@@ -19,7 +19,7 @@ import { PATHS, receiver } from '../lib/receiver.ts'
 import { DEFAULTS } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
 import { stateRepository } from '../lib/states.ts'
-import { type SyncDependencies, type SyncEvent, synchroniser } from '../lib/synchronise.ts'
+import { type SyncDependencies, type SyncEvent, synchronizer } from '../lib/synchronize.ts'
 
 const TABLE = 'shops'
 
@@ -121,11 +121,11 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     hint: (order: number) => events.push({ source: SOURCE, order: String(order) }),
     /** Handles every event, and those that follow; one that fails is handled again. */
     settle: async (changed: Partial<SyncDependencies> = {}) => {
-      const synchronise = synchroniser({ ...dependencies, ...changed })
+      const synchronize = synchronizer({ ...dependencies, ...changed })
       for (let handled = 0; events.length > 0; handled++) {
         if (handled > 500) throw new Error('Events follow one another without end')
         const [event] = events as [SyncEvent]
-        const isDone = await synchronise(event).then(
+        const isDone = await synchronize(event).then(
           () => true,
           (error: Error) => {
             if (!/killed|Cannot reach/.test(error.message)) throw error

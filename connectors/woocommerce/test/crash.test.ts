@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { SyncDependencies } from '../lib/synchronise.ts'
+import type { SyncDependencies } from '../lib/synchronize.ts'
 import { type Connector, startConnector } from './connector.ts'
 
 type Calls = Record<string, (...given: never[]) => Promise<unknown>>

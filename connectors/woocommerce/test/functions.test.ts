@@ -83,7 +83,7 @@ test('the bundled functions relay an order from the webhook to the accounting se
       Value: JSON.stringify(connection),
       Type: 'SecureString',
     })
-    const [receive, synchronise, poll] = await Promise.all([load('receiver'), load('sync'), load('poll')])
+    const [receive, synchronize, poll] = await Promise.all([load('receiver'), load('sync'), load('poll')])
 
     const body = JSON.stringify(shop.create())
     const signature = createHmac('sha256', 'secret').update(body).digest('base64')
@@ -94,7 +94,7 @@ test('the bundled functions relay an order from the webhook to the accounting se
     const messages = await drain(parts.sqs, parts.queueUrl(queue))
     expect(messages).toHaveLength(1)
     const Records = messages.map(message => recordOf(message, queue))
-    expect(await synchronise({ Records })).toEqual({ batchItemFailures: [] })
+    expect(await synchronize({ Records })).toEqual({ batchItemFailures: [] })
     const order = await fetch(`${sandbox.url}/api/v1/orders/1000/?source=${SOURCE}`, {
       headers: { authorization: 'Bearer sandbox-key' },
     })

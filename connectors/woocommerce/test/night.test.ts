@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals'
 import { META_KEY } from '../lib/shop.ts'
-import type { SyncDependencies } from '../lib/synchronise.ts'
+import type { SyncDependencies } from '../lib/synchronize.ts'
 import { served, startConnector } from './connector.ts'
 
 const ORDERS = 36
 const MINUTE = 60_000
 
-/** A synchroniser that is killed after a call has reached the other side. */
+/** A synchronizer that is killed after a call has reached the other side. */
 const killedAfter = (dependencies: SyncDependencies, calls: number): Partial<SyncDependencies> => {
   let left = calls
   const die = <Answer>(answer: Answer): Answer => {

@@ -7,7 +7,7 @@ import { batchHandler } from '../lib/batch.ts'
 import { type Connection, connectionId, sourceOf } from '../lib/connections.ts'
 import { PATHS, receiver } from '../lib/receiver.ts'
 import { ShopError } from '../lib/shop.ts'
-import type { SyncEvent } from '../lib/synchronise.ts'
+import type { SyncEvent } from '../lib/synchronize.ts'
 
 const SOURCE = 'فروشگاه'
 const connection = {

@@ -56,7 +56,7 @@ export const recordUses = async (stack: Resolved) => {
   const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: REGION }
   process.env = { ...before, ...credentials, ...Variables, POWERTOOLS_LOG_LEVEL: 'SILENT' }
   try {
-    const [{ handler: receive }, { handler: synchronise }, { handler: poll }] = await Promise.all([
+    const [{ handler: receive }, { handler: synchronize }, { handler: poll }] = await Promise.all([
       import('../functions/receiver.ts'),
       import('../functions/sync.ts'),
       import('../functions/poll.ts'),
@@ -75,7 +75,7 @@ export const recordUses = async (stack: Resolved) => {
     const Records = [record(id), record(shop.create({ items: [{ sku: null, total: '1' }] }).id)]
     await recordingCalls(['Receiver'], async () => receive(event))
     await recordingCalls(['Sync'], () =>
-      synchronise({ Records } as unknown as Parameters<typeof synchronise>[0]),
+      synchronize({ Records } as unknown as Parameters<typeof synchronize>[0]),
     )
     await recordingCalls(['Poll'], () => poll())
   } finally {

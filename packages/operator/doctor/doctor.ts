@@ -244,7 +244,7 @@ const POLLED_MS = 30 * 60_000
 const shop = async (context: Context, source: string): Promise<Finding | undefined> => {
   const found = await shopOf(context, source)
   if (found === undefined) return undefined
-  const { shop: url, since, failure, canWrite, webhooks, needs, polled, synchronised } = found
+  const { shop: url, since, failure, canWrite, webhooks, needs, polled, synchronized } = found
   const word = `${shellWord(source)}${context.flags}`
   const check = say('shop', { source })
   if (failure !== undefined) {
@@ -256,7 +256,7 @@ const shop = async (context: Context, source: string): Promise<Finding | undefin
   const off = webhooks.filter(({ status }) => status !== 'active')
   const states = off.map(({ topic, status }) => `${topic} (${status})`).join(', ')
   const state = say('shop-state', {
-    ...{ url, synchronised: synchronised ?? '-', polled: polled ?? '-', count: needs.length },
+    ...{ url, synchronized: synchronized ?? '-', polled: polled ?? '-', count: needs.length },
     webhooks: off.length === 0 ? say('webhooks-active', { count: webhooks.length }) : states,
     access: say(canWrite === false ? 'reads' : 'reads-and-writes'),
   })

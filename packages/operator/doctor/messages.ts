@@ -106,7 +106,7 @@ export const MESSAGES = {
   // WooCommerce shops.
   shop: 'the WooCommerce shop of "{source}"',
   'shop-state':
-    '{url}: {access}; webhooks: {webhooks}; last read {polled}, last synchronised {synchronised}; orders that need attention: {count}',
+    '{url}: {access}; webhooks: {webhooks}; last read {polled}, last synchronized {synchronized}; orders that need attention: {count}',
   'shop-unreachable': '{url} cannot be read: {reason}',
   reads: 'the key may only read',
   'reads-and-writes': 'the key may read and write',

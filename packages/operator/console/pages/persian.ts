@@ -259,7 +259,7 @@ export const t = translator({
   Shop: 'فروشگاه',
   Webhooks: 'وب‌هوک‌ها',
   'Last read': 'آخرین خواندن',
-  'Last synchronised': 'آخرین همگام‌سازی',
+  'Last synchronized': 'آخرین همگام‌سازی',
   'No order needs attention.': 'هیچ سفارشی نیازمند رسیدگی نیست.',
   'All stores in stores.yml, with endpoint errors of the last {hours} hours.':
     'همهٔ فروشگاه‌های stores.yml، با خطاهای {hours} ساعت گذشته.',

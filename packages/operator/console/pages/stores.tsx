@@ -196,7 +196,7 @@ const WooShop = ({
   failure,
   webhooks,
   polled,
-  synchronised,
+  synchronized,
   needs,
 }: NonNullable<RouteData<'shop'>['shop']>) => (
   <Section id="shop" title={t('WooCommerce shop')}>
@@ -205,7 +205,7 @@ const WooShop = ({
         [t('Shop')]: <Id value={shop} />,
         [t('Webhooks')]: failure ?? webhooks.map(({ topic, status }) => `${topic}: ${status}`).join(', '),
         [t('Last read')]: polled && <Moment iso={polled} />,
-        [t('Last synchronised')]: synchronised && <Moment iso={synchronised} />,
+        [t('Last synchronized')]: synchronized && <Moment iso={synchronized} />,
       }}
     />
     <Table columns={NEEDS} rows={needs} keyOf={({ order }) => order}>

@@ -73,7 +73,7 @@ const tell = async (
  * A request is sent before the state is saved, and the shop is updated before the state lists its notes, so a crash only
  * repeats steps that are safe to repeat.
  */
-export const synchroniser =
+export const synchronizer =
   ({ connections, states, openShop, openRelay, now }: SyncDependencies) =>
   async ({ source, order, message, isImport }: SyncEvent): Promise<void> => {
     const connection = await connections.get(source)
@@ -88,7 +88,7 @@ export const synchroniser =
     let decision = decide(state, inShop, connection)
     for (let sent = 0; decision.request !== undefined; sent++) {
       if (sent === MAX_REQUESTS)
-        throw new Error(`Cannot synchronise the order: ${MAX_REQUESTS} requests were not enough`)
+        throw new Error(`Cannot synchronize the order: ${MAX_REQUESTS} requests were not enough`)
       state = afterRequest(state, decision.request, await send(relay, order, decision.request))
       decision = decide(state, inShop, connection)
     }
