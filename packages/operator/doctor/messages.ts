@@ -1,4 +1,5 @@
 import { catalogue } from '../core/coded.ts'
+import type { Finding as FindingOf } from '../core/output.ts'
 
 /** The findings of the doctor by stable codes. */
 export const MESSAGES = {
@@ -142,6 +143,8 @@ export const MESSAGES = {
 } as const
 
 export type DoctorCode = keyof typeof MESSAGES
+
+export type Finding = FindingOf<DoctorCode>
 
 export const say = catalogue(MESSAGES)
 
