@@ -9,11 +9,11 @@ import { queueUrl, REGION, urlOf } from '@order-relay/local/settings.ts'
 import type { Stack } from '@order-relay/local/stack.ts'
 import { sign } from 'order-relay-store'
 import { consumeFeed } from 'order-relay-store/sqs'
+import { connectionOf } from './fake/connection.ts'
 import { startFakeShop } from './fake/shop.ts'
-import { type Connection, connectionId } from './lib/connections.ts'
+import { connectionId } from './lib/connections.ts'
 import { namesOf } from './lib/names.ts'
 import { PATHS } from './lib/receiver.ts'
-import { DEFAULTS } from './lib/settings.ts'
 import { META_KEY } from './lib/shop.ts'
 import { startConnector } from './local.ts'
 
@@ -30,24 +30,10 @@ const connected = async ({ urls }: Stack, dataDir: string) => {
   const shop = await startFakeShop()
   const ports = Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, portOf(url)]))
   const id = connectionId(SOURCE)
-  const connection: Connection = {
-    settings: {
-      ...DEFAULTS,
-      ...{
-        source: SOURCE,
-        shop: shop.url,
-        currency: 'IRR',
-        decimals: 0,
-        taxRate: 10,
-        pricesIncludeTax: true,
-      },
-    },
-    language: 'en',
-    since: new Date(0).toISOString(),
-    shop: { url: shop.url, key: shop.key, secret: shop.secret },
+  const connection = connectionOf(shop, SOURCE, {
     webhooks: { secret: randomBytes(32).toString('base64url'), url: '' },
     relay: { url: urls.relay, key: `local-${SOURCE}`, secret: randomBytes(32).toString('base64url') },
-  }
+  })
   const at = (port: number | undefined) => ({
     region: REGION,
     endpoint: urlOf(port ?? 0),

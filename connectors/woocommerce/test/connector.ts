@@ -11,12 +11,12 @@ import {
   type OrderResult,
   type RequestResult,
 } from 'order-relay-store'
+import { connectionOf } from '../fake/connection.ts'
 import { type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
-import { type Connection, connectionId } from '../lib/connections.ts'
+import { connectionId } from '../lib/connections.ts'
 import { TABLE_SCHEMA } from '../lib/names.ts'
 import { poller } from '../lib/poll.ts'
 import { PATHS, receiver } from '../lib/receiver.ts'
-import { DEFAULTS } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
 import { stateRepository } from '../lib/states.ts'
 import { type SyncDependencies, type SyncEvent, synchronizer } from '../lib/synchronize.ts'
@@ -86,24 +86,10 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     refund: (order, reason) => relayed('refund', order, service.refund(order, reason)),
   }
 
-  const connection: Connection = {
-    settings: {
-      ...DEFAULTS,
-      ...{
-        source: SOURCE,
-        shop: shop.url,
-        currency: 'IRR',
-        decimals: 0,
-        taxRate: 10,
-        pricesIncludeTax: true,
-      },
-    },
-    language: 'en',
-    since: new Date(0).toISOString(),
-    shop: { url: shop.url, key: shop.key, secret: shop.secret },
+  const connection = connectionOf(shop, SOURCE, {
     webhooks: { secret: 'webhook secret', url: 'http://127.0.0.1:1/' },
     relay: { url: sandbox.url, key: 'sandbox-key', secret: 'feed secret' },
-  }
+  })
   const states = stateRepository(parts.dynamodb, TABLE)
   let time = Date.now()
   const dependencies: SyncDependencies = {
