@@ -77,7 +77,7 @@ const ANNOUNCE_AFTER_MS = 500
 
 type Change = Exclude<OrderAction, { to: 'read' }>
 
-/** Reads an order without a result: its create may be on its way, or only the service may know it. */
+/** Reads an order without a result: its create may be queued, or only the service may know it. */
 const readUnknown = async (
   order: OrderKey,
   stored: StoredOrder | undefined,

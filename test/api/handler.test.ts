@@ -36,7 +36,7 @@ beforeEach(() => {
   world.meanwhile = async () => expect('no wait').toBe('expected')
 })
 
-/** Does not wait for the worker, of which there is none. */
+/** Does not wait for the worker, since there is none. */
 const ask: typeof api.ask = (method, path, body, options) =>
   api.ask(method, path, body, { headers: { prefer: 'respond-async' }, ...options })
 
@@ -261,7 +261,7 @@ describe('a read', () => {
   // Infinity to JSON.parse, which has no digits to write again.
   const UNKNOWN_TEXT = '{"error":{"code":"not_found","message":"Not registered","details":[1e400]}}'
   const UNKNOWN = JSON.parse(UNKNOWN_TEXT)
-  /** An order of which no create was announced. */
+  /** An order whose create was not announced. */
   const READ = { source: 'shop', external_id: 'read' }
   const result = { ...RESULT, ...READ }
   const read = ({ external_id } = READ) => ask('GET', `${ORDERS}${external_id}/?source=shop`)

@@ -40,7 +40,7 @@ type ResendOptions = Selection & {
 }
 
 /**
- * Has the worker publish the current state of orders to their store's feed again, each with its next version.
+ * Has the worker publish the current state of orders to their store's feed again, each with a new version.
  *
  * @returns how many of the selected orders were passed to the worker, and the last of them
  * @throws Failure with the progress

@@ -279,7 +279,7 @@ export const t = translator({
   'The index of keys and secrets is written.': 'ایندکس کلیدها ساخته شد.',
   'Resend orders': 'ارسال مجدد سفارش‌ها',
   'Resend the orders of {source}': 'ارسال مجدد سفارش‌های {source}',
-  'The worker publishes the current state of every order changed since then, each with its next version, fifty per second. The accounting service is not called.':
+  'The worker publishes the current state of every order changed since then, each with a new version, fifty per second. The accounting service is not called.':
     'پردازشگر وضعیت فعلی همهٔ سفارش‌هایی را که از آن زمان تغییر کرده‌اند با نسخهٔ بعدی می‌فرستد، پنجاه سفارش در ثانیه. سرویس حسابداری فراخوانی نمی‌شود.',
   'Changed since': 'تغییرکرده از',
   Resend: 'ارسال مجدد',

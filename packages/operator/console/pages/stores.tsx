@@ -133,7 +133,7 @@ const askResend = (source: string) =>
   ask({
     title: t('Resend the orders of {source}', { source }),
     text: t(
-      'The worker publishes the current state of every order changed since then, each with its next version, fifty per second. The accounting service is not called.',
+      'The worker publishes the current state of every order changed since then, each with a new version, fifty per second. The accounting service is not called.',
     ),
     fields: [
       {
