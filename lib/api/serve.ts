@@ -119,7 +119,7 @@ const readThrough = async (
 }
 
 /**
- * The service's present result, and what the relay knows of the order's requests: the webhook of a change may be on its
+ * The service's current result, and what the relay knows of the order's requests: the webhook of a change may be on its
  * way, or lost. The stored result if the service does not answer with one.
  */
 const readPresent = async (

@@ -257,7 +257,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       1002: { createdBy: 'service', accountant: [{ after: MINUTE, does: 'edit' }] },
     },
   },
-  'a store loses its data, and has the present state of its orders published again': {
+  'a store loses its data, and the current state of its orders is published again': {
     orders: {
       1001: REFUNDED,
       1002: { ...REFUNDED, review: true },

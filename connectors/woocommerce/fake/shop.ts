@@ -58,7 +58,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
 
   const { refund, changeStatus, put } = orderChanges({ hpos, now, newId: () => nextId++, touch })
 
-  /** An order as the API shows it: its local times are those of the shop's present zone. */
+  /** An order as the API shows it: its local times are in the shop's current time zone. */
   const shown = (order: FakeOrder) => ({
     ...order,
     date_created: gmt(new Date(Date.parse(`${order.date_created_gmt}Z`) + zone * 60_000)),

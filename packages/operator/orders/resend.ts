@@ -83,7 +83,7 @@ export const resendOrders = async (context: Context, source: string, { order, ..
     data: { source, sent, total, last },
     ok: sent === total,
     text: lines(
-      `${count(sent, 'order')} of "${source}" passed to the worker, which publishes their present state.`,
+      `${count(sent, 'order')} of "${source}" passed to the worker, which publishes their current state.`,
       sent < total && `Interrupted: ${total - sent} remain; continue with ${command}`,
     ),
   }
