@@ -101,7 +101,7 @@ type Parties = Awaited<ReturnType<typeof connected>>
 
 const item = (sku: string) => ({ items: [{ sku, total: '1500000' }] })
 
-/** Waits until the shop shows a status and as many notes of an order; returns the status and the latest note. */
+/** Waits until the shop shows a status and a number of notes of an order; returns the status and the latest note. */
 const shown = async (
   { shop }: Parties,
   id: number,

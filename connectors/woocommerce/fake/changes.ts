@@ -1,7 +1,7 @@
 import { Refusal } from './http.ts'
 import { type FakeOrder, gmt, sumOf } from './orders.ts'
 
-/** Changes of orders, as the API and the pages of the shop make them. */
+/** Changes of orders through the API or the pages of the shop. */
 export const orderChanges = ({
   hpos,
   now,

@@ -32,7 +32,7 @@ type FakeLine = FakeCharge & {
   subtotal_tax: string
 }
 
-/** What a customer or a program orders; amounts are decimals of the shop's currency. */
+/** A new order of a customer or program; amounts are decimals in the shop's currency. */
 export type NewOrder = {
   status?: string
   currency?: string

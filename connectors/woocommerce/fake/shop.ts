@@ -16,7 +16,7 @@ export type FakeShopOptions = {
   port?: number
   key?: string
   secret?: string
-  /** High-performance order storage: every write of an order changes its time and sends a webhook. @default true */
+  /** High-performance order storage: every write to an order updates its modification time and sends a webhook. @default true */
   hpos?: boolean
   currency?: string
   decimals?: number
@@ -87,7 +87,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       .map(shown)
   }
 
-  /** An order that a program creates, with the products of its items. */
+  /** An order created through the API, with the products of its items. */
   const givenOrder = ({ line_items = [], billing, ...others }: Record<string, unknown>): NewOrder => ({
     ...others,
     phone: (billing as { phone?: string } | undefined)?.phone ?? '',
@@ -228,7 +228,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
 
-  /** The checkout: a new order, which sends `updated` as well. */
+  /** The checkout: a new order, which also sends `order.updated`. */
   const create = (given: NewOrder = {}): FakeOrder => {
     const order = newOrder(nextId++, now(), { currency, ...given })
     orders.set(order.id, order)
@@ -237,7 +237,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     return order
   }
 
-  /** The block checkout: a draft, which is announced, until the customer places the order. */
+  /** The block checkout: a draft, which already sends a webhook, until the customer places the order. */
   const checkout = (given: NewOrder = {}) => {
     const order = newOrder(nextId++, now(), { currency, ...given, status: 'checkout-draft' })
     orders.set(order.id, order)
@@ -260,7 +260,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     order: (id: number) => found(String(id)),
     notes: (id: number) => notes.get(id) ?? [],
     requests: () => requests,
-    /** A change in the shop's pages. */
+    /** A change made in the shop's pages. */
     edit: (id: number, change: Partial<FakeOrder>) => put(found(String(id)), change),
     refund: (id: number, amount: string) => refund(found(String(id)), amount),
     /** Changes the database without sending a webhook. */
@@ -269,9 +269,9 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       found(String(id)).status = 'trash'
       webhooks.queue('order.deleted', id)
     },
-    /** Deletes an order that is not in the trash, which sends nothing. */
+    /** Deletes an order that is not in the trash, which sends no webhook. */
     delete: (id: number) => orders.delete(id),
-    /** Deletes the refunds of an order, which sends nothing and leaves its status. */
+    /** Deletes the refunds of an order, which sends no webhook and does not change its status. */
     deleteRefunds: (id: number) => {
       found(String(id)).refunds = []
     },

@@ -11,10 +11,10 @@ type Webhook = {
   failures: number
 }
 
-/** A seventh failure in a row disables a webhook, silently. */
+/** The seventh consecutive failure silently disables a webhook. */
 const MAX_FAILURES = 7
 
-/** How long nothing is sent after the process of the queue was killed, in milliseconds. */
+/** How long nothing is sent after the queue process was killed, in milliseconds. */
 const STALL_MS = 335_000
 
 /**
@@ -58,7 +58,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
     demote: () => {
       isDemoted = true
     },
-    /** Kills the process of the shop's queue, which loses the delivery that it sends, and stalls the others. */
+    /** Kills the shop's queue process: the delivery in progress is lost, and the others are delayed. */
     kill: () => {
       pending.shift()
       stalledUntil = now().getTime() + STALL_MS
@@ -67,7 +67,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
     queue: (topic: string, order: number) => {
       if (!pending.some(each => each.topic === topic && each.order === order)) pending.push({ topic, order })
     },
-    /** Sends what is waiting, as a visit of the shop does. */
+    /** Sends the queued webhooks, like a visit to the shop. */
     visit: async (payloadOf: (topic: string, order: number) => unknown) => {
       if (now().getTime() < stalledUntil) return
       const due = pending
@@ -86,7 +86,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
       const webhook = webhooks.get(id)
       return webhook && shown(webhook)
     },
-    /** Creates a webhook and pings its URL, whose answer is ignored. */
+    /** Creates a webhook and pings its URL; the response is ignored. */
     create: async (given: Pick<Webhook, 'name' | 'topic' | 'delivery_url' | 'secret'>) => {
       const webhook: Webhook = { id: nextId++, status: 'active', failures: 0, ...given }
       webhooks.set(webhook.id, webhook)
@@ -94,7 +94,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
       await post(webhook, `webhook_id=${webhook.id}`, { 'content-type': type })
       return shown(webhook)
     },
-    /** A webhook that becomes active again keeps its failures. */
+    /** A webhook that is activated again keeps its failure count. */
     update: (id: number, change: Partial<Webhook>) => {
       const webhook = webhooks.get(id)
       return webhook && shown(Object.assign(webhook, change))

@@ -10,7 +10,7 @@ type Log = Record<'info' | 'error', (message: string, details: Details) => void>
 const FIRST_DELAY = 15
 const LONGEST_DELAY = 900
 
-/** A shop in maintenance says when it returns. */
+/** A shop in maintenance sends `Retry-After`. */
 const delayAfter = (error: unknown, receives: number): number =>
   Math.min(
     LONGEST_DELAY,

@@ -17,7 +17,7 @@ const differenceOf = (state: OrderState, order: ShopOrder, connection: Connectio
   return isCurrent ? undefined : 'note'
 }
 
-/** An order that changes while pages are read can be missed: the next reading overlaps by this, in milliseconds. */
+/** The overlap of consecutive reads, in milliseconds: an order that changes while pages are read can be missed. */
 export const OVERLAP_MS = 10 * 60_000
 
 /**
@@ -78,7 +78,7 @@ export const missingOrders = async (
   }
 }
 
-/** What a shop announces to the connector. */
+/** The topics of the webhooks. */
 export const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const
 
 /** WooCommerce silently disables a webhook after repeated failures. @returns those that were not active */

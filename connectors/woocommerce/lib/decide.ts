@@ -57,7 +57,7 @@ const difference = (state: OrderState, order: ShopOrder | undefined): Attention 
   return undefined
 }
 
-/** The create, unless the same one was refused, or accepted already. */
+/** The create, unless an identical one was already accepted or refused. */
 const createOf = ({ create }: OrderState, order: ShopOrder, settings: Settings): Decision => {
   const { request: body, problems } = mapOrder(order, settings)
   // Connecting an accounting service that adds tax requires accepting its rounding.

@@ -10,7 +10,7 @@ import { totalOf } from './totals.ts'
 export type Mapped = {
   /** Undefined if the order cannot become an invoice. */
   request?: OrderRequest
-  /** Why it cannot, or only become one with another total. Amounts are in rials. */
+  /** Why it cannot, or why the total differs. Amounts are in rials. */
   problems: readonly Attention[]
   /** The shop's total and that of the invoice, in rials. */
   total: bigint
@@ -19,7 +19,7 @@ export type Mapped = {
   isPhoneOmitted: boolean
 }
 
-/** An amount with or without its tax, as the prices of the accounting service are. */
+/** An amount including or excluding tax, like the accounting service's prices. */
 const chargeOf = (
   { total, total_tax }: { total: string | number; total_tax: string | number },
   { pricesIncludeTax }: Pick<Settings, 'pricesIncludeTax'>,

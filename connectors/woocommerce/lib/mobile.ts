@@ -1,4 +1,4 @@
-/** Persian and Arabic digits have their value in their last four bits. */
+/** The last four bits of a Persian or Arabic digit are its value. */
 const latinDigits = (text: string) => text.replace(/[۰-۹٠-٩]/g, digit => String(digit.charCodeAt(0) & 0b1111))
 
 /**

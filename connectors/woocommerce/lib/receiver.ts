@@ -13,7 +13,7 @@ export const PATHS = { shop: '/shop/', feed: '/feed/' } as const
 
 type Answer = { status: number; error?: string }
 
-/** A trashed order has nothing but its id. */
+/** The webhook of a trashed order contains only its id. */
 const payload = v.looseObject({ id: v.pipe(v.number(), v.integer(), v.minValue(1)) })
 
 const isSigned = (raw: Buffer, signature: string | undefined, secret: string) => {

@@ -43,7 +43,7 @@ export const shopOrder = v.looseObject({
 export type ShopOrder = v.InferOutput<typeof shopOrder>
 export type Line = ShopOrder['line_items'][number]
 
-/** The fields to ask for: whole orders have fifty times as many bytes, and metadata most of the rest. */
+/** The requested fields. Complete orders are fifty times as large, mostly because of metadata. */
 export const ORDER_FIELDS = Object.keys(shopOrder.entries)
 
 /**

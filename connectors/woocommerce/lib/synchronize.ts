@@ -45,7 +45,7 @@ const send = async (relay: ReturnType<SyncDependencies['openRelay']>, order: str
   }
 }
 
-/** Writes what differs: metadata, status, and each note once. Returns the state that remembers it. */
+/** Writes differences to the shop: metadata, status, and each note once. Returns the state with these changes. */
 const tell = async (
   shop: ReturnType<SyncDependencies['openShop']>,
   order: ShopOrder,

@@ -10,7 +10,7 @@ import { createShop } from '../lib/shop.ts'
 
 const DAY = 86_400_000
 
-/** Checks a fake shop, in which `prepare` has made orders, against a new sandbox. */
+/** Checks a fake shop with the orders that `prepare` creates, against a new sandbox. */
 const checked = async (
   prepare: (shop: FakeShop) => unknown,
   {

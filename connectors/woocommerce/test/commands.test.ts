@@ -23,7 +23,7 @@ const PAST = 300
 const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
 
 let shop: FakeShop
-/** The orders from before the connection. */
+/** The orders created before the connection. */
 const ids: number[] = []
 /** How far the shop's clock is behind, in milliseconds. */
 let age = 0

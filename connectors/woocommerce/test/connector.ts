@@ -105,7 +105,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     state: async (order: number) => (await states.get(SOURCE, String(order))).state,
     /** A hint that an order has changed. */
     hint: (order: number) => events.push({ source: SOURCE, order: String(order) }),
-    /** Handles every event, and those that follow; one that fails is handled again. */
+    /** Handles all events and those that they cause; a failed event is handled again. */
     settle: async (changed: Partial<SyncDependencies> = {}) => {
       const synchronize = synchronizer({ ...dependencies, ...changed })
       for (let handled = 0; events.length > 0; handled++) {

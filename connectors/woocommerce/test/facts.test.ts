@@ -6,7 +6,7 @@ import { createShop } from '../lib/shop.ts'
 import type { ShopOrder } from '../lib/shop-order.ts'
 import { type Connector, served, startConnector } from './connector.ts'
 
-/** Facts measured on real shops, which lose or repeat orders of a program that does not know them. */
+/** Behavior measured on real shops that makes naive clients lose or repeat orders. */
 
 const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
 const DAY = 24 * 3_600_000

@@ -23,7 +23,7 @@ let policies = stored
 let template: Template
 let uses: Readonly<Record<(typeof FUNCTIONS)[number], readonly AwsCall[]>>
 
-/** What the code relies on, and the template does not give. */
+/** What the code relies on but the template does not provide. */
 async function* violations({ Resources, Outputs }: Template): AsyncGenerator<string> {
   const stack = resolved({ Resources, Outputs }, NAMES.stack)
   yield* resourcePolicyViolations(stack)

@@ -10,7 +10,7 @@ import { DEFAULTS } from '../lib/settings.ts'
 const SOURCE = 'shop'
 const WEBHOOK = { id: 1000 }
 
-/** A function of the template. @throws if there is none of the name */
+/** A function of the template. @throws if the template has no function of this name */
 export const functionOf = ({ resources }: Resolved, name: string): Resource => {
   const found = resources.find(({ id }) => id === `${name}LambdaFunction`)
   if (found === undefined) throw new Error(`Cannot find the function ${name}: it is not in the template`)
@@ -34,7 +34,7 @@ export const callsOfLambda = (stack: Resolved, name: string): AwsCall[] => {
   ]
 }
 
-/** Runs each function with the environment of the template, as far as an order that fails; records what it calls. */
+/** Runs each function with the environment of the template, including an order that fails, and records its AWS calls. */
 export const recordUses = async (stack: Resolved) => {
   const shop = await startFakeShop()
   const { id } = shop.create()
