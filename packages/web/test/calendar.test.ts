@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { addDays, exactDate, jalaliOf } from '../calendar.ts'
 
-test('reads every day of a century in both calendars', () => {
-  for (let day = '1980-01-01'; day < '2080-01-01'; day = addDays(day, 1)) {
+test('reads every day of forty years in both calendars', () => {
+  for (let day = '1990-01-01'; day < '2030-01-01'; day = addDays(day, 1)) {
     const jalali = jalaliOf(day).join('/')
     expect([day, exactDate(jalali), exactDate(day)]).toEqual([day, day, day])
   }
