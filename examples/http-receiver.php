@@ -1,6 +1,6 @@
 <?php
 
-// Receives the messages of an HTTP feed in plain PHP, with the extension pdo_sqlite:
+// Receives the messages of an HTTP feed in plain PHP with the extension pdo_sqlite:
 //
 //   FEED_SECRET=... DATABASE=store.sqlite php -S 127.0.0.1:8080 examples/http-receiver.php
 //

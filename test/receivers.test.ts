@@ -8,20 +8,18 @@ import { expect, test } from '@jest/globals'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { orderUpdated, signedRequest } from 'order-relay-store/testing'
 import { eachWithFolder } from './support/folder.ts'
-import { endPrograms, PHP_PROBE, startProgram } from './support/program.ts'
+import { endPrograms, startProgram } from './support/program.ts'
 import { ROOT } from './support/project.ts'
 import { until } from './support/until.ts'
 
 const folder = eachWithFolder(endPrograms)
 
+/** Each with the arguments of a command that fails if the program is missing or lacks what the example needs. */
 const RECEIVERS = [
-  ['python3', 'http-receiver.py'],
-  ['php', 'http-receiver.php'],
-  [process.execPath, 'http-receiver.ts'],
+  ['python3', 'http-receiver.py', ['-c', 'import sqlite3']],
+  ['php', 'http-receiver.php', ['-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']],
+  [process.execPath, 'http-receiver.ts', ['--version']],
 ] as const
-
-/** Arguments with which a program succeeds if it can run its receiver. */
-const probeOf = (program: string) => (program === 'php' ? PHP_PROBE : ['--version'])
 
 /** Sends bytes over a connection that stays open, and returns the first line of the response. */
 const exchange = async (port: number, bytes: string) => {
@@ -31,9 +29,9 @@ const exchange = async (port: number, bytes: string) => {
 }
 const posting = (header: string) => `POST / HTTP/1.1\r\nhost: store.test\r\n${header}\r\n\r\n`
 
-test.each(RECEIVERS.filter(([program]) => spawnSync(program, probeOf(program)).status === 0))(
+test.each(RECEIVERS.filter(([program, , needs]) => spawnSync(program, needs).status === 0))(
   '%s %s: limits bodies and serves messages beside connections that send nothing',
-  async (program, name) => {
+  async (program, name, _needs) => {
     const { relay: port } = await freePorts()
     symlinkSync(join(ROOT, 'node_modules'), folder('node_modules'))
     for (const file of [name, 'once.ts', 'once.py']) copyFileSync(join(ROOT, 'examples', file), folder(file))

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from '@jest/globals'
 import { play } from '@order-relay/operator/conformance/conformance.ts'
 import { httpFeed, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
-import { PHP_PROBE } from '../../test/support/program.ts'
 import { type Change, programOf, useExamples } from './examples.ts'
 import { killTests } from './kills.ts'
 
@@ -97,7 +96,7 @@ const CASES: Case[] = [
 
 /** Arguments that make an example's program succeed if it and the modules of the example are installed. */
 const probeOf = (example: string) => {
-  if (example === PHP) return PHP_PROBE
+  if (example === PHP) return ['-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']
   return example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version']
 }
 const examplesOf = [...new Set(CASES.map(([example]) => example))]

@@ -3,9 +3,6 @@ import { once } from 'node:events'
 import { ROOT } from './project.ts'
 import { until } from './until.ts'
 
-/** Arguments with which PHP succeeds if it has the extension that the example needs. */
-export const PHP_PROBE = ['-r', "exit(extension_loaded('pdo_sqlite') ? 0 : 1);"]
-
 type ProgramOptions = {
   /** @default the project's directory */
   cwd?: string

@@ -1,4 +1,4 @@
-import { amountOf } from '../lib/amounts.ts'
+import { amountOf, moneyText } from '../lib/amounts.ts'
 import { type CaseCode, LEVELS, type Level, levelOf } from '../lib/cases.ts'
 import { mapOrder } from '../lib/mapping.ts'
 import { DEFAULTS, FACTORS, type Method, methodOf, type Settings } from '../lib/settings.ts'
@@ -158,7 +158,7 @@ export const checkShop = async (
     if (!base.statuses.includes(order.status)) return
     if (order.payment_method !== '')
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
-    const amount = `${order.total} ${order.currency}`
+    const amount = moneyText(amountOf(order.total), order.currency)
     if (!(order.currency in FACTORS)) {
       // Reported once for the whole shop.
       if (order.currency !== base.currency) add('currency', `${name}: ${order.currency}`)

@@ -119,10 +119,12 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
 }
 
 /** Latin text, such as an address or the name of a product, without the parentheses around it. */
-const LATIN = /(?:\d+ )?[A-Za-z-][!-'*-~]*(?: [!-'*-~]+)*/g
+const LATIN = /(?:[\d,.]+ )?[A-Za-z-][!-'*-~]*(?: [!-'*-~]+)*/g
 
 const STYLE = `
   body { font: 16px/1.6 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
+  h1 { overflow-wrap: anywhere }
+  div { overflow-x: auto }
   table { border-collapse: collapse; width: 100% }
   th, td { padding: .3rem .6rem; border-bottom: 1px solid #8886; text-align: start; vertical-align: top }
   td { font-variant-numeric: tabular-nums }
@@ -143,8 +145,8 @@ export const pageOf = (report: CheckReport, language: Language): string => {
       ...(table === undefined
         ? []
         : [
-            `<table><thead>${row('th', table.headings)}</thead>`,
-            `<tbody>${table.rows.map(cells => row('td', cells)).join('\n')}</tbody></table>`,
+            `<div><table><thead>${row('th', table.headings)}</thead>`,
+            `<tbody>${table.rows.map(cells => row('td', cells)).join('\n')}</tbody></table></div>`,
           ]),
       ...paragraphs.map(text => `<p>${html(text)}</p>`),
       ...(listing === undefined ? [] : [`<pre>${escaped(listing)}</pre>`]),

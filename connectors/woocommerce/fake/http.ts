@@ -62,3 +62,14 @@ export const withFields = (result: unknown, fields: string | null): unknown => {
     Object.fromEntries(Object.entries(item as object).filter(([name]) => names.has(name)))
   return Array.isArray(result) ? result.map(only) : only(result)
 }
+
+const AMOUNTS = new Set(['total', 'total_tax', 'subtotal', 'subtotal_tax'])
+
+/** The result with as many decimals in each amount as the parameter `dp` says. */
+export const withDecimals = (result: unknown, dp: string | null): unknown => {
+  if (dp === null) return result
+  const text = JSON.stringify(result, (name, value) =>
+    AMOUNTS.has(name) && /\d/.test(value) ? Number(value).toFixed(Number(dp)) : value,
+  )
+  return JSON.parse(text)
+}

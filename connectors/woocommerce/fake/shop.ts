@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { foreignHeader } from '@order-relay/web/foreign.ts'
 import { orderChanges } from './changes.ts'
-import { authenticator, paged, Refusal, withFields } from './http.ts'
+import { authenticator, paged, Refusal, withDecimals, withFields } from './http.ts'
 import { type FakeOrder, gmt, type NewOrder, newOrder, sumOf } from './orders.ts'
 import { shopPage } from './page.ts'
 import { fakeWebhooks } from './webhooks.ts'
@@ -197,7 +197,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       if (result === undefined) throw new Refusal(404, 'woocommerce_rest_invalid_id')
       return {
         status: method === 'POST' ? 201 : 200,
-        json: withFields(result, url.searchParams.get('_fields')),
+        json: withDecimals(withFields(result, url.searchParams.get('_fields')), url.searchParams.get('dp')),
       }
     }
     throw new Refusal(404, 'rest_no_route')

@@ -23,6 +23,10 @@ export const amountOf = (value: string | number): Amount => {
   return sign === '' ? magnitude : -magnitude
 }
 
+/** An amount with its currency, such as `5,000 IRT`. */
+export const moneyText = (amount: Amount, currency: string): string =>
+  `${(Number(amount) / 1e6).toLocaleString('en', { maximumFractionDigits: 6 })} ${currency}`
+
 /** The whole rials of an amount, rounded half up. @param factor rials per unit of the shop's currency */
 export const rialsOf = (amount: Amount, factor: number): bigint => halfUp(amount * BigInt(factor), MILLION)
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { OrderRequest, Payment } from 'order-relay-store'
-import { type Amount, amountOf, sum } from './amounts.ts'
+import { amountOf, moneyText, sum } from './amounts.ts'
 import type { Connection } from './connections.ts'
 import { mapOrder, paymentOf } from './mapping.ts'
 import type { Settings } from './settings.ts'
@@ -35,9 +35,6 @@ const refunded = ({ refunds }: ShopOrder) => -sum(refunds.map(({ total }) => amo
 const isRefunded = (order: ShopOrder) =>
   order.status === 'refunded' || (refunded(order) > 0n && refunded(order) >= amountOf(order.total))
 
-const moneyOf = (amount: Amount, { currency }: ShopOrder) =>
-  `${(Number(amount) / 1e6).toLocaleString('en', { maximumFractionDigits: 6 })} ${currency}`
-
 const refusalOf = ({ create, payment, refund }: OrderState): Attention | undefined => {
   if (create?.outcome === 'refused') return { code: 'create_refused', detail: create.reason }
   if (payment?.outcome === 'refused') return { code: 'payment_refused', detail: payment.reason }
@@ -52,7 +49,8 @@ const difference = (state: OrderState, order: ShopOrder | undefined): Attention 
   if (order === undefined) return { code: 'cancelled', detail: 'deleted' }
   if (['cancelled', 'failed', 'trash'].includes(order.status))
     return { code: 'cancelled', detail: order.status }
-  if (refunded(order) > 0n) return { code: 'partial_refund', detail: moneyOf(refunded(order), order) }
+  if (refunded(order) > 0n)
+    return { code: 'partial_refund', detail: moneyText(refunded(order), order.currency) }
   if (contentOf(order) !== state.create?.content) return { code: 'edited', detail: contentOf(order) }
   return undefined
 }

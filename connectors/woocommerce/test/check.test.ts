@@ -59,7 +59,7 @@ describe('a check of a shop', () => {
     expect(report.findings).toEqual([])
     expect(report.equal).toHaveLength(101)
     expect(report.equal[0]).toEqual({
-      ...{ order: '1000', amount: '110000 IRR', total: '110000', invoiceTotal: '110000', causes: [] },
+      ...{ order: '1000', amount: '110,000 IRR', total: '110000', invoiceTotal: '110000', causes: [] },
     })
     expect(report.total).toBe(String(101 * 110_000))
     expect(report.invoiceTotal).toBe(report.total)
@@ -145,7 +145,8 @@ describe('a check of a shop', () => {
       },
     )
     const equal = sectionsOf(report, 'en').find(({ heading }) => heading.startsWith('Invoices'))
-    expect(equal?.table?.rows).toEqual([['1000', '16,500 (1650 IRT)', '16,500']])
+    expect(equal?.table?.rows).toEqual([['1000', '16,500 (1,650 IRT)', '16,500']])
+    expect(pageOf(report, 'fa')).toContain('(<bdi>1,650 IRT</bdi>)')
   })
 
   test('gives a different tax rate as the cause of a different total', async () => {

@@ -181,15 +181,16 @@ const removeWebhooks = async (shop: Shop, url: string, kept: readonly number[] =
 export const disconnect = async (context: Context, source: string): Promise<Report> => {
   const connector = connectorOf(context)
   const connection = await connector.connection(source)
-  const { relay } = connection
+  const { relay, webhooks } = connection
   const left: string[] = []
   const attempt = (what: string, work: Promise<unknown>) =>
     work.catch(error => {
       left.push(`${what}: ${messageOf(error)}`)
     })
-  await attempt("the shop's webhooks", removeWebhooks(connector.shopOf(connection), connection.webhooks.url))
+  await attempt("the shop's webhooks", removeWebhooks(connector.shopOf(connection), webhooks.url))
   const client = createClient({ baseUrl: relay.url, key: relay.key, source })
-  const url = `${await connector.endpoint()}${PATHS.feed}${connectionId(source)}`
+  // The connector may have another address by now.
+  const url = webhooks.url.replace(PATHS.shop + connectionId(source), PATHS.feed + connectionId(source))
   await attempt('the feed', client.removeWebhook(url))
   await attempt(`the key "${keyName}"`, revokeKey(context, source, keyName))
   await connector.remove(source)
