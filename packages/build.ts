@@ -1,5 +1,5 @@
 // Writes the dist/ of a published package, from which it is packed: node packages/build.ts <folder of the package>
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /** In this repository a package exports its sources. */
@@ -50,5 +50,5 @@ writeFileSync(
   join(dist, 'package.json'),
   `${JSON.stringify(publishedManifest(read(folder)), undefined, 2)}\n`,
 )
-cpSync(join(folder, 'README.md'), join(dist, 'README.md'))
+for (const page of globSync('*.md', { cwd: folder })) cpSync(join(folder, page), join(dist, page))
 cpSync(join(import.meta.dirname, '../LICENSE'), join(dist, 'LICENSE'))

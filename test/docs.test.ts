@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
-const PAGES = globSync('{*,packages/store/*,packages/sandbox/*,docs/**/*}.md')
+const PAGES = globSync('{*,{packages,connectors}/*/*,docs/**/*}.md')
 
 const anchorOf = (heading: string) =>
   heading
@@ -27,8 +27,12 @@ test.each(PAGES)('every link in %s resolves', page => {
   expect(broken).toEqual([])
 })
 
+/** Paths in a page are relative to the project or to the folder of the page. */
 test.each(PAGES.filter(page => page !== 'CHANGELOG.md'))('every path in %s exists', page => {
   const paths = [...textOf(page).matchAll(/`([\w-]+\/[\w./-]*)`/g)].map(([, path = '']) => path)
-  const missing = paths.filter(path => existsSync(path.split('/')[0] ?? '') && !existsSync(path))
+  const missing = paths.filter(path => {
+    const folders = ['.', dirname(page)].filter(folder => existsSync(join(folder, path.split('/')[0] ?? '')))
+    return folders.length > 0 && !folders.some(folder => existsSync(join(folder, path)))
+  })
   expect(missing).toEqual([])
 })

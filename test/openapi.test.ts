@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close())
 
 // Longer with `npm run proof -- openapi`; the relay is in test/relay.stack.ts.
-test('the sandbox answers as its OpenAPI document says', async () => {
+test('the responses of the sandbox match its OpenAPI document', async () => {
   const { mismatches } = await testSandbox(sandbox.url, RUNS)
   expect({ ...RUNS, mismatches }).toEqual({ ...RUNS, mismatches: [] })
 })

@@ -39,13 +39,13 @@ test('the example of a pipeline pins every action by its commit', () => {
   expect(actions.filter(action => !/@[0-9a-f]{40}$/.test(action))).toEqual([])
 })
 
-test('the role of the smoke test only reads, and has no right that operators lack', () => {
+test('the role of the smoke test is read-only, and has no permission that operators lack', () => {
   const [smoke, operator] = [policyOf('smoke'), policyOf('operator')]
   expect(smoke.filter(each => !operator.includes(each))).toEqual([])
   expect(smoke.filter(each => !/^\w+:(Get|List|Describe)/.test(each))).toEqual([])
 })
 
-test('the role of the smoke test may do everything that relay doctor does', () => {
+test('the role of the smoke test allows everything that relay doctor does', () => {
   const [, listed = ''] =
     /^\| Setup \| `doctor` \| (.*) \|$/m.exec(readFileSync('docs/deploy.md', 'utf8')) ?? []
   const statements = ['Stack', ...[...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name)]

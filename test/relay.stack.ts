@@ -8,9 +8,10 @@ import { storeTests } from 'order-relay-store/test/stack.ts'
 import { accountantTests } from './e2e/accountant.ts'
 import { openApiTests } from './e2e/openapi.ts'
 import { registrationTests } from './e2e/registration.ts'
-import { persianTests, projectWithPersianStore, relayTests } from './e2e/relay.ts'
+import { persianTests, relayTests } from './e2e/relay.ts'
 import { policyTests } from './support/calls.ts'
 import { useFolder } from './support/folder.ts'
+import { projectWithPersianStore } from './support/project.ts'
 import { useLocalStack } from './support/relay.ts'
 
 /** All tests that need a complete stack share one. */

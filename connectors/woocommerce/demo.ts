@@ -9,11 +9,11 @@ import { queueUrl, REGION, urlOf } from '@order-relay/local/settings.ts'
 import type { Stack } from '@order-relay/local/stack.ts'
 import { sign } from 'order-relay-store'
 import { consumeFeed } from 'order-relay-store/sqs'
+import { connectionOf } from './fake/connection.ts'
 import { startFakeShop } from './fake/shop.ts'
-import { type Connection, connectionId } from './lib/connections.ts'
+import { connectionId } from './lib/connections.ts'
 import { namesOf } from './lib/names.ts'
 import { PATHS } from './lib/receiver.ts'
-import { DEFAULTS } from './lib/settings.ts'
 import { META_KEY } from './lib/shop.ts'
 import { startConnector } from './local.ts'
 
@@ -23,31 +23,17 @@ const TIMEOUT_MS = 20_000
 const portOf = (url: string) => Number(new URL(url).port)
 
 /**
- * A fake shop that somebody visits every second, connected to the stack. The feed of `demo-shop` is a queue; its messages
- * are signed and posted to the connector, as the relay does for a store with `feed: http`.
+ * A fake shop, visited every second and connected to the stack. The feed of `demo-shop` is a queue, so the demo signs its
+ * messages and posts them to the connector, as the relay does for a store with `feed: http`.
  */
 const connected = async ({ urls }: Stack, dataDir: string) => {
   const shop = await startFakeShop()
   const ports = Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, portOf(url)]))
   const id = connectionId(SOURCE)
-  const connection: Connection = {
-    settings: {
-      ...DEFAULTS,
-      ...{
-        source: SOURCE,
-        shop: shop.url,
-        currency: 'IRR',
-        decimals: 0,
-        taxRate: 10,
-        pricesIncludeTax: true,
-      },
-    },
-    language: 'en',
-    since: new Date(0).toISOString(),
-    shop: { url: shop.url, key: shop.key, secret: shop.secret },
+  const connection = connectionOf(shop, SOURCE, {
     webhooks: { secret: randomBytes(32).toString('base64url'), url: '' },
     relay: { url: urls.relay, key: `local-${SOURCE}`, secret: randomBytes(32).toString('base64url') },
-  }
+  })
   const at = (port: number | undefined) => ({
     region: REGION,
     endpoint: urlOf(port ?? 0),
@@ -115,7 +101,7 @@ type Parties = Awaited<ReturnType<typeof connected>>
 
 const item = (sku: string) => ({ items: [{ sku, total: '1500000' }] })
 
-/** Waits until the shop shows a status and as many notes of an order; returns the status and the latest note. */
+/** Waits until the shop shows a status and a number of notes of an order; returns the status and the latest note. */
 const shown = async (
   { shop }: Parties,
   id: number,
@@ -191,7 +177,7 @@ const steps: readonly Step<Parties>[] = [
   ],
 ]
 
-// The steps say what happens; the functions' log says it again.
+// The steps already print what the functions log.
 process.env.POWERTOOLS_LOG_LEVEL = 'WARN'
 
 await runDemo<Parties>({

@@ -79,7 +79,7 @@ export const relayView = (
 
 /**
  * What a store reads of an order that the relay knows (spec: GET orders): the service's last result, or that its
- * create is on its way; undefined when only the service can tell.
+ * create is queued; undefined when only the service can tell.
  */
 export const orderView = (stored: StoredOrder, announced?: Announced): HttpResponse | undefined => {
   const { source, external_id, result, open } = stored.order

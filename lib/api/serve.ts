@@ -77,7 +77,7 @@ const ANNOUNCE_AFTER_MS = 500
 
 type Change = Exclude<OrderAction, { to: 'read' }>
 
-/** Reads an order without a result: its create may be on its way, or only the service may know it. */
+/** Reads an order without a result: its create may be queued, or only the service may know it. */
 const readUnknown = async (
   order: OrderKey,
   stored: StoredOrder | undefined,
@@ -119,7 +119,7 @@ const readThrough = async (
 }
 
 /**
- * The service's present result, and what the relay knows of the order's requests: the webhook of a change may be on its
+ * The service's current result, and what the relay knows of the order's requests: the webhook of a change may be on its
  * way, or lost. The stored result if the service does not answer with one.
  */
 const readPresent = async (

@@ -135,7 +135,7 @@ export type Order = OrderKey & {
   ended: readonly EndedRequests[]
 }
 
-/** An order of which nothing is known yet. */
+/** A new order, about which nothing is known. */
 export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   ...{ source, external_id, version: 0, result: undefined, doubt: false, movedBack: false },
   open: {},

@@ -16,7 +16,7 @@ export const newFeedSecret = (): string => `whsec_${randomBytes(32).toString('ba
 
 /** The registrations table: one item per store that has registered a URL (spec: PUT and DELETE webhook). */
 export const registrationRepository = (dynamodb: DynamoDB, table: string) => ({
-  /** The present registration of a store: replaced and removed ones are no longer used. */
+  /** The current registration of a store: replaced and removed ones are no longer used. */
   async get(source: string): Promise<Registration | undefined> {
     const { Item: { url, secret, registered_at } = {} } = await dynamodb.send(
       new GetItemCommand({ TableName: table, Key: { source: { S: source } }, ConsistentRead: true }),

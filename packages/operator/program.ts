@@ -8,7 +8,7 @@ import { consoleCommand } from './console/command.ts'
 import { type Cli, createCli } from './core/command.ts'
 import { EXIT, type ExitCode, Failure, messageOf } from './core/errors.ts'
 import { visibleLines } from './core/output.ts'
-import { coloured, type Terminal } from './core/terminal.ts'
+import { colored, type Terminal } from './core/terminal.ts'
 import { deliveriesCommands } from './deliveries.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { explainSignatureCommand } from './explain-signature.ts'
@@ -107,7 +107,7 @@ export const runRelay = async (args: readonly string[], terminal: Terminal): Pro
         : messageOf(error)
       const { stderr } = terminal
       const shown = isJson ? JSON.stringify({ error: { message } }) : message
-      stderr.write(`${coloured(terminal, stderr, 'red', visibleLines(shown))}\n`)
+      stderr.write(`${colored(terminal, stderr, 'red', visibleLines(shown))}\n`)
       if (args.includes('--verbose')) stderr.write(`${visibleLines(inspect(error))}\n`)
     }
     if (isUsage) return EXIT.usage

@@ -7,7 +7,7 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { LATE_MS, type LogLine, logOf, newestOf, type Range } from './core/log.ts'
 import { ORDER, SOURCE, since } from './core/options.ts'
-import { type Colour, coloured } from './core/terminal.ts'
+import { type Color, colored } from './core/terminal.ts'
 
 type Filter = {
   source?: string | undefined
@@ -108,7 +108,7 @@ const withStack = v.looseObject({ stack: v.union([v.string(), v.array(v.string()
 const lineJson = ({ at, from, level, message, fields }: LogLine) =>
   JSON.stringify({ ...(from !== undefined && { function: from }), level, message, timestamp: at, ...fields })
 
-const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red', FATAL: 'red' }
+const COLORS: Readonly<Record<string, Color>> = { WARN: 'yellow', ERROR: 'red', FATAL: 'red' }
 
 /** The maximum number and age of the lines shown without --since. */
 const RECENT = 10
@@ -136,7 +136,7 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
       : linesOf(context, { since: begin, follow, onCurrent }, filter)
   for await (const line of found) {
     lines++
-    stdout.write(`${coloured(terminal, stdout, COLOURS[line.level], visible(format(line)))}\n`)
+    stdout.write(`${colored(terminal, stdout, COLORS[line.level], visible(format(line)))}\n`)
     if (verbose && !json) stdout.write(await stackText(line))
   }
   if (lines === 0) stderr.write('No matching lines.\n')

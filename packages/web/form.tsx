@@ -192,7 +192,7 @@ const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
   currentTarget.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
-/** A labelled control with its help text and error. */
+/** A labeled control with its help text and error. */
 export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
   const { draft, problem } = useContext(FormContext)
   const { suffix, readOnly = false, autofocus = false, suggestions } = rest

@@ -123,7 +123,7 @@ export const listen = async (path: string) => {
  * Reads resources while a component is shown. When a path changes, as with a filter, the former data of each resource stay
  * until the new are there.
  *
- * @returns the data, undefined until all are read; whether they belong to the present paths; the first error
+ * @returns the data, undefined until all are read; whether they belong to the current paths; the first error
  */
 export const useResources = <S extends Resources>(resources: S) => {
   const last = useRef<Record<string, unknown>>({})

@@ -43,7 +43,7 @@ type ShellProps = {
   children?: ComponentChildren
 }
 
-/** Moves focus to the heading when the focused element is taken away, instead of nowhere. */
+/** Moves focus to the heading if the focused element is removed; otherwise, focus would be lost. */
 const useFocusGuard = () =>
   useEffect(() => {
     let focused: EventTarget | null = null

@@ -53,7 +53,8 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
 
   const timesReady = async () => (await output()).split('\nready').length - 1
   const noteEnd = async () => {
-    if (ends() > 0) journal.violations.push(`npm start ended by itself: ${(await output()).slice(-2000)}`)
+    if (ends() > 0)
+      journal.violations.push(`npm start ended without being killed: ${(await output()).slice(-2000)}`)
   }
   /** Starts it; resolves when it is ready, or has been killed. */
   const startAndWait = async () => {

@@ -14,7 +14,7 @@ Writes reports/chaos-<seed>.json.
 
 Exit code: 0 everything agrees, 1 something is violated, 2 this machine is too slow to tell, or usage error.`,
 )
-  .option('--kills <n>', 'play them through "npm start" instead, which is killed so many times', upTo(100), 0)
+  .option('--kills <n>', 'run them through "npm start", which is killed this many times', upTo(100), 0)
   .option('--flood', 'send webhooks alone, without faults, and check what each costs', false)
   .option('--orders <n>', 'number of orders (default: 1000; with --kills 400)', upTo(99_999))
   .option(

@@ -111,7 +111,7 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
       if (fault?.kind === 'swallow') journal.swallowed.add(deliveryIn(passing.body))
       return await (fault === undefined ? forward() : inject(fault, forward))
     } catch (error) {
-      journal.note(`${link}: ${url} failed by itself: ${error}`)
+      journal.note(`${link}: ${url} failed without an injected fault: ${error}`)
       return undefined
     }
   })

@@ -95,7 +95,10 @@ const CASES: Case[] = [
 ]
 
 /** Arguments that make an example's program succeed if it and the modules of the example are installed. */
-const probeOf = (example: string) => (example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version'])
+const probeOf = (example: string) => {
+  if (example === PHP) return ['-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']
+  return example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version']
+}
 const examplesOf = [...new Set(CASES.map(([example]) => example))]
 const missing = examplesOf.filter(each => spawnSync(programOf(each), probeOf(each)).status !== 0)
 for (const example of missing)

@@ -77,10 +77,10 @@ const expectOnce = async (sqs: SQS, { store, queueUrl, database }: Example) => {
 }
 
 export const killTests = ({ parts, copyOf }: Examples) => {
-  test.concurrent('a queue consumer handles each version once and in order, although it is killed at any point', async () =>
+  test.concurrent('a queue consumer handles each version once and in order, even if it is killed at any point', async () =>
     expectOnce(parts().sqs, await copyOf('examples/sqs-consumer.ts', deadly('examples/sqs-consumer.ts'))))
 
-  test.concurrent('an HTTP receiver handles each version once and in order, although it is killed at any point', async () => {
+  test.concurrent('an HTTP receiver handles each version once and in order, even if it is killed at any point', async () => {
     const { dynamodb, sqs, ssm, queueUrl } = parts()
     const example = await copyOf('examples/http-receiver.ts', deadly('examples/http-receiver.ts'))
     const secretsPath = '/order-relay/test'

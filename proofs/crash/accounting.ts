@@ -1,5 +1,6 @@
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
+import { REFUSAL } from '../../test/support/personal.ts'
 import type { Lifecycle } from '../../test/support/scenarios.ts'
 import {
   ACTS,
@@ -12,7 +13,6 @@ import {
   serviceOrder,
 } from '../../test/support/service-order.ts'
 import type { Clock } from './clock.ts'
-import { REFUSAL } from './personal.ts'
 
 export const ACCOUNTING_KEY = 'accounting-key-of-the-relay'
 

@@ -11,7 +11,7 @@ import type { DynamoDB, Sqs, Ssm } from '../../lib/platform/clients.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
 import { quarantineEntry } from '../../lib/platform/quarantine.ts'
 import type { Tables } from './dynamodb.ts'
-import { type Instance, type MakeCall, NotModelled } from './faults.ts'
+import { type Instance, type MakeCall, NotModeled } from './faults.ts'
 import { type FunctionName, placeOf } from './places.ts'
 import type { Queue } from './queue.ts'
 
@@ -48,7 +48,7 @@ const run = (cloud: Cloud, command: object): object => {
   const { quarantine, parameters, tables } = cloud
   const queueOf = (url: string | undefined) => {
     const queue = cloud.fifoQueue(nameOf(url))
-    if (queue === undefined) throw new NotModelled(`SQS has no queue ${url}`)
+    if (queue === undefined) throw new NotModeled(`SQS has no queue ${url}`)
     return queue
   }
   if (command instanceof SendMessageCommand) {

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { FAILING_INDEX, TABLES, UNSETTLED_INDEX } from '../../lib/platform/names.ts'
 import type { Clock } from './clock.ts'
-import { NotModelled } from './faults.ts'
+import { NotModeled } from './faults.ts'
 
 export type Item = Record<string, AttributeValue>
 
@@ -46,7 +46,7 @@ const holds = (condition: string, item: Item, values: Item, names: Names = {}): 
     const [compare, value] = [COMPARISONS[operator], plain(values[parameter])]
     // An unknown condition must not count as met.
     if (compare === undefined || value === undefined)
-      throw new NotModelled(`DynamoDB has no condition "${condition}"`)
+      throw new NotModeled(`DynamoDB has no condition "${condition}"`)
     const stored = plain(attribute(name))
     return stored !== undefined && compare(stored, value)
   }
@@ -74,11 +74,11 @@ const addValues = (expression: string, values: Item, item: Item): Item => {
 const assertStorable = (item: Item, keys: readonly string[]) => {
   for (const [name, { S }] of Object.entries(item))
     if (S?.isWellFormed() === false)
-      throw new NotModelled(`DynamoDB cannot store half a surrogate pair in ${name}`)
+      throw new NotModeled(`DynamoDB cannot store half a surrogate pair in ${name}`)
   for (const name of keys) {
     const bytes = Buffer.byteLength(item[name]?.S ?? '')
     if (bytes === 0 || bytes > 1024)
-      throw new NotModelled(`DynamoDB cannot store a key ${name} of ${bytes} bytes`)
+      throw new NotModeled(`DynamoDB cannot store a key ${name} of ${bytes} bytes`)
   }
 }
 
@@ -109,7 +109,7 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
 
   const place = (name = '', key: Item = {}) => {
     const [items, keys] = [tables.get(name), KEYS[name]]
-    if (items === undefined || keys === undefined) throw new NotModelled(`DynamoDB has no table "${name}"`)
+    if (items === undefined || keys === undefined) throw new NotModeled(`DynamoDB has no table "${name}"`)
     return { items, keys, key: JSON.stringify(keys.map(attribute => key[attribute]?.S)) }
   }
 
@@ -186,14 +186,14 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
         const { IndexName = '', KeyConditionExpression = '', Limit } = command.input
         const { ExpressionAttributeValues: values = {} } = command.input
         const [index, { range = '' } = {}] = [indexes.get(IndexName), INDEXES[IndexName]]
-        if (index === undefined) throw new NotModelled(`DynamoDB has no index "${IndexName}"`)
+        if (index === undefined) throw new NotModeled(`DynamoDB has no index "${IndexName}"`)
         const rangeOf = (item: Item) => plain(item[range]) ?? ''
         const found = [...index.values()]
           .filter(item => holds(KeyConditionExpression, item, values))
           .sort((a, b) => (rangeOf(a) < rangeOf(b) ? -1 : 1))
         return { Items: found.slice(0, Limit).map(item => ({ ...item })) }
       }
-      throw new NotModelled(`DynamoDB has no ${command.constructor.name}`)
+      throw new NotModeled(`DynamoDB has no ${command.constructor.name}`)
     },
   }
 }

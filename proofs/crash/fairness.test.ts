@@ -8,7 +8,7 @@ import { every } from './scenario.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario } from './world.ts'
 
-/** The 99th percentile of the latency of store "web", in seconds, with the real functions and modelled services. */
+/** The 99th percentile of the latency of store "web", in seconds, with the real functions and modeled services. */
 const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
   /** The time of the first call for each payment. */
   const called = new Map<string, number>()

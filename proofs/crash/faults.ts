@@ -63,7 +63,7 @@ export type MakeCall = <Result>(
 ) => Promise<Result>
 
 /** The code used something that the models lack: a gap in the harness, not a bug in the code. */
-export class NotModelled extends Error {}
+export class NotModeled extends Error {}
 
 export type Circumstances = {
   /** The fault of the n-th call of the run, from 0. */
@@ -86,7 +86,7 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
     try {
       return effect()
     } catch (error) {
-      if (error instanceof NotModelled) gaps.push(error.message)
+      if (error instanceof NotModeled) gaps.push(error.message)
       throw error
     }
   }

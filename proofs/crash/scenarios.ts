@@ -3,8 +3,8 @@ import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import { untilText } from '../../lib/platform/parameters.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { NAME, REASON } from '../../test/support/personal.ts'
 import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../../test/support/scenarios.ts'
-import { NAME, REASON } from './personal.ts'
 import { APP, APP_URL, SHOP, WEB } from './places.ts'
 import { every } from './scenario.ts'
 import { AFTER_ROTATION, type Scenario, STRANGERS, type World } from './world.ts'
@@ -257,7 +257,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       1002: { createdBy: 'service', accountant: [{ after: MINUTE, does: 'edit' }] },
     },
   },
-  'a store loses its data, and has the present state of its orders published again': {
+  'a store loses its data, and the current state of its orders is published again': {
     orders: {
       1001: REFUNDED,
       1002: { ...REFUNDED, review: true },

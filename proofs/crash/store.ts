@@ -4,11 +4,11 @@ import { ORDERS_PATH, type OrderKey, REGISTRATION_PATH } from '../../lib/protoco
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { httpEvent } from '../../test/support/lambda.ts'
 import { type ReceivedMessage, readFeedMessage } from '../../test/support/oracle.ts'
+import { CUSTOMER, NAME, REASON } from '../../test/support/personal.ts'
 import { DAY } from '../../test/support/scenarios.ts'
 import { isAuthentic } from '../../test/support/signature.ts'
 import type { Clock } from './clock.ts'
 import type { Lambda } from './functions.ts'
-import { CUSTOMER, NAME, REASON } from './personal.ts'
 import { type Pattern, type Stranger, sendIn } from './sender.ts'
 
 /** A store's key, and the secret of its HTTP feed. */

@@ -44,7 +44,7 @@ test('the commands say that a store is exact and show what it receives', async (
 })
 
 ;(hasPython ? test : test.skip)(
-  'a store written from the interface document has the same record behind the relay as at the service',
+  'a store written from the interface document records the same with the relay as with the service',
   async () => {
     const { relay, sandbox } = local.stack().urls
     const atService = await run('direct', sandbox, 'sandbox-key')

@@ -1,11 +1,10 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { startSandbox } from 'order-relay-sandbox/src/start.ts'
-import { SELF } from '../../test/e2e/registration.ts'
-import { projectWithPersianStore } from '../../test/e2e/relay.ts'
-import { relayApi, storeOf } from '../../test/e2e/steps.ts'
 import { useFolder } from '../../test/support/folder.ts'
 import { testRelay, testSandbox } from '../../test/support/openapi/servers.ts'
+import { projectWithPersianStore, SELF } from '../../test/support/project.ts'
 import { local, useLocalStack } from '../../test/support/relay.ts'
+import { relayApi, storeOf } from '../../test/support/steps.ts'
 
 /** `npm run proof -- openapi` sets these. */
 const { OPENAPI_RUNS = '3000', OPENAPI_SEED = `${Date.now() % 1_000_000}` } = process.env
@@ -27,7 +26,7 @@ afterAll(() => sandbox.close())
 useLocalStack({ project: () => projectWithPersianStore(folder('project')) })
 
 test(
-  'the sandbox answers as its document says',
+  'the responses of the sandbox match its document',
   async () => {
     const { mismatches, unsuccessful } = await testSandbox(sandbox.url, { runs, seed })
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
@@ -40,7 +39,7 @@ test(
 )
 
 test(
-  'the relay answers as its document says',
+  'the responses of the relay match its document',
   async () => {
     // Otherwise a seed decides whether the reads of such orders find any.
     for (const id of ['x/payment', 'x/refund'])

@@ -36,7 +36,7 @@ beforeEach(() => {
   world.meanwhile = async () => expect('no wait').toBe('expected')
 })
 
-/** Does not wait for the worker, of which there is none. */
+/** Does not wait for the worker, since there is none. */
 const ask: typeof api.ask = (method, path, body, options) =>
   api.ask(method, path, body, { headers: { prefer: 'respond-async' }, ...options })
 
@@ -197,7 +197,7 @@ describe('nothing is queued', () => {
     expect(recorded.metrics).toEqual([{ name: 'Requests', dimensions: { status: `${status}` }, value: 1 }])
   })
 
-  test('for a request without a source, and the answer says what to do', async () => {
+  test('for a request without a source, and the answer contains the remedy', async () => {
     const message =
       'The request names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request'
     const error = { code: 'foreign_source', field: 'source', message }
@@ -227,7 +227,7 @@ test.each<[string, string, string, Body]>([
   ['GetItem', 'POST', '', order({ external_id: '1003', items: [] })],
   ['GetItem', 'GET', '1003/?source=shop', ''],
   ['GetParameter', 'GET', '1003/?source=shop', ''],
-])('while AWS fails at %s, a %s is to be tried again', async (command, method, path, body) => {
+])('while %s fails, a %s is answered with a request to retry', async (command, method, path, body) => {
   stack.faults.set(command, 'before')
   const answer = { status: 503, headers: { 'retry-after': '5' }, body: { error: { code: 'unavailable' } } }
   expect(await ask(method, ORDERS + path, body)).toMatchObject(answer)
@@ -240,7 +240,7 @@ test.each<[string, string, string, Body]>([
   ])
 })
 
-test('the keys are read again after a minute, and half a minute after that has failed', async () => {
+test('reads the keys again after a minute, and half a minute after a failed read', async () => {
   const reads: number[] = []
   for (const milliseconds of [59_999, 1, 29_900, 100]) {
     world.now += milliseconds
@@ -269,7 +269,7 @@ describe('a read', () => {
   // Infinity to JSON.parse, which has no digits to write again.
   const UNKNOWN_TEXT = '{"error":{"code":"not_found","message":"Not registered","details":[1e400]}}'
   const UNKNOWN = JSON.parse(UNKNOWN_TEXT)
-  /** An order of which no create was announced. */
+  /** An order whose create was not announced. */
   const READ = { source: 'shop', external_id: 'read' }
   const result = { ...RESULT, ...READ }
   const read = ({ external_id } = READ) => ask('GET', `${ORDERS}${external_id}/?source=shop`)
@@ -278,12 +278,12 @@ describe('a read', () => {
   const refused = { stage: 'refused', refused: { since: 1, reason: REASON } }
   test.each<[string, Partial<Order>, number, object]>([
     ['in review', { version: 3, result, ...registered }, 200, result],
-    ['whose create is on its way', open('create'), 202, READ],
+    ['whose create is queued', open('create'), 202, READ],
     ['whose create is rejected', ended('create', 'rejected', { reason: REASON }), 404, UNKNOWN],
     ['whose create is refused', open('create', refused), 404, UNKNOWN],
     ['whose create is sent again', open('create', { ...refused, stage: 'unsent' }), 404, UNKNOWN],
     ['whose create is withdrawn', ended('create', 'withdrawn'), 404, UNKNOWN],
-    ['that came another way', ended('create', 'withdrawn'), 200, { ...READ, status: 'paid' }],
+    ['that was created by other means', ended('create', 'withdrawn'), 200, { ...READ, status: 'paid' }],
   ])('of an order %s', async (_name, changes, status, body) => {
     world.service = () => (status === 200 ? answering(200, body) : answering(404, UNKNOWN_TEXT))
     const stored = await orders.get(READ)
@@ -315,22 +315,25 @@ describe('a read', () => {
     ['in review that the service fails to read', { result }, () => answering(500, {}), result, 2000],
     ['in review that the service does not know', { result }, () => answering(404, UNKNOWN), result, 2000],
     ['that is settled', { result: CHANGED }, () => answering(200, result), CHANGED, undefined],
-  ])('of an order %s is answered with what is known last', async (_name, changes, service, body, timeout) => {
-    const timeouts: number[] = []
-    world.service = request => {
-      timeouts.push(request.timeout)
-      return service(request)
-    }
-    const stored = await orders.get(READ)
-    await orders.save(saved({ ...newOrder(READ), ...changes }), stored?.revision ?? 0, world.now)
-    const before = await orders.get(READ)
-    const { status, body: answered } = await read()
-    const relay = { version: 0, updated_at: before?.updated_at, requests: [] }
-    expect([status, answered]).toEqual([200, { ...body, relay }])
-    expect(timeouts).toEqual(timeout === undefined ? [] : [timeout])
-    // Only the worker changes an order.
-    expect(await orders.get(READ)).toEqual(before)
-  })
+  ])(
+    'of an order %s is answered with the latest known result',
+    async (_name, changes, service, body, timeout) => {
+      const timeouts: number[] = []
+      world.service = request => {
+        timeouts.push(request.timeout)
+        return service(request)
+      }
+      const stored = await orders.get(READ)
+      await orders.save(saved({ ...newOrder(READ), ...changes }), stored?.revision ?? 0, world.now)
+      const before = await orders.get(READ)
+      const { status, body: answered } = await read()
+      const relay = { version: 0, updated_at: before?.updated_at, requests: [] }
+      expect([status, answered]).toEqual([200, { ...body, relay }])
+      expect(timeouts).toEqual(timeout === undefined ? [] : [timeout])
+      // Only the worker changes an order.
+      expect(await orders.get(READ)).toEqual(before)
+    },
+  )
 
   test('of orders in review waits for the service only three times during an outage', async () => {
     let calls = 0

@@ -63,7 +63,7 @@ test('the hour of the last use is written once an hour in each environment', asy
   expect([written(), await usedAt(id)]).toEqual([3, '2026-03-01T22'])
 })
 
-test('a request is answered although the use of its key cannot be recorded', async () => {
+test('a request is answered even if the use of its key cannot be recorded', async () => {
   await stored('unrecorded', {})
   start()
   stack.faults.set('UpdateItem', 'before')

@@ -18,7 +18,7 @@ const read = async (source = 'shop') => {
 }
 const written = () => stack.commands().filter(command => command === 'UpdateItem').length
 
-test('a store above its limit is refused until the window of ten seconds ends, and no other store is', async () => {
+test('refuses only the store above its limit, until its window of ten seconds ends', async () => {
   world.now += 3000
   start('4', '2')
   expect([await read(), await read(), await read()]).toEqual([404, 404, 404])
@@ -56,7 +56,7 @@ test('one request in eight is counted, and none without a limit', async () => {
   expect(written()).toBe(before + 1)
 })
 
-test('a request is answered although it cannot be counted', async () => {
+test('a request is answered even if it cannot be counted', async () => {
   start('4', '2')
   await read()
   stack.faults.set('UpdateItem', 'before')

@@ -107,7 +107,7 @@ describe('the wait', () => {
     expect(waited()).toBeLessThanOrEqual(time)
   })
 
-  test('takes one write, three reads and one look at the queue when the worker takes 100 ms', async () => {
+  test('needs one write, three reads and one read of the queue depth when the worker takes 100 ms', async () => {
     world.meanwhile = async () => world.pauses.length === 2 && work()
     const answer = await ask({ prefer: 'respond-async, wait=3', more: { [UNKNOWN]: 1 } })
     expect(answer).toMatchObject({
@@ -147,7 +147,7 @@ describe('the wait', () => {
     expect(answers).toEqual([paid, refunded].map(body => ({ status: 200, body })))
   })
 
-  test('is the present state once the API no longer waits for the answer', async () => {
+  test('returns the current state once the API no longer waits for the answer', async () => {
     world.meanwhile = work
     await ask()
     world.now += 5000
@@ -204,7 +204,7 @@ describe('the wait', () => {
     for (let count = 0; count < 2; count++) expect(await waits()).toBe(true)
   }
 
-  test('that fails for one order leaves the other orders of the store their answers', async () => {
+  test('that fails for one order does not affect the other orders of the store', async () => {
     for (let count = 0; count < 9; count++) await ask()
     expect(await waits()).toBe(true)
   })
@@ -223,7 +223,7 @@ describe('the wait', () => {
     for (const after of [0, 750, ...Array(8).fill(60_000)]) expect(await waits(after)).toBe(true)
   })
 
-  test('that fails for one store leaves another store its answers', async () => {
+  test('that fails for one store does not affect another store', async () => {
     await failTwice()
     for (const after of [0, ...Array(8).fill(60_000)]) expect(await waits(after)).toBe(true)
     expect(await waits()).toBe(false)
@@ -235,7 +235,7 @@ describe('the wait', () => {
     expect(await waits()).toBe(false)
   })
 
-  test('is as long as the request prefers where the default is not to wait', async () => {
+  test('lasts as long as the request prefers, even if the default is not to wait', async () => {
     start('0')
     for (let count = 0; count < 9; count++) expect(await waits()).toBe(false)
     world.meanwhile = work

@@ -197,7 +197,7 @@ described('a deployment', () => {
     expect(await resources()).not.toContain('IamRoleLambdaExecution')
   })
 
-  test('lets the deployer of another stage change nothing', async () => {
+  test('denies every change to the deployer of another stage', async () => {
     const { code, output } = await serverless(it.project, it.stranger, 'deploy', ...AT)
     expect([code, output]).toEqual([1, expect.stringMatching(/not authorized/)])
   })

@@ -109,7 +109,7 @@ const ask = async (name: string, message: object): Promise<unknown> => {
   return (await once(child, 'message'))[0]
 }
 
-/** The behaviour of both bundles, which must be equal, for a sequence of responses. */
+/** The behavior of both bundles, which must be equal, for a sequence of responses. */
 const run = async (
   call: SdkCall,
   given: readonly (PlainResponse | undefined)[],

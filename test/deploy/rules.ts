@@ -152,7 +152,7 @@ export function* functionViolations(
     const { POWERTOOLS_SERVICE_NAME: service, ...variables } = Environment.Variables
     for (const [variable, value] of Object.entries(uses[name].variables))
       if (value === '') yield `${name}: reads ${variable}, which its environment lacks`
-    // Any other variable could change the behaviour, such as `NODE_OPTIONS`, or contain a secret.
+    // Any other variable could change the behavior, such as `NODE_OPTIONS`, or contain a secret.
     for (const variable of Object.keys(variables))
       if (!Object.values<string>(VARIABLES).includes(variable)) yield `${name}: no function reads ${variable}`
     if (service !== STACK) yield `${name}: counts its metrics for ${service}`

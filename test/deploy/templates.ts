@@ -43,7 +43,7 @@ const linted = program === undefined ? test.skip : test
 describe.each([
   ['as shipped', undefined],
   ['with 300 SQS feeds of other accounts and 100 HTTP feeds', manyStores()],
-  ['with a store that has everything', `stores: [${EVERYTHING}]`],
+  ['with a store that uses every option', `stores: [${EVERYTHING}]`],
 ])('the template %s', (_name, stores) => {
   const folder = useFolder()
   let templates: Awaited<ReturnType<typeof packageProject>>

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { local } from '../support/relay.ts'
+import { accountantOf, feedOf, item, type Json, orderApi, relayApi, storeOf } from '../support/steps.ts'
 import { until } from '../support/until.ts'
-import { accountantOf, feedOf, item, type Json, orderApi, relayApi, storeOf } from './steps.ts'
 
 const source = 'demo-shop'
 const payment = { method: 'card', reference: 'r-1' }

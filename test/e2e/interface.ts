@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { startSandbox } from 'order-relay-sandbox/src/start.ts'
 import { fetchJson } from '../support/fetch-json.ts'
 import { local } from '../support/relay.ts'
-import { accountantOf, compared, item, orderApi, relayApi, storeOf } from './steps.ts'
+import { accountantOf, compared, item, orderApi, relayApi, storeOf } from '../support/steps.ts'
 
 type Key = 'none' | 'wrong' | 'read' | 'write'
 type Sender = { source?: string; key?: Key; accepted?: 'held' | 'waiting' }
@@ -67,7 +67,7 @@ export const interfaceTests = () => {
     await store.create()
   })
 
-  test('a refused order is registered once the product is there', async () => {
+  test('a refused order is registered once the product exists', async () => {
     const items = [item({ sku: `NEW-${id}` })]
     await store.create({ items })
     await accountant.addProduct(`NEW-${id}`, { name: 'New', stock: 5 })

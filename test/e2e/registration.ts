@@ -1,13 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { fetchJson } from '../support/fetch-json.ts'
+import { SELF } from '../support/project.ts'
 import { local } from '../support/relay.ts'
 import { startServer } from '../support/server.ts'
+import { relayApi, storeOf } from '../support/steps.ts'
 import { until } from '../support/until.ts'
-import { relayApi, storeOf } from './steps.ts'
-
-/** A store with `feed: http`, which registers its URL. */
-export const SELF = 'self-shop'
 
 type Message = { version: number; data: { external_id: string } }
 
@@ -98,7 +96,7 @@ export const registrationTests = () => {
     expect([versions(first, '1'), versions(second, '1')]).toEqual([[2, 3], [1]])
   })
 
-  test('is told what to do if an operator has configured its feed', async () => {
+  test('gets an error with the remedy if an operator has configured its feed', async () => {
     const answer = await endpoints[0]?.registration('PUT', 'local-api')
     expect(answer).toMatchObject({ status: 409, body: { error: { code: 'feed_configured' } } })
   })

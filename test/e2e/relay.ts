@@ -1,28 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { appendFile, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { logFile } from '@order-relay/local/log.ts'
 import { storedSecret } from '@order-relay/operator/test/commands.ts'
 import { OpenAPIClientAxios } from 'openapi-client-axios'
 import { sign } from '../../lib/protocol/signature.ts'
 import { fetchJson } from '../support/fetch-json.ts'
-import { copyProject } from '../support/project.ts'
+import { PERSIAN } from '../support/project.ts'
 import { local } from '../support/relay.ts'
+import { feedOf, item, relayApi, storeOf } from '../support/steps.ts'
 import { until } from '../support/until.ts'
 import { interfaceTests } from './interface.ts'
-import { SELF } from './registration.ts'
-import { feedOf, item, relayApi, storeOf } from './steps.ts'
-
-export const PERSIAN = 'فروشگاه شمالی'
-
-/** A copy of the project with a store that no queue can be named after, and one that registers its URL. */
-export const projectWithPersianStore = async (folder: string): Promise<string> => {
-  await copyProject(folder)
-  const store = `{ source: ${PERSIAN}, feed: sqs, dead_letter_after: 2, consumers: ["111122223333"] }`
-  await appendFile(join(folder, 'stores.yml'), `  - ${store}\n  - { source: ${SELF}, feed: http }\n`)
-  return folder
-}
 
 const post = async (content: object) => {
   const body = JSON.stringify(content)

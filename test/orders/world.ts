@@ -161,7 +161,7 @@ const giveUp = (world: World): World => {
   return { ...world, queue, dead: [...world.dead, first.event], left }
 }
 
-/** An event becomes a dead letter after 200 failures; a worker that is killed each time is not modelled. */
+/** An event becomes a dead letter after 200 failures; a worker that is killed each time is not modeled. */
 const isGivenUp = ({ queue, stored }: World) =>
   queue[0]?.redelivered === true && (stored === undefined || stored.failing === true)
 

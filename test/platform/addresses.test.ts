@@ -61,7 +61,7 @@ test.each([
   ['169.254.169.254', []],
   ['fd00:ec2::254', []],
   ['fe80::1%eth0', []],
-])('%s is reached with %j only', (address, expected) => {
+])('%s is allowed only by %j', (address, expected) => {
   expect(settingsThatAllow(address)).toEqual(expected)
 })
 

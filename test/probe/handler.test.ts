@@ -44,7 +44,7 @@ const probe = (settings = { ...stack.settings, webhookUrl: `${endpoint.url}/webh
   )
 const seen = () => recorded.counted().filter(name => name === 'ProbeSeen').length
 
-test('a probe passes through the endpoint, the queue and the worker to its feed, and leaves one order for a day', async () => {
+test('a probe passes through the endpoint, the queue and the worker to its feed, and its order expires after a day', async () => {
   const left = { event: 'order.updated', delivery: randomUUID() }
   await stack.send(probeQueueUrl, { source: PROBE_SOURCE, external_id: 'earlier' }, left)
   await probe()

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { normaliseMobile } from 'order-relay-sandbox/src/mobile.ts'
+import { normalizeMobile } from 'order-relay-sandbox/src/mobile.ts'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { bearerKey } from '../../lib/api/keys.ts'
 import { readPreferences } from '../../lib/api/prefer.ts'
@@ -35,7 +35,7 @@ const parsers: readonly [name: string, read: (input: string) => unknown, input: 
     ['a path', path => route('POST', path), size => `/api/v1/orders/${'/payment'.repeat(size / 8)}`],
     ['a preference', readPreferences, size => `wait=${'"a\\'.repeat(size / 3)}`],
     ['a bearer key', bearerKey, size => `Bearer ${' '.repeat(size)}x y`],
-    ['a mobile number', normaliseMobile, size => `+98${' '.repeat(size)}9`],
+    ['a mobile number', normalizeMobile, size => `+98${' '.repeat(size)}9`],
     ['Retry-After', header => retryAfterSeconds(header, 0), size => '1'.repeat(size)],
     ['a rotation', value => rotationPhase(value, 0), size => `announced until ${'1'.repeat(size)}`],
     [

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -37,6 +37,20 @@ export const copyProject = async (folder: string): Promise<void> => {
   await mkdir(folder)
   for (const part of PARTS) await cp(join(ROOT, part), join(folder, part), { recursive: true })
   await linkModules(folder)
+}
+
+/** A store whose source cannot be part of a queue's name. */
+export const PERSIAN = 'فروشگاه شمالی'
+
+/** A store with `feed: http`, which registers its URL. */
+export const SELF = 'self-shop'
+
+/** Copies the project and adds these two stores. */
+export const projectWithPersianStore = async (folder: string): Promise<string> => {
+  await copyProject(folder)
+  const store = `{ source: ${PERSIAN}, feed: sqs, dead_letter_after: 2, consumers: ["111122223333"] }`
+  await appendFile(join(folder, 'stores.yml'), `  - ${store}\n  - { source: ${SELF}, feed: http }\n`)
+  return folder
 }
 
 /** Builds a published package, packs it, and returns the path of its tarball. */

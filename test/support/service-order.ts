@@ -1,9 +1,9 @@
 import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
-import { NAME } from '../../proofs/crash/personal.ts'
+import { NAME } from './personal.ts'
 import type { ServiceDocument } from './scenarios.ts'
 
-/** An order at the accounting service, as modelled by the crash tests and the interleavings. */
+/** An order at the accounting service, as modeled by the crash tests and the interleavings. */
 export type ServiceOrder = Readonly<{
   status: Status
   /** Whether a payment is held until the invoice is finalized. */

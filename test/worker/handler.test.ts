@@ -347,7 +347,7 @@ test.each([
   ['REFUSED_RETRY_DAYS', { refusedRetryDays: 'a week' }],
   ['REFUSED_RETRY_DAYS', { refusedRetryDays: '-1' }],
   ['DELETE_ORDERS_AFTER_DAYS', { deleteOrdersAfterDays: 'a year' }],
-])('refuses another %s than a number of days: %j', (variable, wrong) => {
+])('refuses a %s that is not a number of days: %j', (variable, wrong) => {
   const settings = { ...stack.settings, ...wrong }
   expect(() => createWorker({ ...stack, settings, http, ...recorded, ...runtime })).toThrow(
     `Cannot start: ${variable} is "${Object.values(wrong)}"`,

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 
-/** What the check needs to know of the accounting service. */
+/** What the check needs to know about the accounting service. */
 export type Accounting = {
   /** In percent. */
   taxRate: number
   pricesIncludeTax: boolean
   /** Orders without a mobile number are booked to the default customer. */
   hasDefaultCustomer: boolean
-  /** The codes of its products; undefined if they are not known: the interface cannot list them. */
+  /** The codes of its products; undefined if unknown, since the interface cannot list them. */
   skus: ReadonlySet<string> | undefined
 }
 
@@ -42,7 +42,7 @@ export const sandboxAccounting = async (url: string): Promise<Accounting> => {
 
 /**
  * Reads the product codes of an export: the first column of each line, separated by commas, semicolons or tabs. A
- * heading such as `sku` or `کد کالا` is left out.
+ * heading such as `sku` or `کد کالا` is skipped.
  */
 export const exportedSkus = async (file: string): Promise<ReadonlySet<string>> => {
   const lines = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '').split(/\r?\n/)

@@ -13,7 +13,7 @@ const EXAMPLES = 5
 
 const FIELDS = ORDER_FIELDS.filter(field => field !== 'meta_data')
 
-/** An order that becomes an invoice, or should, and why it does not or has another total. */
+/** An order to be invoiced and, if it has no invoice or one with a different total, the reason. */
 export type CheckedOrder = {
   order: string
   /** The total in the shop, such as `1500 IRT`. */
@@ -34,10 +34,10 @@ export type CheckReport = {
   invoices: number
   /** Whether prices include tax in the shop and in the accounting service, and the rate of the service in percent. */
   tax: { shop: TaxMode; accounting: TaxMode; rate: number }
-  /** Sums in rials: of all orders whose status makes them invoices, and of the invoices. */
+  /** Sums in rials: of all orders with a status that is invoiced, and of the invoices. */
   total: string
   invoiceTotal: string
-  /** The orders that become an invoice of the same total, and the others that should. */
+  /** The orders whose invoices have the same total, and all other orders to be invoiced. */
   equal: readonly CheckedOrder[]
   differences: readonly CheckedOrder[]
   findings: readonly Finding[]
@@ -61,7 +61,7 @@ const collector = () => {
     add: (code: CaseCode, example: string) => {
       found.set(code, (found.get(code) ?? new Set()).add(example))
     },
-    /** The worst first. */
+    /** Most severe first. */
     findings: (): Finding[] =>
       LEVELS.flatMap(level =>
         [...found]
@@ -82,7 +82,7 @@ const rateOf = ({ total, total_tax }: ShopOrder['line_items'][number]) => {
   return net === 0n ? undefined : Math.round((Number(tax) / Number(net)) * 1000) / 10
 }
 
-/** The settings that the shop and the accounting service suggest, unless others are given. */
+/** The settings derived from the shop and the accounting service, unless others are given. */
 const suggested = async (
   shop: Shop,
   url: string,
@@ -106,7 +106,7 @@ async function* sellable(shop: Shop): AsyncGenerator<Product & { isShared: boole
       yield { ...product, isShared: false }
       continue
     }
-    // A variation without a SKU reports that of its product.
+    // WooCommerce reports the product's SKU for a variation without one.
     for await (const variation of shop.variations(product.id))
       yield {
         ...variation,
@@ -117,9 +117,9 @@ async function* sellable(shop: Shop): AsyncGenerator<Product & { isShared: boole
 }
 
 /**
- * Reads the orders of a period and says what would become of each. Writes nothing.
+ * Reads the orders of a period and reports how each would be invoiced. Writes nothing.
  *
- * @param given settings that the user has chosen, instead of those that the shop suggests
+ * @param given settings of the user, which override those derived from the shop
  */
 export const checkShop = async (
   shop: Shop,
@@ -160,7 +160,7 @@ export const checkShop = async (
       payments.set(order.payment_method, (payments.get(order.payment_method) ?? 0) + 1)
     const amount = moneyText(amountOf(order.total), order.currency)
     if (!(order.currency in FACTORS)) {
-      // That of the whole shop is a finding of its own.
+      // Reported once for the whole shop.
       if (order.currency !== base.currency) add('currency', `${name}: ${order.currency}`)
       differences.push({ order: name, amount, causes: ['currency'] })
       return
@@ -240,7 +240,7 @@ export const checkShop = async (
   }
 }
 
-/** WooCommerce's own statuses. Those that become no invoice have nothing to invoice yet, or no more. */
+/** WooCommerce's own statuses. Those that are not invoiced have nothing to invoice yet, or no longer. */
 const STANDARD_STATUSES = new Set([
   ...['pending', 'processing', 'on-hold', 'completed', 'cancelled', 'refunded', 'failed'],
   ...['checkout-draft', 'auto-draft', 'trash'],

@@ -12,7 +12,7 @@ export type Section = {
   listing?: string
 }
 
-/** Orders that the text and the page list; the JSON has all. */
+/** The number of orders listed in the text and on the page; the JSON contains all. */
 const LISTED = 50
 
 const formatter = (language: Language) => {
@@ -29,7 +29,7 @@ const formatter = (language: Language) => {
   }
 }
 
-/** The report in words: what was found, worst first, and the settings that `connect` would use. */
+/** The report as text: the findings, most severe first, and the settings for `connect`. */
 export const sectionsOf = (report: CheckReport, language: Language): readonly Section[] => {
   const { word, number, day, list } = formatter(language)
   const { equal, differences, findings, canConnect, tax } = report
@@ -131,7 +131,7 @@ const STYLE = `
   pre { padding: 1rem; border: 1px solid #8886; overflow-x: auto; direction: ltr; text-align: left }
 `
 
-/** The report as one HTML file without references to others, to be read or printed by the shop's owner. */
+/** The report as a self-contained HTML file that the shop's owner can read or print. */
 export const pageOf = (report: CheckReport, language: Language): string => {
   const [first, ...others] = sectionsOf(report, language)
   // Latin text keeps its own direction in a Persian sentence.

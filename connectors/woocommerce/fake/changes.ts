@@ -1,7 +1,7 @@
 import { Refusal } from './http.ts'
 import { type FakeOrder, gmt, sumOf } from './orders.ts'
 
-/** Changes of orders, as the API and the pages of the shop make them. */
+/** Changes of orders through the API or the pages of the shop. */
 export const orderChanges = ({
   hpos,
   now,
@@ -17,7 +17,7 @@ export const orderChanges = ({
     const rest = Number(order.total) + Number(sumOf(order.refunds.map(each => each.total)))
     if (Number(amount) > rest + 1e-9 || Number(amount) < 0)
       throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
-    // One of nothing, such as that of a shipping line, has the total "-" or "-0".
+    // A refund of zero, such as that of a shipping line, has the total "-" or "-0".
     const created = { id: newId(), reason, total: `-${amount}` }
     order.refunds.push(created)
     if (Number(amount) === rest) order.status = 'refunded'
@@ -56,7 +56,8 @@ export const orderChanges = ({
     if (line_items !== undefined)
       order.line_items = changedLines(order, line_items as FakeOrder['line_items'])
     setMeta(order, (meta_data ?? []) as FakeOrder['meta_data'])
-    // Without HPOS, a change of items or metadata leaves the time and sends nothing; with it, even no change does.
+    // Without HPOS, a change of items or metadata neither updates the time nor sends a webhook. With HPOS, saving an
+    // order does both, even if nothing has changed.
     if (hpos || isOtherStatus || Object.keys(others).length > 0) touch(order)
     return order
   }

@@ -46,7 +46,7 @@ export const authenticator = (own: Key, now: () => Date) => {
   }
 }
 
-/** A page of a list, of at most a hundred. @throws Refusal */
+/** A page of a list, with at most a hundred entries. @throws Refusal */
 export const paged = <Item>(items: readonly Item[], query: URLSearchParams) => {
   const size = Number(query.get('per_page') ?? 10)
   if (size > 100) throw new Refusal(400, 'rest_invalid_param')
@@ -54,7 +54,7 @@ export const paged = <Item>(items: readonly Item[], query: URLSearchParams) => {
   return items.slice((page - 1) * size, page * size)
 }
 
-/** Only the fields that a request asks for. */
+/** Only the requested fields. */
 export const withFields = (result: unknown, fields: string | null): unknown => {
   if (fields === null) return result
   const names = new Set(fields.split(','))

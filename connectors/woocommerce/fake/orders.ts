@@ -32,7 +32,7 @@ type FakeLine = FakeCharge & {
   subtotal_tax: string
 }
 
-/** What a customer or a program orders; amounts are decimals of the shop's currency. */
+/** A new order of a customer or program; amounts are decimals in the shop's currency. */
 export type NewOrder = {
   status?: string
   currency?: string
@@ -92,7 +92,7 @@ export const newOrder = (id: number, now: Date, given: NewOrder): FakeOrder => {
   const fee_lines = (given.fees ?? []).map(fee => charge(fee.name, fee))
   const rows = [...line_items, ...shipping_lines, ...fee_lines]
   const payment_method = given.payment_method ?? 'zarinpal'
-  // Cash on delivery is paid when it is completed, whatever `set_paid` says.
+  // Cash on delivery is paid when the order is completed, regardless of `set_paid`.
   const isPaid =
     payment_method === 'cod' ? status === 'completed' : (given.set_paid ?? PAID_STATUSES.includes(status))
   return {

@@ -9,7 +9,7 @@ const rowOf = (order: FakeOrder, notes: readonly { note: string }[]) => {
 <td>${notes.map(({ note }) => `<p>${note}</p>`).join('')}</td></tr>`
 }
 
-/** The page of the fake shop: its orders as their administrator sees them, and a button that orders. */
+/** The page of the fake shop: its orders as an administrator sees them, and a button that places an order. */
 export const shopPage = (
   orders: readonly FakeOrder[],
   notesOf: (id: number) => readonly { note: string }[],

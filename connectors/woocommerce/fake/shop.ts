@@ -16,7 +16,7 @@ export type FakeShopOptions = {
   port?: number
   key?: string
   secret?: string
-  /** High-performance order storage: every write of an order changes its time and sends a webhook. @default true */
+  /** High-performance order storage: every write to an order updates its modification time and sends a webhook. @default true */
   hpos?: boolean
   currency?: string
   decimals?: number
@@ -26,8 +26,8 @@ export type FakeShopOptions = {
 }
 
 /**
- * A WooCommerce shop in memory, with wc/v3 as the connector uses it, and with the quirks of real shops (10.5 and 9.4)
- * that lose orders of those who do not know them. Serves 127.0.0.1.
+ * A WooCommerce shop in memory on 127.0.0.1: the parts of wc/v3 that the connector uses, with the quirks of real shops
+ * (10.5 and 9.4) that make naive clients lose orders.
  */
 export const startFakeShop = async (options: FakeShopOptions = {}) => {
   const { key = 'ck_fake', secret = 'cs_fake', hpos = true, now = () => new Date() } = options
@@ -58,7 +58,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
 
   const { refund, changeStatus, put } = orderChanges({ hpos, now, newId: () => nextId++, touch })
 
-  /** An order as the API shows it: its local times are those of the shop's present zone. */
+  /** An order as the API shows it: its local times are in the shop's current time zone. */
   const shown = (order: FakeOrder) => ({
     ...order,
     date_created: gmt(new Date(Date.parse(`${order.date_created_gmt}Z`) + zone * 60_000)),
@@ -66,7 +66,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
 
   const listed = (query: URLSearchParams) => {
     const statuses = (query.get('status') ?? 'any').split(',')
-    // Without trash, even if it is asked for as well.
+    // `any` excludes trash, even if `trash` is requested as well.
     const isAny = statuses.includes('any')
     const at = (name: string) => {
       const time = query.get(name) ?? undefined
@@ -87,7 +87,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       .map(shown)
   }
 
-  /** An order that a program creates, with the products of its items. */
+  /** An order created through the API, with the products of its items. */
   const givenOrder = ({ line_items = [], billing, ...others }: Record<string, unknown>): NewOrder => ({
     ...others,
     phone: (billing as { phone?: string } | undefined)?.phone ?? '',
@@ -122,7 +122,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       'POST',
       /^orders\/(\d+)\/refunds$/,
       (_, { amount, api_refund, reason }, [id = '']) => {
-        // Its gateway refuses the refund, and the order is left as it is.
+        // The payment gateway refuses the refund, and the order does not change.
         if (api_refund !== false) throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
         return refund(found(id), String(amount), String(reason ?? ''))
       },
@@ -228,7 +228,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
 
-  /** The checkout: a new order, which sends `updated` as well. */
+  /** The checkout: a new order, which also sends `order.updated`. */
   const create = (given: NewOrder = {}): FakeOrder => {
     const order = newOrder(nextId++, now(), { currency, ...given })
     orders.set(order.id, order)
@@ -237,7 +237,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     return order
   }
 
-  /** The block checkout: a draft, which is announced, until the customer places the order. */
+  /** The block checkout: a draft, which already sends a webhook, until the customer places the order. */
   const checkout = (given: NewOrder = {}) => {
     const order = newOrder(nextId++, now(), { currency, ...given, status: 'checkout-draft' })
     orders.set(order.id, order)
@@ -245,7 +245,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     return {
       id: order.id,
       place: () => {
-        // Transfers and cheques wait until somebody sees the money.
+        // Bank transfers and cheques wait until the shop confirms the payment.
         const waits = ['bacs', 'cheque'].includes(order.payment_method)
         changeStatus(order, waits ? 'on-hold' : 'processing')
         webhooks.queue('order.created', order.id)
@@ -260,18 +260,18 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     order: (id: number) => found(String(id)),
     notes: (id: number) => notes.get(id) ?? [],
     requests: () => requests,
-    /** A change in the shop's pages. */
+    /** A change made in the shop's pages. */
     edit: (id: number, change: Partial<FakeOrder>) => put(found(String(id)), change),
     refund: (id: number, amount: string) => refund(found(String(id)), amount),
-    /** A change in the database, which nobody is told. */
+    /** Changes the database without sending a webhook. */
     sql: (id: number, change: Partial<FakeOrder>) => Object.assign(found(String(id)), change),
     trash: (id: number) => {
       found(String(id)).status = 'trash'
       webhooks.queue('order.deleted', id)
     },
-    /** Deletes an order that is not in the trash, which sends nothing. */
+    /** Deletes an order that is not in the trash, which sends no webhook. */
     delete: (id: number) => orders.delete(id),
-    /** Deletes the refunds of an order, which sends nothing and leaves its status. */
+    /** Deletes the refunds of an order, which sends no webhook and does not change its status. */
     deleteRefunds: (id: number) => {
       found(String(id)).refunds = []
     },
@@ -292,7 +292,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     setMaintenance: (closed: boolean) => {
       isClosed = closed
     },
-    /** Somebody visits the shop, which sends the waiting webhooks. */
+    /** A visit to the shop, which sends the queued webhooks. */
     visit: () =>
       webhooks.visit((topic, id) => {
         if (topic === 'order.deleted') return { id }

@@ -11,15 +11,15 @@ type Webhook = {
   failures: number
 }
 
-/** A seventh failure in a row disables a webhook, silently. */
+/** The seventh consecutive failure silently disables a webhook. */
 const MAX_FAILURES = 7
 
-/** How long nothing is sent after the process of the queue was killed, in milliseconds. */
+/** How long nothing is sent after the queue process was killed, in milliseconds. */
 const STALL_MS = 335_000
 
 /**
- * The webhooks of the fake shop: queued, sent when somebody visits the shop, and never retried. Their ids repeat, so
- * that nothing can be deduplicated by them.
+ * The webhooks of the fake shop: queued, sent at the next visit to the shop, and never retried. Their ids repeat, so
+ * they cannot be used for deduplication.
  */
 export const fakeWebhooks = ({ now }: { now: () => Date }) => {
   const webhooks = new Map<number, Webhook>()
@@ -58,7 +58,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
     demote: () => {
       isDemoted = true
     },
-    /** Kills the process of the shop's queue, which loses the delivery that it sends, and stalls the others. */
+    /** Kills the shop's queue process: the delivery in progress is lost, and the others are delayed. */
     kill: () => {
       pending.shift()
       stalledUntil = now().getTime() + STALL_MS
@@ -67,7 +67,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
     queue: (topic: string, order: number) => {
       if (!pending.some(each => each.topic === topic && each.order === order)) pending.push({ topic, order })
     },
-    /** Sends what is waiting, as a visit of the shop does. */
+    /** Sends the queued webhooks, like a visit to the shop. */
     visit: async (payloadOf: (topic: string, order: number) => unknown) => {
       if (now().getTime() < stalledUntil) return
       const due = pending
@@ -76,7 +76,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
         for (const webhook of webhooks.values()) {
           if (webhook.status !== 'active' || webhook.topic !== topic) continue
           const payload = isDemoted ? undefined : payloadOf(topic, order)
-          // Signed as well.
+          // Errors are signed as well.
           const error = { code: 'woocommerce_rest_cannot_view', message: 'Sorry', data: { status: 401 } }
           await deliver(webhook, JSON.stringify(payload ?? error), topic)
         }
@@ -86,7 +86,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
       const webhook = webhooks.get(id)
       return webhook && shown(webhook)
     },
-    /** Creates a webhook and pings its URL, whose answer is ignored. */
+    /** Creates a webhook and pings its URL; the response is ignored. */
     create: async (given: Pick<Webhook, 'name' | 'topic' | 'delivery_url' | 'secret'>) => {
       const webhook: Webhook = { id: nextId++, status: 'active', failures: 0, ...given }
       webhooks.set(webhook.id, webhook)
@@ -94,7 +94,7 @@ export const fakeWebhooks = ({ now }: { now: () => Date }) => {
       await post(webhook, `webhook_id=${webhook.id}`, { 'content-type': type })
       return shown(webhook)
     },
-    /** A webhook that becomes active again keeps its failures. */
+    /** A webhook that is activated again keeps its failure count. */
     update: (id: number, change: Partial<Webhook>) => {
       const webhook = webhooks.get(id)
       return webhook && shown(Object.assign(webhook, change))

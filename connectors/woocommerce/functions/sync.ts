@@ -1,7 +1,7 @@
 import { batchHandler } from '../lib/batch.ts'
 import { environment } from '../lib/environment.ts'
-import { synchroniser } from '../lib/synchronise.ts'
+import { synchronizer } from '../lib/synchronize.ts'
 
 const dependencies = environment()
 
-export const handler = batchHandler(synchroniser(dependencies), dependencies.delay, dependencies.logger)
+export const handler = batchHandler(synchronizer(dependencies), dependencies.delay, dependencies.logger)

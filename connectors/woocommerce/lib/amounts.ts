@@ -33,7 +33,7 @@ export const rialsOf = (amount: Amount, factor: number): bigint => halfUp(amount
 /** Quantity times a price in rials, rounded half up, as the accounting service computes it. */
 export const timesQuantity = (price: bigint, quantity: Amount): bigint => halfUp(price * quantity, MILLION)
 
-/** The lowest whole price whose product with the quantity is at least `rials`. */
+/** The lowest whole price that, times the quantity, is at least `rials`. */
 export const unitPrice = (rials: bigint, quantity: Amount): bigint =>
   (rials * MILLION + quantity - 1n) / quantity
 

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import type { Delay } from './queue.ts'
 import { ShopError } from './shop.ts'
-import type { SyncEvent } from './synchronise.ts'
+import type { SyncEvent } from './synchronize.ts'
 
 type Details = Record<string, unknown>
 type Log = Record<'info' | 'error', (message: string, details: Details) => void>
@@ -10,7 +10,7 @@ type Log = Record<'info' | 'error', (message: string, details: Details) => void>
 const FIRST_DELAY = 15
 const LONGEST_DELAY = 900
 
-/** A shop in maintenance says when it returns. */
+/** A shop in maintenance sends `Retry-After`. */
 const delayAfter = (error: unknown, receives: number): number =>
   Math.min(
     LONGEST_DELAY,
@@ -19,10 +19,10 @@ const delayAfter = (error: unknown, receives: number): number =>
 
 /**
  * Handles a FIFO batch: orders in parallel, the events of an order in sequence until the first failure. The failed event
- * and those behind it return after a while; after its last receive, an event becomes a dead letter.
+ * and those behind it return after the retry delay. After its last receive, an event becomes a dead letter.
  */
 export const batchHandler =
-  (synchronise: (event: SyncEvent) => Promise<void>, delay: Delay, log: Log) =>
+  (synchronize: (event: SyncEvent) => Promise<void>, delay: Delay, log: Log) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const groups = Map.groupBy(Records, ({ attributes, messageId }) => attributes.MessageGroupId ?? messageId)
     const failed = await Promise.all(
@@ -32,12 +32,12 @@ export const batchHandler =
           const { source, order, message } = event
           const about = { source, order, event: message?.event ?? 'hint', version: message?.version }
           try {
-            await synchronise(event)
-            log.info('order synchronised', about)
+            await synchronize(event)
+            log.info('order synchronized', about)
           } catch (error) {
             const receives = Number(attributes.ApproximateReceiveCount)
             const seconds = delayAfter(error, receives)
-            log.error('synchronisation retried', { ...about, error: error as Error, receives, seconds })
+            log.error('synchronization retried', { ...about, error: error as Error, receives, seconds })
             const left = group.slice(index)
             // Without it, they return after the visibility timeout.
             await Promise.allSettled(left.map(({ receiptHandle }) => delay(receiptHandle, seconds)))

@@ -4,13 +4,13 @@ export const LANGUAGES = ['en', 'fa'] as const
 export type Language = (typeof LANGUAGES)[number]
 export type Words = Readonly<Record<Language, string>>
 
-/** `stop`: the shop cannot be connected. `problem`, the default: somebody has to act. `note`: worth knowing. */
+/** `stop`: the shop cannot be connected. `problem`, the default: action is required. `note`: for information. */
 export const LEVELS = ['stop', 'problem', 'note'] as const
 export type Level = (typeof LEVELS)[number]
 
 /**
- * Everything that can need attention in an order or a shop, for the notes of orders, the list and the check. Each text is
- * two sentences: what is the case, and what to do about it.
+ * Everything in an order or a shop that can need attention, for the notes of orders, the list and the check. Each text
+ * has two sentences: the problem, and the action.
  */
 export const CASES = {
   shop_currency: {
@@ -136,10 +136,10 @@ const sentences = (code: CaseCode, language: Language) => {
   return { what: text.slice(0, end), action: text.slice(end + 2) }
 }
 
-/** What is the case, in one sentence. */
+/** The problem, in one sentence. */
 export const causeText = (code: CaseCode, language: Language): string => `${sentences(code, language).what}.`
 
-/** What is the case, what it concerns, if anything, and what to do. */
+/** The problem, what it concerns, if anything, and the action. */
 export const caseText = (code: CaseCode, detail: string, language: Language): string => {
   const { what, action } = sentences(code, language)
   return `${what}${detail && ` (${detail})`}. ${action}`
@@ -152,13 +152,13 @@ export const rials = (digits: string | bigint, language: Language): string => {
   return `${amount.toLocaleString('en')} ${amount === 1n || amount === -1n ? 'rial' : 'rials'}`
 }
 
-/** The detail in words; that of a change in the shop only tells cases apart. */
+/** The detail as text; for changes in the shop, it only distinguishes cases. */
 const detailOf = ({ code, detail }: Attention, language: Language) => {
   if (code === 'edited' || code === 'cancelled') return ''
   return code === 'rows_and_total' ? rials(detail, language) : detail
 }
 
-/** What an order needs, in each language. */
+/** The problem and action of an order in each language. */
 export const attentionTexts = (attention: Attention): Words => {
   const text = (language: Language) => caseText(attention.code, detailOf(attention, language), language)
   return { en: text('en'), fa: text('fa') }

@@ -17,15 +17,15 @@ const differenceOf = (state: OrderState, order: ShopOrder, connection: Connectio
   return isCurrent ? undefined : 'note'
 }
 
-/** An order that changes while pages are read can be missed: the next reading overlaps by this, in milliseconds. */
+/** The overlap of consecutive reads, in milliseconds: an order that changes while pages are read can be missed. */
 export const OVERLAP_MS = 10 * 60_000
 
 /**
- * Compares the orders of a list with what the connector remembers, and passes those that differ to `enqueue`: webhooks
- * lose changes, and nothing announces a change without a date.
+ * Compares listed orders with the connector's stored state and passes those that differ to `enqueue`: webhooks can be
+ * lost, and some changes neither send a webhook nor update the order's date.
  *
  * @param isImport includes orders from before the connection. @default false
- * @returns the number of orders, of those to be sent to the relay, and of those with something to write only
+ * @returns the numbers of all orders, of orders to send to the relay, and of orders that only need a write to the shop
  */
 export const compareOrders = async (
   orders: AsyncIterable<ShopOrder>,
@@ -57,8 +57,8 @@ export const compareOrders = async (
 }
 
 /**
- * Passes invoiced orders that are missing from a list, and not yet reported, to `enqueue`: deleting an order sends no
- * webhook, and lists leave out the trash.
+ * Passes invoiced orders that are missing from a list and not yet reported to `enqueue`: the deletion of an order sends
+ * no webhook, and lists exclude the trash.
  *
  * @param listed complete for the orders with ids above `after`, up to `last`, that were created after the day `since`
  */
@@ -78,10 +78,10 @@ export const missingOrders = async (
   }
 }
 
-/** What a shop announces to the connector. */
+/** The topics of the webhooks. */
 export const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const
 
-/** WooCommerce disables a webhook after failures, and tells nobody. @returns those that were not active */
+/** WooCommerce silently disables a webhook after repeated failures. @returns those that were not active */
 export const reviveWebhooks = async (
   shop: Pick<Shop, 'webhooks' | 'activate'>,
   { webhooks: { url } }: Connection,

@@ -6,7 +6,7 @@ import {
 import type { Language } from './cases.ts'
 import type { Settings } from './settings.ts'
 
-/** A connected shop, as `relay woo connect` stores it: one parameter for each, encrypted. */
+/** A connected shop, as `relay woo connect` stores it in one encrypted parameter. */
 export type Connection = {
   settings: Settings
   /** The language of notes in the shop. */
@@ -26,7 +26,7 @@ export const sourceOf = (id: string): string => Buffer.from(id, 'base64url').toS
 
 const REFRESH_MS = 60_000
 
-/** An unknown source is looked up this often, so that a new connection works soon, and forgeries cost nothing. */
+/** How often an unknown source is looked up: new connections work soon, and forgeries cost nothing. */
 const UNKNOWN_MS = 5000
 
 export type Connections = {

@@ -18,8 +18,8 @@ export type Decision = { request?: Request; attention?: Attention }
 const hashOf = (value: unknown) => hash('sha256', JSON.stringify(value)).slice(0, 16)
 
 /**
- * Identifies what an invoice depends on. SKUs are left out, since renaming one changes old orders; the time of change
- * is, since with HPOS our own writes change it and without HPOS edits do not.
+ * A hash of everything that an invoice depends on. It excludes SKUs, since renaming one changes old orders, and the time
+ * of the last change, which our own writes update with HPOS and edits do not update without it.
  */
 const contentOf = ({ line_items, shipping_lines, fee_lines, currency, total }: ShopOrder): string => {
   const charges = [...shipping_lines, ...fee_lines].map(each => [each.total, each.total_tax])
@@ -55,7 +55,7 @@ const difference = (state: OrderState, order: ShopOrder | undefined): Attention 
   return undefined
 }
 
-/** The create, unless the same one was refused, or accepted already. */
+/** The create, unless an identical one was already accepted or refused. */
 const createOf = ({ create }: OrderState, order: ShopOrder, settings: Settings): Decision => {
   const { request: body, problems } = mapOrder(order, settings)
   // Connecting an accounting service that adds tax requires accepting its rounding.
@@ -91,8 +91,8 @@ const nextOf = (
 }
 
 /**
- * Decides from the last sent state and the current order: a create, payment or refund, or nothing; and the attention that
- * the order needs, unless it is marked as done. Pure.
+ * Decides from the last sent state and the current order what to send (a create, payment or refund, or nothing) and
+ * whether the order needs attention, unless it is marked as done. Pure.
  *
  * @param order undefined if the shop no longer has it
  */
@@ -113,7 +113,7 @@ export const afterRequest = (
   sent: { outcome: 'accepted' } | { outcome: 'refused'; reason: string },
 ): OrderState => {
   if (request.kind !== 'create') return { ...state, [request.kind]: sent }
-  // A payment of a create is registered with it.
+  // A payment in a create is registered with it.
   const isPaidWith = request.body.payment !== undefined && sent.outcome === 'accepted'
   return {
     ...state,

@@ -10,7 +10,7 @@ import { totalOf } from './totals.ts'
 export type Mapped = {
   /** Undefined if the order cannot become an invoice. */
   request?: OrderRequest
-  /** Why it cannot, or only become one with another total. Amounts are in rials. */
+  /** Why it cannot, or why the total differs. Amounts are in rials. */
   problems: readonly Attention[]
   /** The shop's total and that of the invoice, in rials. */
   total: bigint
@@ -19,15 +19,15 @@ export type Mapped = {
   isPhoneOmitted: boolean
 }
 
-/** An amount with or without its tax, as the prices of the accounting service are. */
+/** An amount including or excluding tax, like the accounting service's prices. */
 const chargeOf = (
   { total, total_tax }: { total: string | number; total_tax: string | number },
   { pricesIncludeTax }: Pick<Settings, 'pricesIncludeTax'>,
 ): Amount => amountOf(total) + (pricesIncludeTax ? amountOf(total_tax) : 0n)
 
 /**
- * What rounding explains between the shop's total and the sum of its rows: half a unit of its smallest amount for the
- * total and for each row and its tax, and half a rial for each converted row.
+ * The largest difference between the shop's total and the sum of its rows that rounding can cause: half of the currency's
+ * smallest unit for the total and for each row and its tax, and half a rial for each converted row.
  */
 const roundingOf = (
   { line_items, shipping_lines, fee_lines }: ShopOrder,
@@ -42,8 +42,8 @@ const roundingOf = (
 const isSafe = (value: bigint) => value <= BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * The row of an invoice: the price before coupons with the coupons as its discount. A price is whole rials, so that of
- * three for 100 is 34 with a discount of 2.
+ * A row of an invoice: the price before coupons, and the coupons as its discount. Prices are whole rials, so three items
+ * for 100 become a price of 34 and a discount of 2.
  */
 const itemOf = (line: Line, amount: bigint, before: bigint) => {
   const quantity = amountOf(line.quantity)
@@ -69,9 +69,9 @@ const problemsOf = ({ line_items }: ShopOrder): Attention[] => {
 }
 
 /**
- * The create request of a shop's order. Coupons are in the totals of items already. Shipping and fees are one amount;
- * negative fees are the discount of the order. If its prices include tax, the invoice total is the
- * shop's: what rounding leaves over is put on the largest row. Pure.
+ * The create request for a shop's order. The totals of items already include coupons. Shipping and fees become one
+ * amount, and negative fees the discount of the order. If prices include tax, the invoice has the shop's total: the
+ * largest row absorbs the rounding difference. Pure.
  */
 export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {
   const factor = FACTORS[order.currency]

@@ -1,10 +1,10 @@
-/** Persian and Arabic digits have their value in their last four bits. */
+/** The last four bits of a Persian or Arabic digit are its value. */
 const latinDigits = (text: string) => text.replace(/[۰-۹٠-٩]/g, digit => String(digit.charCodeAt(0) & 0b1111))
 
 /**
  * The local form (`09123456789`) of a mobile number as customers type it: with `0098`, `98` or `+98`, Persian digits,
- * spaces, punctuation or invisible marks. Undefined for a landline or any other text, which the accounting service
- * would refuse (spec: business rule 2).
+ * spaces, punctuation or invisible marks. Undefined for landline numbers and any other text: the accounting service
+ * would refuse them (spec: business rule 2).
  */
 export const mobileOf = (text: string): string | undefined => {
   const digits = latinDigits(text).replace(/[^\d+]/g, '')

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** RFC 3986, which OAuth requires; encodeURIComponent leaves five characters more. */
+/** RFC 3986, as OAuth requires; encodeURIComponent leaves five more characters unescaped. */
 const encoded = (text: string) =>
   encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -7,13 +7,13 @@ import type { States } from './states.ts'
 
 const DAY_MS = 86_400_000
 
-/** How far back the nightly comparison reads, which also finds changes that leave the date of an order. */
+/** How far back the nightly comparison reads. It also finds changes that do not update the date of an order. */
 const COMPARED_DAYS = 30
 
 /** A night begins at this hour, in the time zone of the accounting service. */
 const NIGHT_HOUR = 3
 
-/** After this time a comparison continues with the next run, which may be two minutes away, in milliseconds. */
+/** The time limit of a run, in milliseconds. After it, the comparison continues in the next run, two minutes later. */
 const COMPARING_MS = 120_000
 
 export type PollDependencies = {
@@ -27,7 +27,7 @@ export type PollDependencies = {
   onError: (error: unknown, source: string) => void
 }
 
-/** Whole pages, until the time is over. */
+/** Whole pages, until the time limit. */
 async function* pagesUntil(orders: AsyncIterable<ShopOrder>, isOver: () => boolean) {
   let read = 0
   for await (const order of orders) {
@@ -37,8 +37,8 @@ async function* pagesUntil(orders: AsyncIterable<ShopOrder>, isOver: () => boole
 }
 
 /**
- * Finds what webhooks lose: every run reads the orders that changed since the last one, and once a night those of a
- * month. One shop's failure does not concern the others.
+ * Finds changes whose webhooks were lost. Every run reads the orders that changed since the previous run; once a night,
+ * a run compares all orders of a month. A failure of one shop does not affect the others.
  */
 export const poller = ({ connections, states, openShop, enqueue, now, log, onError }: PollDependencies) => {
   const pollShop = async (connection: Connection) => {
@@ -61,7 +61,7 @@ export const poller = ({ connections, states, openShop, enqueue, now, log, onErr
     log('shop polled', { source, ...changed })
 
     const night = dayIn(timeZone, at(started - NIGHT_HOUR * 3_600_000).slice(0, 19))
-    // The night, the next page or "all", and the last order before that page.
+    // The date of the night, the next page or "all", and the last order before that page.
     const [compared, reached, before] = ((await states.cursor(source, 'compare')) ?? '').split(' ')
     if (compared === night && reached === 'all') return
     const isContinued = compared === night

@@ -13,7 +13,7 @@ export const eventQueue = (sqs: SQSClient, QueueUrl: string): { enqueue: Enqueue
         QueueUrl,
         MessageBody: JSON.stringify(event),
         MessageGroupId: hash('sha256', JSON.stringify([event.source, event.order])),
-        // Every hint counts: the order may have changed between two of them.
+        // Never deduplicated: the order may have changed between two hints.
         MessageDeduplicationId: event.message?.delivery ?? randomUUID(),
       }),
     )

@@ -4,7 +4,7 @@ import { createReceiver } from 'order-relay-store'
 import * as v from 'valibot'
 import { type Connection, type Connections, sourceOf } from './connections.ts'
 import { jsonOf } from './shop.ts'
-import type { SyncEvent } from './synchronise.ts'
+import type { SyncEvent } from './synchronize.ts'
 
 export type Enqueue = (event: SyncEvent) => Promise<void>
 
@@ -13,7 +13,7 @@ export const PATHS = { shop: '/shop/', feed: '/feed/' } as const
 
 type Answer = { status: number; error?: string }
 
-/** A trashed order has nothing but its id. */
+/** The webhook of a trashed order contains only its id. */
 const payload = v.looseObject({ id: v.pipe(v.number(), v.integer(), v.minValue(1)) })
 
 const isSigned = (raw: Buffer, signature: string | undefined, secret: string) => {
@@ -23,9 +23,9 @@ const isSigned = (raw: Buffer, signature: string | undefined, secret: string) =>
 }
 
 /**
- * Takes a webhook of a shop as a hint to read the order again: its delivery ids repeat, and it may be old. A signed
- * error, which a shop sends when the owner of the webhook may not read the order, names no order; the comparison finds
- * what it concerns.
+ * Treats a shop's webhook as a hint to read the order again: its delivery ids repeat, and its content may be outdated. A
+ * shop sends a signed error if the owner of the webhook may not read the order. It names no order, so only the comparison
+ * finds the change.
  */
 const takeWebhook = async (
   raw: Buffer,
@@ -33,7 +33,7 @@ const takeWebhook = async (
   { settings: { source }, webhooks }: Connection,
   enqueue: Enqueue,
 ): Promise<Answer> => {
-  // The test of a new webhook's URL is not signed, and its answer is ignored.
+  // WooCommerce's ping of a new webhook's URL is not signed, and its response is ignored.
   if (/^webhook_id=\d+$/.test(raw.toString())) return { status: 200 }
   if (!isSigned(raw, headers['x-wc-webhook-signature'], webhooks.secret))
     return { status: 401, error: 'The signature is not valid' }
@@ -51,7 +51,7 @@ const takeMessage = async (
   let failure: unknown
   const receive = createReceiver({
     secrets: relay.secret,
-    // The state of the order remembers the version.
+    // The stored state of the order contains the version.
     once: async (_message, handle) => {
       await handle(undefined)
       return true

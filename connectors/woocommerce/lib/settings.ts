@@ -8,7 +8,7 @@ export const FACTORS: Readonly<Record<string, number>> = { IRR: 1, IRT: 10, IRHR
 const METHODS = ['online', 'transfer', 'card', 'pos', 'cash'] as const
 export type Method = (typeof METHODS)[number]
 
-/** The payment methods that WooCommerce brings; every other gateway takes money online. */
+/** The payment methods included in WooCommerce; every other gateway is an online payment. */
 const METHOD_OF: Readonly<Record<string, Method>> = { bacs: 'transfer', cheque: 'transfer', cod: 'cash' }
 
 export const methodOf = (gateway: string): Method => METHOD_OF[gateway] ?? 'online'
@@ -32,7 +32,7 @@ const settings = v.strictObject({
   source: v.pipe(v.string('must be the source of the shop in stores.yml'), v.nonEmpty('must not be empty')),
   shop: v.pipe(v.string('must be a URL'), v.url('must be a URL, such as https://shop.example')),
   currency: v.picklist(Object.keys(FACTORS), `must be one of ${Object.keys(FACTORS).join(', ')}`),
-  /** Decimals of the shop's prices, which bound what may be missing to an order's total. */
+  /** Decimals of the shop's prices, which limit the rounding difference of an order's total. */
   decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(6)),
   timeZone: v.pipe(v.string(), v.check(isTimeZone, 'must be a time zone, such as Asia/Tehran')),
   /** The tax rate of the accounting service in percent. */
@@ -86,9 +86,9 @@ export const settingsFile = (values: Settings): string =>
     .join('')
 
 /**
- * Reads a file of settings.
+ * Reads a settings file.
  *
- * @throws Error that names field, value and what is expected
+ * @throws Error with the field, its value and the expected format
  */
 export const readSettings = (text: string): Settings => {
   const reading = v.safeParse(settings, parse(text))

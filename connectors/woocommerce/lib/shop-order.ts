@@ -23,7 +23,7 @@ export const shopOrder = v.looseObject({
   line_items: v.array(
     v.looseObject({
       name: v.nullish(v.string(), ''),
-      // Null once its product is deleted.
+      // Null if the product was deleted.
       sku: v.nullish(v.string(), ''),
       product_id: v.nullish(v.number(), 0),
       variation_id: v.nullish(v.number(), 0),
@@ -43,19 +43,18 @@ export const shopOrder = v.looseObject({
 export type ShopOrder = v.InferOutput<typeof shopOrder>
 export type Line = ShopOrder['line_items'][number]
 
-/** The fields to ask for: whole orders have fifty times as many bytes, and metadata most of the rest. */
+/** The requested fields. Complete orders are fifty times as large, mostly because of metadata. */
 export const ORDER_FIELDS = Object.keys(shopOrder.entries)
 
 /**
- * Whether the customer has paid: cash on delivery is `processing` without a date of payment, and the date remains when
- * the order is cancelled or its payment fails.
+ * Whether the customer has paid. The status alone does not tell: cash on delivery is `processing` without a payment date.
+ * Nor does the date: it remains when the order is cancelled or its payment fails.
  */
 export const isPaid = ({ date_paid_gmt, status }: ShopOrder): boolean =>
   Boolean(date_paid_gmt) && status !== 'cancelled' && status !== 'failed'
 
 /**
- * The day of a `…_gmt` time in a time zone, as YYYY-MM-DD. The shop's local times change whenever somebody changes its
- * zone.
+ * The day of a `…_gmt` time in a time zone, as YYYY-MM-DD. The shop's local times change with its time zone setting.
  */
 export const dayIn = (timeZone: string, gmt: string): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(

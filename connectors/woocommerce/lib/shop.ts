@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { signedQuery } from './oauth.ts'
 import { ORDER_FIELDS, type ShopOrder, shopOrder } from './shop-order.ts'
 
-/** Orders and products of one response: the maximum of WooCommerce. */
+/** Orders or products per response, WooCommerce's maximum. */
 export const PAGE = 100
 
 const TIMEOUT_MS = 30_000
@@ -11,14 +11,14 @@ const TIMEOUT_MS = 30_000
 /** The key of the metadata with the state of an order in the accounting service. */
 export const META_KEY = '_order_relay'
 
-/** The shop answered with an error, or not at all. */
+/** The shop responded with an error, or did not respond. */
 export class ShopError extends Error {
   override readonly name = 'ShopError'
   /** Undefined if there was no answer. */
   readonly status: number | undefined
   /** WooCommerce's code, such as `woocommerce_rest_cannot_view`. */
   readonly code: string | undefined
-  /** Seconds until the next attempt may succeed, such as those of a maintenance. */
+  /** Seconds until the next attempt may succeed, for example after maintenance. */
   readonly retryAfter: number | undefined
 
   constructor(
@@ -76,10 +76,10 @@ const webhook = v.looseObject({
 })
 export type Webhook = v.InferOutput<typeof webhook>
 
-/** What differs in the shop's order: the value of the metadata {@link META_KEY}, and the status. */
+/** The changes to write to the shop's order: the value of the metadata {@link META_KEY}, and the status. */
 export type OrderChange = { meta?: string; status?: string }
 
-/** Undefined for what the shop does not have. */
+/** Undefined if the shop does not have the resource. */
 const orUndefined = async <Found>(found: Promise<Found>): Promise<Found | undefined> =>
   found.catch(error => {
     if (error instanceof ShopError && error.status === 404 && error.code !== 'rest_no_route') return undefined
@@ -89,7 +89,7 @@ const orUndefined = async <Found>(found: Promise<Found>): Promise<Found | undefi
 /**
  * A client of a shop's REST API, wc/v3. Every method rejects with a {@link ShopError}.
  *
- * Lists are read by id: lists by date of change lose orders that change meanwhile.
+ * Lists are read in order of id: a list by date of change misses orders that change while its pages are read.
  */
 export const createShop = ({ url, key, secret }: ShopOptions) => {
   const base = new URL('wp-json/wc/v3/', url.endsWith('/') ? url : `${url}/`)
@@ -175,7 +175,7 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
     addNote: async (id: number, note: string): Promise<void> => {
       await request('POST', `orders/${id}/notes`, {}, { note, customer_note: false })
     },
-    /** The orders changed since a time, by id; exclusive, to the second. */
+    /** The orders changed after a time, to the second, in order of id. */
     changedSince: (time: Date): AsyncGenerator<ShopOrder> =>
       list('orders', shopOrder, { ...BY_ID, modified_after: gmt(time) }),
     /** The webhooks to a URL. */
@@ -184,7 +184,7 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
       for await (const each of list('webhooks', webhook, {})) if (each.delivery_url === url) found.push(each)
       return found
     },
-    /** Makes a webhook active, or leaves it so; its failures are still counted. */
+    /** Activates a webhook if it is not active; its failure count remains. */
     activate: async (id: number): Promise<void> => {
       await request('PUT', `webhooks/${id}`, {}, { status: 'active' })
     },
@@ -197,16 +197,16 @@ export const createShop = ({ url, key, secret }: ShopOptions) => {
       await orUndefined(request('DELETE', `webhooks/${id}`, { force: 'true' }))
     },
     /**
-     * The orders created in a period, by id. `any` leaves out trash.
+     * The orders created in a period, in order of id. `any` excludes the trash.
      *
-     * @param fields those to read
-     * @param first the page to begin with, of {@link PAGE} orders
+     * @param fields the fields to read
+     * @param first the first page to read; a page has {@link PAGE} orders
      */
     orders: (after: Date, before: Date, fields = ORDER_FIELDS, first = 1): AsyncGenerator<ShopOrder> => {
       const query = { after: gmt(after), before: gmt(before), _fields: fields.join(',') }
       return list('orders', shopOrder, { ...BY_ID, ...query }, first)
     },
-    /** The number of orders of each status, custom ones included. */
+    /** The number of orders in each status, including custom statuses. */
     statuses: async () =>
       v.parse(
         v.array(v.looseObject({ slug: v.string(), name: v.string(), total: v.number() })),

@@ -1,21 +1,21 @@
 import type { FeedMessage, OrderResult } from 'order-relay-store'
 import type { CaseCode } from './cases.ts'
 
-/** What was sent of a kind of request, and what became of it. `accepted` requests are the relay's to carry out. */
+/** The last sent request of a kind and its outcome. The relay carries out `accepted` requests. */
 type Sent =
   | { outcome: 'accepted' }
-  /** Finally: the same request is not sent again. */
+  /** Permanently: the same request is not sent again. */
   | { outcome: 'refused'; reason: string }
 
 /**
- * What needs attention. A code that concerns an amount has it as its detail, so that a second partial refund is another
- * case.
+ * What needs attention. If the code is about an amount, the detail is that amount, so that a second partial refund is a
+ * separate case.
  */
 export type Attention = { code: CaseCode; detail: string }
 
-/** What the connector remembers of an order. */
+/** The stored state of an order. */
 export type OrderState = {
-  /** Of the create that was last sent: the content of the order and the body, hashed, and the day of the order. */
+  /** The last sent create: hashes of the order's content and of the body, and the date of the order. */
   create?: Sent & { content: string; body: string; date: string }
   payment?: Sent
   refund?: Sent
@@ -23,7 +23,7 @@ export type OrderState = {
   result?: Pick<OrderResult, 'status' | 'invoice_number' | 'receipt_number' | 'return_number' | 'error'>
   /** Of the latest message of the feed. */
   version: number
-  /** Why an accepted request waits, in the relay's words. */
+  /** The reason given by the relay why an accepted request waits. */
   waits?: string
   /** The notes that are in the shop. */
   notes: readonly string[]
@@ -32,7 +32,7 @@ export type OrderState = {
   shown?: string
   /** Sent although it was created before the shop was connected. */
   isImported?: true
-  /** The case that somebody has dealt with. */
+  /** The case that was marked as done. */
   done?: string
 }
 
@@ -43,7 +43,7 @@ export const attentionKey = ({ code, detail }: Attention): string => `${code} ${
 const refusalOf = ({ error }: Extract<FeedMessage, { event: 'order.rejected' }>['data']) =>
   error?.message ?? 'no reason given'
 
-/** Takes a message of the relay's feed. Older messages, and repetitions, change nothing. Pure. */
+/** Applies a message of the relay's feed. Older and repeated messages change nothing. Pure. */
 export const withMessage = (state: OrderState, message: FeedMessage): OrderState => {
   if (message.version < state.version) return state
   const { waits, ...others } = { ...state, version: message.version }

@@ -37,8 +37,8 @@ export const stateRepository = (dynamodb: DynamoDBClient, TableName: string) => 
     /**
      * Saves the state of an order.
      *
-     * @param since since when it needs attention, ISO 8601
-     * @throws Error if somebody else has saved it meanwhile
+     * @param since when it began to need attention, ISO 8601
+     * @throws Error if it was saved by another function in the meantime
      */
     save: async (
       source: string,

@@ -1,7 +1,7 @@
 import { amountOf, percentOf, sum } from './amounts.ts'
 import type { Settings } from './settings.ts'
 
-/** The rials of the largest remainders, ties to the earlier row. */
+/** The share of each row in the order discount, by largest remainder; ties go to the earlier row. */
 const spread = (discount: bigint, amounts: readonly bigint[]): bigint[] => {
   const whole = sum(amounts)
   if (discount === 0n || whole === 0n) return amounts.map(() => 0n)

@@ -32,10 +32,10 @@ const STATUS: Readonly<Record<string, (result: Result) => Words>> = {
   }),
 }
 
-/** A note of the shop: its meaning, by which it is written once, and its text as HTML. */
+/** A note in the shop: its meaning, for which it is written only once, and its text as HTML. */
 export type Note = { meaning: string; text: string }
 
-/** The notes that an order should have now: its state in the accounting service, and what it needs. */
+/** The notes that an order should have: its state in the accounting service, and the required action. */
 const notesOf = (
   { result, attention }: Pick<OrderState, 'result' | 'attention'>,
   language: Language,
@@ -59,12 +59,12 @@ const metaOf = ({ result, version }: Pick<OrderState, 'result' | 'version'>): st
   return JSON.stringify({ status, invoice_number, receipt_number, return_number, version })
 }
 
-/** Setting these marks an order as paid. */
+/** Setting one of these marks an order as paid. */
 const PAID = ['processing', 'completed']
 
 /**
- * The shop's status for that of the accounting service, set once: a later choice of the shop stays. It neither revives an
- * order that is no longer sold nor marks one as paid.
+ * The shop's status for a status of the accounting service. It is set once, so that a later change in the shop remains,
+ * and it neither reactivates an order that is no longer sold nor marks an order as paid.
  */
 const statusOf = (
   { result, shown }: OrderState,
@@ -80,7 +80,7 @@ const statusOf = (
   return isSold && (isPaid(order) || !PAID.includes(wanted)) ? wanted : undefined
 }
 
-/** What the shop should show of an order and does not. Pure. */
+/** What the shop should show about an order but does not. Pure. */
 export const missingOf = (
   state: OrderState,
   order: ShopOrder,

@@ -10,7 +10,7 @@ import { createShop } from '../lib/shop.ts'
 
 const DAY = 86_400_000
 
-/** Checks a fake shop, in which `prepare` has made orders, against a new sandbox. */
+/** Checks a fake shop with the orders that `prepare` creates, against a new sandbox. */
 const checked = async (
   prepare: (shop: FakeShop) => unknown,
   {
@@ -72,7 +72,7 @@ describe('a check of a shop', () => {
     expect(readSettings(settingsFile(report.settings))).toEqual(report.settings)
   })
 
-  test('names what does not fit, worst first', async () => {
+  test('lists the problems, most severe first', async () => {
     const report = await checked(
       fake => {
         fake.create({ items: [{ sku: null, name: 'Deleted', ...taxed }] })
@@ -149,7 +149,7 @@ describe('a check of a shop', () => {
     expect(pageOf(report, 'fa')).toContain('(<bdi>1,650 IRT</bdi>)')
   })
 
-  test('names another tax rate as the cause of another total', async () => {
+  test('gives a different tax rate as the cause of a different total', async () => {
     const report = await checked(fake => fake.create({ items: [{ sku: 'SKU-1', ...taxed }] }), {
       accounting: { pricesIncludeTax: false, taxRate: 9 },
     })
@@ -162,7 +162,7 @@ describe('a check of a shop', () => {
     ['included', 'prices include tax'],
     ['excluded', 'prices exclude tax'],
     ['off', 'taxes are turned off'],
-  ])("names the shop's tax mode (%s) beside that of the accounting", async (taxes, words) => {
+  ])("names the shop's tax mode (%s) beside the mode of the accounting service", async (taxes, words) => {
     const accounting = { pricesIncludeTax: true, taxRate: 9 }
     const report = await checked(() => undefined, { taxes, accounting })
     expect(report.tax).toEqual({ shop: taxes, accounting: 'included', rate: 9 })
@@ -178,7 +178,7 @@ describe('a check of a shop', () => {
     expect(levelsOf(report)).toEqual({ phone_omitted: 'note 1' })
   })
 
-  test('reads any number of orders by id, although new ones arrive meanwhile', async () => {
+  test('reads every page of orders while new orders arrive', async () => {
     const report = await checked(fake => {
       for (let index = 0; index < 250; index++) fake.create({ items: [{ sku: 'SKU-1', ...taxed }] })
     })
@@ -200,12 +200,12 @@ describe('a report', () => {
     },
   )
 
-  test.each(Object.entries(CASES))('says of %s what is the case, and what to do', (_, texts) => {
+  test.each(Object.entries(CASES))('has a problem and an action for %s', (_, texts) => {
     expect(texts.en).toMatch(/^[A-Z][^.]*\. [A-Z][^.]*\.$/)
     expect(texts.fa).toMatch(/^[\u0600-\u06ff][^.]*\. [\u0600-\u06ff][^.]*\.$/)
   })
 
-  test('names what a text concerns after its first sentence, and amounts with their unit', () => {
+  test('inserts the details after the first sentence, and amounts with their unit', () => {
     expect(caseText('no_sku', 'Hat, Shirt', 'en')).toBe(
       'A product has no SKU (Hat, Shirt). Enter its code from the accounting service as the SKU.',
     )
@@ -218,12 +218,12 @@ describe('a report', () => {
   })
 })
 
-test('a file of settings is refused with field and value', () => {
+test('the error about an invalid settings file contains the field and its value', () => {
   const text = 'source: shop\nshop: https://shop.example\ncurrency: USD\n'
   expect(() => readSettings(text)).toThrow('currency is "USD": must be one of IRR, IRT, IRHR, IRHT')
 })
 
-test('a shop that cannot be read says so', async () => {
+test('the check reports a shop that it cannot read', async () => {
   const fake = await startFakeShop()
   const { url, key, secret } = fake
   const settings = () => createShop({ url, key, secret }).gateways()

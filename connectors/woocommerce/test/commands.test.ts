@@ -23,7 +23,7 @@ const PAST = 300
 const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
 
 let shop: FakeShop
-/** The orders from before the connection. */
+/** The orders created before the connection. */
 const ids: number[] = []
 /** How far the shop's clock is behind, in milliseconds. */
 let age = 0
@@ -93,7 +93,7 @@ const connect = (settings: string, more: Record<string, string> = {}) =>
     environment: { ...environment, ...more },
   })
 
-test('the connector does not start without the local stack, and says so', async () => {
+test('the connector refuses to start without the local stack', async () => {
   const { ports } = local.stack()
   await expect(startConnector({ ports, dataDir: folder('nowhere'), port: 0 })).rejects.toThrow(
     'Cannot start the connector: the local stack has never run',
@@ -101,7 +101,7 @@ test('the connector does not start without the local stack, and says so', async 
 })
 
 describe('a shop', () => {
-  test('is checked: the report and the settings for connect are written, and nothing in the shop', async () => {
+  test('is checked: the command writes the report and the settings for connect, and nothing to the shop', async () => {
     age = 600_000
     for (let index = 0; index < PAST; index++) ids.push(shop.create({ items: [ITEM] }).id)
     age = 0
@@ -115,7 +115,7 @@ describe('a shop', () => {
     expect(shop.webhooks.list()).toEqual([])
   })
 
-  test('is not connected with a key that may only read, which leaves nothing behind', async () => {
+  test('is not connected with a read-only key, and nothing is left behind', async () => {
     const { code, err } = await connect(folder('shop.yml'), {
       WOO_KEY: `${READ_ONLY.key}:${READ_ONLY.secret}`,
     })
@@ -141,13 +141,13 @@ describe('a shop', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^${SOURCE} +${shop.url} +4 `, 'm'))])
   })
 
-  test('sends a new order, and shows the invoice of the accounting', async () => {
+  test('sends a new order and shows its invoice', async () => {
     const { id } = shop.create({ items: [ITEM] })
     await until(() => shop.notes(id).length > 0)
     expect([metaOf(id)?.status, shop.notes(id).length]).toEqual(['paid', 1])
   })
 
-  test('lists an order that needs attention until it is done', async () => {
+  test('lists an order that needs attention until it is marked as done', async () => {
     const { id } = shop.create({ items: [{ ...ITEM, sku: null, name: 'Hat' }] })
     await until(async () => (await woo('list')).code === 1)
     expect((await woo('list')).out).toContain('A product has no SKU (Hat). Enter its code')
@@ -156,9 +156,9 @@ describe('a shop', () => {
     expect((await woo('done', SOURCE, String(id))).err).toContain('it needs no attention')
   })
 
-  test(`imports ${PAST} past orders, although the command is killed: none is missing, and none is invoiced twice`, async () => {
+  test(`imports ${PAST} past orders exactly once, even if the command is killed`, async () => {
     const args = ['woo', 'import', SOURCE, '--since', '1d', '--local']
-    // The shop selects orders to the second, and the current one is not part of the period.
+    // The shop filters by whole seconds, and the period excludes the current one.
     await sleep(1000)
     const plan = `${PAST + 2} orders read: ${PAST} to send, 0 that only get a note, 2 up to date or without an invoice.\n`
     expect((await woo('import', SOURCE, '--since', '1d', '--dry-run')).out).toBe(plan)
@@ -173,7 +173,7 @@ describe('a shop', () => {
     await until(async () => (await waiting()) === 0, 150_000)
 
     const { code, out, err: shown } = await local.relay(args.slice(0, -1), { environment, isTerminal: true })
-    // Some are on their way, and only miss their note.
+    // Some were sent, but have no note yet.
     const [left = 0, noted = 0] =
       shown.match(/\d+ to send, (\d+)/)?.map(found => Number.parseInt(found, 10)) ?? []
     expect([code, left > 0 && left < PAST]).toEqual([0, true])
@@ -183,13 +183,13 @@ describe('a shop', () => {
 
     await until(async () => ids.every(id => metaOf(id)?.status === 'paid'), 200_000)
     const numbers = ids.map(id => metaOf(id).invoice_number).toSorted((a, b) => a - b)
-    // The first invoice was that of the new order, and the accounting counts.
+    // The new order has the first invoice, and invoices are numbered consecutively.
     expect(numbers).toEqual(Array.from({ length: PAST }, (_, index) => index + 2))
     await until(async () => (await woo('import', SOURCE, '--since', '1d')).err.includes(' 0 to send, 0 '))
     expect(ids.filter(id => shop.notes(id).length !== 1)).toEqual([])
   }, 300_000)
 
-  test('is disconnected: what connect has made is removed, and the command says what it keeps', async () => {
+  test('is disconnected: everything that connect created is removed, and the output lists what remains', async () => {
     // The address of the connector has changed since.
     environment.WOO_PORT = '1'
     const { code, out } = await woo('disconnect', SOURCE)
@@ -225,16 +225,16 @@ describe('the rights of an operator', () => {
     answerCalls(undefined)
   })
 
-  test('docs/iam/woocommerce.json allows, beside operator.json, exactly what the commands call', () => {
+  test('docs/iam/woocommerce.json and operator.json together allow exactly the calls of the commands', () => {
     const calls = COMMANDS.flatMap(command => [...callsOf('woo', command)])
     const granted = [...own.values()].flat()
     expect(calls.filter(call => ![...granted, ...operator].some(each => matches(each, call)))).toEqual([])
     expect(granted.filter(each => !calls.some(call => matches(each, call)))).toEqual([])
-    // The relay's own policy reaches no shop.
+    // The relay's own policy grants no access to connected shops.
     expect(operator.filter(each => /woocommerce/.test(each))).toEqual([])
   })
 
-  test('IAM allows these calls in their stage, and none in another', async () => {
+  test('IAM allows these calls in their own stage only', async () => {
     const document = v.parse(
       policyDocument,
       JSON.parse(

@@ -11,22 +11,22 @@ import {
   type OrderResult,
   type RequestResult,
 } from 'order-relay-store'
+import { connectionOf } from '../fake/connection.ts'
 import { type FakeShopOptions, startFakeShop } from '../fake/shop.ts'
-import { type Connection, connectionId } from '../lib/connections.ts'
+import { connectionId } from '../lib/connections.ts'
 import { TABLE_SCHEMA } from '../lib/names.ts'
 import { poller } from '../lib/poll.ts'
 import { PATHS, receiver } from '../lib/receiver.ts'
-import { DEFAULTS } from '../lib/settings.ts'
 import { createShop } from '../lib/shop.ts'
 import { stateRepository } from '../lib/states.ts'
-import { type SyncDependencies, type SyncEvent, synchroniser } from '../lib/synchronise.ts'
+import { type SyncDependencies, type SyncEvent, synchronizer } from '../lib/synchronize.ts'
 
 const TABLE = 'shops'
 
 const SOURCE = 'shop'
 
 /**
- * A connected shop: the connector with its table, a fake shop, and the sandbox as the accounting behind a relay. The
+ * A connected shop: the connector with its table, a fake shop, and the sandbox behind a relay. The
  * relay answers 202 at once, and its feed has a message for each change.
  */
 export const startConnector = async (options: FakeShopOptions = {}) => {
@@ -86,24 +86,10 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     refund: (order, reason) => relayed('refund', order, service.refund(order, reason)),
   }
 
-  const connection: Connection = {
-    settings: {
-      ...DEFAULTS,
-      ...{
-        source: SOURCE,
-        shop: shop.url,
-        currency: 'IRR',
-        decimals: 0,
-        taxRate: 10,
-        pricesIncludeTax: true,
-      },
-    },
-    language: 'en',
-    since: new Date(0).toISOString(),
-    shop: { url: shop.url, key: shop.key, secret: shop.secret },
+  const connection = connectionOf(shop, SOURCE, {
     webhooks: { secret: 'webhook secret', url: 'http://127.0.0.1:1/' },
     relay: { url: sandbox.url, key: 'sandbox-key', secret: 'feed secret' },
-  }
+  })
   const states = stateRepository(parts.dynamodb, TABLE)
   let time = Date.now()
   const dependencies: SyncDependencies = {
@@ -119,13 +105,13 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     state: async (order: number) => (await states.get(SOURCE, String(order))).state,
     /** A hint that an order has changed. */
     hint: (order: number) => events.push({ source: SOURCE, order: String(order) }),
-    /** Handles every event, and those that follow; one that fails is handled again. */
+    /** Handles all events and those that they cause; a failed event is handled again. */
     settle: async (changed: Partial<SyncDependencies> = {}) => {
-      const synchronise = synchroniser({ ...dependencies, ...changed })
+      const synchronize = synchronizer({ ...dependencies, ...changed })
       for (let handled = 0; events.length > 0; handled++) {
         if (handled > 500) throw new Error('Events follow one another without end')
         const [event] = events as [SyncEvent]
-        const isDone = await synchronise(event).then(
+        const isDone = await synchronize(event).then(
           () => true,
           (error: Error) => {
             if (!/killed|Cannot reach/.test(error.message)) throw error

@@ -69,7 +69,7 @@ describe(`wc/v3 of ${WOO_URL ?? 'the fake shop'}`, () => {
     expect(await shop.order(2_000_000_000)).toBeUndefined()
   })
 
-  test('lists by date of creation and of change have the order, by id', async () => {
+  test('lists by creation date and by modification date contain the order, sorted by id', async () => {
     const [first, second] = [await ordered(), await ordered()]
     for (const list of [shop.orders(hour(-1), hour(1)), shop.changedSince(hour(-1))]) {
       const ids = await idsOf(list)
@@ -79,27 +79,27 @@ describe(`wc/v3 of ${WOO_URL ?? 'the fake shop'}`, () => {
     expect(await idsOf(shop.changedSince(hour(1)))).toEqual([])
   })
 
-  test('a time with a zone finds nothing, silently', async () => {
+  test('a filter with a time zone silently matches nothing', async () => {
     await ordered()
     const query = { status: 'any', dates_are_gmt: 'true', modified_after: hour(-1).toISOString() }
     expect((await shop.request('GET', 'orders', query)).json).toEqual([])
   })
 
-  test('metadata that is set eight times at once is one entry', async () => {
+  test('metadata set by eight concurrent requests is one entry', async () => {
     const id = await ordered()
     await Promise.all(Array.from({ length: 8 }, (_, index) => shop.update(id, { meta: `v${index}` })))
     const entries = (await shop.order(id))?.meta_data.filter(({ key }) => key === META_KEY)
     expect(entries).toEqual([expect.objectContaining({ value: expect.stringMatching(/^v\d$/) })])
   })
 
-  test('notes are private, kept as they are, and not deduplicated', async () => {
+  test('notes are private, stored unchanged and not deduplicated', async () => {
     const id = await ordered()
     const text = 'invoice &#34;1&#34; &#60;b&#62;'
     for (let time = 0; time < 2; time++) await shop.addNote(id, text)
     expect((await shop.notes(id)).filter(note => note === text)).toHaveLength(2)
   })
 
-  test('cash on delivery is paid when it is completed, and keeps its date when it is cancelled', async () => {
+  test('an order with cash on delivery is paid when completed, and keeps its payment date when cancelled', async () => {
     const id = await ordered({ payment_method: 'cod' })
     expect((await shop.order(id))?.date_paid_gmt ?? null).toBeNull()
     await change(`orders/${id}`, { status: 'completed' })
@@ -108,7 +108,7 @@ describe(`wc/v3 of ${WOO_URL ?? 'the fake shop'}`, () => {
     expect((await shop.order(id))?.date_paid_gmt).toMatch(/^\d{4}-/)
   })
 
-  test('the status "refunded" refunds what is left, and more than that is an error', async () => {
+  test('the status "refunded" refunds the remaining amount, and a higher refund is an error', async () => {
     const id = await ordered()
     await made(`orders/${id}/refunds`, { amount: '1000', api_refund: false })
     await expect(made(`orders/${id}/refunds`, { amount: '99999', api_refund: false })).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe(`wc/v3 of ${WOO_URL ?? 'the fake shop'}`, () => {
     expect(refunds.reduce((sum, each) => sum + each, 0)).toBe(-3000)
   })
 
-  test('a webhook is created, revived and removed, and never shows its secret', async () => {
+  test('a webhook is created, reactivated and removed, and its secret is never returned', async () => {
     const url = `http://127.0.0.1:9/shop/${Date.now()}`
     const created = await shop.createWebhook('order.updated', url, 'a secret')
     expect(JSON.stringify(created)).not.toContain('a secret')

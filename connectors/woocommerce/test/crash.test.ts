@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import type { SyncDependencies } from '../lib/synchronise.ts'
+import type { SyncDependencies } from '../lib/synchronize.ts'
 import { type Connector, startConnector } from './connector.ts'
 
 type Calls = Record<string, (...given: never[]) => Promise<unknown>>
 
-/** Dependencies whose `at`th call dies, before it reaches the other side or before its answer arrives. */
+/** Dependencies that crash at call number `at`, before it reaches the other side or before its response arrives. */
 const dying = (dependencies: SyncDependencies, at: number, when: 'before' | 'after') => {
   let calls = 0
   let isDead = false
@@ -33,8 +33,8 @@ const dying = (dependencies: SyncDependencies, at: number, when: 'before' | 'aft
   }
 }
 
-/** An order is sold on delivery, paid, edited and refunded; dies once. Returns what remains of it everywhere. */
-const life = async (connector: Connector, at: number, when: 'before' | 'after') => {
+/** An order with cash on delivery is completed, edited and refunded, with one crash. Returns its state in all systems. */
+const scenario = async (connector: Connector, at: number, when: 'before' | 'after') => {
   const { dependencies, hasDied } = dying(connector.dependencies, at, when)
   const items = [{ sku: 'SKU-1', total: '100000', total_tax: '10000' }]
   const { id } = connector.shop.create({ items, payment_method: 'cod' })
@@ -47,7 +47,7 @@ const life = async (connector: Connector, at: number, when: 'before' | 'after') 
   const numbers = [result?.invoice_number, result?.receipt_number, result?.return_number]
   return {
     hasDied: hasDied(),
-    // The accounting's numbers count up: if they equal the number of the life, there is one document of each kind.
+    // Documents are numbered consecutively: if each number equals the number of scenarios, each scenario made one of a kind.
     numbers,
     remains: {
       ...{ status: result?.status, attention, payment, refund },
@@ -60,23 +60,23 @@ const life = async (connector: Connector, at: number, when: 'before' | 'after') 
   }
 }
 
-test('a synchronisation that dies at any await leaves the same documents, metadata and notes', async () => {
+test('a crash at any await leaves the same documents, metadata and notes', async () => {
   await using connector = await startConnector()
-  const { remains: expected } = await life(connector, 0, 'before')
+  const { remains: expected } = await scenario(connector, 0, 'before')
   expect(expected.notes).toHaveLength(4)
   expect(expected.meta).toHaveLength(1)
-  let lives = 1
+  let scenarios = 1
   for (const when of ['before', 'after'] as const)
     for (let at = 1, isOver = false; !isOver; at++) {
-      const { hasDied, numbers, remains } = await life(connector, at, when)
-      lives++
+      const { hasDied, numbers, remains } = await scenario(connector, at, when)
+      scenarios++
       expect({ at, when, numbers, ...remains }).toEqual({
         at,
         when,
-        numbers: [lives, lives, lives],
+        numbers: [scenarios, scenarios, scenarios],
         ...expected,
       })
       isOver = !hasDied
     }
-  expect(lives).toBeGreaterThan(40)
+  expect(scenarios).toBeGreaterThan(40)
 })

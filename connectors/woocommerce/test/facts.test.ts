@@ -6,7 +6,7 @@ import { createShop } from '../lib/shop.ts'
 import type { ShopOrder } from '../lib/shop-order.ts'
 import { type Connector, served, startConnector } from './connector.ts'
 
-/** Facts measured on real shops, which lose or repeat orders of a program that does not know them. */
+/** Behavior measured on real shops that makes naive clients lose or repeat orders. */
 
 const ITEM = { sku: 'SKU-1', total: '100000', total_tax: '10000' }
 const DAY = 24 * 3_600_000
@@ -31,14 +31,14 @@ const ordered = async (given: Parameters<Connector['shop']['create']>[0] = {}) =
   return id
 }
 
-test('cash on delivery that is created as paid is not: its payment is registered when it is completed', async () => {
+test('registers the payment of cash on delivery when the order is completed, even if it was created as paid', async () => {
   const id = await ordered({ payment_method: 'cod', set_paid: true })
   expect((await connector.state(id)).result?.status).toBe('invoiced')
   connector.shop.edit(id, { status: 'completed' })
   expect((await handled(id)).result?.status).toBe('paid')
 })
 
-test('a late payment of a cancelled order is registered, and a date of payment that outlives a failure is not', async () => {
+test('registers a late payment of a cancelled order, but not one whose payment date remains after a failure', async () => {
   const failed = await ordered({ status: 'failed', set_paid: true })
   expect((await connector.state(failed)).create).toBeUndefined()
   const id = await ordered({ payment_method: 'cod' })
@@ -49,7 +49,7 @@ test('a late payment of a cancelled order is registered, and a date of payment t
   expect((await connector.state(id)).attention).toBeUndefined()
 })
 
-test('a killed queue process loses a delivery and delays the others by 335 s; polling finds both', async () => {
+test('polling finds the delivery that a killed queue process loses, and those that it delays by 335 s', async () => {
   await using connector = await startConnector({ now: () => new Date(time) })
   let time = Date.now()
   const { shop } = connector
@@ -70,7 +70,7 @@ test('a killed queue process loses a delivery and delays the others by 335 s; po
   expect(connector.requests).toEqual(ids.map(id => `create ${id}`))
 })
 
-test('a signed error about an order that is gone is accepted, so that the webhook stays active', async () => {
+test('accepts a signed error about a deleted order, so that the webhook stays active', async () => {
   await using connector = await startConnector()
   const { shop } = connector
   await using endpoint = await served(connector)
@@ -109,7 +109,7 @@ test.each<[string, (shop: Connector['shop'], id: number) => unknown, number, num
   },
 )
 
-test('a comparison that continues with the next run finds an order that was deleted between its pages', async () => {
+test('a comparison that continues in the next run finds an order that was deleted between two pages', async () => {
   await using connector = await startConnector()
   const { shop, connection } = connector
   const ids = Array.from({ length: 150 }, () => shop.create({ items: [ITEM] }).id)
@@ -118,7 +118,7 @@ test('a comparison that continues with the next run finds an order that was dele
   await connector.settle()
   shop.delete(id)
   const queued: string[] = []
-  // Noon of the next day; each look at the clock takes longer than a run may compare.
+  // Noon of the next day. The clock advances at each read by more than the time limit of a run.
   let time = (Math.ceil(Date.now() / DAY) + 0.5) * DAY
   const poll = poller({
     states: connector.states,
@@ -140,7 +140,7 @@ test('a comparison that continues with the next run finds an order that was dele
   expect(queued).toEqual([String(id)])
 })
 
-test('the nightly comparison leaves out orders that are older than its month', async () => {
+test('the nightly comparison excludes orders that are older than a month', async () => {
   await using connector = await startConnector()
   const { id } = connector.shop.create({ items: [ITEM] })
   connector.hint(id)
@@ -149,7 +149,7 @@ test('the nightly comparison leaves out orders that are older than its month', a
   expect(await connector.poll(40 * DAY)).toEqual([])
 })
 
-test('deleted refunds announce nothing: the nightly comparison takes the order off the list', async () => {
+test('the nightly comparison detects deleted refunds, which send no webhook, and removes the order from the list', async () => {
   const id = await ordered()
   connector.shop.refund(id, '5000')
   expect((await handled(id)).attention?.code).toBe('partial_refund')
@@ -170,7 +170,7 @@ const readWhileChanging = async (orders: AsyncIterable<{ id: number }>, change: 
   return found
 }
 
-test('orders that change while pages are read leave no gap in a list by id, as they do in one by date', async () => {
+test('a list by id misses no order that changes while its pages are read, unlike a list by date', async () => {
   let time = Date.now()
   await using connector = await startConnector({ now: () => new Date(time) })
   const { shop } = connector
@@ -194,7 +194,7 @@ test('orders that change while pages are read leave no gap in a list by id, as t
   expect((await readWhileChanging(byDate(), change(30))).size).toBeLessThan(250)
 })
 
-test('a list of any status has no trash, even if it is asked for', async () => {
+test('a list of any status excludes the trash, even if it is requested', async () => {
   const id = await ordered()
   connector.shop.trash(id)
   const client = createShop(connector.shop)
@@ -205,7 +205,7 @@ test('a list of any status has no trash, even if it is asked for', async () => {
   expect((await client.order(id))?.status).toBe('trash')
 })
 
-test("the day of an invoice is that of the accounting's zone, whichever zone the shop has", async () => {
+test("the date of an invoice is in the accounting service's time zone, regardless of the shop's", async () => {
   const client = createShop(connector.shop)
   const { id } = connector.shop.create({ items: [ITEM] })
   connector.shop.sql(id, { date_created_gmt: '2026-03-20T20:45:00' })
@@ -216,7 +216,7 @@ test("the day of an invoice is that of the accounting's zone, whichever zone the
   }
 })
 
-test('a lower quantity keeps the total of its row: before the invoice it is the price, afterwards a case', async () => {
+test('a lower quantity with the same row total changes the price before the invoice, and needs attention afterwards', async () => {
   const items = [{ ...ITEM, quantity: 2 }]
   const { shop } = connector
   const lower = (id: number) => {
@@ -234,7 +234,7 @@ test('a lower quantity keeps the total of its row: before the invoice it is the 
   expect([await total(early), await total(late)]).toEqual(['110000', '110000'])
 })
 
-test('a key that may only read reads orders, and writes nothing', async () => {
+test('a read-only key reads orders and cannot write', async () => {
   const { shop } = connector
   const id = await ordered()
   const reader = createShop({ url: shop.url, ...READ_ONLY })

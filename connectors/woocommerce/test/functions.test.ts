@@ -7,11 +7,11 @@ import { recordOf } from '@order-relay/local/event-source.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { CREDENTIALS, drain, type Parts, startParts } from '@order-relay/test-support/parts.ts'
 import { startSandbox } from 'order-relay-sandbox'
+import { connectionOf } from '../fake/connection.ts'
 import { startFakeShop } from '../fake/shop.ts'
-import { type Connection, connectionId } from '../lib/connections.ts'
+import { connectionId } from '../lib/connections.ts'
 import { namesOf, TABLE_SCHEMA } from '../lib/names.ts'
 import { PATHS } from '../lib/receiver.ts'
-import { DEFAULTS } from '../lib/settings.ts'
 
 const { table, queue, path } = namesOf('test')
 const SOURCE = 'shop'
@@ -55,35 +55,21 @@ afterAll(async () => {
   await parts.close()
 })
 
-test('the bundled functions take an order from the webhook to the accounting', async () => {
+test('the bundled functions relay an order from the webhook to the accounting service', async () => {
   const shop = await startFakeShop()
   const sandbox = await startSandbox({ port: 0 })
   try {
-    const connection: Connection = {
-      settings: {
-        ...DEFAULTS,
-        ...{
-          source: SOURCE,
-          shop: shop.url,
-          currency: 'IRR',
-          decimals: 0,
-          taxRate: 10,
-          pricesIncludeTax: true,
-        },
-      },
-      language: 'en',
-      since: new Date(0).toISOString(),
-      shop: { url: shop.url, key: shop.key, secret: shop.secret },
+    const connection = connectionOf(shop, SOURCE, {
       webhooks: { secret: 'secret', url: '' },
       relay: { url: sandbox.url, key: 'sandbox-key', secret: 'feed secret' },
-    }
+    })
     const id = connectionId(SOURCE)
     await parts.ssm.putParameter({
       Name: `${path}/${id}`,
       Value: JSON.stringify(connection),
       Type: 'SecureString',
     })
-    const [receive, synchronise, poll] = await Promise.all([load('receiver'), load('sync'), load('poll')])
+    const [receive, synchronize, poll] = await Promise.all([load('receiver'), load('sync'), load('poll')])
 
     const body = JSON.stringify(shop.create())
     const signature = createHmac('sha256', 'secret').update(body).digest('base64')
@@ -94,7 +80,7 @@ test('the bundled functions take an order from the webhook to the accounting', a
     const messages = await drain(parts.sqs, parts.queueUrl(queue))
     expect(messages).toHaveLength(1)
     const Records = messages.map(message => recordOf(message, queue))
-    expect(await synchronise({ Records })).toEqual({ batchItemFailures: [] })
+    expect(await synchronize({ Records })).toEqual({ batchItemFailures: [] })
     const order = await fetch(`${sandbox.url}/api/v1/orders/1000/?source=${SOURCE}`, {
       headers: { authorization: 'Bearer sandbox-key' },
     })

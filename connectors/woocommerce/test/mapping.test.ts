@@ -55,7 +55,7 @@ describe('an order becomes a create request', () => {
     )
   })
 
-  test('with a price of whole rials, whose excess is a discount', () => {
+  test('with a price rounded up to whole rials, and the excess as a discount', () => {
     const { request } = map({ items: [{ sku: 'A', quantity: 3, total: '100' }] })
     expect(request?.items[0]).toMatchObject({ quantity: 3, unit_price: 34, discount: 2 })
   })
@@ -88,7 +88,7 @@ describe('an order becomes a create request', () => {
   })
 })
 
-describe('an order that fits no invoice is a problem', () => {
+describe('an order that cannot become an invoice is reported', () => {
   const codes = (given: NewOrder, settings?: Partial<Settings>) =>
     map(given, settings).problems.map(({ code }) => code)
 
@@ -113,7 +113,7 @@ describe('an order that fits no invoice is a problem', () => {
     expect(codes(given)).toContain(code)
   })
 
-  test('a total that the accounting rounds differently when it adds tax', () => {
+  test('a total that the accounting service rounds differently when it adds tax', () => {
     const items = [1, 2, 3].map(index => ({ sku: `S${index}`, total: '5', total_tax: '0.5' }))
     expect(map({ items, total: '17' }, { pricesIncludeTax: false })).toMatchObject({
       invoiceTotal: 18n,
@@ -129,11 +129,11 @@ test.each([
   expect(mobileOf(text)).toBe('09121234567')
 })
 
-test.each(['', '02112345678', '0912123456', '+15551234567', 'call me'])('%j is no mobile number', text => {
+test.each(['', '02112345678', '0912123456', '+15551234567', 'call me'])('%j is not a mobile number', text => {
   expect(mobileOf(text)).toBeUndefined()
 })
 
-test('every invoice of random orders has the total of the shop, at the sandbox', async () => {
+test('the sandbox invoices random orders with the totals of the shop', async () => {
   await using sandbox = await startedSandbox()
   await sandbox.put('panel/settings', { pricesIncludeTax: true, taxRate: 9 })
   const money = fc.integer({ min: 1000, max: 90_000_000 }).map(cents => (cents / 100).toFixed(2))

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals'
 import { META_KEY } from '../lib/shop.ts'
-import type { SyncDependencies } from '../lib/synchronise.ts'
+import type { SyncDependencies } from '../lib/synchronize.ts'
 import { served, startConnector } from './connector.ts'
 
 const ORDERS = 36
 const MINUTE = 60_000
 
-/** A synchroniser that is killed after a call has reached the other side. */
+/** A synchronizer that is killed after a call has reached the other side. */
 const killedAfter = (dependencies: SyncDependencies, calls: number): Partial<SyncDependencies> => {
   let left = calls
   const die = <Answer>(answer: Answer): Answer => {
@@ -60,13 +60,13 @@ test.each([true, false])(
       await shop.visit()
       await connector.settle(killedAfter(dependencies, kill * 2))
     }
-    // The endpoint is down until the shop disables its webhooks, silently.
+    // The endpoint is down until the shop silently disables its webhooks.
     endpoint.setDown(true)
     for (let index = 24; index < ORDERS; index++) order(index)
     await shop.visit()
     endpoint.setDown(false)
     expect(created.map(({ id }) => shop.webhooks.get(id)?.status)).toEqual(['disabled', 'disabled'])
-    // Transfers arrive, couriers deliver; one customer cancels, and two get their money back.
+    // Bank transfers arrive, orders are delivered, one is cancelled and two are refunded.
     for (const id of ids)
       if (shop.order(id).payment_method !== 'zarinpal') shop.edit(id, { status: 'completed' })
     for (let run = 0; run < 8 * 30; run += 15) {
@@ -105,7 +105,7 @@ test.each([true, false])(
         meta: [id === refunded ? 'refunded' : 'paid'],
       })
     }
-    // The accounting numbers its invoices consecutively.
+    // Invoices are numbered consecutively.
     const numbers = await Promise.all(ids.map(async id => (await connector.state(id)).result?.invoice_number))
     expect(numbers.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids.map((_, index) => index + 1))
   },

@@ -30,7 +30,7 @@ export const storedPolicies = (): Policies => ({
 /** The permissions boundary of the connector's roles. */
 export const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/${stack}-boundary`
 
-/** What a deployment, or the functions of the roles it creates, may not do and needs, or may do and does not need. */
+/** The missing and the unused permissions of a deployment and of the functions whose roles it creates. */
 export async function* policyViolations(
   { Resources, Outputs }: Template,
   calls: readonly AwsCall[],

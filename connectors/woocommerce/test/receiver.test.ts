@@ -7,7 +7,7 @@ import { batchHandler } from '../lib/batch.ts'
 import { type Connection, connectionId, sourceOf } from '../lib/connections.ts'
 import { PATHS, receiver } from '../lib/receiver.ts'
 import { ShopError } from '../lib/shop.ts'
-import type { SyncEvent } from '../lib/synchronise.ts'
+import type { SyncEvent } from '../lib/synchronize.ts'
 
 const SOURCE = 'فروشگاه'
 const connection = {
@@ -42,7 +42,7 @@ const webhook = (body: string, secret = 'shop secret') => ({
   'x-wc-webhook-signature': createHmac('sha256', secret).update(body).digest('base64'),
 })
 
-test('a source of any text has an address', () => {
+test('every source has an address, regardless of its characters', () => {
   for (const source of [SOURCE, 'a/b?c#d', '  ']) {
     expect(connectionId(source)).toMatch(/^[\w-]+$/)
     expect(sourceOf(connectionId(source))).toBe(source)
@@ -70,7 +70,7 @@ describe('a webhook of the shop', () => {
     expect(await sent(shopPath, text, headers)).toEqual({ statusCode, queued: [] })
   })
 
-  test('to another address is 404', async () => {
+  test('to another address gets 404', async () => {
     for (const path of ['/shop/', '/shop/b3RoZXI', '/other/', '/'])
       expect(await sent(path, body, webhook(body))).toEqual({ statusCode: 404, queued: [] })
   })
@@ -89,7 +89,7 @@ describe("a message of the relay's feed", () => {
     ])
   })
 
-  test('that is forged, or signed with the secret of the shop, is 401', async () => {
+  test('that is forged, or signed with the secret of the shop, gets 401', async () => {
     for (const secret of ['other', 'shop secret']) {
       const headers = { 'x-service-signature': await sign(body, secret) }
       expect(await sent(feedPath, body, headers)).toEqual({ statusCode: 401, queued: [] })
@@ -97,7 +97,7 @@ describe("a message of the relay's feed", () => {
   })
 })
 
-test('a batch stops an order at its first failure, and no other order; what failed returns after a while', async () => {
+test('a batch stops an order at its first failure without stopping others, and the failed events return after a delay', async () => {
   const handled: string[] = []
   const delays: [string, number][] = []
   const handle = batchHandler(

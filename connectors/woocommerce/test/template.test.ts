@@ -23,7 +23,7 @@ let policies = stored
 let template: Template
 let uses: Readonly<Record<(typeof FUNCTIONS)[number], readonly AwsCall[]>>
 
-/** What the code relies on, and the template does not give. */
+/** What the code relies on but the template does not provide. */
 async function* violations({ Resources, Outputs }: Template): AsyncGenerator<string> {
   const stack = resolved({ Resources, Outputs }, NAMES.stack)
   yield* resourcePolicyViolations(stack)
@@ -49,7 +49,7 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
       yield `${name}: uses another table, path or queue than the commands`
   }
 
-  // Names, which two stages must not share.
+  // Names, which must differ between stages.
   for (const { id, type, name } of stack.resources)
     if (/::(Queue|Table|Topic|Alarm|Function)$/.test(type) && !name.startsWith(NAMES.stack))
       yield `${id}: another stage could have its name`
@@ -119,17 +119,17 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
   const [integration] = ofType(stack, 'AWS::ApiGatewayV2::Integration')
   if (integration?.Properties.IntegrationUri !== receive.arn) yield 'Receiver: the routes invoke another one'
 
-  // Alarms: each watches something of the stack, and tells the topic.
+  // Alarms: each monitors a resource of the stack and notifies the topic.
   const [topic] = ofType(stack, 'AWS::SNS::Topic')
   const watched = ofType(stack, 'AWS::CloudWatch::Alarm').map(({ id, Properties }) => {
     const { MetricName, Dimensions, AlarmActions, ActionsEnabled = true } = Properties
     const missing = Properties.TreatMissingData === 'breaching' ? ' or nothing' : ''
     return {
       ...{ id, of: `${Properties.ComparisonOperator} ${MetricName}${missing} ${Dimensions[0]?.Value}` },
-      tells: String(AlarmActions) === topic?.ref && ActionsEnabled === true,
+      notifies: String(AlarmActions) === topic?.ref && ActionsEnabled === true,
     }
   })
-  for (const { id, tells } of watched) if (!tells) yield `${id}: tells nobody`
+  for (const { id, notifies } of watched) if (!notifies) yield `${id}: notifies no topic`
   for (const metric of [
     `GreaterThanThreshold ApproximateNumberOfMessagesVisible ${dead.name}`,
     `GreaterThanThreshold ApproximateAgeOfOldestMessage ${events.name}`,
@@ -146,7 +146,7 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
         Effect === 'Allow' && /cloudwatch/.test(JSON.stringify(Principal)) && Action.includes('sns:Publish'),
     )
   )
-    yield 'AlarmTopic: CloudWatch cannot notify anybody'
+    yield 'AlarmTopic: CloudWatch cannot publish'
 }
 
 const found = async (altered: Template): Promise<string[]> => {
@@ -166,11 +166,11 @@ beforeAll(async () => {
   uses = await recordUses(resolved(template, NAMES.stack))
 }, 120_000)
 
-test('each role allows exactly what its function uses, and queue, table, triggers and alarms fit the code', async () => {
+test('each role allows exactly what its function uses; queue, table, triggers and alarms match the code', async () => {
   expect(await found(template)).toEqual([])
 })
 
-test('the functions use everything that the connector has', () => {
+test('records every AWS call that sync can make', () => {
   expect(uses.Sync.map(({ action }) => action).toSorted()).toEqual([
     ...['dynamodb:GetItem', 'dynamodb:PutItem', 'sqs:ChangeMessageVisibility', 'ssm:GetParametersByPath'],
   ])
@@ -206,8 +206,8 @@ test.each([
   ['DeadLetters', '"Dead"', '"Events"', 'no alarm watches GreaterThanThreshold ApproximateNumberOf'],
   ['PollStopped', '"breaching"', '"notBreaching"', 'no alarm watches LessThanThreshold Invocations'],
   ['NotPolled', '"Errors"', '"Duration"', 'no alarm watches GreaterThanThreshold Errors'],
-  ['OldEvents', 'AlarmActions', 'OKActions', 'OldEvents: tells nobody'],
-  ['AlarmTopicPolicy', 'cloudwatch.amazonaws', 'events.amazonaws', 'CloudWatch cannot notify anybody'],
+  ['OldEvents', 'AlarmActions', 'OKActions', 'OldEvents: notifies no topic'],
+  ['AlarmTopicPolicy', 'cloudwatch.amazonaws', 'events.amazonaws', 'CloudWatch cannot publish'],
   ['Dead', 'order-relay-woocommerce-crash-dead', 'woocommerce-dead', 'another stage could have its name'],
   ['SyncLambdaFunction', '/order-relay-woocommerce/crash', '/woocommerce', 'another table, path or queue'],
 ])('detects a change of %s from %s to %s', async (id, from, to, expected) => {

@@ -10,7 +10,7 @@ import { DEFAULTS } from '../lib/settings.ts'
 const SOURCE = 'shop'
 const WEBHOOK = { id: 1000 }
 
-/** A function of the template. @throws if there is none of the name */
+/** A function of the template. @throws if the template has no function of this name */
 export const functionOf = ({ resources }: Resolved, name: string): Resource => {
   const found = resources.find(({ id }) => id === `${name}LambdaFunction`)
   if (found === undefined) throw new Error(`Cannot find the function ${name}: it is not in the template`)
@@ -34,7 +34,7 @@ export const callsOfLambda = (stack: Resolved, name: string): AwsCall[] => {
   ]
 }
 
-/** Runs each function with the environment of the template, as far as an order that fails; records what it calls. */
+/** Runs each function with the environment of the template, including an order that fails, and records its AWS calls. */
 export const recordUses = async (stack: Resolved) => {
   const shop = await startFakeShop()
   const { id } = shop.create()
@@ -56,7 +56,7 @@ export const recordUses = async (stack: Resolved) => {
   const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: REGION }
   process.env = { ...before, ...credentials, ...Variables, POWERTOOLS_LOG_LEVEL: 'SILENT' }
   try {
-    const [{ handler: receive }, { handler: synchronise }, { handler: poll }] = await Promise.all([
+    const [{ handler: receive }, { handler: synchronize }, { handler: poll }] = await Promise.all([
       import('../functions/receiver.ts'),
       import('../functions/sync.ts'),
       import('../functions/poll.ts'),
@@ -71,11 +71,11 @@ export const recordUses = async (stack: Resolved) => {
       body: JSON.stringify({ source: SOURCE, order: String(order) }),
       attributes: { MessageGroupId: String(order), ApproximateReceiveCount: '1' },
     })
-    // The first fails, since there is no relay; the other one, without an SKU, is saved.
+    // The first event fails, since there is no relay. The order of the other one has no SKU, so only its state is saved.
     const Records = [record(id), record(shop.create({ items: [{ sku: null, total: '1' }] }).id)]
     await recordingCalls(['Receiver'], async () => receive(event))
     await recordingCalls(['Sync'], () =>
-      synchronise({ Records } as unknown as Parameters<typeof synchronise>[0]),
+      synchronize({ Records } as unknown as Parameters<typeof synchronize>[0]),
     )
     await recordingCalls(['Poll'], () => poll())
   } finally {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { startChild } from '../child.ts'
 
-test('the end of a child is noticed while a process that it started keeps its output open', async () => {
+test('detects that a child has ended while a process that it started keeps its output open', async () => {
   const script = `
     const { spawn } = require('node:child_process')
     const { pid } = spawn(process.execPath, ['--eval', 'setTimeout(() => undefined, 60_000)'], { stdio: 'inherit' })

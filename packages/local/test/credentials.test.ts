@@ -17,7 +17,7 @@ import { settingsFrom } from '../settings.ts'
 const { ports } = settingsFrom({})
 const folder = eachWithFolder()
 
-test('credentials are random, and kept with their data directory in a private file', async () => {
+test('credentials are random, and stored in a private file of the data directory', async () => {
   const credentials = await keptCredentials(folder())
   expect(credentials.accessKeyId).toMatch(/^[\da-f]{64}$/)
   expect(await keptCredentials(folder())).not.toEqual(credentials)

@@ -69,7 +69,7 @@ test('the port opens once the tables of the stack and their indexes exist', asyn
   ])
 })
 
-test('a table of an earlier start with other keys causes an error that names both', async () => {
+test('reports a table from an earlier start with other keys, and names both keys', async () => {
   await start(orders)
   await expect(createTables(client, tableWith('key'))).rejects.toThrow(
     /^Cannot use table "orders" of an earlier start: its keys are \(HASH id\), not \(HASH key\); remove/,

@@ -189,6 +189,6 @@ test.each<[response: unknown, failed: readonly string[]]>([
   ...[[{ id: 'a' }], 'a', { itemIdentifier: 'a' }].map(
     batchItemFailures => [{ batchItemFailures }, IDS] as [unknown, string[]],
   ),
-])('treats the same messages as failed as AWS does for the response %j', (response, failed) => {
+])('fails the same messages as AWS for the response %j', (response, failed) => {
   expect([...failedIds(response, IDS)]).toEqual(failed)
 })

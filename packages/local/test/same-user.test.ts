@@ -55,7 +55,7 @@ const hasTables = () => {
   }
 }
 
-test('finds that a connection of this process has the same user, where the system knows', async () => {
+test('reports a connection of this process as one of the same user, if the system can tell', async () => {
   const server = createServer()
   const accepted = new Promise<Socket>(resolve => server.on('connection', resolve))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

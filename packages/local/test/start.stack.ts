@@ -170,7 +170,7 @@ describe('in a copy of the project', () => {
     return runProgram(args, { cwd: folder(), env })
   }
 
-  test('a store added to stores.yml while everything runs is served without a restart by hand', async () => {
+  test('a store added to stores.yml while everything runs is served without a manual restart', async () => {
     const stores = join(folder(), 'stores.yml')
     await cp(join(ROOT, 'stores.yml'), stores)
     const env = { ...process.env, ...environmentOf({ ...settings, watch: true, dataDir: project('added') }) }

@@ -84,7 +84,7 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
       if (!(error instanceof AccountingError)) throw error
       const isBusy = error.code === 'throttled' || error.code === 'unavailable'
       if (isBusy) slowDown(error.retryAfter)
-      // Only a rate limit promises that a later attempt succeeds.
+      // Only after a rate limit is a later attempt likely to succeed.
       if (error.code === 'throttled' && attempt < READS) return readService(key, attempt + 1)
       unanswered = error.code === 'unavailable' ? unanswered + 1 : 0
       lastReason = serviceMessage(error)

@@ -19,7 +19,7 @@ export type Play = {
   whileKilled: (work: () => Promise<void>) => Promise<void>
 }
 
-/** The expected behaviour of the store, and what it did wrong. */
+/** The expected behavior of the store, and what it did wrong. */
 export type Outcome = {
   /** Messages that must be handled, those of one order in this sequence. */
   handled?: readonly Sent[]

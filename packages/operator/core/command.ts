@@ -3,7 +3,7 @@ import { type Context, createContext } from './context.ts'
 import { EXIT, type ExitCode, explain } from './errors.ts'
 import { type Program, program, type SharedOptions } from './options.ts'
 import { type Report, visibleLines } from './output.ts'
-import { coloured, type Terminal } from './terminal.ts'
+import { colored, type Terminal } from './terminal.ts'
 
 /** The program to which each command adds itself. */
 export type Cli = {
@@ -39,10 +39,10 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
         const report = await work(context, ...args)
         if (report === undefined) return
         const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
-        const colourOf = options.json ? undefined : report.colourOf
+        const colorOf = options.json ? undefined : report.colorOf
         const { stdout } = terminal
         for (const line of text.split('\n'))
-          stdout.write(`${coloured(terminal, stdout, colourOf?.(line), visible(line))}\n`)
+          stdout.write(`${colored(terminal, stdout, colorOf?.(line), visible(line))}\n`)
         if (report.ok === false) setExitCode(EXIT.failure)
       } catch (error) {
         throw explain(error, context)

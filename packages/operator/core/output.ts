@@ -1,6 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { type Coded, textOf } from './coded.ts'
-import type { Colour } from './terminal.ts'
+import type { Color } from './terminal.ts'
 
 /** The result of a command, for programs (`--json`) and for people. */
 export type Report = {
@@ -8,8 +8,8 @@ export type Report = {
   text: string
   /** Whether everything is fine; otherwise the exit code is 1. @default true */
   ok?: boolean
-  /** The colour of a line of text on a terminal. */
-  colourOf?: (line: string) => Colour | undefined
+  /** The color of a line of text on a terminal. */
+  colorOf?: (line: string) => Color | undefined
 }
 
 type Cell = string | number | boolean | Date | undefined
@@ -75,7 +75,7 @@ export const judged = <Code extends string>(
 ): Finding<Code> => (isOk ? ok(holds, found) : problem(fails, found, remedy))
 
 const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
-const COLOURS: Readonly<Record<string, Colour>> = {
+const COLORS: Readonly<Record<string, Color>> = {
   ...{ [MARKS.ok]: 'green', [MARKS.note]: 'yellow', [MARKS.problem]: 'red' },
 }
 
@@ -93,7 +93,7 @@ export const findingsReport = (
   return {
     data: { ...about, ok: problems === 0, problems, findings: inWords },
     ok: problems === 0,
-    colourOf: line => COLOURS[line.slice(0, MARKS.ok.length)],
+    colorOf: line => COLORS[line.slice(0, MARKS.ok.length)],
     text: lines(
       inWords.map(
         ({ check, level, found, remedy }) =>

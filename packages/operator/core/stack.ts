@@ -36,7 +36,7 @@ export type Stack = {
 /** The part of serverless.yml that the command reads. */
 const serverless = v.looseObject({
   params: v.looseObject({ default: v.looseObject({ ordersTable: v.string(), feedAttempts: v.string() }) }),
-  // The probe, which the local stack lacks, is the value of a script.
+  // The value of the probe is a string that refers to a script. The local stack has no probe.
   functions: v.record(
     v.string(),
     v.union([v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })]),

@@ -15,18 +15,18 @@ export type Terminal = {
   onProgress?: (text: string, reached: number, total: number | undefined) => void
 }
 
-export type Colour = 'red' | 'yellow' | 'green'
+export type Color = 'red' | 'yellow' | 'green'
 
-/** Colours text for a stream that is a terminal, unless NO_COLOR is set (https://no-color.org). */
-export const coloured = (
+/** Colors text for a stream that is a terminal, unless NO_COLOR is set (https://no-color.org). */
+export const colored = (
   { environment }: Terminal,
   stream: { isTTY?: boolean },
-  colour: Colour | undefined,
+  color: Color | undefined,
   text: string,
 ): string =>
-  colour === undefined || stream.isTTY !== true || (environment.NO_COLOR ?? '') !== ''
+  color === undefined || stream.isTTY !== true || (environment.NO_COLOR ?? '') !== ''
     ? text
-    : styleText(colour, text, { validateStream: false })
+    : styleText(color, text, { validateStream: false })
 
 /**
  * Shows the progress of a long operation on standard error, when that is a terminal. Libraries for this catch

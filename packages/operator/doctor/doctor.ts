@@ -12,27 +12,18 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { explain, Failure } from '../core/errors.ts'
 import { URL_OPTION } from '../core/options.ts'
-import {
-  type Finding as FindingOf,
-  findingsReport,
-  judged,
-  note,
-  ok,
-  problem,
-  shellWord,
-} from '../core/output.ts'
+import { findingsReport, note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
-import { shopOf } from '../woo/status.ts'
+import { account } from './account.ts'
 import { drill } from './drill.ts'
-import { type DoctorCode, messagesOf, say } from './messages.ts'
+import { type DoctorCode, type Finding, messagesOf, say } from './messages.ts'
+import { shops } from './shops.ts'
 import { windowFindings } from './windows.ts'
-
-type Finding = FindingOf<DoctorCode>
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
 
@@ -235,77 +226,6 @@ const stores: Check = async context => {
     findings.push(note(say('store-keys', { source: name }), say('store-unknown'), remedy))
   }
   return findings
-}
-
-/** A shop that was not polled for this long counts as unread; polls run every two minutes. */
-const POLLED_MS = 30 * 60_000
-
-/** A finding about a store's WooCommerce shop; undefined for a store without one. */
-const shop = async (context: Context, source: string): Promise<Finding | undefined> => {
-  const found = await shopOf(context, source)
-  if (found === undefined) return undefined
-  const { shop: url, since, failure, canWrite, webhooks, needs, polled, synchronised } = found
-  const word = `${shellWord(source)}${context.flags}`
-  const check = say('shop', { source })
-  if (failure !== undefined) {
-    const remedy = say('check-shop', {
-      command: `relay woo connect ${shellWord(source)} --shop ${url}${context.flags}`,
-    })
-    return problem(check, say('shop-unreachable', { url, reason: { foreign: failure } }), remedy)
-  }
-  const off = webhooks.filter(({ status }) => status !== 'active')
-  const states = off.map(({ topic, status }) => `${topic} (${status})`).join(', ')
-  const state = say('shop-state', {
-    ...{ url, synchronised: synchronised ?? '-', polled: polled ?? '-', count: needs.length },
-    webhooks: off.length === 0 ? say('webhooks-active', { count: webhooks.length }) : states,
-    access: say(canWrite === false ? 'reads' : 'reads-and-writes'),
-  })
-  if (canWrite === false) return problem(check, state, say('allow-writing'))
-  if (off.some(({ status }) => status === 'missing'))
-    return problem(check, state, say('connect-again', { command: `relay woo connect ${word} --shop ${url}` }))
-  if (off.length > 0) return problem(check, state, say('activate-webhooks'))
-  if (Date.now() - Date.parse(polled ?? since) > POLLED_MS) return problem(check, state, say('see-poll'))
-  return needs.length === 0 ? ok(check, state) : note(check, state, `relay woo list ${word}`)
-}
-
-const shops: Check = async context => {
-  const found = await Promise.all(context.stores().map(({ source }) => shop(context, source)))
-  return found.flatMap(each => each ?? [])
-}
-
-const alarms = async ({ aws }: Context, TopicArn: string): Promise<Finding> => {
-  const { Attributes = {} } = await (await aws.sns()).getTopicAttributes({ TopicArn })
-  const { SubscriptionsConfirmed, SubscriptionsPending } = Attributes
-  const [confirmed, pending] = [Number(SubscriptionsConfirmed), Number(SubscriptionsPending)]
-  if (confirmed) return ok(say('alarms-reach'), say('subscribed', { count: confirmed, topic: TopicArn }))
-  return pending
-    ? note(say('alarms-unheard'), say('unconfirmed'), say('confirm'))
-    : note(say('alarms-unheard'), say('not-subscribed', { topic: TopicArn }), say('subscribe'))
-}
-
-/** Concurrency for the scheduled check, and for each endpoint without reserved concurrency. */
-const OTHER_EXECUTIONS = { scheduled: 1, endpoints: 2 }
-
-const executions = async ({ lambda, stack }: Context, reserved: number): Promise<Finding> => {
-  const check = [say('concurrency'), say('no-concurrency')] as const
-  const { functions } = await stack()
-  let reading = 0
-  for (const FunctionName of ['worker', 'feeder'].flatMap(key => functions[key]?.target ?? [])) {
-    const pages = lambda.paginateListEventSourceMappings({ FunctionName })
-    for await (const { EventSourceMappings = [] } of pages)
-      for (const { ScalingConfig } of EventSourceMappings) reading += ScalingConfig?.MaximumConcurrency ?? 0
-  }
-  const { AccountLimit = {} } = await lambda.getAccountSettings({})
-  const { ConcurrentExecutions: quota = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit
-  const needed = reading + OTHER_EXECUTIONS.scheduled + (reserved > 0 ? 0 : OTHER_EXECUTIONS.endpoints)
-  const found = say('concurrency-quota', { quota, unreserved, reading, reserved })
-  return judged(unreserved >= needed, check, found, say('raise-concurrency'))
-}
-
-const account: Check = async context => {
-  const { aws } = await context.stack()
-  if (aws === undefined) return []
-  return [await alarms(context, aws.alarmTopic), await executions(context, aws.reserved)]
 }
 
 /** The checks by topic. */

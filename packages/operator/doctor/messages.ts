@@ -1,4 +1,5 @@
 import { catalogue } from '../core/coded.ts'
+import type { Finding as FindingOf } from '../core/output.ts'
 
 /** The findings of the doctor by stable codes. */
 export const MESSAGES = {
@@ -106,7 +107,7 @@ export const MESSAGES = {
   // WooCommerce shops.
   shop: 'the WooCommerce shop of "{source}"',
   'shop-state':
-    '{url}: {access}; webhooks: {webhooks}; last read {polled}, last synchronised {synchronised}; orders that need attention: {count}',
+    '{url}: {access}; webhooks: {webhooks}; last read {polled}, last synchronized {synchronized}; orders that need attention: {count}',
   'shop-unreachable': '{url} cannot be read: {reason}',
   reads: 'the key may only read',
   'reads-and-writes': 'the key may read and write',
@@ -142,6 +143,8 @@ export const MESSAGES = {
 } as const
 
 export type DoctorCode = keyof typeof MESSAGES
+
+export type Finding = FindingOf<DoctorCode>
 
 export const say = catalogue(MESSAGES)
 

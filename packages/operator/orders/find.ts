@@ -24,7 +24,7 @@ export type Found = { stored: StoredOrder; match: Match }
 /** Maximum number of orders found. */
 const MOST = 50
 
-/** Maximum number of concurrent queries, of which each store and spelling needs one. */
+/** Maximum number of concurrent queries; each store and spelling needs one. */
 const WIDTH = 50
 
 /** The number of changes examined if no order number begins with the text. */

@@ -109,7 +109,7 @@ type Limits = { most: number; read: number }
 /**
  * The unsettled orders that match, most recently changed first: at least `count`, or all. Reads the index of unsettled
  * orders, since they may be the oldest of all. It does not sort them, but bounds the time of their last change, so that
- * a page needs few of them. Undefined if there are too many, and a page of the history therefore has some of them.
+ * a page needs few of them. Undefined if there are too many; a page of the history then contains some of them.
  */
 const unsettledOrders = async (
   context: Context,

@@ -40,7 +40,7 @@ type ResendOptions = Selection & {
 }
 
 /**
- * Has the worker publish the current state of orders to their store's feed again, each with its next version.
+ * Has the worker publish the current state of orders to their store's feed again, each with a new version.
  *
  * @returns how many of the selected orders were passed to the worker, and the last of them
  * @throws Failure with the progress
@@ -83,7 +83,7 @@ export const resendOrders = async (context: Context, source: string, { order, ..
     data: { source, sent, total, last },
     ok: sent === total,
     text: lines(
-      `${count(sent, 'order')} of "${source}" passed to the worker, which publishes their present state.`,
+      `${count(sent, 'order')} of "${source}" passed to the worker, which publishes their current state.`,
       sent < total && `Interrupted: ${total - sent} remain; continue with ${command}`,
     ),
   }

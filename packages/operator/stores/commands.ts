@@ -60,11 +60,11 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run(setSecret))
   ofStore(
     'test',
-    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response. The exit code is 1 unless it is 2xx. Not for exact stores, which know no such event.`,
+    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response. The exit code is 1 unless it is 2xx. Not for exact stores, whose interface has no such event.`,
   ).action(run(testFeed))
   ofStore(
     'resend',
-    'Publish the current state of orders again, each with its next version, after a store has lost its data. Safe to repeat; if interrupted, it prints how to continue.',
+    'Publish the current state of orders again, each with a new version, after a store has lost its data. Safe to repeat; if interrupted, it prints how to continue.',
   )
     .option(
       '--since <when>',

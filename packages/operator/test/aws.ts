@@ -201,7 +201,7 @@ export const awsTests = () => {
       /!! {4}the alarm order-relay-production-relay-queue-age does not notify its topic: Failed to execute action\n +→ /,
     ],
   ])(
-    'the drill raises every alarm of the stack that is not raised, and returns it (%d)',
+    'the drill raises every inactive alarm of the stack and then resets it (%d)',
     async (pending, expected) => {
       prepare({ pending })
       states = []
@@ -298,7 +298,7 @@ export const awsTests = () => {
     expect(performance.now() - began).toBeGreaterThan(190)
   })
 
-  test('reads all messages regardless of number, and reports those it could not see', async () => {
+  test('reads any number of messages, and reports those that it could not see', async () => {
     const others = Array.from({ length: 1234 }, (_, index) => letter(`m${index}`, `o${index}`))
     prepare({ letters: [...others, letter('last', 'z', 'order.refund')] })
     const last = await replay('--event', 'order.refund')

@@ -13,7 +13,7 @@ import { explain } from '../core/errors.ts'
 import { type LogLine, logOf, newestOf } from '../core/log.ts'
 import { since } from '../core/options.ts'
 import { count, facts, shellWord, table } from '../core/output.ts'
-import { coloured } from '../core/terminal.ts'
+import { colored } from '../core/terminal.ts'
 import { type Windows, windowFindings } from '../doctor/windows.ts'
 import { feedSecretOf } from '../stores/credentials.ts'
 import { toSource } from '../tail.ts'
@@ -74,8 +74,8 @@ test.each([
   [true, { NO_COLOR: '' }, '\u001b[31mx\u001b[39m'],
   [true, { NO_COLOR: '1' }, 'x'],
   [false, {}, 'x'],
-])('colours text on a terminal unless NO_COLOR is set (%p, %j)', (isTTY, environment, expected) => {
-  expect(coloured({ ...process, environment }, { isTTY }, 'red', 'x')).toBe(expected)
+])('colors text on a terminal unless NO_COLOR is set (%p, %j)', (isTTY, environment, expected) => {
+  expect(colored({ ...process, environment }, { isTTY }, 'red', 'x')).toBe(expected)
 })
 
 test('a remedy quotes the store for the shell and repeats the options of the relay', async () => {

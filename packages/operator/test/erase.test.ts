@@ -202,7 +202,7 @@ test('deletes nothing if the worker saves the order during the erasure', async (
 test('reports an order that an event restores, and erases it again', async () => {
   await changes(0, 'invoiced')
   const version = (await orders().get(key))?.order.version ?? 0
-  // Minutes after the start: later than the erasure, whose time is the present.
+  // Minutes after the start, and later than the erasure.
   const { data, ok, text } = await erasingWith('DeleteItemCommand', 1, () => changes(1441, 'paid'))
   expect({ data, ok }).toMatchObject({ data: { erased: false }, ok: false })
   expect(text).toContain('an event has stored the order again')

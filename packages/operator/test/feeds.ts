@@ -9,13 +9,11 @@ import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { drain } from '@order-relay/test-support/parts.ts'
 import { startProgram } from '@order-relay/test-support/program.ts'
-import { ROOT } from '@order-relay/test-support/project.ts'
+import { PERSIAN, ROOT, SELF } from '@order-relay/test-support/project.ts'
 import { local, startRelay } from '@order-relay/test-support/relay.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
+import { relayApi, storeOf } from '@order-relay/test-support/steps.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import { SELF } from '../../../test/e2e/registration.ts'
-import { PERSIAN } from '../../../test/e2e/relay.ts'
-import { relayApi, storeOf } from '../../../test/e2e/steps.ts'
 
 const FEED = feedQueueName(PERSIAN)
 

@@ -82,7 +82,7 @@ const textOf = ({ heading, paragraphs = [], table: cells, listing }: Section): s
   lines(
     heading,
     '-'.repeat([...heading].length),
-    // The mark of direction before a negative number would be printed as an escape.
+    // The direction mark before a negative number would be printed as an escape.
     cells !== undefined &&
       table(
         cells.headings,

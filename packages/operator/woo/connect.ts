@@ -140,7 +140,7 @@ export const connect = async (context: Context, source: string, options: Connect
 
   const webhookSecret = randomBytes(32).toString('base64url')
   const webhooksUrl = `${endpoint}${PATHS.shop}${id}`
-  // First, so that a key that may only read leaves nothing behind.
+  // First, so that a read-only key leaves nothing behind.
   const ids = await createWebhooks(shop, webhooksUrl, webhookSecret)
   const relay = { url: apiUrl, key: await relayKey(context, source, existing) }
   const client = createClient({ baseUrl: apiUrl, key: relay.key, source })

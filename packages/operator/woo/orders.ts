@@ -27,9 +27,9 @@ export const list = async (context: Context, source: string | undefined): Promis
         ? 'No shop is connected.'
         : table(
             ['SOURCE', 'SHOP', 'ACTIVE WEBHOOKS', 'POLLED', 'SYNCHRONISED', 'NEED ATTENTION'],
-            shops.map(({ source, shop, failure, webhooks, polled, synchronised, needs }) => [
+            shops.map(({ source, shop, failure, webhooks, polled, synchronized, needs }) => [
               ...[source, shop, failure ?? webhooks.filter(({ status }) => status === 'active').length],
-              ...[polled, synchronised, needs.length],
+              ...[polled, synchronized, needs.length],
             ]),
           ),
       ...shops.map(each => [

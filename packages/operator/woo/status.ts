@@ -18,7 +18,7 @@ const reachedShop = async ({ shopOf }: ReturnType<typeof connectorOf>, connectio
       status: found.find(each => each.topic === topic)?.status ?? 'missing',
     }))
     const active = found.find(({ status }) => status === 'active')
-    // Activating an active webhook changes nothing, but requires a key that may write.
+    // Activating an active webhook changes nothing, but requires a key with write permission.
     const canWrite =
       active === undefined
         ? undefined
@@ -32,19 +32,19 @@ const reachedShop = async ({ shopOf }: ReturnType<typeof connectorOf>, connectio
   }
 }
 
-/** A connected shop: its webhooks, when it was last read and synchronised, and the orders that need attention. */
+/** A connected shop: its webhooks, when it was last read and synchronized, and the orders that need attention. */
 export const shopStatus = async (context: Context, connection: Connection) => {
   const connector = connectorOf(context)
   const { source, shop } = connection.settings
   const needs = []
   for await (const { order, since, attention } of connector.needing(source))
     needs.push({ order, since, code: attention.code, action: attentionTexts(attention) })
-  const [reached, polled, synchronised] = await Promise.all([
+  const [reached, polled, synchronized] = await Promise.all([
     reachedShop(connector, connection),
     connector.states.cursor(source, 'poll'),
     connector.states.cursor(source, 'sync'),
   ])
-  return { source, shop, since: connection.since, ...reached, polled, synchronised, needs }
+  return { source, shop, since: connection.since, ...reached, polled, synchronized, needs }
 }
 
 /** Whether a store's feed goes to the connector, according to the store's registration. */

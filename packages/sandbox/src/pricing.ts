@@ -51,8 +51,8 @@ const spread = (discount: bigint, amounts: readonly bigint[]): bigint[] => {
   remainders.sort((a, b) =>
     a.remainder === b.remainder ? a.index - b.index : a.remainder < b.remainder ? 1 : -1,
   )
-  const favoured = new Set(remainders.slice(0, left).map(({ index }) => index))
-  return shares.map((share, index) => (favoured.has(index) ? share + 1n : share))
+  const favored = new Set(remainders.slice(0, left).map(({ index }) => index))
+  return shares.map((share, index) => (favored.has(index) ? share + 1n : share))
 }
 
 /** Tax on a row, rounded half up: added to the price, or included in it (spec: Prices include tax). */

@@ -2,7 +2,7 @@ import { decimalOf } from '@order-relay/lib/protocol/json.ts'
 import { DEFAULT_SOURCE, externalId, text } from '@order-relay/lib/protocol/order.ts'
 import { date, number, object, PAYMENT_METHODS, quantity } from '@order-relay/lib/protocol/requests.ts'
 import * as v from 'valibot'
-import { normaliseMobile } from './mobile.ts'
+import { normalizeMobile } from './mobile.ts'
 
 /**
  * The requests that this service accepts. Where the spec leaves a rule open (negative amounts, a payment without
@@ -43,7 +43,7 @@ export const customer = object({
     v.pipe(
       text,
       v.check(
-        mobile => mobile === '' || normaliseMobile(mobile) !== undefined,
+        mobile => mobile === '' || normalizeMobile(mobile) !== undefined,
         'must be a mobile number such as 09123456789',
       ),
       v.metadata({ pattern: '^(\\s*(\\+[9۹٩][8۸٨]|[0۰٠])?[9۹٩][0-9۰-۹٠-٩]{9}\\s*)?$' }),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { normaliseMobile } from '../src/mobile.ts'
+import { normalizeMobile } from '../src/mobile.ts'
 
 type Vectors = { canonical: string; forms: { form: string; why: string }[]; invalid: string[] }
 const vectors: Vectors = JSON.parse(readFileSync('test/vectors/mobile.json', 'utf8'))
@@ -10,8 +10,8 @@ test.each([
   ['٠٩٨٧٦٥٤٣٢١٠', 'Arabic digits, which some keyboards type for Persian ones', '09876543210'],
   ['+٩٨٩۱۲۳٤۵٦۷۸۹', 'mixed digits'],
   [' 09123456789\n', 'surrounding white space'],
-])('normalises %p: %s', (form = '', _why = '', canonical = vectors.canonical) => {
-  expect(normaliseMobile(form)).toBe(canonical)
+])('normalizes %p: %s', (form = '', _why = '', canonical = vectors.canonical) => {
+  expect(normalizeMobile(form)).toBe(canonical)
 })
 
 test.each([
@@ -22,5 +22,5 @@ test.each([
   '091234567890',
   '0912 3456789',
 ])('rejects %p', text => {
-  expect(normaliseMobile(text)).toBeUndefined()
+  expect(normalizeMobile(text)).toBeUndefined()
 })

@@ -6,9 +6,12 @@ import { call, expectFit, type Json, order, row, startReceiver, useSandbox } fro
 
 const sandbox = useSandbox()
 
-test('the commands of the README work in order', async () => {
+test('the commands of the README and of the panel API work in order', async () => {
   const answers: Json[] = []
-  for (const { path, ...options } of curlCommands('packages/sandbox/README.md', 'http://127.0.0.1:4000')) {
+  const commands = ['README', 'PANEL'].flatMap(page =>
+    curlCommands(`packages/sandbox/${page}.md`, 'http://127.0.0.1:4000'),
+  )
+  for (const { path, ...options } of commands) {
     const { status, body } = await call(sandbox().url + path, options)
     expect(status).toBeLessThan(300)
     answers.push(body)

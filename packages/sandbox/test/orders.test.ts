@@ -331,7 +331,7 @@ test("decreases stock by the exact sum of a product's rows", async () => {
 const priced = (order: Priceable, taxRate = 10, pricesIncludeTax = false) =>
   price(order, { taxRate: decimal(taxRate), pricesIncludeTax })
 
-test('assigns the rial of equal remainders of the order discount to the earlier row', () => {
+test('with equal remainders, assigns the last rial of the order discount to the earlier row', () => {
   const items = Array(3).fill({ quantity: 1, unit_price: 100 })
   const { rows } = priced({ items, discount: 10 })
   expect(rows.map(({ orderDiscount }) => orderDiscount)).toEqual([4n, 3n, 3n])

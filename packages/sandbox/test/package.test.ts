@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { codeBlocks } from '@order-relay/test-support/documents.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms, runProgram, startProgram } from '@order-relay/test-support/program.ts'
 import { pack, ROOT } from '@order-relay/test-support/project.ts'
@@ -25,9 +26,9 @@ beforeAll(async () => {
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(ROOT, 'node_modules', name), link)
   }
-  const readme = await readFile(join(folder, 'README.md'), 'utf8')
-  const [, example = ''] = /```js\n(\/\/ store\.test\.js\n.*?)```/s.exec(readme) ?? []
-  await writeFile(project('store.test.mjs'), example)
+  // As npm links the package's command.
+  await mkdir(project('node_modules/.bin'))
+  await symlink('../order-relay-sandbox/bin.js', project('node_modules/.bin/order-relay-sandbox'))
 })
 afterAll(endPrograms)
 
@@ -42,8 +43,30 @@ test('the program prints when it is ready, and serves the API, its reference and
 })
 
 test('the store test in the README passes', async () => {
+  const [example = ''] = codeBlocks(project(`${INSTALLED}/README.md`), 'js')
+  await writeFile(project('store.test.mjs'), example)
   const { code, output } = await runProgram(['--test', 'store.test.mjs'], { cwd: project() })
-  expect([code, output]).toEqual([0, expect.stringContaining('pass 1')])
+  expect([code, output]).toEqual([0, expect.stringContaining('✔ an order without stock waits')])
+})
+
+test('the steps of the CI job in the README start the sandbox', async () => {
+  const [job = ''] = codeBlocks(project(`${INSTALLED}/README.md`), 'yaml')
+  const steps = [...job.matchAll(/- run: (.*)/g)].map(([, command = '']) => command)
+  expect(steps).toHaveLength(3)
+  const tests = 'curl --fail --silent "$(sed "s/.* //" sandbox.log)/docs"'
+  const script = steps.join('\n').replace('./run-tests --accounting-url http://127.0.0.1:4000', tests)
+  // With job control, the sandbox and npx are one group of processes, which `kill` ends.
+  const { code, out } = await runProgram(['-ec', `set -m\n${script}\nkill %1`], {
+    program: 'bash',
+    cwd: project(),
+    env: {
+      ...process.env,
+      SANDBOX_PORT: '0',
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+      npm_config_offline: 'true',
+    },
+  })
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('swagger-ui') })
 })
 
 test('the program prints its requirements on an older Node', async () => {

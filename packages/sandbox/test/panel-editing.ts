@@ -153,11 +153,11 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await row.getByText('20 مارس 2024').waitFor()
     await prefer('English')
     await row.getByText('20 Mar 2024').waitFor()
-    const colours = () => page.evaluate('getComputedStyle(document.body).colorScheme')
-    expect(await colours()).toBe('light dark')
+    const colors = () => page.evaluate('getComputedStyle(document.body).colorScheme')
+    expect(await colors()).toBe('light dark')
     await prefer('Dark')
     await row.getByText('20 Mar 2024').waitFor()
-    expect(await colours()).toBe('dark')
+    expect(await colors()).toBe('dark')
   })
 
   test('a day is chosen from a month of either calendar, with the keyboard', async () => {
@@ -187,7 +187,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     }
   })
 
-  test('says that an invoice has no seller, until it is saved', async () => {
+  test('warns that invoices have no seller until one is saved', async () => {
     await client().create(order('1001'))
     const { page } = await open('#/orders/1001?source=api')
     const warning = page.getByText('The printed invoice has no seller')

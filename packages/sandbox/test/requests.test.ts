@@ -253,7 +253,7 @@ test.each([
   expect(await raw(method, path)).toBe(status)
 })
 
-test('a method that a path lacks is 405, with the allowed methods', async () => {
+test('an unsupported method gets 405 with the allowed methods', async () => {
   const { status, headers } = await call(`${sandbox().url}/api/v1/orders/1/payment`)
   expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
   const hook = await call(`${sandbox().url}/api/v1/webhook`, { method: 'POST' })

@@ -79,7 +79,7 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['create a message: external_id is undefined', ({ orderUpdated }) => orderUpdated({})],
   ['create a message: state is a string', ({ requestChanged }) => requestChanged('refused', {})],
   ['sign a request: message is undefined', ({ signedRequest }) => signedRequest('http://store.test')],
-])('a wrong argument is named: "Cannot %s"', async (message, call) => {
+])('names an invalid argument: "Cannot %s"', async (message, call) => {
   const made = async () => call(store)
   await expect(made()).rejects.toThrow(TypeError)
   await expect(made()).rejects.toThrow(`Cannot ${message}`)

@@ -12,6 +12,7 @@ import { ROOT } from '@order-relay/test-support/project.ts'
 import { orderUpdated, signedRequest } from '../src/testing.ts'
 
 const README = join(ROOT, 'packages/store/README.md')
+const GUIDE = join(ROOT, 'packages/store/GUIDE.md')
 const run = promisify(execFile)
 const folder = useFolder(endPrograms)
 
@@ -27,7 +28,7 @@ const COMPILER_OPTIONS = {
   noEmit: true,
 }
 
-test('the commands of its README install the package; its snippets compile and run on every available Node', async () => {
+test('the commands of the README install the package; the snippets compile and run on every available Node', async () => {
   const project = folder()
   // Left by a deleted source file.
   await mkdir(join(ROOT, 'packages/store/dist'), { recursive: true })
@@ -47,7 +48,7 @@ test('the commands of its README install the package; its snippets compile and r
 
   expect(await readdir(join(project, 'node_modules/order-relay-store'))).not.toContain('stale.js')
 
-  const snippets = codeBlocks(README, 'ts')
+  const snippets = [README, GUIDE].flatMap(page => codeBlocks(page, 'ts'))
   expect(snippets.length).toBeGreaterThan(5)
   for (const [index, code] of snippets.entries()) await writeFile(join(project, `${index}.ts`), code)
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS }))

@@ -87,7 +87,7 @@ test.each(Object.entries(SERVERS))('%s: returns 413 for a body of more than 1 Mi
   expect((await send(new Request(signed, { body }))).status).toBe(413)
 })
 
-test('maxBytes changes the limit of the body, for bodies that were read before as well', async () => {
+test('maxBytes also applies to bodies that a framework has already read', async () => {
   const receive = createReceiver({ secrets: SECRET, handle: ignore, onError: ignore, maxBytes: 10 })
   const statusOf = async (body: string) =>
     (await fetchHandler(receive)(new Request('http://store.test/', { method: 'POST', body }))).status
@@ -107,7 +107,7 @@ test('fetchHandler answers 413 even if the rest of the body cannot be cancelled'
   expect((await fetchHandler(receiving(ignore).receive)(endless)).status).toBe(413)
 })
 
-test('fetchHandler stops reading at the limit, whatever Content-Length says', async () => {
+test('fetchHandler stops reading at the limit, regardless of Content-Length', async () => {
   const [chunk, cancelled] = [new Uint8Array(65_536), Promise.withResolvers<void>()]
   let sent = 0
   const body = new ReadableStream({
@@ -230,7 +230,7 @@ describe('a receiver', () => {
     expect(errors).toEqual([])
   })
 
-  test('survives a client that goes away while sending', async () => {
+  test('survives a client that disconnects while sending', async () => {
     const handle = nodeHandler(receiving(ignore).receive)
     const handled = Promise.withResolvers<void>()
     const address = await listen((message, response) => {

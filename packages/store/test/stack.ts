@@ -61,7 +61,7 @@ export const storeTests = () => {
     }
   })
 
-  test('a store handles each version once and in order, although its handler fails and its consumer is restarted', async () => {
+  test('a store handles each version once and in order, even if its handler fails and its consumer is restarted', async () => {
     const client = createClient({ baseUrl: local.stack().urls.relay, key: `local-${SOURCE}`, source: SOURCE })
     const once = onceInMemory()
     const handled = new Map<string, FeedMessage[]>()

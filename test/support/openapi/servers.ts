@@ -89,7 +89,7 @@ const RELAY_EXCEPTIONS: readonly Exception[] = [
 ]
 
 /**
- * Tests a relay by its document; its service is a sandbox, whose document decides on what the relay passes on.
+ * Tests a relay against its document. Its service is a sandbox; what the relay passes on is tested against that document.
  *
  * @param source the store whose key is used; only one that registers its URL can have every request succeed
  */

@@ -145,7 +145,7 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'store-unknown': 'کلید ذخیره شده، ولی فروشگاه در stores.yml نیست',
   shop: 'فروشگاه ووکامرس «{source}»',
   'shop-state':
-    '{url}: {access}؛ وب‌هوک‌ها: {webhooks}؛ آخرین خواندن: {polled}، آخرین همگام‌سازی: {synchronised}؛ سفارش‌های نیازمند رسیدگی: {count}',
+    '{url}: {access}؛ وب‌هوک‌ها: {webhooks}؛ آخرین خواندن: {polled}، آخرین همگام‌سازی: {synchronized}؛ سفارش‌های نیازمند رسیدگی: {count}',
   'shop-unreachable': '{url} خوانده نمی‌شود: {reason}',
   reads: 'کلید فقط اجازهٔ خواندن دارد',
   'reads-and-writes': 'کلید اجازهٔ خواندن و نوشتن دارد',

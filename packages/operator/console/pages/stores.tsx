@@ -133,7 +133,7 @@ const askResend = (source: string) =>
   ask({
     title: t('Resend the orders of {source}', { source }),
     text: t(
-      'The worker publishes the current state of every order changed since then, each with its next version, fifty per second. The accounting service is not called.',
+      'The worker publishes the current state of every order changed since then, each with a new version, fifty per second. The accounting service is not called.',
     ),
     fields: [
       {
@@ -196,7 +196,7 @@ const WooShop = ({
   failure,
   webhooks,
   polled,
-  synchronised,
+  synchronized,
   needs,
 }: NonNullable<RouteData<'shop'>['shop']>) => (
   <Section id="shop" title={t('WooCommerce shop')}>
@@ -205,7 +205,7 @@ const WooShop = ({
         [t('Shop')]: <Id value={shop} />,
         [t('Webhooks')]: failure ?? listed(webhooks.map(({ topic, status }) => `${topic}: ${status}`)),
         [t('Last read')]: polled && <Moment iso={polled} />,
-        [t('Last synchronised')]: synchronised && <Moment iso={synchronised} />,
+        [t('Last synchronized')]: synchronized && <Moment iso={synchronized} />,
       }}
     />
     <Table columns={NEEDS} rows={needs} keyOf={({ order }) => order}>

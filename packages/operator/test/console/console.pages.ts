@@ -28,7 +28,7 @@ const storeOf = async (source: string) => {
   return JSON.parse(text).stores.find((each: { source: string }) => each.source === source)
 }
 
-test('the token of an address opens one session, which a header carries', async () => {
+test('the token of an address opens one session, which requests pass in a header', async () => {
   const address = nextUrl()
   const page = await call('/')
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /)

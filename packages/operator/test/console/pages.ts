@@ -293,7 +293,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('retries what waits after an outage, in both languages and on a phone', async () => {
+  test('retries waiting orders after an outage, in both languages and on a phone', async () => {
     const items = [{ sku: 'SKU-1', quantity: 1, unit_price: 1000 }]
     await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
     expect((await local.store('POST', '', { external_id: 'retried', items }, 'respond-async')).status).toBe(

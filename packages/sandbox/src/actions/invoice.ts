@@ -1,4 +1,4 @@
-import { normaliseMobile } from '../mobile.ts'
+import { normalizeMobile } from '../mobile.ts'
 import { digitsOf, type PricedRow, price, type Taxation } from '../pricing.ts'
 import { quoted, refusedField } from '../refusal.ts'
 import type { OrderRequest } from '../requests.ts'
@@ -19,7 +19,7 @@ const defaultCustomer = ({ defaultCustomer }: Settings, state: string) => {
  */
 export const customerFor = (customer: OrderRequest['customer'], store: Store): string => {
   const settings = store.settings.read()
-  const mobile = normaliseMobile(customer?.mobile ?? '')
+  const mobile = normalizeMobile(customer?.mobile ?? '')
   if (mobile === undefined) return defaultCustomer(settings, 'is missing')
   const known = store.customers.findByMobile(mobile)
   if (known !== undefined) return known.code

@@ -26,7 +26,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'A fault of the order API, for a time or for the next requests; without both, until it is ended.',
   Fault: 'An active fault of the order API.',
   FaultList: 'The active faults.',
-  Examples: 'How many example orders, and of which store.',
+  Examples: 'The number of example orders, and their store.',
   ExampleList: 'The example orders.',
   WebhookTest: 'A test webhook: what was sent, and the outcome.',
   PanelPaymentRequest: 'A full or partial payment of an invoice.',

@@ -8,8 +8,8 @@ import type { States } from './states.ts'
 import { missingOf } from './words.ts'
 
 /**
- * A hint that an order may have changed; with the relay's message, if it came from there, or from an import, which
- * includes orders from before the connection.
+ * A hint that an order may have changed: from the shop, from the relay with its message, or from an import, which includes
+ * orders created before the connection.
  */
 export type SyncEvent = { source: string; order: string; message?: FeedMessage; isImport?: true }
 
@@ -27,7 +27,7 @@ const MAX_REQUESTS = 4
 
 /** Sends a request; every one is safe to repeat. @throws RequestError if it must be sent again later */
 const send = async (relay: ReturnType<SyncDependencies['openRelay']>, order: string, request: Request) => {
-  // The relay carries out what it accepts, and its feed tells the outcome.
+  // The relay carries out an accepted request and publishes the outcome on the feed.
   const options = { wait: 0 }
   try {
     if (request.kind === 'create') await relay.create(request.body, options)
@@ -38,14 +38,14 @@ const send = async (relay: ReturnType<SyncDependencies['openRelay']>, order: str
     if (!(error instanceof RequestError)) throw error
     const { status = 500, state, message } = error
     if (state === 'waiting' || state === 'held') return { outcome: 'accepted' } as const
-    // The key may be wrong or revoked; the order is not at fault.
+    // The key is wrong or revoked, which is not a problem of this order.
     const isFinal = status >= 400 && status < 500 && ![401, 403, 408, 425, 429].includes(status)
     if (!isFinal) throw error
     return { outcome: 'refused', reason: message } as const
   }
 }
 
-/** Writes what differs: metadata, status, and each note once. Returns the state that remembers it. */
+/** Writes differences to the shop: metadata, status, and each note once. Returns the state with these changes. */
 const tell = async (
   shop: ReturnType<SyncDependencies['openShop']>,
   order: ShopOrder,
@@ -60,24 +60,24 @@ const tell = async (
       ? state
       : { ...state, shown: state.result.status }
   if (notes.length === 0) return shown
-  // A note that was written just before a crash is not remembered; WooCommerce would keep both.
+  // After a crash, a note may exist that the state does not list. WooCommerce does not deduplicate notes.
   const written = await shop.notes(order.id)
   for (const { text } of notes) if (!written.includes(text)) await shop.addNote(order.id, text)
   return { ...shown, notes: [...state.notes, ...notes.map(({ meaning }) => meaning)] }
 }
 
 /**
- * Synchronises one order: reads it, sends what follows to the relay, and tells the shop the result. The
- * events of an order must not overlap: the queue's message group is the order.
+ * Synchronizes one order: reads it, sends the resulting request to the relay, and writes the outcome to the shop. The
+ * events of an order must not overlap, so each order is a message group of the queue.
  *
- * Requests are sent before the state is saved, and the shop is written before it remembers the notes: a crash repeats
- * what is safe to repeat.
+ * A request is sent before the state is saved, and the shop is updated before the state lists its notes, so a crash only
+ * repeats steps that are safe to repeat.
  */
-export const synchroniser =
+export const synchronizer =
   ({ connections, states, openShop, openRelay, now }: SyncDependencies) =>
   async ({ source, order, message, isImport }: SyncEvent): Promise<void> => {
     const connection = await connections.get(source)
-    // Disconnected meanwhile.
+    // The shop was disconnected in the meantime.
     if (connection === undefined) return
     const shop = openShop(connection)
     const relay = openRelay(connection)
@@ -88,7 +88,7 @@ export const synchroniser =
     let decision = decide(state, inShop, connection)
     for (let sent = 0; decision.request !== undefined; sent++) {
       if (sent === MAX_REQUESTS)
-        throw new Error(`Cannot synchronise the order: ${MAX_REQUESTS} requests were not enough`)
+        throw new Error(`Cannot synchronize the order: ${MAX_REQUESTS} requests were not enough`)
       state = afterRequest(state, decision.request, await send(relay, order, decision.request))
       decision = decide(state, inShop, connection)
     }

@@ -47,7 +47,7 @@ describe('an order of the shop', () => {
     ])
   })
 
-  test('that is paid on delivery is paid when it is completed, and refunded with the whole order', async () => {
+  test('with cash on delivery is paid when it is completed, and returned when it is fully refunded', async () => {
     const id = await ordered(connector, { payment_method: 'cod' })
     expect(metaOf(connector, id)).toMatchObject({ status: 'invoiced' })
     connector.shop.edit(id, { status: 'completed' })
@@ -62,7 +62,7 @@ describe('an order of the shop', () => {
     expect(notesOf(connector, id)).toHaveLength(3)
   })
 
-  test('that an accountant has to review says so, and then that it is paid', async () => {
+  test('shows that an accountant has to review it, and later that it is paid', async () => {
     await connector.panel('PUT', 'settings', { automaticFinalization: false })
     const id = await ordered(connector)
     expect(metaOf(connector, id)).toMatchObject({ status: 'needs_review' })
@@ -74,7 +74,7 @@ describe('an order of the shop', () => {
     expect(metaOf(connector, id)).toMatchObject({ status: 'paid' })
   })
 
-  test('is not sent before it is sold', async () => {
+  test('is not sent before it is paid or in progress', async () => {
     const before = connector.requests.length
     for (const status of ['pending', 'on-hold', 'checkout-draft', 'cancelled', 'failed'])
       await ordered(connector, { status })
@@ -114,7 +114,7 @@ describe('lists orders that need attention, notes them in the shop, and refunds 
     expect((await connector.state(id)).attention).toBeUndefined()
   })
 
-  test('an order that the accounting refuses is sent once, and again when it is corrected', async () => {
+  test('a refused order is sent once, and again after it is corrected', async () => {
     const id = await ordered(connector, { items: [{ ...ITEM, sku: 'UNKNOWN' }] })
     for (let again = 0; again < 3; again++) {
       connector.hint(id)
@@ -152,11 +152,11 @@ describe('the status of the shop', () => {
     expect(shop.order(id).status).toBe('completed')
     shop.edit(id, { status: 'processing' })
     expect(await connector.poll()).toEqual([])
-    // That would mark it as paid.
+    // That status would mark the order as paid.
     const onDelivery = await ordered(connector, { payment_method: 'cod' })
     expect(shop.order(onDelivery)).toMatchObject({ status: 'processing', date_paid_gmt: null })
     expect(await connector.poll()).toEqual([])
-    // It is no longer sold.
+    // The order is no longer sold.
     const cancelled = shop.create({ items: [ITEM] }).id
     connector.hint(cancelled)
     const relayed = connector.settle()
@@ -175,7 +175,7 @@ describe('the status of the shop', () => {
   })
 })
 
-test('notes a second partial refund separately, and a refund of nothing not at all', async () => {
+test('notes a second partial refund separately, and ignores a refund of zero', async () => {
   const id = await ordered(connector)
   for (const amount of ['0', '', '10000', '20000']) {
     connector.shop.refund(id, amount)
@@ -187,7 +187,7 @@ test('notes a second partial refund separately, and a refund of nothing not at a
   )
 })
 
-test('a renamed SKU and a deleted product leave an invoice as it is', async () => {
+test('a renamed SKU or a deleted product does not change an invoice', async () => {
   const item = { ...ITEM, sku: 'SKU-1' }
   await using connector = await startConnector()
   const id = await ordered(connector, { items: [item] })
@@ -200,12 +200,12 @@ test('a renamed SKU and a deleted product leave an invoice as it is', async () =
   expect(requestsOf(connector, id)).toHaveLength(1)
 })
 
-test('its own writes start no loop, with HPOS and without', async () => {
+test('its own writes start no loop, with or without HPOS', async () => {
   for (const hpos of [true, false]) {
     await using connector = await startConnector({ hpos })
     const id = await ordered(connector)
     const before = connector.shop.requests()
-    // Every write of the connector announced the order again.
+    // Every write of the connector triggers another webhook.
     for (let echo = 0; echo < 5; echo++) {
       connector.hint(id)
       await connector.settle()
@@ -238,14 +238,14 @@ describe('polling', () => {
     expect(metaOf(connector, first)).toMatchObject({ status: 'refunded' })
   })
 
-  test('compares all orders once a day, for changes without a date, and revives disabled webhooks', async () => {
+  test('compares all orders once a day to find changes that do not update the date, and reactivates disabled webhooks', async () => {
     await using connector = await startConnector({ hpos: false })
     const id = await ordered(connector)
     const { id: webhook } = await connector.shop.webhooks.create({
       ...{ name: 'test', topic: 'order.updated', delivery_url: 'http://127.0.0.1:1/', secret: 's' },
     })
     connector.connection.webhooks = { secret: 's', url: 'http://127.0.0.1:1/' }
-    // Whatever the time is now, the next polls are in one night, which begins at 3:00 in Tehran.
+    // At any time of day, the following polls are in one night, which begins at 3:00 in Tehran.
     expect(await connector.poll(DAY_MS - ((Date.now() + 30 * 60_000) % DAY_MS) + 1000)).toEqual([])
     for (let failure = 0; failure < 7; failure++) {
       connector.shop.webhooks.queue('order.updated', id)

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from '@jest/globals'
 import { feedQueueName } from '../../lib/platform/names.ts'
-import { undocumented } from '../support/documents.ts'
-import { fetchJson } from '../support/fetch-json.ts'
-import { drain } from '../support/parts.ts'
-import { local } from '../support/relay.ts'
-import { until } from '../support/until.ts'
+import { undocumented } from './documents.ts'
+import { fetchJson } from './fetch-json.ts'
+import { drain } from './parts.ts'
+import { local } from './relay.ts'
+import { until } from './until.ts'
 
 export type Json = { [field: string]: unknown }
 type Reply = { status: number; body: Json }
