@@ -52,8 +52,14 @@ export const retries = strict({
   dryRun: v.exactOptional(flag),
 })
 
+const atLeastOneRial = v.pipe(
+  amount,
+  v.check(value => !isLess(decimal(value), decimal(1)), 'must be at least 1'),
+  v.metadata({ minimum: 1 }),
+)
+
 /** A full or partial payment of an invoice. */
-export const panelPayment = object({ ...paymentEntries, amount: v.nullish(amount) })
+export const panelPayment = object({ ...paymentEntries, amount: v.nullish(atLeastOneRial) })
 
 /** The receipt to cancel. */
 export const reversal = strict({ receipt: v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER)) })

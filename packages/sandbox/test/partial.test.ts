@@ -53,8 +53,8 @@ describe('partial payments', () => {
   })
 
   test.each<[unknown, string]>([
-    [0, 'is 0: must be greater than zero'],
-    [0.4, 'is 0: must be greater than zero'],
+    [0, 'is 0: must be at least 1'],
+    [0.4, 'is 0.4: must be at least 1'],
     [3611, 'is 3,611: must not exceed what is due, 3,610'],
     [-1, 'is -1: must not be negative'],
     ['1', 'must be a number'],

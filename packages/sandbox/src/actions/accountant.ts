@@ -69,7 +69,6 @@ const amountOf = ({ amount }: PanelPayment, order: Order): string => {
   const due = balanceOf(order)
   if (amount == null) return String(due)
   const given = whole(amount)
-  if (given === 0n) throw refusedField('amount', 'is 0: must be greater than zero')
   if (given > due) {
     throw refusedField('amount', `is ${rials(given)}: must not exceed what is due, ${rials(due)}`)
   }
