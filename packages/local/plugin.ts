@@ -19,7 +19,7 @@ import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
 import { readService } from './service.ts'
-import { STORES_CHANGED, settingsFrom, urlOf } from './settings.ts'
+import { STORES_CHANGED, savePorts, settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 
@@ -106,6 +106,7 @@ export default class LocalPlugin {
       })
       // The data directory is locked: another start with other ports has not replaced the file.
       await saveEnvironment(dataDir, queueEnvironment(ports, credentials))
+      await savePorts(settings)
       const options = service.custom['serverless-offline']
       // Next to the data, so that several stacks and a deployment can build concurrently.
       const outdir = join(dataDir, 'build')

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { HOST } from '@order-relay/web/foreign.ts'
 
 /** The addresses of the local stack: variable and default. */
@@ -54,6 +57,9 @@ const assertDistinct = (ports: Ports) => {
   }
 }
 
+const dataDirOf = (environment: Environment) =>
+  resolve(environment.ORDER_RELAY_DATA || join(import.meta.dirname, '../../.order-relay'))
+
 /**
  * The settings in `RELAY_PORT` and the other port variables, `ORDER_RELAY_DATA` (a directory, default
  * `.order-relay` of this checkout) and `ORDER_RELAY_WATCH` (`false` turns rebuilding off).
@@ -65,17 +71,45 @@ export const settingsFrom = (environment: Environment): Settings => {
   assertDistinct(ports)
   return {
     ports,
-    dataDir: resolve(environment.ORDER_RELAY_DATA || join(import.meta.dirname, '../../.order-relay')),
+    dataDir: dataDirOf(environment),
     watch: environment.ORDER_RELAY_WATCH !== 'false',
   }
 }
 
+const portVariables = (ports: Ports): Record<string, string> =>
+  Object.fromEntries(PORT_NAMES.map(name => [ADDRESSES[name].variable, String(ports[name])]))
+
 /** The environment variables from which a child process reads these settings. */
 export const environmentOf = ({ ports, dataDir, watch }: Settings): Record<string, string> => ({
-  ...Object.fromEntries(PORT_NAMES.map(name => [ADDRESSES[name].variable, String(ports[name])])),
+  ...portVariables(ports),
   ORDER_RELAY_DATA: dataDir,
   ORDER_RELAY_WATCH: String(watch),
 })
+
+/** The file in the data directory with the ports of the stack that started last. */
+const PORTS_FILE = 'ports.env'
+
+/** Saves the ports of a stack that starts, for {@link settingsOfStack}. */
+export const savePorts = async ({ ports, dataDir }: Pick<Settings, 'ports' | 'dataDir'>): Promise<void> => {
+  const lines = Object.entries(portVariables(ports)).map(([name, value]) => `${name}=${value}\n`)
+  await writeFile(join(dataDir, PORTS_FILE), lines.join(''), { mode: 0o600 })
+}
+
+/**
+ * The settings of the stack that started last with this data directory, so that commands reach it without its port
+ * variables; variables that are set take precedence.
+ *
+ * @throws as settingsFrom
+ */
+export const settingsOfStack = (environment: Environment): Settings => {
+  let saved: Environment = {}
+  try {
+    saved = parseEnv(readFileSync(join(dataDirOf(environment), PORTS_FILE), 'utf8'))
+  } catch {
+    // No stack has started yet.
+  }
+  return settingsFrom({ ...saved, ...environment })
+}
 
 export const urlOf = (port: number): string => `http://${HOST}:${port}`
 

@@ -89,6 +89,7 @@ export const machineTests = () => {
       'dynamodb/CURRENT',
       'parameters.json',
       'aws.env',
+      'ports.env',
       'relay.log',
     ])
       expect(found).toContain(`600 ${join(dataDir, part)}`)

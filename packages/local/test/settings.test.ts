@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
+import { useFolder } from '@order-relay/test-support/folder.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { readable } from '../log.ts'
 import { assertFree, freePorts } from '../ports.ts'
 import { startSchedules } from '../relay.ts'
 import { readService } from '../service.ts'
-import { environmentOf, settingsFrom } from '../settings.ts'
+import { environmentOf, savePorts, settingsFrom, settingsOfStack } from '../settings.ts'
 
 test('the defaults match the README', () => {
   expect(settingsFrom({})).toEqual({
@@ -24,6 +25,17 @@ test('a child process reads the same settings from its environment', () => {
     watch: false,
   }
   expect(settingsFrom(environmentOf(settings))).toEqual(settings)
+})
+
+const folder = useFolder()
+
+test('a command uses the ports of the last start, unless variables name others', async () => {
+  const data = { ORDER_RELAY_DATA: folder() }
+  expect(settingsOfStack(data)).toEqual(settingsFrom(data))
+  const started = settingsFrom({ ...data, RELAY_PORT: '1', SQS_PORT: '2' })
+  await savePorts(started)
+  expect(settingsOfStack(data)).toEqual(started)
+  expect(settingsOfStack({ ...data, SQS_PORT: '3' }).ports).toEqual({ ...started.ports, sqs: 3 })
 })
 
 test.each(['abc', '0', '-1', '65536', '80.5', '1e3', ' '])('refuses "%s" as a port', text => {

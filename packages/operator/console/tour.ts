@@ -1,7 +1,7 @@
 import { credentialsIn } from '@order-relay/local/credentials.ts'
 import { acts, SOURCE } from '@order-relay/local/demo/acts.ts'
 import { type Parties, partiesOf } from '@order-relay/local/demo/parties.ts'
-import { settingsFrom, urlOf } from '@order-relay/local/settings.ts'
+import { settingsOfStack, urlOf } from '@order-relay/local/settings.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
@@ -42,7 +42,7 @@ export const tourRoutes = (context: Context) => {
     post('tour/step', { step: v.picklist(names), order: v.string() }, async ({ step, order }) => {
       const source = sourceOf()
       const { apiUrl, accountingUrl } = await context.stack()
-      const sqs = urlOf(settingsFrom(context.terminal.environment).ports.sqs)
+      const sqs = urlOf(settingsOfStack(context.terminal.environment).ports.sqs)
       const parties = partiesOf(
         { relay: apiUrl, sandbox: accountingUrl, sqs },
         source,

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
-import { settingsFrom } from '@order-relay/local/settings.ts'
+import { settingsOfStack } from '@order-relay/local/settings.ts'
 import { LANGUAGES } from '@order-relay/woocommerce/lib/cases.ts'
 import { WOO_PORT } from '@order-relay/woocommerce/lib/names.ts'
 import type { Cli } from '../core/command.ts'
@@ -24,7 +24,7 @@ const startLocal = async () => {
   // Slow to load and only needed here.
   const { startConnector } = await import('@order-relay/woocommerce/local.ts')
   const connector = await startConnector({
-    ...settingsFrom(process.env),
+    ...settingsOfStack(process.env),
     port: Number(process.env.WOO_PORT ?? WOO_PORT),
   })
   process.stdout.write(`WooCommerce connector ready at ${connector.url}\n`)
