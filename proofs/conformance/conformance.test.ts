@@ -35,7 +35,7 @@ const FORGETFUL: Change = [
 ]
 const PARSED: Change = [
   RECEIVE,
-  'body: raw,',
+  'body: bytes,',
   'body: JSON.stringify(JSON.parse(new TextDecoder().decode(bytesOf(raw)))),',
 ]
 const MIXED: Change = [ONCE, '.get(source, external_id)', '.get(source, external_id.slice(0, -1))']
