@@ -1,5 +1,6 @@
 import {
   assertArguments,
+  assertOptions,
   either,
   FUNCTION,
   type Kind,
@@ -70,7 +71,7 @@ const rawBody = (body: unknown): string | Uint8Array => {
 export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
   assertArguments('create a receiver', { options: [options, OBJECT] })
   const { secrets, handle, onError = report, maxBytes = ONE_MEBIBYTE } = options
-  assertArguments('create a receiver', {
+  assertOptions('create a receiver', options, {
     secrets: [secrets, either(SECRETS, FUNCTION)],
     handle: [handle, FUNCTION],
     once: [options.once, optional(FUNCTION)],
