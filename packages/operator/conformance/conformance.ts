@@ -35,6 +35,7 @@ import {
   type Feed,
   type HttpSend,
   httpFeed,
+  INVISIBLE,
   messageMaker,
   StoreExited,
   type StoreProcess,
@@ -199,7 +200,7 @@ const textAt = async (place: string): Promise<string> => {
   }
 }
 
-/** Removes the messages that an earlier run left in a queue, unless the queue has a message of a real order. */
+/** Removes the messages that an earlier run left in a queue, unless it has one of a real order; returns whether it has. */
 const removeLeftovers = async (context: Context, queue: string, patience: Patience) => {
   let isReal = false
   const visit = async ({ body }: QueueMessage) => {
@@ -211,6 +212,7 @@ const removeLeftovers = async (context: Context, queue: string, patience: Patien
     await browse(context, queue, Number.POSITIVE_INFINITY, visit, () => isReal)
     return isReal || (await depthOf(context, queue)).all === 0 || undefined
   })
+  return isReal
 }
 
 const feedOf = async (context: Context, source: string, patience: Patience) => {
@@ -218,11 +220,13 @@ const feedOf = async (context: Context, source: string, patience: Patience) => {
   if (feed !== 'sqs')
     return httpFeed({ ...(await endpointOf(context, { ...store, feed }, 'test the store')), ...patience })
   const name = feedQueueName(source, store.queue)
-  if ((await depthOf(context, name)).all > 0) await removeLeftovers(context, name, patience)
+  const isReal = (await depthOf(context, name)).all > 0 && (await removeLeftovers(context, name, patience))
   const { all } = await depthOf(context, name)
   if (all > 0) {
-    const found = `${count(all, 'message')} of real orders may wait in ${name}`
-    throw cannot(`test the store "${source}"`, found, 'let the store consume them first')
+    const [found, remedy] = isReal
+      ? [`${count(all, 'message')} of real orders may wait in ${name}`, 'let the store consume them first']
+      : [`${count(all, 'message')} in ${name} stayed invisible for ${patience.wait} s (--wait)`, INVISIBLE]
+    throw cannot(`test the store "${source}"`, found, remedy)
   }
   return sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), ...patience })
 }
@@ -295,7 +299,13 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
       '--handled <file or URL>',
       'where the store logs the delivery of each handled message (default: the output of the command)',
     )
-    .addOption(durationOption('--wait <duration>', 'time limit for the store', '2m'))
+    .addOption(
+      durationOption(
+        '--wait <duration>',
+        'time limit for the store, longer than its visibility timeout',
+        '2m',
+      ),
+    )
     .option('--only <checks>', 'only these checks, separated by commas, after the first')
     .option('--test-store', 'allow a store of a deployed stage, which must be one for tests')
     .action(run(conformance))

@@ -128,6 +128,9 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   return { feed, http: { send, secret } }
 }
 
+/** Messages that a killed store has received return only after its visibility timeout. */
+export const INVISIBLE = 'pass a --wait that is longer than the visibility timeout of the store'
+
 const SLOW =
   'if its output has no error, the store is slower than --wait, or does not delete what it has handled'
 
@@ -170,10 +173,8 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
         if (isIt) return 'yes'
         return message?.Body === behind.json ? 'no' : undefined
       })
-      const wrong = `received a message that it could not read, which did not return to the queue within ${wait} s (--wait)`
-      return (
-        isTaken ?? { wrong, remedy: 'pass a --wait that is longer than the visibility timeout of the store' }
-      )
+      const wrong = `left the message invisible for more than ${wait} s (--wait): whether it would be redelivered is unknown`
+      return isTaken ?? { wrong, remedy: INVISIBLE }
     },
     resume: async start => void (await start()),
   }

@@ -127,7 +127,7 @@ test('distinguishes a queue that nothing reads from a store that does not delete
   const slow = expect.stringContaining('the store is slower than --wait')
   expect(await feed.settle()).toEqual({ wrong: expect.stringMatching(left), remedy: slow })
   expect(await feed.takeBack(sent, behind)).toEqual({
-    wrong: expect.stringContaining('did not return to the queue within 1 s'),
+    wrong: expect.stringContaining('invisible for more than 1 s'),
     remedy: expect.stringContaining('visibility timeout'),
   })
 })
@@ -147,6 +147,11 @@ test('removes messages of an earlier run from the queue, and refuses to run whil
   const run = () => testStore(context, 'shop', { wait: 5 }, {}, [process.execPath, '-e', 'process.exit(3)'])
   for (const _run of ['leaves a message', 'removes it'])
     expect((await run())[0]?.found).toMatch('the store exited with code 3')
+  // The killed store had received the message.
+  const { Messages: [held] = [] } = await parts.sqs.receiveMessage({ QueueUrl: url, VisibilityTimeout: 30 })
+  const short = testStore(context, 'shop', { wait: 1 }, {}, [process.execPath, '-e', 'process.exit(3)'])
+  await expect(short).rejects.toThrow('1 message in feed-shop.fifo stayed invisible for 1 s (--wait)')
+  await parts.sqs.deleteMessage({ QueueUrl: url, ReceiptHandle: held?.ReceiptHandle })
   const order = { source: 'shop', external_id: '1' }
   const json = JSON.stringify({ data: order })
   await sendInOrder(parts.sqs, url, order, { id: randomUUID(), json, attributes: {} })

@@ -428,6 +428,10 @@ export const MESSAGES = {
   'test the store "{=source}"': 'آزمون فروشگاه «{source}»',
   '{messages} of real orders may wait in {=queue}':
     'ممکن است {messages} از سفارش‌های واقعی در {queue} مانده باشد',
+  '{messages} in {=queue} stayed invisible for {seconds} s (--wait)':
+    '{messages} در {queue} به مدت {seconds} ثانیه پنهان ماند',
+  'pass a --wait that is longer than the visibility timeout of the store':
+    'مهلتی طولانی‌تر از visibility timeout فروشگاه تعیین کنید',
   'let the store consume them first': 'ابتدا اجازه دهید فروشگاه آن‌ها را دریافت کند',
   'a store of {=title} would receive messages about test orders':
     'فروشگاهی از {title} پیام‌هایی دربارهٔ سفارش‌های آزمایشی دریافت می‌کرد',
