@@ -14,7 +14,7 @@ const refusePromise = handled => {
 
 /**
  * Records handled messages in a folder, one file for each order, with any Node version. If your store has a database,
- * record them there instead, in the transaction that handles the message.
+ * record them there instead, in the transaction that handles the message. `handle` must be synchronous.
  */
 export const onceIn = folder => {
   mkdirSync(folder, { recursive: true })

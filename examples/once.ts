@@ -10,7 +10,7 @@ const refusePromise = (handled: unknown) => {
   )
 }
 
-/** Remembers the handled messages in a SQLite file, in the transaction that handles them. */
+/** Remembers the handled messages in a SQLite file, in the transaction that handles them; `handle` must be synchronous. */
 export const onceIn = (file: string): Once<DatabaseSync> => {
   const db = new DatabaseSync(file)
   db.exec(

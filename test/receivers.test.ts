@@ -4,6 +4,7 @@ import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { orderUpdated, signedRequest } from 'order-relay-store/testing'
@@ -21,10 +22,12 @@ const RECEIVERS = [
   [process.execPath, 'http-receiver.ts', ['--version']],
 ] as const
 
-/** Sends bytes over a connection that stays open, and returns the first line of the response. */
+/** Sends bytes over a connection that stays open, then reads, and returns the first line of the response. */
 const exchange = async (port: number, bytes: string) => {
-  const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  await promisify(socket.write.bind(socket) as (sent: string, done: () => void) => void)(bytes)
   const response = await text(socket)
+  socket.destroy()
   return response.split('\r\n')[0]
 }
 const posting = (header: string) => `POST / HTTP/1.1\r\nhost: store.test\r\n${header}\r\n\r\n`
@@ -49,8 +52,9 @@ test.each(RECEIVERS.filter(([program, , needs]) => spawnSync(program, needs).sta
     }
     const url = `http://127.0.0.1:${port}/`
     const signal = AbortSignal.timeout(5000)
-    const big = await fetch(url, { method: 'POST', body: 'a'.repeat(1024 * 1024 + 1), signal })
-    expect(big.status).toBe(413)
+    const body = 'a'.repeat(4 * 1024 * 1024)
+    expect(await exchange(port, posting(`content-length: ${body.length}`) + body)).toMatch(/ 413 /)
+    expect((await fetch(url, { method: 'POST', body, signal })).status).toBe(413)
     const signed = await signedRequest(url, orderUpdated({ external_id: '1' }), 'secret')
     expect((await fetch(signed, { signal })).status).toBe(200)
     // A byte now and then does not keep a connection open.

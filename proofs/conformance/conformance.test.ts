@@ -36,7 +36,7 @@ const FORGETFUL: Change = [
 const PARSED: Change = [
   RECEIVE,
   'body: bytes,',
-  'body: JSON.stringify(JSON.parse(new TextDecoder().decode(bytesOf(raw)))),',
+  'body: JSON.stringify(JSON.parse(new TextDecoder().decode(bytes))),',
 ]
 const MIXED: Change = [ONCE, '.get(source, external_id)', '.get(source, external_id.slice(0, -1))']
 /** Acknowledges messages immediately and handles them later, one at a time. */

@@ -117,6 +117,10 @@ const READ = {
   200: { description: 'The order, and its requests.', ...content('Order') },
   202: { description: 'The order is accepted and not registered yet.', ...content('ExpectedOrder') },
   ...ORDER_FAILURES,
+  503: error(
+    'The relay has no result of the order, and the accounting service is unavailable. Send the request again.',
+    retryAfter,
+  ),
 }
 
 /** A read, which every path with an order has. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
-import { type Feed, type HttpSend, refused, type Sent } from './feeds.ts'
+import { type Fault, type Feed, type HttpSend, refused, type Sent } from './feeds.ts'
 
 /** The fixture of the checks. */
 export type Play = {
@@ -20,14 +20,37 @@ export type Play = {
 }
 
 /** The expected behavior of the store, and what it did wrong. */
-export type Outcome = {
+export type Outcome = Partial<Fault> & {
   /** Messages that must be handled, those of one order in this sequence. */
   handled?: readonly Sent[]
   /** Messages that must not be handled. */
   dropped?: readonly Sent[]
-  wrong?: string | false | undefined
   /** A killed store may have logged a delivery that its database then rolled back. */
   mayRepeat?: boolean
+}
+
+/** Where a log of handled messages has a message. */
+export const placesIn = (text: string, { delivery }: Sent) =>
+  [...text.matchAll(new RegExp(delivery, 'g'))].map(({ index }) => index)
+
+/** What the store did wrong, according to its log of handled messages. */
+export const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }: Outcome) => {
+  const taken = dropped.find(message => placesIn(text, message).length > 0)
+  if (taken !== undefined) return `handled version ${taken.version}, which it must drop: the order is wrong`
+  const last = new Map<string, { at: number; version: number }>()
+  for (const message of handled) {
+    const { order, version } = message
+    const [at, ...more] = placesIn(text, message)
+    if (at === undefined)
+      return `acknowledged version ${version} and did not handle it: a change of the order is lost`
+    if (more.length > 0 && !mayRepeat)
+      return `handled version ${version} ${more.length + 1} times: the change is applied again`
+    const before = last.get(order.external_id)
+    if (before !== undefined && before.at > at)
+      return `handled version ${version} before version ${before.version}: the order reverts to an older state`
+    last.set(order.external_id, { at, version })
+  }
+  return undefined
 }
 
 export type Check = {
@@ -64,13 +87,12 @@ export const feedChecks = (play: Play) => {
   /** By default, the expected outcome is that everything is handled. */
   const deliver = async (published: readonly Sent[], outcome: Outcome = {}): Promise<Outcome> => {
     await feed.publish(published)
-    return { handled: published, wrong: await feed.settle(), ...outcome }
+    return { handled: published, ...(await feed.settle()), ...outcome }
   }
   return {
     delivery: {
       when: 'When the first message arrived',
-      remedy:
-        'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
+      remedy: feed.start,
       play: () => deliver([message('first', 1)]),
     },
     duplicates: {
@@ -114,18 +136,19 @@ export const feedChecks = (play: Play) => {
         await untilHandled('every', [before, ...others])
         await sleep(TRY_MS)
         const overtook = (await timesHandled(after)) > 0
-        let isKept = false
+        let kept: Awaited<ReturnType<Feed['takeBack']>> = 'no'
         await whileKilled(async () => {
-          isKept = await feed.takeBack(broken, after)
+          kept = await feed.takeBack(broken, after)
         })
-        if (!isKept)
+        if (typeof kept === 'object') return kept
+        if (kept === 'no')
           return { wrong: 'acknowledged version 2, which it had not handled: a change of the order is lost' }
         if (overtook)
           return {
             wrong:
               'handled version 3 before version 2, which had failed: the order reverts to an older state',
           }
-        return { handled: [before, after, ...others], wrong: await feed.settle(), mayRepeat: true }
+        return { handled: [before, after, ...others], ...(await feed.settle()), mayRepeat: true }
       },
     },
   } satisfies Record<string, Check>
@@ -196,7 +219,7 @@ export const httpChecks = (
         const slow = message('slow', 1)
         await Promise.all(Array.from({ length: 5 }, () => send(slow)))
         await feed.publish([slow])
-        return { handled: [slow], wrong: await feed.settle() }
+        return { handled: [slow], ...(await feed.settle()) }
       },
     },
   }
@@ -216,7 +239,7 @@ export const killChecks = (play: Play): Record<string, Check> => {
         await feed.settle()
         await untilHandled('every', before)
         await whileKilled(() => feed.publish([...before.toReversed(), ...handled]))
-        return { handled, wrong: await feed.settle() }
+        return { handled, ...(await feed.settle()) }
       },
     },
     outages: {
@@ -225,7 +248,7 @@ export const killChecks = (play: Play): Record<string, Check> => {
       play: async () => {
         const handled = backlog(message, 'outage')
         await whileKilled(() => feed.publish(handled))
-        return { handled, wrong: await feed.settle() }
+        return { handled, ...(await feed.settle()) }
       },
     },
     kills: {
@@ -236,7 +259,7 @@ export const killChecks = (play: Play): Record<string, Check> => {
         const published = feed.publish(handled)
         await untilHandled('some', handled)
         await whileKilled(() => published)
-        return { handled, wrong: await feed.settle(), mayRepeat: true }
+        return { handled, ...(await feed.settle()), mayRepeat: true }
       },
     },
   }

@@ -7,25 +7,36 @@ import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { durationOption } from '../core/options.ts'
-import { count, type Finding, findingsReport, note, ok, problem } from '../core/output.ts'
+import {
+  count,
+  type Finding,
+  findingColor,
+  findingsReport,
+  findingText,
+  note,
+  ok,
+  problem,
+} from '../core/output.ts'
 import { browse, depthOf, type QueueMessage } from '../core/queue.ts'
-import { progress, type Terminal } from '../core/terminal.ts'
+import { printLines, progress, type Terminal } from '../core/terminal.ts'
 import { endpointOf } from '../stores/endpoints.ts'
 import {
   type Check,
+  faultIn,
   feedChecks,
   httpChecks,
   killChecks,
   NOT_EXACT,
   type Outcome,
   type Play,
+  placesIn,
 } from './checks.ts'
 import {
   type Feed,
   type HttpSend,
   httpFeed,
+  INVISIBLE,
   messageMaker,
-  type Sent,
   StoreExited,
   type StoreProcess,
   sqsFeed,
@@ -60,29 +71,6 @@ const FIRST = 'delivery'
 const NEEDS_HANDLED = 'pass --handled, or the command that starts the store'
 const EXACT_MESSAGES = 'the store is exact: its messages have no version and are order.updated'
 const NEEDS_STORE = 'pass the command that starts the store after "--"'
-
-const placesIn = (text: string, { delivery }: Sent) =>
-  [...text.matchAll(new RegExp(delivery, 'g'))].map(({ index }) => index)
-
-/** What the store did wrong, according to its log of handled messages. */
-const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }: Outcome) => {
-  const taken = dropped.find(message => placesIn(text, message).length > 0)
-  if (taken !== undefined) return `handled version ${taken.version}, which it must drop: the order is wrong`
-  const last = new Map<string, { at: number; version: number }>()
-  for (const message of handled) {
-    const { order, version } = message
-    const [at, ...more] = placesIn(text, message)
-    if (at === undefined)
-      return `acknowledged version ${version} and did not handle it: a change of the order is lost`
-    if (more.length > 0 && !mayRepeat)
-      return `handled version ${version} ${more.length + 1} times: the change is applied again`
-    const before = last.get(order.external_id)
-    if (before !== undefined && before.at > at)
-      return `handled version ${version} before version ${before.version}: the order reverts to an older state`
-    last.set(order.external_id, { at, version })
-  }
-  return undefined
-}
 
 const LAST_LINES = 20
 
@@ -137,7 +125,8 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
       if (!(error instanceof StoreExited)) throw error
       await sleep(SETTLE_MS)
       const { message } = error
-      return { exited: true, wrong: `exited ${message}: nothing is handled until it is restarted` }
+      const wrong = `exited ${message}: nothing is handled until it is restarted`
+      return { exited: true, wrong, remedy: 'find the reason of its exit in its output' }
     }
   }
 
@@ -146,7 +135,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     const expected = outcome.handled ?? []
     const wrong = outcome.wrong || (handled && faultIn(await handled(), outcome))
     const why = name === FIRST || exited ? await lastWords(store) : ''
-    if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, remedy)
+    if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, outcome.remedy ?? remedy)
     if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
     if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
     const found = `${when}, the store acknowledged everything; which messages it handled is unknown`
@@ -167,12 +156,13 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const inapplicable = Object.keys(all).filter(name => !isApplicable(name))
   const chosen = Object.entries(checks).filter(([name]) => name === FIRST || only?.includes(name) !== false)
   const findings: Finding[] = []
+  using shown = progress(terminal, 'Checking', chosen.length)
   const add = (finding: Finding) => {
     findings.push(finding)
+    shown.clear()
     onFinding?.(finding)
   }
-  using shown = progress(terminal, 'Checking', chosen.length)
-  const leftover = async () => (await playUnlessExited(async () => ({ wrong: await feed.settle() }))).wrong
+  const leftover = async () => (await playUnlessExited(async () => (await feed.settle()) ?? {})).wrong
   for (const [name, check] of chosen) {
     const before = findings.at(-1)
     // Messages left by one check would be taken for those of the next.
@@ -210,7 +200,7 @@ const textAt = async (place: string): Promise<string> => {
   }
 }
 
-/** Removes the messages that an earlier run left in a queue, unless the queue has a message of a real order. */
+/** Removes the messages that an earlier run left in a queue, unless it has one of a real order; returns whether it has. */
 const removeLeftovers = async (context: Context, queue: string, patience: Patience) => {
   let isReal = false
   const visit = async ({ body }: QueueMessage) => {
@@ -222,6 +212,7 @@ const removeLeftovers = async (context: Context, queue: string, patience: Patien
     await browse(context, queue, Number.POSITIVE_INFINITY, visit, () => isReal)
     return isReal || (await depthOf(context, queue)).all === 0 || undefined
   })
+  return isReal
 }
 
 const feedOf = async (context: Context, source: string, patience: Patience) => {
@@ -229,11 +220,13 @@ const feedOf = async (context: Context, source: string, patience: Patience) => {
   if (feed !== 'sqs')
     return httpFeed({ ...(await endpointOf(context, { ...store, feed }, 'test the store')), ...patience })
   const name = feedQueueName(source, store.queue)
-  if ((await depthOf(context, name)).all > 0) await removeLeftovers(context, name, patience)
+  const isReal = (await depthOf(context, name)).all > 0 && (await removeLeftovers(context, name, patience))
   const { all } = await depthOf(context, name)
   if (all > 0) {
-    const found = `${count(all, 'message')} of real orders may wait in ${name}`
-    throw cannot(`test the store "${source}"`, found, 'let the store consume them first')
+    const [found, remedy] = isReal
+      ? [`${count(all, 'message')} of real orders may wait in ${name}`, 'let the store consume them first']
+      : [`${count(all, 'message')} in ${name} stayed invisible for ${patience.wait} s (--wait)`, INVISIBLE]
+    throw cannot(`test the store "${source}"`, found, remedy)
   }
   return sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), ...patience })
 }
@@ -278,9 +271,16 @@ const conformance = async (
   options: Options,
   { args: [, ...command] }: { args: readonly string[] },
 ) => {
-  const findings = await interruptible(signal => testStore(context, source, options, { signal }, command))
+  // Immediately, since a run takes minutes and may be interrupted.
+  const onFinding = (finding: Finding) => {
+    if (!context.json) printLines(context.terminal, findingText(finding), findingColor)
+  }
+  const findings = await interruptible(signal =>
+    testStore(context, source, options, { signal, onFinding }, command),
+  )
   const where = `the store "${source}", which now has test orders "${PREFIX}…"`
-  return findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
+  const report = findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
+  return { ...report, text: report.summary }
 }
 
 /** `relay conformance`: what a store would lose or process twice. */
@@ -299,7 +299,13 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
       '--handled <file or URL>',
       'where the store logs the delivery of each handled message (default: the output of the command)',
     )
-    .addOption(durationOption('--wait <duration>', 'time limit for the store', '2m'))
+    .addOption(
+      durationOption(
+        '--wait <duration>',
+        'time limit for the store, longer than its visibility timeout',
+        '2m',
+      ),
+    )
     .option('--only <checks>', 'only these checks, separated by commas, after the first')
     .option('--test-store', 'allow a store of a deployed stage, which must be one for tests')
     .action(run(conformance))

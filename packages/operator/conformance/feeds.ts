@@ -32,14 +32,19 @@ export const messageMaker =
     return { order: data, version, event, delivery, ...form }
   }
 
+/** What a store did wrong, and how to fix it if the check does not say. */
+export type Fault = { wrong: string | false | undefined; remedy?: string }
+
 /** Delivers the messages of the checks to a store, as the relay does. */
 export type Feed = {
+  /** What to do if the store does not handle the first message. */
+  start: string
   /** Publishes messages; does not wait for a store that is down. */
   publish: (messages: readonly Sent[]) => Promise<void>
   /** Resolves once all published messages are acknowledged, otherwise with the reason. */
-  settle: () => Promise<string | undefined>
-  /** Removes a message that the store could not handle and left in the queue, ahead of the next one. */
-  takeBack: (message: Sent, behind: Sent) => Promise<boolean>
+  settle: () => Promise<Fault | undefined>
+  /** Removes a message that the store could not handle and left in the queue, ahead of the next one, if it did. */
+  takeBack: (message: Sent, behind: Sent) => Promise<'yes' | 'no' | Fault>
   /** Starts the store, if the command may; resolves once it is reachable and waiting messages are being sent. */
   resume: (start: () => Promise<unknown>) => Promise<void>
 }
@@ -85,6 +90,8 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   }
 
   const feed: Feed = {
+    start:
+      'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
     async publish(messages) {
       for (const [order, added] of Map.groupBy(messages, orderOf))
         waiting.set(order, [...(waiting.get(order) ?? []), ...added])
@@ -98,13 +105,13 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
         failure = await attempt()
       }
       waiting = new Map()
-      return failure
+      return failure === undefined ? undefined : { wrong: failure }
     },
     async takeBack(message) {
       const messages = waiting.get(orderOf(message)) ?? []
       const at = messages.indexOf(message)
       if (at >= 0) messages.splice(at, 1)
-      return at >= 0
+      return at >= 0 ? 'yes' : 'no'
     },
     async resume(start) {
       await start()
@@ -121,19 +128,35 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   return { feed, http: { send, secret } }
 }
 
+/** Messages that a killed store has received return only after its visibility timeout. */
+export const INVISIBLE = 'pass a --wait that is longer than the visibility timeout of the store'
+
+const SLOW =
+  'if its output has no error, the store is slower than --wait, or does not delete what it has handled'
+
 export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: string } & Patience) => {
   const { wait } = patience
-  const depth = async () => (await depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)).all
+  const depth = () => depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)
   const feed: Feed = {
+    start: 'start the store with the queue of its feed; it notes each delivery that it handles, once',
     async publish(messages) {
       // With its own deduplication id: SQS drops repetitions within five minutes.
       for (const { order, json, attributes = {} } of messages)
         await sendInOrder(sqs, queueUrl, order, { id: randomUUID(), json, attributes })
     },
     async settle() {
-      const emptied = await within(patience, async () => (await depth()) === 0 || undefined)
+      const seen = { inFlight: false }
+      const emptied = await within(patience, async () => {
+        const { all, inFlight } = await depth()
+        seen.inFlight ||= inFlight > 0
+        return all === 0 || undefined
+      })
       if (emptied) return undefined
-      return `left ${count(await depth(), 'message')} in the queue for ${wait} s (--wait): undeleted messages return and block their order`
+      const left = count((await depth()).all, 'message')
+      return {
+        wrong: `left ${left} in the queue for ${wait} s (--wait): undeleted messages return and block their order`,
+        ...(seen.inFlight && { remedy: SLOW }),
+      }
     },
     async takeBack({ json }, behind) {
       const isTaken = await within(patience, async () => {
@@ -142,15 +165,16 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
           WaitTimeSeconds: 1,
         })
         const ReceiptHandle = message?.ReceiptHandle
-        if (ReceiptHandle === undefined) return (await depth()) === 0 ? false : undefined
+        if (ReceiptHandle === undefined) return (await depth()).all === 0 ? 'no' : undefined
         const isIt = message?.Body === json
         if (isIt) await sqs.deleteMessage({ QueueUrl: queueUrl, ReceiptHandle })
         else await sqs.changeMessageVisibility({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: 0 })
         // SQS returns the messages of a group in sequence.
-        return isIt || (message?.Body === behind.json ? false : undefined)
+        if (isIt) return 'yes'
+        return message?.Body === behind.json ? 'no' : undefined
       })
-      if (isTaken !== undefined) return isTaken
-      throw cannot('take back a message', `it did not return within ${wait} s`, 'pass a longer --wait')
+      const wrong = `left the message invisible for more than ${wait} s (--wait): whether it would be redelivered is unknown`
+      return isTaken ?? { wrong, remedy: INVISIBLE }
     },
     resume: async start => void (await start()),
   }
@@ -214,7 +238,12 @@ export const storeProcess = (
       const started = spawn(program, args, {
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...environment, PATH: ownPath(PATH) },
+        // The warning about old versions of Node would fill the last output of the store.
+        env: {
+          AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+          ...environment,
+          PATH: ownPath(PATH),
+        },
       })
       former = exits.length
       isKilled = false

@@ -1,9 +1,8 @@
-import { visible } from '@order-relay/lib/platform/visible.ts'
 import { type Context, createContext } from './context.ts'
 import { EXIT, type ExitCode, explain } from './errors.ts'
 import { type Program, program, type SharedOptions } from './options.ts'
 import { type Report, visibleLines } from './output.ts'
-import { colored, type Terminal } from './terminal.ts'
+import { printLines, type Terminal } from './terminal.ts'
 
 /** The program to which each command adds itself. */
 export type Cli = {
@@ -40,9 +39,7 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
         if (report === undefined) return
         const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
         const colorOf = options.json ? undefined : report.colorOf
-        const { stdout } = terminal
-        for (const line of text.split('\n'))
-          stdout.write(`${colored(terminal, stdout, colorOf?.(line), visible(line))}\n`)
+        printLines(terminal, text, colorOf)
         if (report.ok === false) setExitCode(EXIT.failure)
       } catch (error) {
         throw explain(error, context)

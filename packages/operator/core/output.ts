@@ -79,27 +79,32 @@ const COLORS: Readonly<Record<string, Color>> = {
   ...{ [MARKS.ok]: 'green', [MARKS.note]: 'yellow', [MARKS.problem]: 'red' },
 }
 
-/** @param where what was checked, in a sentence */
+/** The color of a line of a finding. */
+export const findingColor = (line: string) => COLORS[line.slice(0, MARKS.ok.length)]
+
+export const findingText = ({ check, level, found, remedy }: Finding<string>): string =>
+  `${MARKS[level]}${textOf(check)}: ${textOf(found)}${remedy === undefined ? '' : `\n      → ${textOf(remedy)}`}`
+
+/**
+ * @param where what was checked, in a sentence
+ * @returns a report, and its last line, for a command that has printed the findings
+ */
 export const findingsReport = (
   findings: readonly Finding<string>[],
   where: string,
   about: object = {},
-): Report => {
+): Report & { summary: string } => {
   const inWords = findings.map(({ check, level, found, remedy }) => ({
     ...{ check: textOf(check), level, found: textOf(found) },
     ...(remedy !== undefined && { remedy: textOf(remedy) }),
   }))
   const problems = findings.filter(({ level }) => level === 'problem').length
+  const summary = `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${where}.`
   return {
+    summary,
     data: { ...about, ok: problems === 0, problems, findings: inWords },
     ok: problems === 0,
-    colorOf: line => COLORS[line.slice(0, MARKS.ok.length)],
-    text: lines(
-      inWords.map(
-        ({ check, level, found, remedy }) =>
-          `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`,
-      ),
-      `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${where}.`,
-    ),
+    colorOf: findingColor,
+    text: lines(findings.map(findingText), summary),
   }
 }

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
 import { isCancel, password, text as prompt } from '@clack/prompts'
+import { visible } from '@order-relay/lib/platform/visible.ts'
 import { cannot, messageOf } from './errors.ts'
 
 /** The parts of the process that a command uses; tests replace them. */
@@ -28,6 +29,17 @@ export const colored = (
     ? text
     : styleText(color, text, { validateStream: false })
 
+/** Prints text to standard output, with the color of each line, and without characters that would control the terminal. */
+export const printLines = (
+  terminal: Terminal,
+  text: string,
+  colorOf: ((line: string) => Color | undefined) | undefined,
+): void => {
+  const { stdout } = terminal
+  for (const line of text.split('\n'))
+    stdout.write(`${colored(terminal, stdout, colorOf?.(line), visible(line))}\n`)
+}
+
 /**
  * Shows the progress of a long operation on standard error, when that is a terminal. Libraries for this catch
  * Ctrl-C, which must reach the code that releases held messages.
@@ -46,7 +58,8 @@ export const progress = ({ stderr, onProgress }: Terminal, label: string, total?
     draw(text)
   }
   advance(0)
-  return { advance, [Symbol.dispose]: () => draw('') }
+  const clear = () => draw('')
+  return { advance, clear, [Symbol.dispose]: clear }
 }
 
 /** @throws Failure when the file that an option names cannot be read */

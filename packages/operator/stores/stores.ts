@@ -136,7 +136,11 @@ ${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
   }
 }
 
-const forReceiver = () => ({ environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' } })
+/** An `https` URL leads to a proxy, whose port the receiver cannot have. */
+const forReceiver = (url = '') => {
+  const port = url.startsWith('http:') ? new URL(url).port : ''
+  return { environment: { FEED_SECRET: 'the secret of the feed', PORT: port || '8080' } }
+}
 
 /** `relay stores show`. */
 export const showStore = async (context: Context, source: string) => {
@@ -152,7 +156,9 @@ export const showStore = async (context: Context, source: string) => {
   const { kind, ...endpoint } = await feedOf(context, store, secret !== undefined)
   const details = { ...endpoint, ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }) }
   const snippets = {
-    ...(feed === 'sqs' ? await forConsumer(context, url, arn) : forReceiver()),
+    ...(feed === 'sqs'
+      ? await forConsumer(context, url, arn)
+      : forReceiver('url' in endpoint ? endpoint.url : undefined)),
     ...(exact ? forExact(store) : forPrograms(feed === 'sqs', url)),
   }
   const messages = exact ? 'order.updated, as the service sends it' : undefined

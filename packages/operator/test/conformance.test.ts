@@ -11,8 +11,9 @@ import { useFolder } from '@order-relay/test-support/folder.ts'
 import { createQueue, startParts } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { listening } from '@order-relay/test-support/server.ts'
+import { until } from '@order-relay/test-support/until.ts'
 import { play, testStore } from '../conformance/conformance.ts'
-import { httpFeed, storeProcess } from '../conformance/feeds.ts'
+import { httpFeed, messageMaker, sqsFeed, storeProcess } from '../conformance/feeds.ts'
 import { createContext } from '../core/context.ts'
 
 const folder = useFolder()
@@ -96,6 +97,38 @@ test("runs the user's own program, and immediately reports its exit with the las
     check: 'delivery',
     level: 'problem',
     found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; its last output:${printed}`,
+    remedy: 'find the reason of its exit in its output',
+  })
+})
+
+test("keeps the AWS SDK's warning about old versions of Node out of a store's output", async () => {
+  const program = `
+    Object.defineProperty(process, 'version', { value: 'v20.0.0' })
+    const { SQSClient } = require('@aws-sdk/client-sqs')
+    new SQSClient({ region: 'eu-central-1' })
+    console.log('started')`
+  const store = storeProcess([process.execPath, '-e', program], process.env)
+  await store.start()
+  await until(() => !store.isRunning())
+  expect(await store.output()).toBe('started\n')
+})
+
+test('distinguishes a queue that nothing reads from a store that does not delete a message in time', async () => {
+  const parts = await startParts()
+  closing.push(parts.close)
+  const queueUrl = await createQueue(parts.sqs, 'feed-shop.fifo')
+  const { feed } = sqsFeed({ sqs: parts.sqs, queueUrl, wait: 1 })
+  const message = messageMaker({ source: 'shop' }, 'slow')
+  const [sent, behind] = [message('1', 1), message('1', 2)]
+  await feed.publish([sent])
+  const left = /^left 1 message in the queue for 1 s/
+  expect(await feed.settle()).toEqual({ wrong: expect.stringMatching(left) })
+  await parts.sqs.receiveMessage({ QueueUrl: queueUrl, VisibilityTimeout: 30 })
+  const slow = expect.stringContaining('the store is slower than --wait')
+  expect(await feed.settle()).toEqual({ wrong: expect.stringMatching(left), remedy: slow })
+  expect(await feed.takeBack(sent, behind)).toEqual({
+    wrong: expect.stringContaining('invisible for more than 1 s'),
+    remedy: expect.stringContaining('visibility timeout'),
   })
 })
 
@@ -114,6 +147,11 @@ test('removes messages of an earlier run from the queue, and refuses to run whil
   const run = () => testStore(context, 'shop', { wait: 5 }, {}, [process.execPath, '-e', 'process.exit(3)'])
   for (const _run of ['leaves a message', 'removes it'])
     expect((await run())[0]?.found).toMatch('the store exited with code 3')
+  // The killed store had received the message.
+  const { Messages: [held] = [] } = await parts.sqs.receiveMessage({ QueueUrl: url, VisibilityTimeout: 30 })
+  const short = testStore(context, 'shop', { wait: 1 }, {}, [process.execPath, '-e', 'process.exit(3)'])
+  await expect(short).rejects.toThrow('1 message in feed-shop.fifo stayed invisible for 1 s (--wait)')
+  await parts.sqs.deleteMessage({ QueueUrl: url, ReceiptHandle: held?.ReceiptHandle })
   const order = { source: 'shop', external_id: '1' }
   const json = JSON.stringify({ data: order })
   await sendInOrder(parts.sqs, url, order, { id: randomUUID(), json, attributes: {} })

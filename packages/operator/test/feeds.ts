@@ -157,6 +157,8 @@ export const feedTests = () => {
     expect(Date.parse(refused.last.next_at) - Date.now()).toBeGreaterThan(3_000_000)
     const { out: shown } = await local.relay(['stores', 'show', SELF])
     expect(shown).toMatch(/^feed +HTTP, to the URL that the store registers\nurl +http/m)
+    const { snippets } = (await local.json(['stores', 'show', SELF])).data
+    expect(snippets.environment.PORT).toBe(new URL(endpoint.url).port)
     const { out } = await local.relay(['feeds', 'show', SELF, 'Refused-1'])
     expect(out).toContain(`queued behind ${refused.delivery}`)
     const failed = ['feeds', 'list', '--source', SELF, '--outcome', 'failed', '--find', 'refused-']

@@ -1,5 +1,5 @@
-/** What an argument must be, in words, and a check whether a value is valid. */
-export type Kind = readonly [what: string, is: (value: unknown) => boolean]
+/** What an argument must be, in words, and a check whether a value is valid; `shown` if errors may contain the value. */
+export type Kind = readonly [what: string, is: (value: unknown) => boolean, shown?: 'shown']
 
 /** An argument has the wrong type, which plain JavaScript does not check. */
 export class ArgumentError extends TypeError {}
@@ -24,6 +24,10 @@ export const ORDER: Kind = [
 ]
 export const STRING: Kind = ['a string', value => typeof value === 'string']
 export const BOOLEAN: Kind = ['true or false', value => typeof value === 'boolean']
+export const SECONDS: Kind = [
+  'a number of seconds',
+  value => typeof value === 'number' && !Number.isNaN(value),
+]
 export const COUNT: Kind = ['a whole number, 0 or more', numberFrom(0)]
 export const POSITIVE: Kind = ['a whole number, 1 or more', numberFrom(1)]
 export const WAIT: Kind = [
@@ -51,6 +55,7 @@ export const oneOf = (...values: readonly string[]): Kind => [
     .join(', ')
     .replace(/, (?="\w+"$)/, ' or '),
   value => values.includes(String(value)),
+  'shown',
 ]
 export const either = ([what, is]: Kind, [other, isOther]: Kind): Kind => [
   `${what}, or ${other}`,
@@ -59,8 +64,9 @@ export const either = ([what, is]: Kind, [other, isOther]: Kind): Kind => [
 export const optional = ([what, is]: Kind): Kind => [what, value => value === undefined || is(value)]
 
 /** Describes a wrong value without exposing secrets or customer data. */
-const shown = (value: unknown) => {
+const described = (value: unknown, isShown: boolean) => {
   if (value === '') return 'empty'
+  if (isShown && typeof value === 'string') return JSON.stringify(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
@@ -75,8 +81,26 @@ export const assertArguments = (
   action: string,
   given: Readonly<Record<string, readonly [value: unknown, kind: Kind]>>,
 ): void => {
-  for (const [name, [value, [what, is]]] of Object.entries(given)) {
+  for (const [name, [value, [what, is, shown]]] of Object.entries(given)) {
     if (is(value)) continue
-    throw new ArgumentError(`Cannot ${action}: ${name} is ${shown(value)}; it must be ${what}`)
+    const found = described(value, shown !== undefined)
+    throw new ArgumentError(`Cannot ${action}: ${name} is ${found}; it must be ${what}`)
   }
+}
+
+/**
+ * Checks options by name, and that there are no others, such as misspelled ones.
+ *
+ * @throws ArgumentError for the first invalid option
+ */
+export const assertOptions = (
+  action: string,
+  options: object,
+  given: Parameters<typeof assertArguments>[1],
+): void => {
+  assertArguments(action, given)
+  const unknown = Object.keys(options).find(name => !Object.hasOwn(given, name))
+  if (unknown === undefined) return
+  const known = Object.keys(given).join(', ')
+  throw new ArgumentError(`Cannot ${action}: there is no option "${unknown}"; the options are ${known}`)
 }

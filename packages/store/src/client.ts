@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   assertArguments,
+  assertOptions,
   BOOLEAN,
   either,
   FUNCTION,
@@ -27,7 +28,7 @@ import {
 } from './requests.ts'
 
 export type ClientOptions = {
-  /** Base URL of the relay, or of the accounting service itself. */
+  /** Base URL of the relay, or of the accounting service itself, without `/api/v1`. */
   baseUrl: string
   /** The store's key, or a function that returns it before every request. */
   key: string | (() => Promise<string>)
@@ -55,18 +56,26 @@ const KEY: Kind = [
   'a string of visible characters',
   value => typeof value === 'string' && /^[!-~\u00a1-\u00ff]+$/.test(value),
 ]
+/** The client adds the interface's own path. */
+const BASE_URL: Kind = [
+  `${HTTP_URL[0]} and ends before "/api/v1"`,
+  value => HTTP_URL[1](value) && !/\/api\/v1(\/orders)?\/*$/.test(String(value)),
+]
 const WITHDRAWN = oneOf('create', 'payment', 'refund')
 
 /** Statuses of temporary failures. */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Whether a response includes the states of the order's requests. */
-const hasRequests = ({ json }: Answer) => objectOf(json).relay !== undefined
+/** Whether a response includes the state of the order's create. */
+const hasCreate = ({ json }: Answer) => {
+  const { requests } = objectOf(objectOf(json).relay)
+  return Array.isArray(requests) && requests.some(request => objectOf(request).kind === 'create')
+}
 
 /** Too many open requests for an order end in hours, if not days. */
 const isTemporary = (answer: Answer) =>
   RETRIED.has(answer.response.status) &&
-  !hasRequests(answer) &&
+  !hasCreate(answer) &&
   objectOf(objectOf(answer.json).error).code !== 'too_many_requests'
 
 /**
@@ -110,7 +119,7 @@ const readResponse = (answer: Answer) => {
   const { status, headers, ok } = response
   const id = headers.get('relay-request-id') ?? undefined
   const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
-  if (hasRequests(answer) || (ok && (json !== undefined || status === 204))) {
+  if (hasCreate(answer) || (ok && (json !== undefined || status === 204))) {
     const unknown = headers.get('relay-warnings') ?? ''
     return { status, id, state, warnings: unknown.split(', ').filter(Boolean).map(decodeURIComponent), json }
   }
@@ -143,8 +152,8 @@ const readResponse = (answer: Answer) => {
 export const createClient = (options: ClientOptions) => {
   assertArguments('create a client', { options: [options, OBJECT] })
   const { baseUrl, key, source = 'api', attempts = 4, timeout = 15_000, fetch: send = fetch } = options
-  assertArguments('create a client', {
-    baseUrl: [baseUrl, HTTP_URL],
+  assertOptions('create a client', options, {
+    baseUrl: [baseUrl, BASE_URL],
     key: [key, either(TEXT, FUNCTION)],
     source: [source, TEXT],
     attempts: [attempts, POSITIVE],
@@ -164,7 +173,7 @@ export const createClient = (options: ClientOptions) => {
   const requestJson = async (method: string, path: string, body: unknown, options: RequestOptions = {}) => {
     assertArguments('send a request', { options: [options, OBJECT] })
     const { wait, strict = false, signal } = options
-    assertArguments('send a request', {
+    assertOptions('send a request', options, {
       wait: [wait, optional(WAIT)],
       strict: [strict, BOOLEAN],
       signal: [signal, optional(SIGNAL)],
@@ -216,8 +225,8 @@ export const createClient = (options: ClientOptions) => {
       return request('POST', 'orders/', { source, ...order }, options)
     },
     /**
-     * Reads an order (spec: GET orders). Rejects with a {@link RequestError} `not_found` if neither the service nor the
-     * relay has it; an order whose create was refused has no `status`.
+     * Reads an order (spec: GET orders). Rejects with a {@link RequestError} `not_found` if the service does not have it and
+     * the relay has no create of it; an order whose create was refused has no `status`.
      */
     read: async (external_id: string, options?: RequestOptions): Promise<OrderRead> => {
       assertArguments('read an order', { external_id: [external_id, ORDER] })

@@ -1,4 +1,4 @@
-import { assertArguments, BYTES, OBJECT, TEXT } from './arguments.ts'
+import { assertArguments, assertOptions, BYTES, OBJECT, SECONDS, TEXT } from './arguments.ts'
 import {
   bytesOf,
   fromBase64,
@@ -154,10 +154,11 @@ export const explainSignature = async (options: {
 }): Promise<Explanation> => {
   assertArguments('explain the signature', { options: [options, OBJECT] })
   const { headers, body, secret, receivedAt = Date.now() / 1000 } = options
-  assertArguments('explain the signature', {
+  assertOptions('explain the signature', options, {
     headers: [headers, OBJECT],
     body: [body, BYTES],
     secret: [secret, TEXT],
+    receivedAt: [receivedAt, SECONDS],
   })
   const failure = await verifySignature({ headers, body, secrets: secret, receivedAt }).catch(
     (error: unknown) => error,

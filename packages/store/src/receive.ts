@@ -1,5 +1,6 @@
 import {
   assertArguments,
+  assertOptions,
   either,
   FUNCTION,
   type Kind,
@@ -70,7 +71,7 @@ const rawBody = (body: unknown): string | Uint8Array => {
 export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
   assertArguments('create a receiver', { options: [options, OBJECT] })
   const { secrets, handle, onError = report, maxBytes = ONE_MEBIBYTE } = options
-  assertArguments('create a receiver', {
+  assertOptions('create a receiver', options, {
     secrets: [secrets, either(SECRETS, FUNCTION)],
     handle: [handle, FUNCTION],
     once: [options.once, optional(FUNCTION)],
@@ -177,8 +178,28 @@ type NodeRequest = AsyncIterable<Uint8Array> & {
   body?: unknown
 }
 type NodeResponse = {
-  writeHead(status: number, headers: Record<string, string>): unknown
-  end(text: string): unknown
+  writeHead(status: number, headers: Record<string, string | number>): unknown
+  write(text: string): unknown
+  end(text?: string): unknown
+}
+
+/** How much of a body that is too large is discarded, and for how long, before its connection is closed. */
+const DISCARDED = { bytes: 16 * ONE_MEBIBYTE, ms: 5000 }
+
+/** @param close ends the body as well */
+const discard = async (body: AsyncIterator<Uint8Array>, close: () => unknown) => {
+  const timer = setTimeout(close, DISCARDED.ms)
+  try {
+    for (let left = DISCARDED.bytes; left > 0; ) {
+      const { done, value } = await body.next()
+      if (done) break
+      left -= bytesOf(value).length
+    }
+  } catch {
+    // The client has received the response, or the time is up.
+  }
+  clearTimeout(timer)
+  close()
 }
 
 /**
@@ -202,13 +223,20 @@ export const nodeHandler = (receive: Receive) => {
       response.end(JSON.stringify({ error }))
     }
     if (request.method !== 'POST') return answer(405, methodNotAllowed, { allow: 'POST' })
-    const { status, error } =
-      request.body === undefined
-        ? await receiveFrom(receive, request.headers, request[Symbol.asyncIterator]())
-        : // From a raw body parser.
-          await receive(request.headers, request.body)
-    // Otherwise Node reads the rest of a body that is too large.
-    answer(status, error, status === 413 ? { connection: 'close' } : {})
+    if (request.body !== undefined) {
+      // From a raw body parser.
+      const { status, error } = await receive(request.headers, request.body)
+      return answer(status, error)
+    }
+    const body = request[Symbol.asyncIterator]()
+    const { status, error } = await receiveFrom(receive, request.headers, body)
+    if (status !== 413) return answer(status, error)
+    // Closing a connection resets it if bytes are unread, and the sender may lose the response (RFC 9112, section 9.6).
+    const text = JSON.stringify({ error })
+    const headers = { 'content-type': 'application/json', 'content-length': text.length, connection: 'close' }
+    response.writeHead(status, headers)
+    response.write(text)
+    await discard(body, () => response.end())
   }
 }
 

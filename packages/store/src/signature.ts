@@ -1,4 +1,4 @@
-import { assertArguments, BYTES, OBJECT, SECRETS } from './arguments.ts'
+import { assertArguments, assertOptions, BYTES, OBJECT, SECONDS, SECRETS } from './arguments.ts'
 
 /** A header, by any of the usual HTTP libraries. */
 export type HeadersLike =
@@ -139,16 +139,15 @@ export type VerifyOptions = {
 export const verifySignature = async (options: VerifyOptions): Promise<void> => {
   assertArguments('verify the signature', { options: [options, OBJECT] })
   const { headers, body, secrets, receivedAt = Date.now() / 1000, tolerance = TOLERANCE_SECONDS } = options
-  assertArguments('verify the signature', {
+  assertOptions('verify the signature', options, {
     headers: [headers, OBJECT],
     body: [body, BYTES],
     secrets: [secrets, SECRETS],
+    receivedAt: [receivedAt, SECONDS],
+    tolerance: [tolerance, SECONDS],
   })
   const { t, signatures } = parse(headerOf(headers, 'x-service-signature'))
   const age = Math.round(receivedAt - Number(t))
-  // NaN is neither inside nor outside the tolerance.
-  if (Number.isNaN(age - tolerance))
-    throw new TypeError('Cannot verify the signature: receivedAt and tolerance must be numbers of seconds')
   if (Math.abs(age) > tolerance) {
     const when = age > 0 ? `${age} seconds ago` : `${-age} seconds in the future`
     throw new SignatureError('stale', `Cannot accept the signature: it was made ${when}; check the clock`)

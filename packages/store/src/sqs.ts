@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import {
   assertArguments,
+  assertOptions,
   FUNCTION,
   HTTP_URL,
   isObject,
@@ -66,7 +67,7 @@ export const consumeFeed = async <Transaction = undefined>(
   assertArguments('consume a feed', { options: [options, OBJECT] })
   const { sqs, queueUrl, handle, signal, visibilityTimeout = 60 } = options
   const { onError = (error: unknown) => console.error(error) } = options
-  assertArguments('consume a feed', {
+  assertOptions('consume a feed', options, {
     sqs: [sqs, CLIENT],
     queueUrl: [queueUrl, HTTP_URL],
     handle: [handle, FUNCTION],

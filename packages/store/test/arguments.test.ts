@@ -23,7 +23,7 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     ({ client }) => client().withdraw('N-2'),
   ],
   [
-    'withdraw a request: of is a string; it must be "create"',
+    'withdraw a request: of is "refunds"; it must be "create"',
     ({ client }) => client().withdraw('1', 'refunds'),
   ],
   ['create a client: options is undefined', ({ createClient }) => createClient()],
@@ -31,6 +31,18 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   [
     'create a client: baseUrl is a string; it must be a URL',
     ({ client }) => client({ baseUrl: 'relay.test' }),
+  ],
+  [
+    'create a client: baseUrl is a string; it must be a URL that begins with https:// or http:// and ends before "/api/v1"',
+    ({ client }) => client({ baseUrl: 'http://relay.test/api/v1/' }),
+  ],
+  [
+    'create a client: there is no option "sourc"; the options are baseUrl, key, source, attempts, timeout, fetch',
+    ({ client }) => client({ sourc: 'demo-shop' }),
+  ],
+  [
+    'send a request: there is no option "timeout"; the options are wait, strict, signal',
+    ({ client }) => client().read('1', { timeout: 5 }),
   ],
   ['create a client: key is empty', ({ client }) => client({ key: '' })],
   ['create a client: attempts is 0', ({ client }) => client({ attempts: 0 })],
@@ -55,12 +67,25 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['remove a webhook: url is undefined', ({ client }) => client().removeWebhook()],
   ['create a receiver: secrets is undefined', ({ createReceiver }) => createReceiver({ handle: () => 1 })],
   ['create a receiver: secrets is an empty list', ({ createReceiver }) => createReceiver({ secrets: [] })],
+  [
+    'create a receiver: there is no option "secret"',
+    ({ createReceiver }) => createReceiver({ secrets: 's', handle: () => 1, secret: 's' }),
+  ],
   ['create a receiver: handle is undefined', ({ createReceiver }) => createReceiver({ secrets: 's' })],
   ['create a handler: receive is an object', ({ fetchHandler }) => fetchHandler({})],
   ['create a handler: receive is an object', ({ nodeHandler }) => nodeHandler({})],
   ['create a handler: receive is an object', ({ fastifyHandler }) => fastifyHandler({})],
   ['consume a feed: handle is undefined', ({ consumeFeed }) => consumeFeed({ ...feed, handle: undefined })],
+  ['consume a feed: there is no option "url"', ({ consumeFeed }) => consumeFeed({ ...feed, url: '' })],
   ['consume a feed: queueUrl is empty', ({ consumeFeed }) => consumeFeed({ ...feed, queueUrl: '' })],
+  [
+    'verify the signature: there is no option "secret"',
+    ({ verifySignature }) => verifySignature({ headers, body: '', secrets: 's', secret: 's' }),
+  ],
+  [
+    'explain the signature: there is no option "secrets"',
+    ({ explainSignature }) => explainSignature({ headers, body: '', secret: 's', secrets: 's' }),
+  ],
   ['verify the signature: options is undefined', ({ verifySignature }) => verifySignature()],
   ['explain the signature: options is null', ({ explainSignature }) => explainSignature(null)],
   [
@@ -77,7 +102,7 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['compare versions: version is a string', ({ nextSeen }) => nextSeen(undefined, { version: '1' })],
   ['handle a message: handle is undefined', ({ onceInMemory }) => onceInMemory()({ data: {} })],
   ['create a message: external_id is undefined', ({ orderUpdated }) => orderUpdated({})],
-  ['create a message: state is a string', ({ requestChanged }) => requestChanged('refused', {})],
+  ['create a message: state is "refused"', ({ requestChanged }) => requestChanged('refused', {})],
   ['sign a request: message is undefined', ({ signedRequest }) => signedRequest('http://store.test')],
 ])('names an invalid argument: "Cannot %s"', async (message, call) => {
   const made = async () => call(store)

@@ -112,6 +112,21 @@ test.each([404, 503])(
   },
 )
 
+test.each([
+  [404, 'payment', 'not_found', 1],
+  [404, 'withdrawal', 'not_found', 1],
+  [503, 'payment', 'unavailable', 4],
+])(
+  'a read that is answered %i rejects if the relay knows only a %s',
+  async (status, kind, code, attempts) => {
+    const relay = { version: 1, requests: [{ id: 'i', kind, state: 'rejected' }] }
+    const body = JSON.stringify({ error: { code, message: 'unknown' }, relay })
+    const { client, requests } = answered(Array(4).fill(status), {}, { body })
+    await expect(client.read('nix')).rejects.toMatchObject({ status, code })
+    expect(requests).toHaveLength(attempts)
+  },
+)
+
 test('the caller can set how long the relay waits', async () => {
   const { client, requests } = answered([])
   for (const wait of [0, 7]) await client.create(order('1'), { wait, strict: wait > 0 })

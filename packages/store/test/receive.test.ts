@@ -1,5 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import type { FeedMessage as Published } from '@order-relay/lib/orders/feed.ts'
@@ -156,6 +158,16 @@ test('nodeHandler stops reading at the limit and closes the connection', async (
   })
   await new Promise(resolve => client.on('close', resolve))
   expect(response).toMatch(/^HTTP\/1\.1 413 .*\r\nconnection: close\r\n/is)
+})
+
+test('nodeHandler discards the rest of a body, so that a sender that reads only afterwards receives the 413', async () => {
+  const { port } = new URL(await listen(nodeHandler(receiving(ignore).receive)))
+  const client = connect({ port: Number(port), allowHalfOpen: true }).pause()
+  const body = 'a'.repeat(4 * 1024 * 1024)
+  const head = `POST / HTTP/1.1\r\nhost: store.test\r\ncontent-length: ${body.length}\r\n\r\n`
+  await promisify(client.write.bind(client) as (sent: string, done: () => void) => void)(head + body)
+  expect(await text(client)).toMatch(/^HTTP\/1\.1 413 .*\r\nconnection: close\r\n/is)
+  client.destroy()
 })
 
 /** A receiver with this handler, and its errors. */

@@ -117,8 +117,16 @@ test('names a missing header', async () => {
 })
 
 test.each([
-  ['the time of arrival is not known', { receivedAt: Number.NaN }, 'numbers of seconds'],
-  ['the tolerance is not a number', { tolerance: Number.NaN }, 'numbers of seconds'],
+  [
+    'the time of arrival is not known',
+    { receivedAt: Number.NaN },
+    'receivedAt is NaN; it must be a number of seconds',
+  ],
+  [
+    'the tolerance is not a number',
+    { tolerance: Number.NaN },
+    'tolerance is NaN; it must be a number of seconds',
+  ],
   ['a secret is empty', { secrets: ['', SECRET] }, 'secrets is a list; it must be a secret'],
 ])('rejects everything when %s', async (_what, options, message) => {
   await expect(verify(options)).rejects.toThrow(message)

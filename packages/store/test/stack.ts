@@ -7,7 +7,7 @@ import { codeBlocks, curlCommands, undocumentedMessage } from '@order-relay/test
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
-import { local, relay } from '@order-relay/test-support/relay.ts'
+import { local, relay, startRelay } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { createClient } from '../src/client.ts'
 import type { FeedMessage } from '../src/messages.ts'
@@ -114,7 +114,7 @@ export const storeTests = () => {
     }
   })
 
-  test('relay conformance tests the example, and refuses a deployed store', async () => {
+  test('relay conformance tests the example, prints each result when its check ends, and refuses a deployed store', async () => {
     const { dataDir, environment } = local.stack()
     const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
     const options = ['--only', 'duplicates', '--wait', '20s']
@@ -123,6 +123,14 @@ export const storeTests = () => {
     })
     expect(out).toMatch(/ok {2}duplicates: .* once and in order\nNo problems .*"relay-conformance-…"/)
     expect(code).toBe(0)
+    const interrupted = startRelay(['--local', 'conformance', SOURCE, '--', ...command], {
+      ...environment,
+      ...(await readEnvironment(dataDir)),
+      DATABASE: folder('interrupted.sqlite'),
+    })
+    expect(await interrupted.printed(/ok {2}delivery: /)).not.toBeNull()
+    interrupted.child.kill('SIGINT')
+    expect((await interrupted.ended).output).toMatch(/Cannot finish: interrupted/)
     expect(await relay(['conformance', SOURCE])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^Cannot test .* --test-store/),

@@ -268,9 +268,6 @@ export const MESSAGES = {
   'the store gets one when it registers its URL: PUT {=path}': 'با ثبت نشانی (PUT {path}) کلید دریافت می‌کند',
   'the store has registered no webhook URL': 'فروشگاه نشانی وب‌هوک ثبت نکرده است',
   'it is an SQS queue, which refuses no message': 'صف SQS است و هیچ پیامی را رد نمی‌کند',
-  'take back a message': 'پس گرفتن پیام',
-  'it did not return within {seconds} s': 'تا {seconds} ثانیه برنگشت',
-  'pass a longer --wait': 'مهلت بیشتری تعیین کنید',
   'start the store': 'اجرای فروشگاه',
   '{=title} has no API key for it': '{title} کلید API ندارد',
   'find the relay': 'پیدا کردن رله',
@@ -406,8 +403,12 @@ export const MESSAGES = {
   'was signed at another time': 'در زمان دیگری امضا شده بود',
   'was signed with another secret': 'با کلید دیگری امضا شده بود',
   'it acknowledged the message': 'پیام را تأیید کرد',
-  'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once':
-    'فروشگاه را با کلید یا صف فید آن اجرا کنید؛ باید امضا را روی بایت‌های خام متن بررسی کند (relay explain-signature کمک می‌کند) و شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
+  'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once':
+    'فروشگاه را با کلید فید آن اجرا کنید؛ باید امضا را روی بایت‌های خام متن بررسی کند (relay explain-signature کمک می‌کند) و شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
+  'start the store with the queue of its feed; it notes each delivery that it handles, once':
+    'فروشگاه را با صف فید آن اجرا کنید؛ باید شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
+  'if its output has no error, the store is slower than --wait, or does not delete what it has handled':
+    'اگر در خروجی فروشگاه خطایی نیست، فروشگاه کندتر از مهلت تعیین‌شده است یا پیام‌های پردازش‌شده را حذف نمی‌کند',
   'remember the version and deliveries of an order in the transaction that handles a message':
     'نسخه و شناسهٔ پیام‌های سفارش را در همان تراکنشی ذخیره کنید که پیام را پردازش می‌کند',
   '{remember}, which begins with a lock of the order, and answer 2xx to what was handled before':
@@ -427,6 +428,10 @@ export const MESSAGES = {
   'test the store "{=source}"': 'آزمون فروشگاه «{source}»',
   '{messages} of real orders may wait in {=queue}':
     'ممکن است {messages} از سفارش‌های واقعی در {queue} مانده باشد',
+  '{messages} in {=queue} stayed invisible for {seconds} s (--wait)':
+    '{messages} در {queue} به مدت {seconds} ثانیه پنهان ماند',
+  'pass a --wait that is longer than the visibility timeout of the store':
+    'مهلتی طولانی‌تر از visibility timeout فروشگاه تعیین کنید',
   'let the store consume them first': 'ابتدا اجازه دهید فروشگاه آن‌ها را دریافت کند',
   'a store of {=title} would receive messages about test orders':
     'فروشگاهی از {title} پیام‌هایی دربارهٔ سفارش‌های آزمایشی دریافت می‌کرد',
