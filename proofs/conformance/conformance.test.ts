@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { expect, test } from '@jest/globals'
 import { play } from '@order-relay/operator/conformance/conformance.ts'
 import { httpFeed, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
-import { type Change, programOf, useExamples } from './examples.ts'
+import { isRunnable, programOf } from '../../test/support/examples.ts'
+import { type Change, useExamples } from './examples.ts'
 import { killTests } from './kills.ts'
 
 const examples = useExamples()
@@ -94,13 +94,8 @@ const CASES: Case[] = [
   [CONSUMER, 'failures, kills', ...EAGER],
 ]
 
-/** Arguments that make an example's program succeed if it and the modules of the example are installed. */
-const probeOf = (example: string) => {
-  if (example === PHP) return ['-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']
-  return example === PY_CONSUMER ? ['-c', 'import boto3'] : ['--version']
-}
 const examplesOf = [...new Set(CASES.map(([example]) => example))]
-const missing = examplesOf.filter(each => spawnSync(programOf(each), probeOf(each)).status !== 0)
+const missing = examplesOf.filter(each => !isRunnable(each))
 for (const example of missing)
   process.stdout.write(`skipped: ${example}, since ${programOf(example)} or a module is not installed\n`)
 

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { beforeAll } from '@jest/globals'
 import { awsEnvironment } from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { storeProcess } from '@order-relay/operator/conformance/feeds.ts'
+import { programOf } from '../../test/support/examples.ts'
 import { useFolder } from '../../test/support/folder.ts'
 import { CREDENTIALS, createQueue, type Parts, startParts } from '../../test/support/parts.ts'
 import { linkModules, ROOT } from '../../test/support/project.ts'
 
 /** A text of an example or the package, and its replacement. */
 export type Change = readonly [file: string, text: string | RegExp, replacement: string]
-
-const PROGRAMS: Readonly<Record<string, string>> = { '.php': 'php', '.py': 'python3' }
-
-/** The program that runs an example. */
-export const programOf = (example: string) => PROGRAMS[extname(example)] ?? process.execPath
 
 /** A short visibility timeout, so that undeleted messages return after a second. */
 const SOON: readonly Change[] = [
