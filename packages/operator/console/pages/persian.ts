@@ -447,6 +447,7 @@ export const t = translator({
   'Nothing matches this text': 'موردی با این شروع پیدا نشد',
   '{count} {count|order|orders} changed': '{count} سفارش تغییر کرد',
   // Why it waits.
+  'Nothing waits': 'چیزی در انتظار نیست',
   'Why it waits': 'علت انتظار',
   '{position}. {what}: waits for {whom}': '{position}. {what}: منتظر {whom}',
   'the accountant': 'حسابدار',
