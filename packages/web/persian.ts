@@ -45,6 +45,7 @@ export const COMMON = {
   'Connecting…': 'در حال اتصال…',
   Live: 'متصل',
   'Disconnected, trying again…': 'اتصال قطع شد؛ تلاش مجدد…',
+  'Signed out': 'خارج شده',
   'Skip to content': 'رفتن به محتوای صفحه',
   Pages: 'صفحه‌ها',
   'This page cannot be shown': 'این صفحه قابل نمایش نیست',

@@ -330,6 +330,8 @@ export const MESSAGES = {
   'sign in (AWS_PROFILE, aws sso login), or use --local':
     'وارد حساب شوید (AWS_PROFILE، aws sso login) یا از --local استفاده کنید',
   'request this permission': 'این دسترسی را درخواست کنید',
+  '{=header}: the console takes no requests from other pages':
+    '{header}: کنسول درخواست صفحه‌های دیگر را نمی‌پذیرد',
   'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once':
     'نشست شما تمام شده یا وجود ندارد: آخرین نشانی‌ای را که npm start یا relay console چاپ کرده باز کنید؛ هر نشانی فقط یک بار کار می‌کند',
   'no secret is stored for {=url}': 'برای {url} کلید امضایی ذخیره نشده است',

@@ -447,6 +447,9 @@ export const t = translator({
   'Nothing matches this text': 'موردی با این شروع پیدا نشد',
   '{count} {count|order|orders} changed': '{count} سفارش تغییر کرد',
   // Why it waits.
+  'The console does not answer. Start it again with npm start, or on AWS with relay console, and open the address it prints.':
+    'کنسول پاسخ نمی‌دهد. آن را با npm start، یا برای AWS با relay console، دوباره اجرا و نشانی چاپ‌شده را باز کنید.',
+  'Cannot sign in: {reason}': 'ورود ممکن نشد: {reason}',
   'Nothing waits': 'چیزی در انتظار نیست',
   'Why it waits': 'علت انتظار',
   '{position}. {what}: waits for {whom}': '{position}. {what}: منتظر {whom}',
