@@ -4,12 +4,14 @@ import { type ZipOptions, zipSync } from 'fflate'
 import { lambdaSdk } from './lambda-sdk.ts'
 import { readStores } from './stores.ts'
 
+export const STORES_PLUGIN = 'stores.yml'
+
 /**
  * Bundles stores.yml as a validated constant: functions start without a YAML parser, and an error in the file fails the
  * deployment instead of an order.
  */
 const storesFile: Plugin = {
-  name: 'stores.yml',
+  name: STORES_PLUGIN,
   setup: build =>
     build.onLoad({ filter: /stores\.yml$/ }, ({ path }) => {
       const watchFiles = [path]

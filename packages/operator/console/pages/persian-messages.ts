@@ -254,6 +254,7 @@ export const MESSAGES = {
   'test the feed of "{=source}"': 'آزمایش فید «{source}»',
   'revoke the key "{=id}"': 'ابطال کلید «{id}»',
   'stores.yml has {stores}': 'فروشگاه‌های stores.yml: {stores}',
+  'add it there': 'آن را در همان فایل اضافه کنید',
   'add it there and deploy': 'آن را اضافه و مستقر کنید',
   'its name is "{=name}"': 'نام آن «{name}» است',
   'use 1 to {count} characters on one line': 'از ۱ تا {count} نویسه در یک سطر استفاده کنید',
