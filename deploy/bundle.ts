@@ -12,7 +12,9 @@ export const STORES_PLUGIN = 'stores.yml'
  */
 const storesFile: Plugin = {
   name: STORES_PLUGIN,
-  setup: build =>
+  setup: build => {
+    // esbuild would report a missing file once for each import.
+    build.onResolve({ filter: /stores\.yml$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path) }))
     build.onLoad({ filter: /stores\.yml$/ }, ({ path }) => {
       const watchFiles = [path]
       try {
@@ -21,7 +23,8 @@ const storesFile: Plugin = {
         // esbuild prints the stack of a thrown error as well.
         return { errors: [{ text: error instanceof Error ? error.message : String(error) }], watchFiles }
       }
-    }),
+    })
+  },
 }
 
 /** How the functions are bundled, on AWS and in the local stack. */

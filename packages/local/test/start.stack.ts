@@ -197,6 +197,7 @@ describe('in a copy of the project', () => {
     await rm(stores)
     await started.printed(/stores\.yml: it does not exist\n.*The relay keeps the stores api, demo-shop/)
     expect(started.lines().filter(text => text.includes('does not exist'))).toHaveLength(1)
+    expect(started.lines().filter(text => text.includes('[ERROR]'))).toEqual([])
     await cp(join(ROOT, 'stores.yml'), stores)
     await appendFile(stores, '  - source: third\n    feed: sqs\n')
     await started.printed(/stores\.yml has changed: the relay has the stores api, demo-shop, third$/m)
