@@ -61,6 +61,7 @@ export const COMMON = {
   Calendar: 'تقویم',
   Gregorian: 'میلادی',
   Jalali: 'شمسی',
+  'Times are in the time zone {zone}.': 'ساعت‌ها به وقت {zone} است.',
   Appearance: 'پوسته',
   System: 'خودکار',
   Light: 'روشن',

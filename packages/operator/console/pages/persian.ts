@@ -591,6 +591,8 @@ export const t = translator({
   'The service has sent a signed webhook: the order is paid. The relay verified it, and the message for the store is in its queue.':
     'سرویس وب‌هوک امضاشده فرستاد: سفارش پرداخت شد. رله امضا را بررسی کرد و پیام فروشگاه را در صفش گذاشت.',
   'Answer to the store: {answer}': 'پاسخ به فروشگاه: {answer}',
+  'The service fails for 20 seconds, and the payment waits…':
+    'سرویس ۲۰ ثانیه خطا می‌دهد و پرداخت منتظر می‌ماند…',
   'In progress…': 'در حال انجام…',
   'Start again': 'از نو',
   'End of the tour': 'پایان آشنایی',

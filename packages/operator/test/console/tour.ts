@@ -16,7 +16,10 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
       await part(title).getByText(text).waitFor()
     }
     await take('Send an order', 'Send the order', 'Answer to the store: 201 invoiced')
+    const waits = part('Cause an outage').getByText('The service fails for 20 seconds, and the payment waits')
+    const isSaid = waits.waitFor()
     await take('Cause an outage', 'Break the service and pay', 'Answer to the store: 202 waiting')
+    await isSaid
     expect(await page.getByRole('button', { name: 'Order a chair' }).count()).toBe(0)
     await part('Cause an outage').getByText('Paid', { exact: true }).waitFor(HEALED)
     await take('Let an accountant decide', 'Order a chair', 'Answer to the store: 202 held')
