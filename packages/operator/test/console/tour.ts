@@ -35,6 +35,15 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
     ])
     await panel.getByRole('heading', { name: /tour-/ }).waitFor()
 
+    // A check confirms the result of the webhook later.
+    await part('Watch the recovery')
+      .getByRole('link', { name: /^tour-.*-2$/ })
+      .click()
+    await page.getByRole('heading', { name: 'Nothing waits' }).waitFor()
+    await page.getByText('The relay confirms this result with the service by about').waitFor()
+    expect(await page.getByRole('button', { name: 'Check now' }).count()).toBe(1)
+    expect(await page.getByText('In doubt').count()).toBe(0)
+
     await page.goto(page.url().replace(/#.*/, '#/overview'))
     await page.getByRole('button', { name: 'Hide' }).click()
     await page.reload()
