@@ -215,7 +215,7 @@ export const statusCommand = ({ program, run }: Cli): void => {
   program
     .command('status')
     .description(
-      'Show the active alarms, the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour per minute and the last day per 15 minutes. The exit code is 1 if an alarm is active.',
+      'Show the active alarms or, before one starts, the failing orders; the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour per minute and the last day per 15 minutes. The exit code is 1 if an alarm is active.',
     )
     .action(run(status))
 }
