@@ -4,13 +4,17 @@ import { type ZipOptions, zipSync } from 'fflate'
 import { lambdaSdk } from './lambda-sdk.ts'
 import { readStores } from './stores.ts'
 
+export const STORES_PLUGIN = 'stores.yml'
+
 /**
  * Bundles stores.yml as a validated constant: functions start without a YAML parser, and an error in the file fails the
  * deployment instead of an order.
  */
 const storesFile: Plugin = {
-  name: 'stores.yml',
-  setup: build =>
+  name: STORES_PLUGIN,
+  setup: build => {
+    // esbuild would report a missing file once for each import.
+    build.onResolve({ filter: /stores\.yml$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path) }))
     build.onLoad({ filter: /stores\.yml$/ }, ({ path }) => {
       const watchFiles = [path]
       try {
@@ -19,7 +23,8 @@ const storesFile: Plugin = {
         // esbuild prints the stack of a thrown error as well.
         return { errors: [{ text: error instanceof Error ? error.message : String(error) }], watchFiles }
       }
-    }),
+    })
+  },
 }
 
 /** How the functions are bundled, on AWS and in the local stack. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { type Store, storesFile } from '../lib/platform/stores.ts'
@@ -9,7 +9,10 @@ import { fieldOf } from '../lib/protocol/errors.ts'
  *
  * @throws listing every error with its line, key and remedy
  */
-export const readStores = (file: string): readonly Store[] => parseStores(readFileSync(file, 'utf8'), file)
+export const readStores = (file: string): readonly Store[] => {
+  if (!existsSync(file)) throw new Error(`Cannot read ${file}: it does not exist`)
+  return parseStores(readFileSync(file, 'utf8'), file)
+}
 
 export const parseStores = (text: string, file = 'stores.yml'): readonly Store[] => {
   const lineCounter = new LineCounter()

@@ -50,7 +50,7 @@ export const serviceClient = (
 }
 
 /** The number of orders that must find the service unavailable before the breaker opens. */
-const FAILED_ORDERS = 3
+export const FAILED_ORDERS = 3
 
 /** The breaker's outcome of a failed call. A refusal proves that the service is up. */
 const OUTCOMES: Readonly<Record<AccountingErrorCode, Outcome>> = {

@@ -94,13 +94,14 @@ export default class LocalPlugin {
       const storesFile = join(serviceDir, 'stores.yml')
       const storesRead = readFileSync(storesFile, 'utf8')
       const read = readService(service, serviceDir, ports)
+      const sources = readStores(storesFile).map(({ source }) => source)
 
       // Imported late: the AWS SDK takes a while to load, and a taken port is reported immediately.
       const { startRelay } = await import('./relay.ts')
       relay = await startRelay({
         service: read,
         ...{ settings, credentials },
-        sources: readStores(storesFile).map(({ source }) => source),
+        sources,
         webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
         onError: error => log.error(messageOf(error)),
       })
@@ -137,16 +138,18 @@ export default class LocalPlugin {
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}, credentials in its ${ENVIRONMENT_FILE}`,
       )
       // Queues, keys and event sources depend on it, not only the functions.
-      watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size }) => {
-        if (size === 0 || readFileSync(storesFile, 'utf8') === storesRead) return
-        if (process.send === undefined || !watch) {
-          log.warning('stores.yml has changed: restart this command to use it')
+      watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size, nlink }) => {
+        try {
+          // Editors empty a file before they write it; a missing file is an error.
+          if (nlink > 0 && (size === 0 || readFileSync(storesFile, 'utf8') === storesRead)) return
+          readStores(storesFile)
+        } catch (error) {
+          const kept = `The relay keeps the stores ${sources.join(', ')} until this is fixed.`
+          log.error(`${messageOf(error)}\n${kept}`)
           return
         }
-        try {
-          readStores(storesFile)
-        } catch {
-          // esbuild has already reported the error while building stores.yml into the functions.
+        if (process.send === undefined || !watch) {
+          log.warning('stores.yml has changed: restart this command to use it')
           return
         }
         process.send(STORES_CHANGED)

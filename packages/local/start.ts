@@ -79,7 +79,10 @@ const main = async () => {
     const { relay, sandbox } = stack.urls
     const feeds = queueUrl(settings.ports.sqs, 'feed-<source>.fifo')
     say(
-      `ready: relay ${relay}, console ${stack.consoleUrl()}, sandbox panel ${sandbox}/, feeds ${feeds} with the credentials in ${join(settings.dataDir, ENVIRONMENT_FILE)}`,
+      `ready: console ${stack.consoleUrl()}
+       sandbox panel ${sandbox}/
+       relay ${relay}
+       feeds ${feeds} with the credentials in ${join(settings.dataDir, ENVIRONMENT_FILE)}`,
     )
     const broken = await Promise.race([stack.broken, asked])
     await stack.stop()

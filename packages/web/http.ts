@@ -18,10 +18,16 @@ export const messageOf = (error: unknown) =>
   translateMessage(error instanceof Error ? error.message : String(error))
 
 let session: () => string | null = () => null
+let unreachable = t('Cannot reach the service: is it still running?')
 
-/** Sends a session with all requests, in a header: the browser would send a cookie to every port of the host. */
-export const authorizeWith = (read: typeof session) => {
+/**
+ * Sends a session with all requests, in a header: the browser would send a cookie to every port of the host.
+ *
+ * @param gone what to do if the server of the sessions does not answer
+ */
+export const authorizeWith = (read: typeof session, gone: string) => {
   session = read
+  unreachable = gone
 }
 
 /** @throws Refusal when the service cannot be reached */
@@ -30,7 +36,7 @@ export const send = async (path: string, { headers, ...init }: RequestInit = {})
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
   return fetch(path, { ...init, headers: { ...authorization, ...headers } }).catch(error => {
     if (init.signal?.aborted) throw error
-    throw new Refusal(t('Cannot reach the service: is it still running?'))
+    throw new Refusal(unreachable)
   })
 }
 

@@ -64,6 +64,9 @@ export const Preferences = () => (
         of={choices.appearance}
         names={{ system: t('System'), light: t('Light'), dark: t('Dark') }}
       />
+      <p class="small muted">
+        {t('Times are in the time zone {zone}.', { zone: Intl.DateTimeFormat().resolvedOptions().timeZone })}
+      </p>
     </div>
   </>
 )

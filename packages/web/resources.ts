@@ -89,32 +89,37 @@ export const refresh = async () => {
   await Promise.all(shown().map(read))
 }
 
-export const connection = signal<'connecting' | 'live' | 'broken'>('connecting')
+/** `ended`: the server answers, but not to this session. */
+export const connection = signal<'connecting' | 'live' | 'broken' | 'ended'>('connecting')
 
 const RECONNECT_MS = 2000
 
+const disconnect = (state: 'broken' | 'ended') => {
+  // The responses to the page's own requests show why.
+  if (connection.value !== state) refresh()
+  connection.value = state
+}
+
 /** Reads the stream until it breaks. */
-const follow = async (path: string) => {
+const follow = async (path: string): Promise<'broken' | 'ended'> => {
   const response = await send(path)
-  if (!response.ok) return
+  if (!response.ok) return response.status === 401 ? 'ended' : 'broken'
   // Changes may have been missed while disconnected.
-  if (connection.value === 'broken') refresh()
+  if (connection.value !== 'connecting') refresh()
   connection.value = 'live'
   for await (const line of linesOf(response)) {
     if (!line.startsWith('data: ')) continue
     const { kind } = JSON.parse(line.slice('data: '.length))
     for (const entry of shown()) if (entry.kinds.includes(kind)) readSoon(entry)
   }
+  return 'broken'
 }
 
 /** Listens to the service's changes, and reconnects whenever the connection breaks. */
 export const listen = async (path: string) => {
   for (;;) {
     // EventSource cannot send the header of a session.
-    await follow(path).catch(() => undefined)
-    // The responses to the page's own requests show why.
-    if (connection.value !== 'broken') refresh()
-    connection.value = 'broken'
+    disconnect(await follow(path).catch(() => 'broken' as const))
     await new Promise(resolve => setTimeout(resolve, RECONNECT_MS))
   }
 }

@@ -17,6 +17,7 @@ const CONNECTION = {
   connecting: [t('Connecting…'), undefined],
   live: [t('Live'), 'good'],
   broken: [t('Disconnected, trying again…'), 'bad'],
+  ended: [t('Signed out'), 'bad'],
 } as const
 
 type View = (props: { route: Route }) => ComponentChildren

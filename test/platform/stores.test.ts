@@ -103,6 +103,12 @@ describe('stores.yml', () => {
     ...['https://224.0.0.1/', 'https://[64:ff9b::a00:1]/', 'https://[2002:7f00:1::]/', 'https://[::7f00:1]/'],
   ]
 
+  test('says that the file does not exist', () => {
+    expect(() => readStores('nowhere/stores.yml')).toThrow(
+      /^Cannot read nowhere\/stores\.yml: it does not exist$/,
+    )
+  })
+
   const rejects = (text: string, parts: string[]) => {
     for (const part of ['Cannot read stores.yml', ...parts]) expect(() => parseStores(text)).toThrow(part)
   }

@@ -1,4 +1,4 @@
-import { appendFile, cp, readFile } from 'node:fs/promises'
+import { appendFile, cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -28,8 +28,8 @@ const start = async (awaited: RegExp, ...npm: string[]) => {
   return started
 }
 
-/** The line with the console's address and its token. */
-const READY = /^ready.*?(http:\S+\?token=([\w-]{43}))/m
+/** The line with the console's address and its token, and the other addresses below it. */
+const READY = /^ready: console (http:\S+\?token=([\w-]{43}))$[\s\S]*^ {7}feeds .*$/m
 
 const npmStart = (awaited: RegExp) => start(awaited, 'start', '--silent')
 
@@ -57,8 +57,13 @@ describe('npm start', () => {
     const [, address = '', token = ''] = (await first.printed(READY)) ?? []
     expect(address).toBe(`${urlOf(ports.console)}/?token=${token}`)
     expect(first.lines()).toContain('Starting: waiting for the sandbox, the relay, the console')
-    expect(first.lines().filter(line => line.includes(token))).toEqual([
-      `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo with the credentials in ${dataDir('aws.env')}`,
+    const lines = first.lines()
+    const ready = `ready: console ${address}`
+    expect(lines.filter(line => line.includes(token))).toEqual([ready])
+    expect(lines.slice(lines.indexOf(ready) + 1).filter(line => line.startsWith(' '))).toEqual([
+      `       sandbox panel ${urlOf(ports.sandbox)}/`,
+      `       relay ${urlOf(ports.relay)}`,
+      `       feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo with the credentials in ${dataDir('aws.env')}`,
     ])
     const session = await fetch(`${urlOf(ports.console)}/api/session`, {
       method: 'POST',
@@ -177,7 +182,7 @@ describe('in a copy of the project', () => {
     const started = startProgram(['packages/local/start.ts'], { cwd: folder(), env })
     await started.printed(READY)
     await appendFile(stores, '  - source: third\n    fed: sqs\n')
-    await started.printed(/Cannot read .*stores\.yml:$/m)
+    await started.printed(/The relay keeps the stores api, demo-shop until this is fixed\.$/m)
     // New threads load the unchanged functions.
     const reads = Array.from({ length: 20 }, () =>
       fetch(`${urlOf(settings.ports.relay)}/api/v1/orders/1/?source=demo-shop`, {
@@ -185,7 +190,14 @@ describe('in a copy of the project', () => {
       }),
     )
     for (const { status } of await Promise.all(reads)) expect(status).toBe(404)
-    expect(started.lines().filter(text => /^relay .*\bat /.test(text))).toEqual([])
+    expect(started.lines().filter(text => /^relay .*(\bat |\[)/.test(text))).toEqual([
+      expect.stringContaining('"stores[2].feed" is missing'),
+      expect.stringContaining('"stores[2].fed" is not a known key'),
+    ])
+    await rm(stores)
+    await started.printed(/stores\.yml: it does not exist\n.*The relay keeps the stores api, demo-shop/)
+    expect(started.lines().filter(text => text.includes('does not exist'))).toHaveLength(1)
+    expect(started.lines().filter(text => text.includes('[ERROR]'))).toEqual([])
     await cp(join(ROOT, 'stores.yml'), stores)
     await appendFile(stores, '  - source: third\n    feed: sqs\n')
     await started.printed(/stores\.yml has changed: the relay has the stores api, demo-shop, third$/m)
@@ -210,7 +222,7 @@ describe('in a copy of the project', () => {
     const { code, output } = await run(args)
     expect(code).toBe(1)
     const [start, missing, unknown, ...rest] = output.split('\n')
-    expect(start).toMatch(/^(?:Cannot finish: )?Cannot read (?:\/.*)?stores\.yml:$/)
+    expect(start).toMatch(/^Cannot read (?:\/.*)?stores\.yml:$/)
     expect(missing).toMatch(`line ${line}: "stores[2].feed" is missing: `)
     expect(unknown).toMatch(`line ${line + 1}: "stores[2].fed" is not a known key: `)
     expect(rest).toEqual([''])

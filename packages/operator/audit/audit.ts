@@ -18,6 +18,12 @@ const shares = (counts: Readonly<Record<string, number>>) =>
     .sort(([, a], [, b]) => b - a)
     .map(([name, number]) => `  ${String(number).padStart(8)}  ${name}`)
 
+/** A number of items and what became of them. */
+const counted = (title: string, counts: Readonly<Record<string, number>>) => {
+  const rows = shares(counts)
+  return [rows.length === 0 ? `${title}.` : `${title}:`, ...rows]
+}
+
 /** Since when events wait for the service; undefined if none does. */
 const waitingSince = async (context: Context): Promise<string | undefined> => {
   const { orders } = await failingOrders(context, { limit: 100 })
@@ -41,10 +47,12 @@ const balanceText = (audited: Omit<Audited, 'lists'>): string => {
     '',
     deliveries === undefined
       ? 'No log found: duplicate, ignored and refused deliveries are not counted.'
-      : [`${count(deliveries.received, 'delivery', 'deliveries')} received:`, ...shares(deliveries.outcomes)],
+      : counted(`${count(deliveries.received, 'delivery', 'deliveries')} received`, deliveries.outcomes),
     '',
-    `${count(entered, 'event')} added to the order queue (${count(entered - accepted, 'delivery', 'deliveries')}, ${count(accepted, 'request')} of stores):`,
-    shares(outcomes),
+    counted(
+      `${count(entered, 'event')} added to the order queue (${count(entered - accepted, 'delivery', 'deliveries')}, ${count(accepted, 'request')} of stores)`,
+      outcomes,
+    ),
     accepted > 0 && ['', `${count(accepted, 'request')} of stores:`, ...shares(requests.states)],
     Object.keys(stored).length > 0 && ['', 'All requests of the orders that changed:', ...shares(stored)],
     '',

@@ -7,7 +7,7 @@ import { cannot, explain } from '../core/errors.ts'
 import { queuesOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
-import { failingOrders } from '../orders/list.ts'
+import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import { agesOf, alarmsOf, byState, ratesOf } from '../status/status.ts'
 import type { Live } from './live.ts'
@@ -22,9 +22,6 @@ const EVERY = {
 /** Maximum number of queue depths read per second. */
 const QUEUES_PER_SECOND = 20
 
-/** Maximum number of failing orders to count: each is read. */
-const FAILING_LISTED = 50
-
 export const overviewRoutes = (context: Context, live: Live) => {
   const every = EVERY[context.local ? 'local' : 'aws']
   const series = seriesOf(context)
@@ -32,19 +29,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
   const queues = live.poll('queues', everyQueues, () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
   const imports = live.poll('imports', every.metrics, importsReader(context))
-  const failing = live.poll('failing', every.alarms, async () => {
-    const { orders, cursor } = await failingOrders(context, { limit: FAILING_LISTED })
-    const [longest] = orders
-    return {
-      count: orders.length,
-      more: cursor !== undefined,
-      longest: longest && {
-        source: longest.order.source,
-        external_id: longest.order.external_id,
-        since: longest.failing?.since,
-      },
-    }
-  })
+  const failing = live.poll('failing', every.alarms, () => failingOf(context))
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
   return [

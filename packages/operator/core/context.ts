@@ -10,13 +10,22 @@ import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { credentialsIn, isServedByOther } from '@order-relay/local/credentials.ts'
 import { settingsOfStack, urlOf } from '@order-relay/local/settings.ts'
-import { cannot, usageError } from './errors.ts'
+import { cannot, Failure, messageOf, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT } from './stack.ts'
 import type { Terminal } from './terminal.ts'
 
 const STORES = join(ROOT, 'stores.yml')
+
+/** @throws Failure with the errors of stores.yml */
+const ownStores = (): readonly Store[] => {
+  try {
+    return readStores(STORES)
+  } catch (cause) {
+    throw new Failure(messageOf(cause), { cause })
+  }
+}
 
 /** Creates a value on first use. */
 const once = <Made extends object>(make: () => Made) => {
@@ -121,8 +130,8 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     stack: once(async () => (local ? localStack(ports) : awsStack(await aws.cloudFormation(), service))),
     /** The stores in this checkout's stores.yml. The console reads the file again after a change. */
     stores: () => {
-      const { mtimeMs } = statSync(STORES)
-      if (stores?.mtimeMs !== mtimeMs) stores = { mtimeMs, read: readStores(STORES) }
+      const mtimeMs = statSync(STORES, { throwIfNoEntry: false })?.mtimeMs ?? 0
+      if (stores?.mtimeMs !== mtimeMs) stores = { mtimeMs, read: ownStores() }
       return stores.read
     },
     /** Directory of the local stack's data and logs. */
@@ -139,11 +148,13 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
 export type Context = ReturnType<typeof createContext>
 
 /** @throws Failure when stores.yml has no such store */
-export const storeNamed = ({ stores }: Pick<Context, 'stores'>, source: string): Store => {
+export const storeNamed = ({ stores, local }: Pick<Context, 'stores' | 'local'>, source: string): Store => {
   const store = stores().find(candidate => candidate.source === source)
   if (store !== undefined) return store
   const known = stores().map(each => `"${each.source}"`)
-  throw cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, 'add it there and deploy')
+  // `npm start` applies changes of the file itself.
+  const remedy = local ? 'add it there' : 'add it there and deploy'
+  throw cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, remedy)
 }
 
 export const unknownOrder = (action: string, { source, external_id }: OrderKey, { flags }: Context) => {

@@ -1,6 +1,6 @@
 import { catalogue } from '../core/coded.ts'
 
-/** Why an order waits and the possible actions, by stable codes. */
+/** Why orders wait or fail, and the possible actions, by stable codes. */
 export const WAITING = {
   'kind/create': 'create',
   'kind/payment': 'payment',
@@ -20,6 +20,15 @@ export const WAITING = {
   'waits/review-reason': 'it is in review: {reason}',
   'waits/doubt': 'it may be out of date and is read from the service',
   'waits/queued': 'it is in the order queue',
+  'confirms/by': 'The relay confirms this result with the service by about {time}: {reason}.',
+  'confirms/soon': 'The relay confirms this result with the service shortly: {reason}.',
+  'confirms/webhook': 'it came with a webhook, and webhooks can arrive out of order',
+  'confirms/doubt': 'it may be out of date',
+  'failing/one': '{count} order fails and is retried: {reason}. {alarm}',
+  'failing/many': '{count} orders fail and are retried: {reason}. {alarm}',
+  'failing/over': 'Over {count} orders fail and are retried: {reason}. {alarm}',
+  'failing/alarm-soon': 'An alarm starts within a few minutes unless a call succeeds.',
+  'failing/alarm-late': 'An alarm starts when one has failed for 30 minutes.',
   'retry/now': 'The worker handles "{event}" now, and the events behind it.',
   'check/blocked': 'The check waits behind "{event}" and changes nothing before that succeeds.',
   'check/reads': 'The worker reads the order from the service.',

@@ -57,6 +57,8 @@ export type Waiting = {
   /** The first item blocks the others. */
   links: readonly WaitingLink[]
   actions: readonly WaitingAction[]
+  /** If nothing waits: when the relay confirms a result in doubt, and why. */
+  confirms?: Coded<WaitingCode>
 }
 
 /** The dead letters that are not already done. */
@@ -177,6 +179,14 @@ const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly Requ
   return links
 }
 
+/** When a result in doubt is read from the service, and why. */
+const confirmation = ({ order, check_at }: StoredOrder, now: number) => {
+  const reason = say(order.doubt === 'later' ? 'confirms/webhook' : 'confirms/doubt')
+  return check_at === undefined || check_at * 1000 <= now
+    ? say('confirms/soon', { reason })
+    : say('confirms/by', { time: iso(check_at), reason })
+}
+
 /** The effect of discarding a dead letter. */
 const discarded = ({ event = '', delivery = '' }: DeadLetter, { order }: StoredOrder) => {
   if (isKnown(order, delivery)) return say('discard/kept')
@@ -243,12 +253,17 @@ export const whyWaiting = (
 ): Waiting => {
   const known = { stored, failing: aliveOf(stored, dead, now), dead, now }
   const links = linksOf(known, announcedRequests(stored.order, announced))
+  if (links.every(link => link.for === 'check') && links.length > 0) {
+    const confirms = confirmation(stored, now)
+    return { summary: `Nothing waits. ${confirms.text}`, links: [], actions: [], confirms }
+  }
   return { summary: summaryOf(links, now), links, actions: links.length === 0 ? [] : actionsOf(known) }
 }
 
 /** The same without codes, for output. */
-export const waitingInWords = ({ summary, links, actions }: Waiting) => ({
+export const waitingInWords = ({ summary, links, actions, confirms }: Waiting) => ({
   summary,
+  ...(confirms && { confirms: confirms.text }),
   links: links.map(link => ({ ...link, reason: textOf(link.reason) })),
   actions: actions.map(action => ({ ...action, effect: action.effect.text })),
 })

@@ -7,6 +7,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, lines, type Report, table } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
+import { failingOf } from './failing.ts'
 import {
   FLOW_NAMES,
   flowRates,
@@ -164,10 +165,11 @@ const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` 
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [alarms, rates, ages] = await Promise.all([
+  const [alarms, rates, ages, failing] = await Promise.all([
     alarmsOf(context, queues, read),
     ratesOf(read),
     agesOf(context, queues, read),
+    failingOf(context),
   ])
   const active = alarms.filter(({ state }) => state === 'alarm')
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
@@ -179,12 +181,12 @@ const status = async (context: Context): Promise<Report> => {
   return {
     data: {
       ...{ queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
-      ...{ hour: rates.hour, day: rates.day },
+      ...{ failing: { ...failing, text: failing.text?.text }, hour: rates.hour, day: rates.day },
     },
     ok: active.length === 0,
     text: lines(
       active.length === 0
-        ? 'No alarm is active.'
+        ? (failing.text?.text ?? 'No alarm is active.')
         : active.map(({ name, summary, page, since }) =>
             lines(
               `!! ${name}: ${summary}${since === undefined ? '' : `, since ${since}`}`,
@@ -213,7 +215,7 @@ export const statusCommand = ({ program, run }: Cli): void => {
   program
     .command('status')
     .description(
-      'Show the active alarms, the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour per minute and the last day per 15 minutes. The exit code is 1 if an alarm is active.',
+      'Show the active alarms or, before one starts, the failing orders; the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour per minute and the last day per 15 minutes. The exit code is 1 if an alarm is active.',
     )
     .action(run(status))
 }

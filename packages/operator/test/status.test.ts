@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals'
+import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
+import { failingText } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
 import { alarmsOf } from '../status/status.ts'
 
@@ -30,4 +32,41 @@ test('in the local stack, an alarm has been active since it began, not since its
   expect(await unavailable(30, 0)).toEqual({ state: 'alarm', minutes: 30 })
   expect(await unavailable(200, 0)).toEqual({ state: 'alarm', minutes: 200 })
   expect(await unavailable(30, 20)).toEqual({ state: 'ok' })
+})
+
+const failing = (code: string, message = 'The accounting service answered 503'): Failing => ({
+  ...{ event: 'order.create', delivery: 'd', queue: 'orders', receives: 1, behind: 0, code, message },
+  ...{ since: '', at: '', next_at: '' },
+})
+const paused = failing('not_called', 'Paused: the accounting service is unavailable')
+const down = failing('unavailable')
+
+test.each([
+  ['no order', [], false, undefined],
+  [
+    'two orders that find the service unavailable',
+    [paused, down],
+    false,
+    '2 orders fail and are retried: The accounting service answered 503. An alarm starts when one has failed for 30 minutes.',
+  ],
+  [
+    'three orders that find the service unavailable',
+    [paused, down, down],
+    false,
+    '3 orders fail and are retried: The accounting service answered 503. An alarm starts within a few minutes unless a call succeeds.',
+  ],
+  [
+    'an order whose call is not authorized',
+    [failing('unauthorized', 'The accounting service answered 401')],
+    false,
+    '1 order fails and is retried: The accounting service answered 401. An alarm starts within a few minutes unless a call succeeds.',
+  ],
+  [
+    'more orders than are counted, for another cause',
+    [failing('TypeError', 'x is undefined'), down, down],
+    true,
+    'Over 3 orders fail and are retried: x is undefined. An alarm starts when one has failed for 30 minutes.',
+  ],
+])('states when an alarm starts for %s', (_name, orders, more, text) => {
+  expect(failingText(orders, more)?.text).toBe(text)
 })

@@ -159,7 +159,18 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a webhook that is not confirmed',
     { result: invoiced, doubt: 'later' },
-    `result waits for the next check: it may be out of date and is read from the service; next attempt by ${CHECK}`,
+    `Nothing waits. The relay confirms this result with the service by about ${CHECK}: it came with a webhook, and webhooks can arrive out of order.`,
+  ],
+  [
+    'a result that is read with the next event',
+    { result: invoiced, doubt: 'now' },
+    'Nothing waits. The relay confirms this result with the service shortly: it may be out of date.',
+    { check_at: NOW / 1000 },
+  ],
+  [
+    'a request of an order whose result is in doubt',
+    { result: invoiced, doubt: 'now', open: { refund } },
+    `refund waits for the worker: it is to be sent; next attempt by ${CHECK}; result behind it`,
   ],
   [
     'a create that was announced',
@@ -189,6 +200,10 @@ test.each([
     expect(why({ result: invoiced }, { failing: { ...failing, code } }).summary).toContain(
       `order.payment waits for ${whom} since`,
     )
+})
+
+test('a result in doubt alone is no link of the chain', () => {
+  expect(why({ result: invoiced, doubt: 'later' })).toMatchObject({ links: [], actions: [] })
 })
 
 test('links requests that share an outcome', () => {

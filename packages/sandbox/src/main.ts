@@ -23,9 +23,30 @@ const numberOf = (name: string, text: string, fits: (value: number) => boolean, 
 
 const isPort = (value: number) => Number.isInteger(value) && value >= 0 && value <= 65535
 
+class UsageError extends Error {}
+
+/** Like {@link parseArgs}, whose errors explain its own options. */
+const parsed = (args: string[]) => {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        port: { type: 'string' },
+        data: { type: 'string' },
+        speed: { type: 'string', default: '1' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    const [found = ''] = String(error instanceof Error ? error.message : error).split('. ')
+    const why = found.charAt(0).toLowerCase() + found.slice(1)
+    throw new UsageError(`Cannot read the command: ${why}; see order-relay-sandbox --help`, { cause: error })
+  }
+}
+
 const fail = (error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(1)
+  process.exit(error instanceof UsageError ? 2 : 1)
 }
 
 /**
@@ -34,15 +55,7 @@ const fail = (error: unknown) => {
  * @throws Error when an argument is not valid, or the port or the database cannot be used
  */
 export const main = async (args: string[]) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      port: { type: 'string' },
-      data: { type: 'string' },
-      speed: { type: 'string', default: '1' },
-      help: { type: 'boolean', default: false },
-    },
-  })
+  const values = parsed(args)
   if (values.help) return void process.stdout.write(USAGE)
   const [name, text] =
     values.port === undefined ? ['SANDBOX_PORT', process.env.SANDBOX_PORT ?? PORT] : ['--port', values.port]

@@ -130,7 +130,11 @@ const ZONE = { ACCOUNTING_TIME_ZONE: 'Tehran' }
 
 test.each<[string, string[], string, Record<string, string>?]>([
   ['a speed of zero', ['--speed', '0'], 'Cannot use --speed "0": must be a number greater than zero'],
-  ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
+  [
+    'an unknown flag',
+    ['--sped', '2'],
+    "Cannot read the command: unknown option '--sped'; see order-relay-sandbox --help",
+  ],
   ['no database', ['--port', '0', '--data', 'package.json'], 'Cannot open the database "package.json"'],
   ['an unknown zone', ['--port', '0'], 'Cannot use the accounting time zone "Tehran"', ZONE],
 ])('reports %s with a clear error', async (_name, args, message, environment = {}) => {
@@ -138,6 +142,10 @@ test.each<[string, string[], string, Record<string, string>?]>([
   process.env = { ...before, ...environment }
   await expect(main(args)).rejects.toThrow(message)
   process.env = before
+})
+
+test('an unknown flag is a usage error', async () => {
+  expect(await run(['--sped', '2'], { cwd: folder() }).ended).toMatchObject({ code: 2 })
 })
 
 test('--help lists the options', async () => {

@@ -1,3 +1,4 @@
+import { messageOf, type Refusal } from '@order-relay/web/http.ts'
 import { useResources } from '@order-relay/web/resources.ts'
 import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
 import { OVERVIEW } from './api.ts'
@@ -63,7 +64,7 @@ const PAGES: Pages = {
   tour: { Page: Tour },
 }
 
-const Console = () => {
+const Console = ({ refused }: { refused: Refusal | undefined }) => {
   const { data } = useResources({ overview: OVERVIEW })
   const { alarms = [], stage = '', queues } = data?.overview ?? {}
   const active = alarms.filter(isActive).length
@@ -86,10 +87,14 @@ const Console = () => {
   )
   return (
     <Shell title="order-relay" waiting={active} pages={PAGES} {...{ brand, badges }}>
+      {refused && (
+        <p class="error" role="alert">
+          {t('Cannot sign in: {reason}', { reason: messageOf(refused) })}
+        </p>
+      )}
       <Search />
     </Shell>
   )
 }
 
-await openSession()
-start(<Console />, '/api/events')
+start(<Console refused={await openSession()} />, '/api/events')

@@ -140,7 +140,7 @@ const Requests = ({ requests }: Data) => (
 const shown = (value: unknown) =>
   translateMessage(visible(typeof value === 'string' ? decimal(value) : JSON.stringify(value)))
 
-const Result = ({ result, version, updated_at, doubt }: Data) => (
+const Result = ({ result, version, updated_at, doubt, failing }: Data) => (
   <Section id="result" title={t('Last result of the service')}>
     <div class="card made">
       <Facts
@@ -155,7 +155,11 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,
-          [t('In doubt')]: doubt !== false && t('It may be out of date and will be read from the service.'),
+          // Otherwise it is said above why and until when.
+          [t('In doubt')]:
+            failing !== undefined &&
+            doubt !== false &&
+            t('It may be out of date and will be read from the service.'),
         }}
       />
     </div>
@@ -197,9 +201,11 @@ export const Order = page(
           <Name>{visible(order.source)}</Name>
         </span>
         <span class="row">
-          <Button kind="small" onClick={() => check(order)}>
-            {t('Check now')}
-          </Button>
+          {order.why.links.length === 0 && (
+            <Button kind="small" onClick={() => check(order)}>
+              {t('Check now')}
+            </Button>
+          )}
           <RetryButton order={order} messages={order.feed.messages} />
           {order.version > 0 && (
             <Button kind="small" onClick={() => resend(order)}>
@@ -208,6 +214,11 @@ export const Order = page(
           )}
         </span>
       </PageHead>
+      {order.why.confirms && (
+        <Section id="waiting" title={t('Nothing waits')}>
+          <Message text={order.why.confirms} as="p" kind="muted breaks" />
+        </Section>
+      )}
       {order.why.links.length > 0 && (
         <Waiting why={order.why} buttonOf={action => <ActionButton {...action} order={order} />} />
       )}

@@ -76,9 +76,9 @@ const RECOVERED = t(
   'The accounting service was unavailable; no order fails any more. The alarm ends shortly.',
 )
 
-/** The active alarms, since when, and what to do about them. */
+/** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
 const Verdict = (data: Data) => {
-  const { alarms, problems } = data
+  const { alarms, problems, failing } = data
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
     return (
@@ -86,6 +86,13 @@ const Verdict = (data: Data) => {
         {problems.map(problem => (
           <Message key={problem} text={problem} as="p" />
         ))}
+      </div>
+    )
+  }
+  if (active.length === 0 && failing?.text !== undefined) {
+    return (
+      <div class="verdict card" data-tone="wait">
+        <Message text={failing.text} as="p" kind="breaks" />
       </div>
     )
   }

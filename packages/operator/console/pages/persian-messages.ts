@@ -254,6 +254,7 @@ export const MESSAGES = {
   'test the feed of "{=source}"': 'آزمایش فید «{source}»',
   'revoke the key "{=id}"': 'ابطال کلید «{id}»',
   'stores.yml has {stores}': 'فروشگاه‌های stores.yml: {stores}',
+  'add it there': 'آن را در همان فایل اضافه کنید',
   'add it there and deploy': 'آن را اضافه و مستقر کنید',
   'its name is "{=name}"': 'نام آن «{name}» است',
   'use 1 to {count} characters on one line': 'از ۱ تا {count} نویسه در یک سطر استفاده کنید',
@@ -327,6 +328,8 @@ export const MESSAGES = {
   'sign in (AWS_PROFILE, aws sso login), or use --local':
     'وارد حساب شوید (AWS_PROFILE، aws sso login) یا از --local استفاده کنید',
   'request this permission': 'این دسترسی را درخواست کنید',
+  '{=header}: the console takes no requests from other pages':
+    '{header}: کنسول درخواست صفحه‌های دیگر را نمی‌پذیرد',
   'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once':
     'نشست شما تمام شده یا وجود ندارد: آخرین نشانی‌ای را که npm start یا relay console چاپ کرده باز کنید؛ هر نشانی فقط یک بار کار می‌کند',
   'no secret is stored for {=url}': 'برای {url} کلید امضایی ذخیره نشده است',

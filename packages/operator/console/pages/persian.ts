@@ -447,6 +447,10 @@ export const t = translator({
   'Nothing matches this text': 'موردی با این شروع پیدا نشد',
   '{count} {count|order|orders} changed': '{count} سفارش تغییر کرد',
   // Why it waits.
+  'The console does not answer. Start it again with npm start, or on AWS with relay console, and open the address it prints.':
+    'کنسول پاسخ نمی‌دهد. آن را با npm start، یا برای AWS با relay console، دوباره اجرا و نشانی چاپ‌شده را باز کنید.',
+  'Cannot sign in: {reason}': 'ورود ممکن نشد: {reason}',
+  'Nothing waits': 'چیزی در انتظار نیست',
   'Why it waits': 'علت انتظار',
   '{position}. {what}: waits for {whom}': '{position}. {what}: منتظر {whom}',
   'the accountant': 'حسابدار',
@@ -587,6 +591,8 @@ export const t = translator({
   'The service has sent a signed webhook: the order is paid. The relay verified it, and the message for the store is in its queue.':
     'سرویس وب‌هوک امضاشده فرستاد: سفارش پرداخت شد. رله امضا را بررسی کرد و پیام فروشگاه را در صفش گذاشت.',
   'Answer to the store: {answer}': 'پاسخ به فروشگاه: {answer}',
+  'The service fails for 20 seconds, and the payment waits…':
+    'سرویس ۲۰ ثانیه خطا می‌دهد و پرداخت منتظر می‌ماند…',
   'In progress…': 'در حال انجام…',
   'Start again': 'از نو',
   'End of the tour': 'پایان آشنایی',

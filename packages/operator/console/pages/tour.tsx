@@ -120,6 +120,8 @@ type Text = {
   title: string
   before: string
   action: string
+  /** While the action is carried out. @default that it is in progress */
+  during?: string
   /** Whether the order has reached the state that `after` describes. */
   isReached: (order: Order) => boolean
   /** What to watch until that state is reached. */
@@ -145,6 +147,7 @@ const TEXTS: readonly (readonly [Text, Text])[] = [
       title: t('Cause an outage'),
       before: t('The accounting service fails for 20 seconds, and the store sends a payment.'),
       action: t('Break the service and pay'),
+      during: t('The service fails for 20 seconds, and the payment waits…'),
       isReached: isPaid,
       meanwhile: t(
         'The payment is accepted and waits. Once the service answers again, the relay sends it. The store does not have to do anything.',
@@ -180,7 +183,7 @@ const TEXTS: readonly (readonly [Text, Text])[] = [
 type PartProps = { text: Text; order: Order | undefined; panel: string; isNext: boolean; isLast: boolean }
 
 const Part = ({ text, order, panel, isNext, isLast }: PartProps) => {
-  const { step, title, before, action, isReached, meanwhile, after } = text
+  const { step, title, before, action, during, isReached, meanwhile, after } = text
   const { answers, busy } = run.value
   const answer = answers[step]
   const isDone = order !== undefined && isReached(order)
@@ -190,7 +193,7 @@ const Part = ({ text, order, panel, isNext, isLast }: PartProps) => {
       <p>{before}</p>
       {busy === step && (
         <p class="note muted" role="status">
-          {t('In progress…')}
+          {during ?? t('In progress…')}
         </p>
       )}
       {isNext && answer === undefined && busy === undefined && (

@@ -6,6 +6,7 @@ import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { createLive } from '../../console/live.ts'
+import { startConsole } from '../../console/server.ts'
 import { pageTests } from './pages.ts'
 import { useConsole } from './serve.ts'
 import { tourTests } from './tour.ts'
@@ -173,6 +174,37 @@ describe('in a browser', () => {
       await other.close()
     }
     expect(errors).toEqual([])
+  })
+
+  test('after a restart, says that the console does not answer, then that the session has ended', async () => {
+    const start = (port: number) => startConsole(context(), { port })
+    const first = await start(0)
+    const { port } = new URL(first.nextUrl())
+    const { page } = await openAt(`${first.nextUrl()}#/stores`)
+    await page.getByText('All stores in').waitFor()
+    await first.close()
+    await page.getByText('Disconnected, trying again…').waitFor()
+    await page.evaluate('location.hash = "#/orders"')
+    await page.getByText('Start it again with npm start').waitFor()
+    const second = await start(Number(port))
+    try {
+      await page.getByText('Signed out', { exact: true }).waitFor()
+      await page.getByText('open the last address that npm start or relay console printed').waitFor()
+      await (await page.context().newPage()).goto(second.nextUrl())
+      await page.getByText('Live', { exact: true }).waitFor()
+    } finally {
+      await second.close()
+    }
+  })
+
+  test('says why a sign-in from another page is refused', async () => {
+    const { page } = await openAt(url)
+    const forbidden = {
+      error: { message: 'Origin is "null": the console takes no requests from other pages' },
+    }
+    await page.route('**/api/session', route => route.fulfill({ status: 403, json: forbidden }))
+    await page.goto(nextUrl())
+    await page.getByText('Cannot sign in: Origin is "null"').waitFor()
   })
 
   test('says what to do without a session, and continues once another tab has opened one', async () => {

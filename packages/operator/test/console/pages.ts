@@ -301,6 +301,11 @@ export const pageTests = (open: Open) => {
     )
     await until(async () => (await local.json(['orders', 'list', '--failing'])).data.orders.length > 0)
     const phone = { locale: 'fa-IR', viewport: { width: 320, height: 640 } }
+    await visit({ hash: '#/overview', ...phone }, async ({ page, isAccessible }) => {
+      await page.locator('.verdict[data-tone=wait]', { hasText: 'سفارش خطا می‌دهد' }).waitFor()
+      await isAccessible()
+      expect(await page.locator('.verdict').innerText()).not.toMatch(/[a-z]{2}/)
+    })
     await visit({ hash: '#/orders?show=failing', ...phone }, async ({ page, click }) => {
       await click('button', 'تلاش مجدد…')
       await page.getByRole('dialog').getByText('سفارش').first().waitFor()

@@ -16,7 +16,10 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
       await part(title).getByText(text).waitFor()
     }
     await take('Send an order', 'Send the order', 'Answer to the store: 201 invoiced')
+    const waits = part('Cause an outage').getByText('The service fails for 20 seconds, and the payment waits')
+    const isSaid = waits.waitFor()
     await take('Cause an outage', 'Break the service and pay', 'Answer to the store: 202 waiting')
+    await isSaid
     expect(await page.getByRole('button', { name: 'Order a chair' }).count()).toBe(0)
     await part('Cause an outage').getByText('Paid', { exact: true }).waitFor(HEALED)
     await take('Let an accountant decide', 'Order a chair', 'Answer to the store: 202 held')
@@ -31,6 +34,15 @@ export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Ope
       part('Watch the recovery').getByRole('link', { name: 'Show the order in the panel' }).click(),
     ])
     await panel.getByRole('heading', { name: /tour-/ }).waitFor()
+
+    // A check confirms the result of the webhook later.
+    await part('Watch the recovery')
+      .getByRole('link', { name: /^tour-.*-2$/ })
+      .click()
+    await page.getByRole('heading', { name: 'Nothing waits' }).waitFor()
+    await page.getByText('The relay confirms this result with the service by about').waitFor()
+    expect(await page.getByRole('button', { name: 'Check now' }).count()).toBe(1)
+    expect(await page.getByText('In doubt').count()).toBe(0)
 
     await page.goto(page.url().replace(/#.*/, '#/overview'))
     await page.getByRole('button', { name: 'Hide' }).click()

@@ -185,6 +185,9 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   const ofFailing = [...truth.stored.values()].filter(each => each.failing).map(({ order }) => order)
   says(`failing are ${names(failing.orders)}`, names(failing.orders) === names(ofFailing))
   says(`${overview.failing?.count} orders fail`, overview.failing?.count === ofFailing.length)
+  const { text } = overview.failing ?? {}
+  says(`the overview says "${text?.text}"`, (text === undefined) === (ofFailing.length === 0))
+  says('an alarm starts unless a call succeeds', !(text?.text.includes('unless') && isServing(world)))
   for (const row of [...failing.orders, ...unsettled.orders]) {
     const page = pages.pages.find(each => orderName(each) === orderName(row))
     const [first] = page?.why.links ?? []
