@@ -114,8 +114,8 @@ export const pageTests = (open: Open) => {
         'rgb(255, 255, 255)',
       )
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
-      // Without it, the shortcut has no field to focus.
-      await page.getByRole('searchbox').waitFor()
+      // The shortcut focuses the field, which print may or may not have left in time.
+      await page.getByRole('searchbox').blur()
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).waitFor()
       await page.keyboard.press('/')
       await page.keyboard.press('Enter')
