@@ -3,7 +3,7 @@ import { StoreChoice } from '@order-relay/web/filters.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { type Coded, translateCoded, translateMessage } from '@order-relay/web/messages.ts'
-import { Ago, Button, type Column, Name } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, type Column, Command, Name } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { ComponentChildren } from 'preact'
@@ -132,3 +132,11 @@ export const PERIODS = [
   ['24h', t('Last day')],
   ['7d', t('Last week')],
 ] as const
+
+/** A key or secret that is shown only once. */
+export const ShownOnce = ({ text, children }: { text: string; children: ComponentChildren }) => (
+  <div class="card made" role="status">
+    <p>{children}</p>
+    <Command text={text} />
+  </div>
+)

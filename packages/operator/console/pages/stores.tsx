@@ -1,37 +1,34 @@
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
-import { language, listed } from '@order-relay/web/language.ts'
+import { listed } from '@order-relay/web/language.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import {
   Ago,
   Button,
-  buttons,
   Code,
   type Column,
   Command,
-  Empty,
   Facts,
   LinkButton,
   Moment,
-  Name,
   Section,
   Table,
 } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { act, OVERVIEW, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
 import { FEED_CHANGES } from './feed-pieces.tsx'
 import { t } from './persian.ts'
-import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
+import { Job, Message, ROW_OF_STORE, ShownOnce } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
+import { Keys } from './store-keys.tsx'
+import { WooShop } from './store-shop.tsx'
 
 type Store = RouteData<'stores'>['stores'][number]
 type Shop = RouteData<'store'>
-type Key = Shop['keys'][number]
 
 const STORES = reads('stores', {}, 'queues', 'resends', ...FEED_CHANGES)
 
@@ -85,48 +82,6 @@ const sendTest = (source: string) =>
     toast(t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) }))
   })
 
-const revoke = (source: string, { id, name = id }: Key) =>
-  ask({
-    title: t('Revoke key {id}', { id: name }),
-    text: t('It stops working within a minute, and cannot be restored.'),
-    action: t('Revoke'),
-    tone: 'bad',
-    submit: async () => {
-      await act('stores/revoke', { source, id })
-      toast(t('Revoked; it stops working within a minute.'))
-    },
-  })
-
-const KINDS = [
-  ['full', t('All requests')],
-  ['read-only', t('Can only read orders')],
-  ['create-only', t('Can only create orders')],
-] as const
-
-const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
-
-const keyColumns = (source: string): Column<Key>[] => [
-  { label: t('Id'), cell: ({ id }) => <Id value={id} longest={24} /> },
-  { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
-  { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
-  { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
-  {
-    label: t('Expires'),
-    cell: ({ expires, expired }) => (
-      <>
-        {expires && <Moment iso={expires} />}
-        {expired && <> ({t('expired')})</>}
-      </>
-    ),
-  },
-  { label: t('Hour of last use'), cell: ({ used }) => used && <Moment iso={used} /> },
-  buttons<Key>([
-    t('Revoke'),
-    ({ id, name = id }) => t('Revoke key {id}', { id: name }),
-    key => revoke(source, key),
-  ]),
-]
-
 const DAY_MS = 24 * 60 * 60 * 1000
 
 const askResend = (source: string) =>
@@ -146,14 +101,6 @@ const askResend = (source: string) =>
     action: t('Resend'),
     submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
   })
-
-/** A secret that is shown once. */
-const Shown = ({ text, children }: { text: string; children: ComponentChildren }) => (
-  <div class="card made" role="status">
-    <p>{children}</p>
-    <Command text={text} />
-  </div>
-)
 
 const SNIPPETS: Readonly<Record<string, string>> = {
   url: t('Queue'),
@@ -184,36 +131,6 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
   </Section>
 )
 
-const NEEDS: Column<NonNullable<RouteData<'shop'>['shop']>['needs'][number]>[] = [
-  { label: t('Order'), cell: ({ order }) => <Id value={order} /> },
-  { label: t('Since'), cell: ({ since }) => <Ago iso={since} /> },
-  { label: t('What to do'), kind: 'breaks', cell: ({ action }) => <Name>{action[language]}</Name> },
-]
-
-/** The WooCommerce shop connected to the store, as in `relay woo list`. */
-const WooShop = ({
-  shop,
-  failure,
-  webhooks,
-  polled,
-  synchronized,
-  needs,
-}: NonNullable<RouteData<'shop'>['shop']>) => (
-  <Section id="shop" title={t('WooCommerce shop')}>
-    <Facts
-      facts={{
-        [t('Shop')]: <Id value={shop} />,
-        [t('Webhooks')]: failure ?? listed(webhooks.map(({ topic, status }) => `${topic}: ${status}`)),
-        [t('Last read')]: polled && <Moment iso={polled} />,
-        [t('Last synchronized')]: synchronized && <Moment iso={synchronized} />,
-      }}
-    />
-    <Table columns={NEEDS} rows={needs} keyOf={({ order }) => order}>
-      <Empty title={t('No order needs attention.')} />
-    </Table>
-  </Section>
-)
-
 type DetailsProps = Store & {
   shop: Shop
   woo: RouteData<'shop'>['shop']
@@ -224,27 +141,7 @@ type DetailsProps = Store & {
 
 const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
   const { source, exact, feed, queue, waiting, error, resend } = store
-  const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
-  const create = () =>
-    ask({
-      title: t('New key for {source}', { source }),
-      text: t('It is shown once; only its hash is stored.'),
-      fields: [
-        { name: 'name', label: t('Name') },
-        { name: 'kind', label: t('Kind'), options: KINDS },
-        { name: 'expires', label: t('Expires'), kind: 'date', help: t('Without a date, it never expires.') },
-      ],
-      action: t('Create key'),
-      submit: async ({ text, date }) => {
-        made.value = await act('stores/key', {
-          source,
-          kind: kindOf(text('kind'))[0],
-          name: text('name') || undefined,
-          expires: text('expires') === '' ? undefined : date('expires'),
-        })
-      },
-    })
   const createSecret = () =>
     ask({
       title: t('New secret for {source}', { source }),
@@ -275,9 +172,9 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
         {resend && <Job job={resend} stop={() => act('stores/resend-stop', { source })} />}
         {retry && <Job job={retry} stop={() => act('feeds/retry-stop', { source })} />}
         {secret.value && (
-          <Shown text={secret.value}>
+          <ShownOnce text={secret.value}>
             {t('This secret is shown only once. The store verifies its messages with it.')}
-          </Shown>
+          </ShownOnce>
         )}
         <Facts
           facts={{
@@ -299,23 +196,7 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
         />
       </Section>
       {woo && <WooShop {...woo} />}
-      <Section
-        id="keys"
-        title={t('Keys of the API')}
-        aside={<Button onClick={create}>{t('New key')}</Button>}
-      >
-        {made.value && (
-          <Shown text={made.value.key}>
-            {t('This key is shown only once. The store sends it to {api} as {header}.', {
-              api: `${made.value.api}/api/v1/orders/`,
-              header: <Code>{'Authorization: Bearer <key>'}</Code>,
-            })}
-          </Shown>
-        )}
-        <Table columns={keyColumns(source)} rows={shop.keys} keyOf={({ id }) => id}>
-          <Empty title={t('No key: the store cannot use the API.')} />
-        </Table>
-      </Section>
+      <Keys source={source} keys={shop.keys} />
       <ForDeveloper {...shop} />
       <Conformance source={source} />
     </>

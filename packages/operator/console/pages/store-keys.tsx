@@ -1,0 +1,101 @@
+import { ask } from '@order-relay/web/form.tsx'
+import { Id } from '@order-relay/web/id.tsx'
+import { toast } from '@order-relay/web/notices.ts'
+import {
+  Button,
+  buttons,
+  Code,
+  type Column,
+  Empty,
+  Moment,
+  Name,
+  Section,
+  Table,
+} from '@order-relay/web/pieces.tsx'
+import { useSignal } from '@preact/signals'
+import { act, type RouteData } from './api.ts'
+import { t } from './persian.ts'
+import { ShownOnce } from './pieces.tsx'
+
+type Key = RouteData<'store'>['keys'][number]
+
+const revoke = (source: string, { id, name = id }: Key) =>
+  ask({
+    title: t('Revoke key {id}', { id: name }),
+    text: t('It stops working within a minute, and cannot be restored.'),
+    action: t('Revoke'),
+    tone: 'bad',
+    submit: async () => {
+      await act('stores/revoke', { source, id })
+      toast(t('Revoked; it stops working within a minute.'))
+    },
+  })
+
+const KINDS = [
+  ['full', t('All requests')],
+  ['read-only', t('Can only read orders')],
+  ['create-only', t('Can only create orders')],
+] as const
+
+const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
+
+const keyColumns = (source: string): Column<Key>[] => [
+  { label: t('Id'), cell: ({ id }) => <Id value={id} longest={24} /> },
+  { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
+  { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
+  { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
+  {
+    label: t('Expires'),
+    cell: ({ expires, expired }) => (
+      <>
+        {expires && <Moment iso={expires} />}
+        {expired && <> ({t('expired')})</>}
+      </>
+    ),
+  },
+  { label: t('Hour of last use'), cell: ({ used }) => used && <Moment iso={used} /> },
+  buttons<Key>([
+    t('Revoke'),
+    ({ id, name = id }) => t('Revoke key {id}', { id: name }),
+    key => revoke(source, key),
+  ]),
+]
+
+/** The keys with which a store uses the API. */
+export const Keys = ({ source, keys }: { source: string; keys: readonly Key[] }) => {
+  const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
+  const create = () =>
+    ask({
+      title: t('New key for {source}', { source }),
+      text: t('It is shown once; only its hash is stored.'),
+      fields: [
+        { name: 'name', label: t('Name') },
+        { name: 'kind', label: t('Kind'), options: KINDS },
+        { name: 'expires', label: t('Expires'), kind: 'date', help: t('Without a date, it never expires.') },
+      ],
+      action: t('Create key'),
+      submit: async ({ text, date }) => {
+        made.value = await act('stores/key', {
+          source,
+          kind: kindOf(text('kind'))[0],
+          name: text('name') || undefined,
+          expires: text('expires') === '' ? undefined : date('expires'),
+        })
+      },
+    })
+  return (
+    <Section id="keys" title={t('Keys of the API')} aside={<Button onClick={create}>{t('New key')}</Button>}>
+      {made.value && (
+        <ShownOnce text={made.value.key}>
+          {t('This key is shown only once. The store sends it to {api} as {header}.', {
+            api: `${made.value.api}/api/v1/orders/`,
+            header: <Code>{'Authorization: Bearer <key>'}</Code>,
+          })}
+        </ShownOnce>
+      )}
+      <Table columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>
+        <Empty title={t('No key: the store cannot use the API.')} />
+      </Table>
+    </Section>
+  )
+}
