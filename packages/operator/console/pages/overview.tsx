@@ -1,52 +1,19 @@
 import { type Bars, Chart } from '@order-relay/web/chart.tsx'
 import { decimal, formatDuration, formatInterval } from '@order-relay/web/format.ts'
 import { listed } from '@order-relay/web/language.ts'
-import { Ago, Chip, Code, type Column, LinkButton, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { Ago, Code, type Column, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { ComponentChildren } from 'preact'
 import { nameOfAlarm } from './alarm-names.ts'
+import { AlarmTable, isActive, isOver, Verdict } from './alarms.tsx'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
-import { Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
+import { Figure, linkToOrder, ROW_OF_STORE } from './pieces.tsx'
 import { RETRIES, Retries, RetryOrders } from './retry.tsx'
 import { TourOffer } from './tour.tsx'
 
 type Data = RouteData<'overview'>
-type Alarm = Data['alarms'][number]
-
-const STATES = {
-  alarm: [t('Alarm'), 'bad'],
-  ok: [t('OK'), 'good'],
-  unknown: [t('Unknown'), 'undone'],
-} as const
-
-export const isActive = ({ state }: Alarm) => state === 'alarm'
-
-const meaningOf = ({ code, summary: text, store = '' }: Alarm) =>
-  ({ code: `alarm/${code}`, text, values: { store } }) as const
-
-const runbookOf = ({ page }: Alarm) => linkTo(['runbook', page])
-
-const ALARMS: Column<Alarm>[] = [
-  {
-    label: t('Alarm'),
-    cell: alarm => (
-      <>
-        <a href={runbookOf(alarm)}>
-          <Name>{nameOfAlarm(alarm)}</Name>
-        </a>
-        <br />
-        <span class="small muted">
-          <Code>{alarm.name}</Code>
-        </span>
-      </>
-    ),
-  },
-  { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
-  { label: t('Meaning'), kind: 'breaks sentences', cell: alarm => <Message text={meaningOf(alarm)} /> },
-  { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
-]
 
 const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
   ROW_OF_STORE,
@@ -68,63 +35,6 @@ const Imports = ({ imports }: Data) =>
       </Table>
     </Section>
   )
-
-/** No order waits for the service any more; its alarm, which looks back over a period, has not ended yet. */
-const isOver = ({ code }: Alarm, { failing }: Data) => code === 'breaker-open' && failing?.count === 0
-
-const RECOVERED = t(
-  'The accounting service was unavailable; no order fails any more. The alarm ends shortly.',
-)
-
-/** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
-const Verdict = (data: Data) => {
-  const { alarms, problems, failing } = data
-  const active = alarms.filter(isActive)
-  if (problems.length > 0) {
-    return (
-      <div class="verdict card" data-tone="wait" role="status">
-        {problems.map(problem => (
-          <Message key={problem} text={problem} as="p" />
-        ))}
-      </div>
-    )
-  }
-  if (active.length === 0 && failing?.text !== undefined) {
-    return (
-      <div class="verdict card" data-tone="wait">
-        <Message text={failing.text} as="p" kind="breaks" />
-      </div>
-    )
-  }
-  if (active.length === 0) {
-    return (
-      <p class="verdict card" data-tone="good">
-        {t('No alarm is active.')}
-      </p>
-    )
-  }
-  return (
-    <ul class="verdict card list" data-tone="bad">
-      {active.map(alarm => (
-        <li key={alarm.name} class="row spread">
-          <p>
-            <strong>
-              <Name>{nameOfAlarm(alarm)}</Name>
-            </strong>
-            <br />
-            {isOver(alarm, data) ? RECOVERED : <Message text={meaningOf(alarm)} />}
-            <br />
-            <span class="small">
-              <Code>{alarm.name}</Code>{' '}
-              {alarm.since && t('since {time}', { time: <Ago iso={alarm.since} /> })}
-            </span>
-          </p>
-          <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
-        </li>
-      ))}
-    </ul>
-  )
-}
 
 const Stage = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <li class="stage card">
@@ -326,7 +236,7 @@ export const Overview = page(
                   : t('The unknown ones have no data yet.')}
               </p>
             )}
-            <Table columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
+            <AlarmTable alarms={alarms} />
           </details>
         </Section>
       </>

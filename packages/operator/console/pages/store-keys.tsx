@@ -41,7 +41,7 @@ const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[
 
 const keyColumns = (source: string): Column<Key>[] => [
   { label: t('Id'), cell: ({ id }) => <Id value={id} longest={24} /> },
-  { label: t('Name'), kind: 'breaks', cell: ({ name }) => name && <Name>{name}</Name> },
+  { label: t('Name'), kind: 'breaks sentences', cell: ({ name }) => name && <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
   {

@@ -1,0 +1,104 @@
+import { Ago, Chip, Code, type Column, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
+import { nameOfAlarm } from './alarm-names.ts'
+import type { RouteData } from './api.ts'
+import { t } from './persian.ts'
+import { Message } from './pieces.tsx'
+
+type Data = RouteData<'overview'>
+type Alarm = Data['alarms'][number]
+
+const STATES = {
+  alarm: [t('Alarm'), 'bad'],
+  ok: [t('OK'), 'good'],
+  unknown: [t('Unknown'), 'undone'],
+} as const
+
+export const isActive = ({ state }: Alarm) => state === 'alarm'
+
+const meaningOf = ({ code, summary: text, store = '' }: Alarm) =>
+  ({ code: `alarm/${code}`, text, values: { store } }) as const
+
+const runbookOf = ({ page }: Alarm) => linkTo(['runbook', page])
+
+const ALARMS: Column<Alarm>[] = [
+  {
+    label: t('Alarm'),
+    cell: alarm => (
+      <>
+        <a href={runbookOf(alarm)}>
+          <Name>{nameOfAlarm(alarm)}</Name>
+        </a>
+        <br />
+        <span class="small muted">
+          <Code>{alarm.name}</Code>
+        </span>
+      </>
+    ),
+  },
+  { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
+  { label: t('Meaning'), kind: 'breaks sentences', cell: alarm => <Message text={meaningOf(alarm)} /> },
+  { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
+]
+
+/** All alarms, with their states and meanings. */
+export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
+  <Table columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
+)
+
+/** No order waits for the service any more; its alarm, which looks back over a period, has not ended yet. */
+export const isOver = ({ code }: Alarm, { failing }: Data) => code === 'breaker-open' && failing?.count === 0
+
+const RECOVERED = t(
+  'The accounting service was unavailable; no order fails any more. The alarm ends shortly.',
+)
+
+/** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
+export const Verdict = (data: Data) => {
+  const { alarms, problems, failing } = data
+  const active = alarms.filter(isActive)
+  if (problems.length > 0) {
+    return (
+      <div class="verdict card" data-tone="wait" role="status">
+        {problems.map(problem => (
+          <Message key={problem} text={problem} as="p" />
+        ))}
+      </div>
+    )
+  }
+  if (active.length === 0 && failing?.text !== undefined) {
+    return (
+      <div class="verdict card" data-tone="wait">
+        <Message text={failing.text} as="p" kind="breaks" />
+      </div>
+    )
+  }
+  if (active.length === 0) {
+    return (
+      <p class="verdict card" data-tone="good">
+        {t('No alarm is active.')}
+      </p>
+    )
+  }
+  return (
+    <ul class="verdict card list" data-tone="bad">
+      {active.map(alarm => (
+        <li key={alarm.name} class="row spread">
+          <p>
+            <strong>
+              <Name>{nameOfAlarm(alarm)}</Name>
+            </strong>
+            <br />
+            {isOver(alarm, data) ? RECOVERED : <Message text={meaningOf(alarm)} />}
+            <br />
+            <span class="small">
+              <Code>{alarm.name}</Code>{' '}
+              {alarm.since && t('since {time}', { time: <Ago iso={alarm.since} /> })}
+            </span>
+          </p>
+          <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
+        </li>
+      ))}
+    </ul>
+  )
+}
