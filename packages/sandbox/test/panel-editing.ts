@@ -208,14 +208,30 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(await warning.count()).toBe(0)
   })
 
-  test('shows a fault on every page until it ends, and sets up examples, stock and settings with one click', async () => {
+  test('shows a fault on every page until it ends, and sets up examples, stock and settings, asking before a loss', async () => {
     const { page, errors } = await open('#/testing')
     await page.getByRole('button', { name: 'Create 20 example orders' }).click()
-    await page.getByRole('button', { name: 'Stock 100 of each product' }).click()
+    const confirm = async (name: string, loss: string) => {
+      await page.getByRole('button', { name }).click()
+      const dialog = page.getByRole('dialog', { name: `${name}?` })
+      await dialog.getByText(`${loss} This cannot be undone.`).waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name }).click()
+      await fill(dialog, {}, name)
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await page.getByRole('button', { name: 'Empty the stock' }).click()
+    await page.getByText('The stock of every product becomes 0').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await client().stock('SKU-2')).toBeGreaterThan(0)
+    await confirm('Empty the stock', 'becomes 0, and its current stock is lost.')
+    expect(await client().stock('SKU-2')).toBe(0)
+    await confirm('Stock 100 of each product', 'becomes 100, and its current stock is lost.')
     await page.getByText('100 of each product are in stock').waitFor()
     const { body: preset } = await client().panel('settings')
     await client().settings({ taxRate: 8.5, defaultCustomer: null, pricesIncludeTax: true })
-    await page.getByRole('button', { name: 'Restore the default settings' }).click()
+    await confirm('Restore the default settings', 'and the current ones are lost.')
     await page.getByText('The settings are those of a new service').waitFor()
     expect((await client().panel('settings')).body).toEqual(preset)
     await page.getByLabel('Fault', { exact: true }).selectOption('Error responses')

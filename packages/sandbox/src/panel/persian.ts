@@ -329,6 +329,13 @@ export const t = translator({
   'Restore the default settings': 'بازگرداندن تنظیمات پیش‌فرض',
   'The settings are those of a new service': 'تنظیمات به پیش‌فرض برگشت',
   '100 of each product are in stock': 'موجودی هر کالا ۱۰۰ شد',
+  '{action}?': '{action}؟',
+  'The stock of every product becomes 0, and its current stock is lost. This cannot be undone.':
+    'موجودی همه کالاها صفر می‌شود و موجودی فعلی از بین می‌رود. این کار برگشت‌پذیر نیست.',
+  'The stock of every product becomes 100, and its current stock is lost. This cannot be undone.':
+    'موجودی همه کالاها ۱۰۰ می‌شود و موجودی فعلی از بین می‌رود. این کار برگشت‌پذیر نیست.',
+  'The connection settings, such as the tax rate and the receiving account, get their default values, and the current ones are lost. This cannot be undone.':
+    'تنظیمات اتصال، مانند نرخ مالیات و حساب دریافت وجه، به مقدار پیش‌فرض برمی‌گردد و مقدارهای فعلی از بین می‌رود. این کار برگشت‌پذیر نیست.',
   'Turn off automatic finalization': 'خاموش کردن قطعی‌سازی خودکار',
   'Orders now wait for review': 'سفارش‌ها از این پس نیازمند بررسی خواهند بود',
   'Invoices are finalized automatically': 'فاکتورها خودکار قطعی می‌شوند',
