@@ -223,7 +223,8 @@ describe('bulk retries', () => {
     for (const [index, quantity] of [2, 2, 3, 1].entries())
       await create(order(`${index}`, { items: [row('SKU-3', quantity)] }))
     await product('SKU-3', { stock: 3 })
-    const retried = { source: 'api', status: 'invoiced', error: null }
+    const customer = 'مشتری متفرقه'
+    const retried = { source: 'api', customer, status: 'invoiced', review_reason: null, error: null }
     const orders = [
       { ...retried, external_id: '0', total: '2200' },
       { ...retried, external_id: '3', total: '1100' },
@@ -235,6 +236,25 @@ describe('bulk retries', () => {
     expect([(await read('3')).body.status, await stock('SKU-3')]).toEqual(['invoiced', 0])
     expect(await list('deliveries')).toHaveLength(2)
     expect((await retries({})).orders).toEqual([])
+  })
+
+  test("list the orders that the accountant moved back to review last, with the accountant's reason", async () => {
+    const { create, act, product, detail } = sandbox()
+    await create(order('own'))
+    await create(order('short', SHORT))
+    await act('own', 'review', { error: 'مشتری انصراف داد' })
+    await product('SKU-3', { stock: 2 })
+    expect((await retries({ dryRun: true })).orders).toMatchObject([
+      { external_id: 'short', review_reason: null },
+      { external_id: 'own', review_reason: 'مشتری انصراف داد' },
+    ])
+    expect(await detail('own')).toMatchObject({ obstacles: [], review_reason: 'مشتری انصراف داد' })
+    await product('SKU-1', { stock: 0 })
+    await retries({ orders: [{ external_id: 'own' }] })
+    expect(await detail('own')).toMatchObject({
+      error: expect.stringContaining('stock'),
+      review_reason: null,
+    })
   })
 
   test('of selected orders return one result per order', async () => {

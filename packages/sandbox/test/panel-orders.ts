@@ -223,6 +223,39 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test("a bulk retry leaves out what the reader clears, and first what the accountant's own reason holds", async () => {
+    for (const id of ['own', 'one', 'two'])
+      await client().create(order(id, id === 'own' ? {} : { ...SAFFRON, items: [row('SKU-3', 1)] }))
+    await client().act('own', 'review', { error: 'مشتری انصراف داد' })
+    await client().product('SKU-3', { stock: 2 })
+    const { page, errors } = await open('#/orders')
+    await page.getByText('Moved back to review: \u2068مشتری انصراف داد\u2069').waitFor()
+    await page.getByRole('button', { name: 'Retry all that are ready' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Retry orders: 3' })
+    await dialog.getByText('2 will be paid, with receipts of 2,200 rials. The goods leave').waitFor()
+    expect(await dialog.getByRole('row').allTextContents()).toEqual([
+      'OrderCustomerTotal',
+      ' one apiسارا محمدی1,100',
+      ' two apiسارا محمدی1,100',
+      ' own apiMoved back to review: مشتری انصراف دادمشتری متفرقه2,200',
+    ])
+    expect(await dialog.getByLabel('Retry order own').isChecked()).toBe(false)
+    expect(await violationsOf(page)).toEqual([])
+    await dialog.getByLabel('Retry order one').uncheck()
+    await dialog.getByLabel('Retry order two').uncheck()
+    await dialog.getByRole('button', { name: 'Retry' }).click()
+    await dialog.getByText('Select at least one order').waitFor()
+    await dialog.getByLabel('Retry order two').check()
+    await dialog.getByText('1 will be paid, with receipts of 1,100 rials.').waitFor()
+    await dialog.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 0 not' }).waitFor()
+    const statuses = await Promise.all(
+      ['own', 'one', 'two'].map(async id => (await client().read(id)).body.status),
+    )
+    expect(statuses).toEqual(['needs_review', 'needs_review', 'paid'])
+    expect(errors).toEqual([])
+  })
+
   test('finds orders by status, store, date and customer, and sorts, totals and exports them', async () => {
     await client().create(order('first', { source: 'bulk', date: '2026-01-02' }))
     await client().create(order('one', { customer: { mobile: '09120000001', name: 'علی' } }))

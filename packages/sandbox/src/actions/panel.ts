@@ -12,13 +12,14 @@ import { balanceOf, obstaclesNow, rowsOf } from './documents.ts'
 import { findOrder, resultOf } from './orders.ts'
 import { findDelivery } from './webhooks.ts'
 
-const dated = (order: Order) => ({
+const dated = (order: ListedOrder) => ({
   ...resultOf(order),
   date: order.date,
   created_at: order.created_at,
   updated_at: order.updated_at,
   received: order.received,
   returned: order.returned,
+  review_reason: order.review_reason,
 })
 
 const summary = (order: ListedOrder, store: Store) => ({

@@ -151,8 +151,13 @@ const DESCRIPTIONS: Record<string, string> = {
   balance:
     'The amount that the customer owes: the total minus returns and receipts; negative if it is owed to the customer.',
   'RetryResults.orders.status': 'Status after the retry; null if the order is not registered.',
+  'RetryResults.orders.customer': 'Name of the customer; null if the order is not registered.',
+  'RetryResults.orders.review_reason':
+    'The reason for which the accountant moved the order back to review before the retry; null if the service found the cause.',
   'RetryResults.orders.error': 'Why the order is not finalized; null if it is.',
   'Retries.orders': 'The orders, also those whose cause is not gone.',
+  review_reason:
+    'The reason for which the accountant moved the order back to review; null after a retry, or if the service found the cause.',
   price: 'List price per unit in rials, or null; orders have their own prices.',
   economicCode: 'Economic code.',
   nationalId: 'National identifier.',

@@ -59,6 +59,7 @@ const buyer = v.strictObject({ code: text, mobile: v.nullable(text), name: text,
 const dated = {
   ...{ ...result, date: day, created_at: time, updated_at: time },
   ...{ received: digits, returned: digits },
+  review_reason: v.nullable(text),
 }
 
 const obstacles = v.array(v.strictObject({ kind: v.picklist(OBSTACLES), message: text }))
@@ -203,8 +204,10 @@ export const SCHEMAS = {
     orders: v.array(
       v.strictObject({
         ...key,
+        customer: v.nullable(text),
         status: v.nullable(status),
         total: v.nullable(digits),
+        review_reason: v.nullable(text),
         error: v.nullable(text),
       }),
     ),

@@ -119,12 +119,14 @@ const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
 }
 
 /** Why an order currently waits; its stored reason is from the last attempt. */
-const Cause = ({ obstacles, error }: Summary) => {
+const Cause = ({ obstacles, error, review_reason }: Summary) => {
   if (error === null) return null
   const text =
     obstacles.length > 0
       ? translateMessage(obstacles.map(({ message }) => message).join('. '))
-      : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })
+      : review_reason === null
+        ? t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })
+        : t('Moved back to review: {reason}', { reason: review_reason })
   return (
     <p class="cause small muted" title={text}>
       <Name>{text}</Name>

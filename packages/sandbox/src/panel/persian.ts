@@ -261,6 +261,10 @@ export const t = translator({
   'Retry all that are ready…': 'تلاش مجدد همه سفارش‌های آماده…',
   'Retry {count} selected…': 'تلاش مجدد {count} سفارش…',
   'No order is ready to retry': 'سفارشی آماده تلاش مجدد نیست',
+  'Moved back to review: {reason}': 'برگردانده‌شده به بررسی: {reason}',
+  'Select at least one order': 'حداقل یک سفارش را انتخاب کنید',
+  'Retry order {order}': 'تلاش مجدد سفارش {order}',
+  'Orders to retry': 'سفارش‌های تلاش مجدد',
   'Retry orders: {count}': 'تلاش مجدد سفارش‌ها: {count}',
   '{paid} will be paid, with receipts of {amount} rials.':
     '{paid} سفارش با رسید دریافت به مبلغ {amount} ریال پرداخت‌شده می‌شود.',

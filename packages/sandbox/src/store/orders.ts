@@ -61,10 +61,20 @@ export type OrderFilter = Partial<Record<'source' | 'from' | 'to' | 'q', string 
 /** A page of a list: `before` is the last invoice number of the previous page. */
 export type OrderPage = { sort: (typeof SORTS)[number]; before?: number | undefined; limit: number }
 
-/** An order in a list, with its customer. */
-export type ListedOrder = Order & { customer_name: string; mobile: string | null; reference: string | null }
+/** An order with its customer and, if the accountant moved it back to review, their reason. */
+export type ListedOrder = Order & {
+  customer_name: string
+  mobile: string | null
+  reference: string | null
+  review_reason: string | null
+}
 
+// The reason is the accountant's own until a retry replaces it with what the service finds.
 const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile,
+    CASE (SELECT kind FROM history h
+        WHERE h.invoice_number = o.invoice_number AND kind IN ('reviewed', 'retried')
+        ORDER BY position DESC LIMIT 1)
+      WHEN 'reviewed' THEN error END AS review_reason,
     (SELECT group_concat(reference, '; ') FROM receipts r
       WHERE r.invoice_number = o.invoice_number AND cancelled_at IS NULL AND reference <> '') AS reference
   FROM orders o
@@ -113,7 +123,7 @@ export type StatusSums = { status: Status; count: number } & Pick<Order, (typeof
 
 export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) => ({
   find: ({ source, external_id }: OrderKey) =>
-    one<Order>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
+    one<ListedOrder>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
   /** The invoice numbers of the matching orders. */
   numbers: (filter: OrderFilter, { sort, before, limit }: OrderPage) => {
     const { from, number, where, parameters } = matching(filter)
