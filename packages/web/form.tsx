@@ -19,7 +19,7 @@ import { t } from './persian.ts'
 /** The unsaved changes of a form, by field name. */
 export type Draft = Record<string, string | boolean>
 
-const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusal | undefined> }>({
+export const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusal | undefined> }>({
   draft: signal({}),
   problem: signal(undefined),
 })
@@ -70,6 +70,10 @@ const controlOf = (form: HTMLFormElement, name: string | undefined) =>
 const quotedLabel = (control: Element | undefined) =>
   control instanceof HTMLInputElement ? `"${control.labels?.[0]?.textContent}"` : undefined
 
+/** An amount at the end of a rule, with separators. Mobile numbers and dates have none. */
+const grouped = (rule: string) =>
+  rule.replace(/(?<![\d-])[1-9]\d{3,}$/, digits => BigInt(digits).toLocaleString('en'))
+
 /** The problem in the form's terms: the rule next to the field, and labels instead of names. */
 const inWords = (error: unknown, form: HTMLFormElement) => {
   if (!(error instanceof Refusal)) return new Refusal(messageOf(error))
@@ -82,9 +86,18 @@ const inWords = (error: unknown, form: HTMLFormElement) => {
     .replace(/^Field "[^"]*" is (?:".*"|[^:]*): /s, '')
     .replace(/"([^"]+)"/g, (whole, name) => quotedLabel(controlOf(form, name)) ?? whole)
   return new Refusal(
-    translateMessage(rule).replace(/^./, first => first.toUpperCase()),
+    translateMessage(grouped(rule)).replace(/^./, first => first.toUpperCase()),
     { field: known },
   )
+}
+
+/** The problem with the row or the label of its field, for readers who do not see it next to the field. */
+export const namedProblem = (error: unknown, form: HTMLFormElement) => {
+  const { field, message } = inWords(error, form)
+  const control = controlOf(form, field)
+  const row = control?.closest('fieldset')?.querySelector('legend')?.textContent
+  const name = row ?? (control instanceof HTMLInputElement ? control.labels?.[0]?.textContent : undefined)
+  return name == null ? message : t('{field}: {problem}', { field: name, problem: message })
 }
 
 type FormProps = {
@@ -121,7 +134,8 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     const value = target.type === 'checkbox' ? 'checked' in target && target.checked : target.value
     // A secret is kept only in its field.
     if (target.type !== 'password') draft.value = { ...draft.value, [target.name]: value }
-    if (problem.value?.field === target.name) problem.value = undefined
+    // A problem of the whole form may be over, too.
+    if ([undefined, target.name].includes(problem.value?.field)) problem.value = undefined
   }
   const onSubmit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()

@@ -7,6 +7,7 @@ export const COMMON = {
   'Fill in this field': 'این فیلد را پر کنید',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   '"{typed}" is not a date': '«{typed}» تاریخ معتبری نیست',
+  '{field}: {problem}': '{field}: {problem}',
   'YYYY-MM-DD': 'سال/ماه/روز',
   'Choose a day': 'انتخاب از تقویم',
   Days: 'روزها',

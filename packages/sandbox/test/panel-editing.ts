@@ -102,6 +102,14 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('a negative stock is refused as negative, with the digits of the page', async () => {
+    const { page } = await openAt(`${client().url}/#/products`, { locale: 'fa-IR' })
+    await page.getByRole('button', { name: 'افزودن کالا' }).click()
+    const dialog = page.getByRole('dialog')
+    await fill(dialog, { 'کد کالا': 'A', نام: 'پسته', موجودی: '-5' }, 'افزودن')
+    await dialog.getByText('نباید منفی باشد').waitFor()
+  })
+
   test('adds, changes and removes accounts and fiscal years in dialogs', async () => {
     const { page } = await open('#/settings')
     await page.getByRole('button', { name: 'Edit account bank-1' }).click()

@@ -121,7 +121,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(await line(2).getByLabel('Unit price').inputValue()).toBe('1,250,000')
     await dialog.getByText('New total: 1,377,200 rials').waitFor()
     await fill(dialog, { 'Order discount': '9999999' }, 'Correct order')
-    await dialog.getByText('Must not exceed the items, 1252000').first().waitFor()
+    await dialog.getByText('Must not exceed the items, 1,252,000', { exact: true }).waitFor()
     await fill(line(2), { Discount: '9999999' }, 'Remove row 2')
     await fill(dialog, { 'Order discount': '500', Quantity: '90071992547409931' }, 'Add row')
     expect(await line(1).getByLabel('Quantity').inputValue()).toBe('90,071,992,547,409,931')
@@ -158,6 +158,39 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('region', { name: 'Needs review' }).getByText('Wrong goods').first().waitFor()
     // The browser reports what the service refused of the correction.
     expect(errors.filter(each => !/status of 4(00|09)/.test(each))).toEqual([])
+  })
+
+  test('names the row of a problem and shows a refusal once', async () => {
+    await client().create(order('1006', { payment: { method: 'cash' } }))
+    for (const [locale, correct, discount, amount, problem, refused] of [
+      [
+        'en-GB',
+        'Correct order',
+        'Discount',
+        '9999',
+        'Row 1: Must not exceed the row, 2,000',
+        'the new total is',
+      ],
+      ['fa-IR', 'اصلاح سفارش', 'تخفیف', '۹۹۹۹', 'ردیف ۱: نباید بیش از مبلغ ردیف (۲٬۰۰۰) باشد', 'جمع کل جدید'],
+    ] as const) {
+      const { page } = await openAt(`${client().url}/#/orders/1006?source=api`, { locale })
+      await page.getByRole('button', { name: correct }).click()
+      const dialog = page.getByRole('dialog')
+      const line = dialog.getByRole('group').first()
+      const status = (text: string) =>
+        eventually(
+          () => dialog.getByRole('status').textContent(),
+          shown => shown?.replace(/[\u2068\u2069\u200f]/g, '').includes(text) ?? false,
+        )
+      await line.getByLabel(discount).fill(amount)
+      await status(problem)
+      await line.getByLabel(discount).fill('1')
+      await status(refused)
+      await dialog.getByRole('button', { name: correct }).click()
+      await dialog.getByRole('alert').filter({ hasText: refused }).waitFor()
+      expect(await dialog.getByText(refused).count()).toBe(1)
+      await page.close()
+    }
   })
 
   test('shows the exact amounts of an invoice, even beyond 2^53', async () => {

@@ -108,7 +108,9 @@ type CorrectionProps = { order: Order; products: readonly Product[]; lines: Sign
 const Correction = ({ order, products, lines }: CorrectionProps) => {
   const rehearse = async (values: Values) => {
     const body = { ...correctionOf(values, lines.value, order), dryRun: true }
-    const { total } = await request<Order>('POST', orderPath(order, '/correct'), body)
+    const { total } = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
+      throw withIds(error, lines.value)
+    })
     return t('New total: {total} rials', { total: decimal(total) })
   }
   const [first] = products
