@@ -9,7 +9,7 @@ import {
 } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
-import { DateInput } from './date-input.tsx'
+import { DateInput, notDate } from './date-input.tsx'
 import { decimal, exactNumber } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
 import { translateMessage } from './messages.ts'
@@ -59,7 +59,7 @@ export const valuesOf = (form: HTMLFormElement) => {
     date: (field: string) => {
       const date = exactDate(required(field))
       if (date !== undefined) return date
-      throw new Refusal(t('"{typed}" is not a date', { typed: text(field) }), { field })
+      throw new Refusal(notDate(text(field)), { field })
     },
   }
 }

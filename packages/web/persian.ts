@@ -6,7 +6,7 @@ export const COMMON = {
   'The service answered {status}': 'پاسخ سرویس: {status}',
   'Fill in this field': 'این فیلد را پر کنید',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
-  '"{typed}" is not a date': '«{typed}» تاریخ معتبری نیست',
+  '"{typed}" is not a date such as {example}': '«{typed}» تاریخ معتبری مانند {example} نیست',
   '{field}: {problem}': '{field}: {problem}',
   'YYYY-MM-DD': 'سال/ماه/روز',
   'Choose a day': 'انتخاب از تقویم',

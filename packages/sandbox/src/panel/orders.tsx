@@ -35,6 +35,8 @@ const DAYS = [
   ['to', t('Last day')],
 ] as const
 
+const isReversed = ({ from, to }: Partial<Record<string, string>>) => Boolean(from && to && from > to)
+
 const SORTS = [
   ['', t('Newest first')],
   ['invoice_number', t('Oldest first')],
@@ -64,7 +66,12 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
       <div class="row">
         <search class="filters" data-keeps-focus>
           {DAYS.map(([name, label]) => (
-            <DayChoice {...{ key: name, label, ...parameter(name) }} />
+            <DayChoice
+              {...{ key: name, label, ...parameter(name) }}
+              check={date =>
+                isReversed({ ...filter, [name]: date }) && t('The first day is after the last day')
+              }
+            />
           ))}
           <label class="small">
             {t('Sort')}

@@ -392,6 +392,7 @@ export const t = translator({
   'Add a fiscal year': 'افزودن سال مالی',
   'Add fiscal year': 'افزودن سال مالی',
   'Fiscal years': 'سال‌های مالی',
+  'The first day is after the last day': 'تاریخ شروع بعد از تاریخ پایان است',
   'First day': 'از تاریخ',
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',
