@@ -214,6 +214,39 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText(`${grouped(totals?.total)} rials`).waitFor()
   })
 
+  test('the totals of an invoice add up from the total before discounts, in one calendar in Persian', async () => {
+    const items = [{ ...row('SKU-1', 2), discount: 100.4 }, row('SKU-2', 1)]
+    await client().create(order('sums', { items, discount: 300, shipping: 50, date: '2026-04-23' }))
+    await client().settings({ pricesIncludeTax: true })
+    await client().create(order('with-tax', { items, discount: 300, shipping: 50 }))
+    const { page } = await open('#/orders/sums?source=api')
+    await page.getByText('23 Apr 2026 · ۳ اردیبهشت ۱۴۰۵').first().waitFor()
+    const totals = () => page.locator('.invoice .totals > div').allTextContents()
+    expect(await totals()).toEqual([
+      ...['Total before discounts3,050', 'Row discounts−100', 'Order discount−300'],
+      ...['Net2,650', 'Tax 10 %265', 'Total2,915 rials'],
+    ])
+    expect(await page.locator('.invoice-rows tbody th').allTextContents()).toEqual([
+      expect.stringMatching(/^1\. /),
+      expect.stringMatching(/^2\. /),
+      expect.stringMatching(/^3\. /),
+    ])
+    await page.evaluate('location.hash = "#/orders/with-tax?source=api"')
+    await page.getByText('Total after discounts, with tax').waitFor()
+    expect(await totals()).toEqual([
+      ...['Total before discounts3,050', 'Row discounts−100', 'Order discount−300'],
+      ...[
+        'Total after discounts, with tax2,650',
+        'Net2,408',
+        'Tax 10 %, in the prices242',
+        'Total2,650 rials',
+      ],
+    ])
+    const persian = await openAt(`${client().url}/#/orders/sums?source=api`, { locale: 'fa-IR' })
+    await persian.page.getByText('۳ اردیبهشت ۱۴۰۵', { exact: true }).first().waitFor()
+    expect(await persian.page.locator('.invoice').textContent()).not.toContain('۲۰۲۶')
+  })
+
   test('the command shown on the empty order list creates a first order', async () => {
     const { page } = await open('#/orders')
     const command = await page.getByText('curl').textContent()

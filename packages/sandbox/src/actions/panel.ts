@@ -1,6 +1,6 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
-import { exactNumber, shown } from '../decimal.ts'
+import { decimalFrom, exactNumber, rounded, shown } from '../decimal.ts'
 import { headersOf } from '../delivery/attempt.ts'
 import type { OrdersQuery } from '../panel-requests.ts'
 import { sum } from '../pricing.ts'
@@ -98,11 +98,13 @@ const returnsOf = ({ invoice_number }: Order, store: Store) => {
 export const showOrder = (key: OrderKey, store: Store) => {
   const order = findOrder(key, store)
   const { invoice_number, amount, order_discount: orderDiscount, net, tax, total } = order
+  const rows = rowsOf(order, store)
+  const rowDiscounts = sum(rows.map(({ discount }) => String(rounded(decimalFrom(discount)))))
   return {
     ...dated(order),
     customer: store.customers.find(order.customer_code) ?? null,
-    rows: rowsOf(order, store).map(rowOf),
-    totals: { amount, orderDiscount, net, tax, total },
+    rows: rows.map(rowOf),
+    totals: { rowDiscounts, amount, orderDiscount, net, tax, total },
     balance: String(balanceOf(order)),
     tax_rate: exactNumber(order.tax_rate),
     prices_include_tax: order.prices_include_tax === 1,

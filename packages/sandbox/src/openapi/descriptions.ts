@@ -144,6 +144,7 @@ const DESCRIPTIONS: Record<string, string> = {
   updated_at: 'Time of the last change.',
   rows: 'The invoice rows.',
   amount: 'Quantity times price, rounded half up, minus the discount of the row.',
+  rowDiscounts: 'Sum of the discounts of the rows; `amount` is after them.',
   'OrderSums.totals': 'Sums of all matching orders, in rials.',
   'OrderSums.totals.count': 'Number of matching orders.',
   received: 'Sum of the receipts.',

@@ -91,7 +91,7 @@ const orderDetail = v.strictObject({
   ...dated,
   customer: v.nullable(buyer),
   rows: v.array(invoiceRow),
-  totals: v.strictObject({ ...money, total: digits }),
+  totals: v.strictObject({ rowDiscounts: digits, ...money, total: digits }),
   balance: v.pipe(text, v.regex(/^-?\d+$/)),
   tax_rate: exact,
   prices_include_tax: v.boolean(),

@@ -1,5 +1,6 @@
 import { ask, type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
 import { formatDate } from '@order-relay/web/format.ts'
+import { Refusal } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import {
   Button,
@@ -151,7 +152,10 @@ const saveSeller = async (values: Values) => {
     'PUT',
     'seller',
     Object.fromEntries(SELLER_NAMES.map(name => [name, values.text(`seller-${name}`)])),
-  )
+  ).catch(error => {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(error.message, { status: error.status, field: `seller-${error.field}` })
+  })
   toast(t('Saved. Invoices show this seller.'))
 }
 
