@@ -214,6 +214,31 @@ test('an export does not block other requests, and contains each order once whil
   store.close()
 })
 
+test('a search finds orders by total, invoice and product', async () => {
+  const { create, list, act } = sandbox()
+  const items = [{ ...row('SKU-1', 1, 1_250_000), name: 'کلوچه' }]
+  await create(order('total', { items, shipping: 0 }))
+  await create(order('1375', { items: [row('SKU-2', 1)] }))
+  const found = async (q: string) =>
+    (await list(`orders?q=${encodeURIComponent(q)}`)).map(({ external_id }) => external_id)
+  for (const q of [
+    '1375000',
+    '1,375,000',
+    '۱٬۳۷۵٬۰۰۰',
+    '۱۳۷۵۰۰۰',
+    'فاکتور ۱',
+    'invoice 1',
+    'کلوچه',
+    'کلوچه 1,375,000',
+  ])
+    expect([q, await found(q)]).toEqual([q, ['total']])
+  for (const q of ['375000', '137,500', 'فاکتور ۱۰', 'هزینه ارسال'])
+    expect([q, await found(q)]).toEqual([q, []])
+  expect(await found('1375')).toEqual(['1375'])
+  await act('total', 'correct', { shipping: 100_000 })
+  expect([await found('1375000'), await found('1,485,000')]).toEqual([[], ['total']])
+})
+
 describe('bulk retries', () => {
   const retries = async (body: object) => (await sandbox().post('retries', body)).body
 

@@ -121,7 +121,7 @@ const DESCRIPTIONS: Record<string, string> = {
   accounts: 'The accounts.',
   orders: 'The orders.',
   'listOrders.source': 'Only orders of this store.',
-  q: 'Only orders that contain each of these words in their identifier, their payment reference, the SKU of an item, or the name or mobile number of their customer, in Arabic or Persian spelling; `#57` is invoice 57.',
+  q: 'Only orders that contain each of these words in their identifier, their payment reference, the SKU or name of an item, or the name or mobile number of their customer, in Arabic or Persian spelling. `#57` or `invoice 57` is invoice 57; an amount, with or without separators, is also the total of an order.',
   'listCustomers.q':
     'Only customers whose code, name, mobile number or e-mail address contains this text, in Arabic or Persian spelling.',
   'listOrders.from': 'First order date.',

@@ -264,7 +264,7 @@ export const Orders = page(
         <PageHead>
           <search class="filters" data-keeps-focus>
             <SearchBox
-              label={t('Search by order, customer, mobile, invoice, reference or SKU')}
+              label={t('Search by order, customer, mobile, invoice, reference, product or total')}
               placeholder={t('Search orders')}
             />
             <StoreChoice sources={sums.sources} />

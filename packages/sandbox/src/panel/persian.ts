@@ -37,8 +37,8 @@ export const t = translator({
   Delivered: 'تحویل شده',
   Failed: 'ناموفق',
   // Orders.
-  'Search by order, customer, mobile, invoice, reference or SKU':
-    'جستجو با شماره سفارش، مشتری، موبایل، فاکتور، شماره پیگیری یا کد کالا',
+  'Search by order, customer, mobile, invoice, reference, product or total':
+    'جستجو با سفارش، مشتری، موبایل، فاکتور، شماره پیگیری، کالا یا جمع کل',
   'Search orders': 'جستجوی سفارش‌ها',
   All: 'همه',
   'Orders by status': 'سفارش‌ها بر پایه وضعیت',

@@ -113,8 +113,11 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT name FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
   UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
   UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
+  UNION SELECT substr(name, 1, 300) FROM invoice_rows WHERE invoice_number = ?1 AND kind = 'item'
   UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
   UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
+
+const TOTAL = 'SELECT total FROM orders WHERE invoice_number = ?'
 
 const SUMS = ['net', 'tax', 'received', 'returned'] as const
 
@@ -153,7 +156,8 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
   /** Updates the search index of an order. */
   index: (invoice_number: number) => {
     const parts = all<{ part: string | null }>(PARTS, invoice_number).flatMap(({ part }) => part ?? [])
-    const text = searchable(invoice_number, parts)
+    const { total = '' } = one<Pick<Order, 'total'>>(TOTAL, invoice_number) ?? {}
+    const text = searchable(invoice_number, total, parts)
     run('INSERT OR REPLACE INTO search (rowid, text) VALUES (?, ?)', invoice_number, text)
   },
   sources: () => {
