@@ -175,8 +175,12 @@ test('has exact totals for a filter, and its export contains every order and no 
   await refund('3')
   const totals = async (query: string) => (await panel(`sums?${query}`)).body.totals
   const huge = '1100000000000000000000000000000'
+  const invoices = { count: 3, net: '1000000000000000000000000004000', tax: '100000000000000000000000000400' }
   expect(await totals('')).toEqual({
-    ...{ count: 3, net: '1000000000000000000000000004000', tax: '100000000000000000000000000400' },
+    ...invoices,
+    finalized: { ...invoices, total: '1100000000000000000000000004400' },
+    drafts: { count: 0, net: '0', tax: '0', total: '0' },
+    due: '0',
     ...{
       total: '1100000000000000000000000004400',
       received: '1100000000000000000000000004400',
@@ -195,6 +199,24 @@ test('has exact totals for a filter, and its export contains every order and no 
   )
   expect(second).toContain(huge)
   expect(rest).toEqual([''])
+})
+
+test('sums up finalized invoices, drafts and what is due separately', async () => {
+  const { create, act, panel, pay } = sandbox()
+  await create(order('draft', SHORT))
+  for (const id of ['due', 'part', 'credit']) await create(order(id))
+  await act('part', 'pay', { method: 'cash', amount: 200 })
+  await pay('credit')
+  await act('credit', 'return', { rows: [{ row: 1, quantity: 1 }] })
+  const { totals } = (await panel('sums')).body
+  expect(totals).toMatchObject({
+    ...{ count: 4, total: '8800', received: '2400', returned: '1100', due: '4200' },
+    finalized: { count: 3, net: '6000', tax: '600', total: '6600' },
+    drafts: { count: 1, net: '2000', tax: '200', total: '2200' },
+  })
+  expect((await panel('sums?status=needs_review')).body.totals).toMatchObject({
+    ...{ due: '0', finalized: { count: 0, total: '0' }, drafts: { total: '2200' } },
+  })
 })
 
 test('an export does not block other requests, and contains each order once while orders change', async () => {

@@ -28,16 +28,31 @@ const summary = (order: ListedOrder, store: Store) => ({
   obstacles: obstaclesNow(order, store).obstacles,
 })
 
+/** The count and the sums of the invoices. */
+const invoiced = (sums: readonly StatusSums[]) => ({
+  count: sums.reduce((count, each) => count + each.count, 0),
+  net: sum(sums.map(({ net }) => net)),
+  tax: sum(sums.map(({ tax }) => tax)),
+  total: sum(sums.flatMap(({ net, tax }) => [net, tax])),
+})
+
+const isDraft = ({ status }: StatusSums) => status === 'needs_review'
+
 /** The sums of the totals, receipts and returns of all orders that match a filter. */
 const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
   const counted = sums.filter(({ status }) => status === (filter.status ?? status))
   return {
-    count: counted.reduce((count, each) => count + each.count, 0),
-    net: sum(counted.map(({ net }) => net)),
-    tax: sum(counted.map(({ tax }) => tax)),
-    total: sum(counted.flatMap(({ net, tax }) => [net, tax])),
+    ...invoiced(counted),
+    finalized: invoiced(counted.filter(each => !isDraft(each))),
+    drafts: invoiced(counted.filter(isDraft)),
     received: sum(counted.map(({ received }) => received)),
     returned: sum(counted.map(({ returned }) => returned)),
+    // Nothing is due for a paid or returned order, and a credit of its buyer does not reduce what others owe.
+    due: sum(
+      counted
+        .filter(({ status }) => status === 'invoiced')
+        .flatMap(({ net, tax, received, returned }) => [net, tax, `-${received}`, `-${returned}`]),
+    ),
   }
 }
 

@@ -146,7 +146,10 @@ const DESCRIPTIONS: Record<string, string> = {
   amount: 'Quantity times price, rounded half up, minus the discount of the row.',
   rowDiscounts: 'Sum of the discounts of the rows; `amount` is after them.',
   'OrderSums.totals': 'Sums of all matching orders, in rials.',
-  'OrderSums.totals.count': 'Number of matching orders.',
+  count: 'Number of these orders.',
+  finalized: 'Sums of the finalized invoices.',
+  drafts: 'Sums of the drafts in review.',
+  due: 'What customers still owe for invoiced orders: totals minus receipts and returns.',
   received: 'Sum of the receipts.',
   returned: 'Sum of the sales returns, tax included.',
   balance:

@@ -148,6 +148,8 @@ const delivery = v.strictObject({
   attempts: v.array(v.strictObject(attempt)),
 })
 
+const invoiced = { count: number, net: digits, tax: digits, total: digits }
+
 const counts = v.strictObject({ needs_review: number, invoiced: number, paid: number, refunded: number })
 
 /** The schemas of the document by name: those that validate requests, and those of the responses. */
@@ -192,8 +194,10 @@ export const SCHEMAS = {
   OrderSums: v.strictObject({
     counts,
     totals: v.strictObject({
-      count: number,
-      ...{ net: digits, tax: digits, total: digits, received: digits, returned: digits },
+      ...invoiced,
+      ...{ received: digits, returned: digits, due: digits },
+      finalized: v.strictObject(invoiced),
+      drafts: v.strictObject(invoiced),
     }),
     sources: v.array(text),
   }),

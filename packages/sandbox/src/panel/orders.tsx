@@ -57,7 +57,7 @@ const SPREADSHEET = {
 const isPhone = matchMedia('(max-width: 50rem)').matches
 
 /** Dates and sorting of the list, and the totals over all of its pages. */
-const Sums = ({ count, ...sums }: OrderSums['totals']) => {
+const Sums = ({ count, finalized, drafts, ...sums }: OrderSums['totals']) => {
   const { sort, filter } = filterOf(route.value)
   const sorting = parameter('sort')
   return (
@@ -90,11 +90,13 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
         <Facts
           facts={{
             [t('Orders')]: decimal(count),
-            [t('Net')]: decimal(sums.net),
-            [t('Tax')]: decimal(sums.tax),
-            [t('Total')]: decimal(sums.total),
+            [t('Net of finalized invoices')]: decimal(finalized.net),
+            [t('Tax of finalized invoices')]: decimal(finalized.tax),
+            [t('Finalized invoices')]: decimal(finalized.total),
             [t('Received')]: decimal(sums.received),
             [t('Returned')]: decimal(sums.returned),
+            [t('Due')]: decimal(sums.due),
+            [t('Drafts in review')]: decimal(drafts.total),
           }}
         />
       </div>
