@@ -66,6 +66,11 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('link', { name: 'Settings • unsaved changes' }).click()
     expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
     await page.getByRole('button', { name: 'Discard' }).click()
+    const phone = page.getByLabel('Phone')
+    await phone.fill('021')
+    await page.getByRole('link', { name: 'Products' }).click()
+    await page.getByRole('link', { name: 'Settings • unsaved changes' }).click()
+    expect(await phone.inputValue()).toBe('021')
     await showsRate(page, '10')
   })
 

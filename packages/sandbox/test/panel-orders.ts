@@ -193,6 +193,35 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     }
   })
 
+  test('a changed correction asks before Escape or Cancel discards it', async () => {
+    await client().create(order('1007'))
+    const { page } = await open('#/orders/1007?source=api')
+    const dialog = page.getByRole('dialog', { name: 'Correct order: 1007' })
+    const question = page.getByRole('alertdialog', { name: 'Discard your changes?' })
+    const correct = () => page.getByRole('button', { name: 'Correct order' }).first().click()
+    await correct()
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await correct()
+    await dialog.getByLabel('Quantity').fill('3')
+    await page.keyboard.press('Escape')
+    await question.waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    expect(await dialog.getByLabel('Quantity').inputValue()).toBe('3')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await question.getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await correct()
+    await dialog.getByRole('button', { name: 'Add row' }).click()
+    await page.keyboard.press('Escape')
+    await question.waitFor()
+  })
+
   test('shows the exact amounts of an invoice, even beyond 2^53', async () => {
     const items = [{ sku: 'SKU-1', quantity: 2, unit_price: 'huge', discount: 1 }, row('SKU-2', 0.5)]
     const big = order('big', { items, discount: 1000, shipping: 250 })

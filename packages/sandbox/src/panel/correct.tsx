@@ -159,7 +159,8 @@ const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shippi
 /** Asks for the corrected rows of an order. */
 export const askToCorrect = async (order: Order, onDone: (order: Order) => void) => {
   const { products } = await request<SchemaData<'ProductList'>>('GET', '/panel/products')
-  const lines = signal(linesOf(order))
+  const before = linesOf(order)
+  const lines = signal(before)
   const total = decimal(order.total)
   ask({
     title: t('{action}: {order}', { action: t('Correct order'), order: order.external_id }),
@@ -169,6 +170,7 @@ export const askToCorrect = async (order: Order, onDone: (order: Order) => void)
         ? t('The invoice is repriced. The total must stay {total} rials while the order is paid.', { total })
         : t('The invoice is repriced, currently {total} rials.', { total }),
     content: <Correction {...{ order, products, lines }} />,
+    isEdited: () => lines.value !== before,
     submit: async values => {
       const correction = correctionOf(values, lines.value, order)
       const corrected = await act(order, 'correct', correction).catch(error => {
