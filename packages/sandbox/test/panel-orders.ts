@@ -137,16 +137,21 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().read('1005')).body.total).toBe('99079191802150923550')
 
     const due = (amount: string) => page.getByText(new RegExp(`^Due${amount}$`)).waitFor()
-    await act('Register payment', '99,079,191,802,150,923,550 rials are due', { 'Amount in rials': '550' })
+    await act('Register payment', '99,079,191,802,150,923,550 rials are due', {
+      'Amount in rials': '550',
+    })
     await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
     await due('99,079,191,802,150,923,000')
     await act('Register payment', '99,079,191,802,150,923,000 rials are due')
     await page.getByRole('heading', { name: 'Receipt 2' }).waitFor()
     await page.getByRole('button', { name: 'Reverse payment' }).click()
+    await fill(page.getByRole('dialog'), {}, 'Reverse payment')
+    await page.getByRole('alert').filter({ hasText: 'Fill in this field' }).waitFor()
     await page.getByLabel('Receipt', { exact: true }).selectOption('2: 99,079,191,802,150,923,000 rials')
     await fill(page.getByRole('dialog'), {}, 'Reverse payment')
     await due('99,079,191,802,150,923,000')
     await act('Register return', 'The goods go back to stock', { 'Return of Tea': '1', Reason: 'broken' })
+    await page.getByText('Order 1005: 1 × Tea returned, 1,100 rials').waitFor()
     await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
     await page.getByText('the order cannot be corrected: move it back to review first').waitFor()
     await act('Register return', 'Amount of the return: 99,079,191,802,150,922,450 rials', {
@@ -220,6 +225,21 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByRole('button', { name: 'Add row' }).click()
     await page.keyboard.press('Escape')
     await question.waitFor()
+  })
+
+  test('a payment names the account of its receipt', async () => {
+    await client().create(order('1008'))
+    for (const [account, hint] of [
+      ['bank-1', /^Booked to .+ as a card-reader receipt for card and card reader, otherwise as a transfer/],
+      ['cash-1', /^Booked to .+ as a cash receipt\.$/],
+      [null, 'No receiving account is selected in the settings.'],
+    ] as const) {
+      await client().settings({ orderPaymentReceivingAccount: account })
+      const { page } = await open('#/orders/1008?source=api')
+      await page.getByRole('button', { name: 'Register payment' }).click()
+      await page.getByRole('dialog').getByText(hint).waitFor()
+      await page.close()
+    }
   })
 
   test('shows the exact amounts of an invoice, even beyond 2^53', async () => {

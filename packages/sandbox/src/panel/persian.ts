@@ -152,8 +152,12 @@ export const t = translator({
     'پس از دریافت کل مبلغ، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'Amount in rials': 'مبلغ به ریال',
   Method: 'روش',
-  'In a bank account, a payment by card or card reader is booked as card reader, any other as transfer; in a cash box, as cash.':
-    'در حساب بانکی، رسید پرداخت با کارت بانکی یا کارتخوان از نوع کارتخوان و رسید بقیه روش‌ها از نوع حواله است؛ در صندوق، نقدی.',
+  'No receiving account is selected in the settings.': 'حساب دریافت وجه در تنظیمات انتخاب نشده است.',
+  'Booked to {account} as a cash receipt.': 'رسید دریافت در {account} از نوع نقدی ثبت می‌شود.',
+  'Booked to {account} as a card-reader receipt for card and card reader, otherwise as a transfer receipt.':
+    'رسید دریافت در {account} برای کارت بانکی و کارتخوان از نوع کارتخوان و برای بقیه روش‌ها از نوع حواله ثبت می‌شود.',
+  'Select a receipt': 'رسید را انتخاب کنید',
+  'Order {order}: {goods} returned, {amount} rials': 'سفارش {order}: برگشت {goods} به مبلغ {amount} ریال',
   'Reverse payment': 'ابطال دریافت وجه',
   'Receipt {receipt} is cancelled.': 'رسید دریافت {receipt} باطل می‌شود.',
   'An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.':
