@@ -104,7 +104,7 @@ const Plan = ({ orders, excluded, total }: PlanProps) => {
 
 const planColumns = (excluded: Signal<Set<string>>): Column<Result>[] => [
   {
-    label: t('Order'),
+    ...{ label: t('Order'), kind: 'choose' },
     cell: order => (
       <>
         <label>
