@@ -26,11 +26,13 @@ const isoOf = (time: number, isIt: (at: Date) => boolean) => {
 export const jalaliOf = (date: string): number[] => persianDay.format(midnight(date)).split('/').map(Number)
 
 /**
- * A typed date, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day. Years before 1700 are
- * Jalali.
+ * A typed date, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day or the year does not have
+ * four digits. Years before 1700 are Jalali.
  */
 export const exactDate = (typed: string) => {
-  const [year = 0, month = 0, date = 0] = latinDigits(typed).trim().split(/[/-]/).map(Number)
+  const parts = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})$/.exec(latinDigits(typed).trim())
+  if (parts === null) return undefined
+  const [year = 0, month = 0, date = 0] = parts.slice(1).map(Number)
   if (year >= 1700) {
     return isoOf(
       Date.UTC(year, month - 1, date),

@@ -52,6 +52,10 @@ const weeksOf = (first: string) => {
 /** The local day, `YYYY-MM-DD`: the Swedish locale formats dates as ISO 8601. */
 const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
 
+/** The problem of a text that is not a date, with an example in the reader's calendar. */
+export const notDate = (typed: string) =>
+  t('"{typed}" is not a date such as {example}', { typed, example: typedDate(today()) })
+
 /** The days that the arrow keys move by. Left and right follow the direction of the page. */
 const STEPS: Readonly<Record<string, (date: string) => string>> = {
   ArrowRight: date => addDays(date, language === 'fa' ? -1 : 1),

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren, TargetedInputEvent } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
-import { DateInput } from './date-input.tsx'
+import { DateInput, notDate } from './date-input.tsx'
 import { Options } from './form.tsx'
 import { t } from './persian.ts'
 import { LinkButton } from './pieces.tsx'
@@ -47,32 +47,46 @@ export const TextChoice = ({ label, value, onChoose }: FilterProps) => (
   />
 )
 
-/** A filter by day. Text that is not a date is reported and leaves the filter unchanged. */
-export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & { kind?: string }) => {
+type DayProps = FilterProps & {
+  kind?: string
+  /** The problem of a date, if any. */
+  check?: (date: string) => string | false
+}
+
+/** A filter by day. Text that is not an allowed date is reported and ends the filter, which would be active unseen. */
+export const DayChoice = ({ label, value, onChoose, kind = '', check = () => false }: DayProps) => {
   const id = useId()
   const typed = useSignal<string | undefined>(undefined)
-  const isWrong = useSignal(false)
+  const problem = useSignal<string | false>(false)
   const text = typed.value ?? value
+  const choose = (date: string) => {
+    problem.value = date !== '' && check(date)
+    const allowed = problem.value === false ? date : ''
+    if (allowed !== value) onChoose(allowed)
+  }
   const onInput = ({ currentTarget }: TargetedInputEvent<HTMLInputElement>) => {
     typed.value = currentTarget.value
-    isWrong.value = false
+    problem.value = false
     const date = currentTarget.value.trim() === '' ? '' : exactDate(currentTarget.value)
-    if (date !== undefined && date !== value) onChoose(date)
+    if (date !== undefined) choose(date)
   }
   const onChange = () => {
-    isWrong.value = text.trim() !== '' && exactDate(text) === undefined
-    if (!isWrong.value) typed.value = undefined
+    if (text.trim() !== '' && exactDate(text) === undefined) {
+      choose('')
+      problem.value = notDate(text)
+    }
+    if (problem.value === false) typed.value = undefined
   }
   return (
     <div class={`small ${kind}`}>
       <label for={id}>{label}</label>
       <DateInput
         {...{ id, value: text, onInput, onChange }}
-        aria-invalid={isWrong.value || undefined}
+        aria-invalid={problem.value !== false || undefined}
         aria-describedby={`${id}-error`}
       />
       <p class="error" id={`${id}-error`} role="alert">
-        {isWrong.value && t('"{typed}" is not a date', { typed: text })}
+        {problem.value}
       </p>
     </div>
   )

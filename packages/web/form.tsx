@@ -7,9 +7,9 @@ import {
   type TargetedInputEvent,
   type TargetedSubmitEvent,
 } from 'preact'
-import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
-import { DateInput } from './date-input.tsx'
+import { DateInput, notDate } from './date-input.tsx'
 import { decimal, exactNumber } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
 import { translateMessage } from './messages.ts'
@@ -19,7 +19,7 @@ import { t } from './persian.ts'
 /** The unsaved changes of a form, by field name. */
 export type Draft = Record<string, string | boolean>
 
-const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusal | undefined> }>({
+export const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusal | undefined> }>({
   draft: signal({}),
   problem: signal(undefined),
 })
@@ -59,7 +59,7 @@ export const valuesOf = (form: HTMLFormElement) => {
     date: (field: string) => {
       const date = exactDate(required(field))
       if (date !== undefined) return date
-      throw new Refusal(t('"{typed}" is not a date', { typed: text(field) }), { field })
+      throw new Refusal(notDate(text(field)), { field })
     },
   }
 }
@@ -69,6 +69,10 @@ const controlOf = (form: HTMLFormElement, name: string | undefined) =>
 
 const quotedLabel = (control: Element | undefined) =>
   control instanceof HTMLInputElement ? `"${control.labels?.[0]?.textContent}"` : undefined
+
+/** An amount at the end of a rule, with separators. Mobile numbers and dates have none. */
+const grouped = (rule: string) =>
+  rule.replace(/(?<![\d-])[1-9]\d{3,}$/, digits => BigInt(digits).toLocaleString('en'))
 
 /** The problem in the form's terms: the rule next to the field, and labels instead of names. */
 const inWords = (error: unknown, form: HTMLFormElement) => {
@@ -82,9 +86,18 @@ const inWords = (error: unknown, form: HTMLFormElement) => {
     .replace(/^Field "[^"]*" is (?:".*"|[^:]*): /s, '')
     .replace(/"([^"]+)"/g, (whole, name) => quotedLabel(controlOf(form, name)) ?? whole)
   return new Refusal(
-    translateMessage(rule).replace(/^./, first => first.toUpperCase()),
+    translateMessage(grouped(rule)).replace(/^./, first => first.toUpperCase()),
     { field: known },
   )
+}
+
+/** The problem with the row or the label of its field, for readers who do not see it next to the field. */
+export const namedProblem = (error: unknown, form: HTMLFormElement) => {
+  const { field, message } = inWords(error, form)
+  const control = controlOf(form, field)
+  const row = control?.closest('fieldset')?.querySelector('legend')?.textContent
+  const name = row ?? (control instanceof HTMLInputElement ? control.labels?.[0]?.textContent : undefined)
+  return name == null ? message : t('{field}: {problem}', { field: name, problem: message })
 }
 
 type FormProps = {
@@ -121,7 +134,8 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     const value = target.type === 'checkbox' ? 'checked' in target && target.checked : target.value
     // A secret is kept only in its field.
     if (target.type !== 'password') draft.value = { ...draft.value, [target.name]: value }
-    if (problem.value?.field === target.name) problem.value = undefined
+    // A problem of the whole form may be over, too.
+    if ([undefined, target.name].includes(problem.value?.field)) problem.value = undefined
   }
   const onSubmit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -266,6 +280,8 @@ type Question = {
   action: string
   submit: FormProps['submit']
   tone?: FormProps['tone']
+  /** Whether more than the fields has changed. With it, the dialog asks before it discards changes. */
+  isEdited?: () => boolean
 }
 
 const question = signal<(Question & { id: number }) | undefined>(undefined)
@@ -282,6 +298,29 @@ export const closeDialog = () => document.querySelector('dialog')?.close()
 /** The container of dialogs, once per page. */
 export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
 
+/** Asks before the changes in a dialog are discarded. */
+const Leave = ({ onStay }: { onStay: () => void }) => {
+  const stay = useRef<HTMLButtonElement>(null)
+  useLayoutEffect(() => {
+    const { activeElement } = document
+    stay.current?.focus()
+    return () => activeElement instanceof HTMLElement && activeElement.focus()
+  }, [])
+  return (
+    <div class="notice" data-tone="wait" role="alertdialog" aria-label={t('Discard your changes?')}>
+      <p class="strong">{t('Discard your changes?')}</p>
+      <div class="row">
+        <button ref={stay} type="button" class="button" onClick={onStay}>
+          {t('Keep editing')}
+        </button>
+        <button type="button" class="button" data-tone="bad" onClick={closeDialog}>
+          {t('Discard changes')}
+        </button>
+      </div>
+    </div>
+  )
+}
+
 const Dialog = ({
   id,
   title,
@@ -291,9 +330,28 @@ const Dialog = ({
   tone,
   submit,
   content,
+  isEdited,
 }: Question & { id: number }) => {
+  const draft = useSignal<Draft>({})
+  const isLeaving = useSignal(false)
+  const hasChanges = () => isEdited !== undefined && (Object.keys(draft.value).length > 0 || isEdited())
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    const warn = (event: Event) => hasChanges() && event.preventDefault()
+    // Not at the event "cancel": browsers close the dialog at the second Escape in spite of it.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || !hasChanges()) return
+      event.preventDefault()
+      isLeaving.value = !isLeaving.value
+    }
+    window.addEventListener('beforeunload', warn)
+    window.addEventListener('keydown', onKeyDown)
+    return () => {
+      window.removeEventListener('beforeunload', warn)
+      window.removeEventListener('keydown', onKeyDown)
+    }
+  }, [])
   // Removed after closing, so that the browser can return the focus; the next dialog may already be open.
   const onClose = () => {
     if (question.value?.id === id) question.value = undefined
@@ -303,7 +361,14 @@ const Dialog = ({
     closeDialog()
   }
   const cancel = (
-    <button type="button" class="button" onClick={closeDialog}>
+    <button
+      type="button"
+      class="button"
+      onClick={() => {
+        if (hasChanges()) isLeaving.value = true
+        else closeDialog()
+      }}
+    >
       {t('Cancel')}
     </button>
   )
@@ -316,12 +381,19 @@ const Dialog = ({
     >
       <h2 id="dialog-title">{title}</h2>
       {text && <p>{text}</p>}
-      <Form class="pairs" {...{ action, tone }} submit={submitAndClose} buttons={cancel}>
+      <Form class="pairs" {...{ action, tone }} submit={submitAndClose} draft={draft} buttons={cancel}>
         {fields.map(field => (
           <Field key={field.name} {...field} />
         ))}
         {content}
       </Form>
+      {isLeaving.value && (
+        <Leave
+          onStay={() => {
+            isLeaving.value = false
+          }}
+        />
+      )}
     </dialog>
   )
 }

@@ -94,7 +94,8 @@ export const formatInterval = (seconds: number) => {
  */
 export const exactNumber = (typed: string) => {
   const latin = latinDigits(typed)
-    .replace(/[,٬\s]/g, '')
+    // In Persian, a negative number begins with a direction mark.
+    .replace(/[,٬\s\u200e\u200f\u061c]/g, '')
     .replace('٫', '.')
     .replace('−', '-')
   return /^-?\d+(\.\d+)?$/.test(latin) ? JSON.rawJSON(latin.replace(/^(-?)0+(?=\d)/, '$1')) : undefined

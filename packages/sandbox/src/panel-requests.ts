@@ -97,13 +97,17 @@ export const productChange = strict({
   price: v.exactOptional(v.nullable(amount)),
 })
 
+const digits = (form: RegExp, rule: string) => v.pipe(text, v.regex(form, rule))
+
 /** Changes of the seller on invoices; other fields do not change. */
 export const sellerChange = strict({
   name: v.exactOptional(text),
   economicCode: v.exactOptional(text),
-  nationalId: v.exactOptional(text),
+  nationalId: v.exactOptional(
+    digits(/^([0-9۰-۹٠-٩]{10,11})?$/, 'must have 11 digits for a company or 10 digits for a person'),
+  ),
   address: v.exactOptional(text),
-  postalCode: v.exactOptional(text),
+  postalCode: v.exactOptional(digits(/^([0-9۰-۹٠-٩]{10})?$/, 'must have 10 digits')),
   phone: v.exactOptional(text),
 })
 

@@ -175,8 +175,12 @@ test('has exact totals for a filter, and its export contains every order and no 
   await refund('3')
   const totals = async (query: string) => (await panel(`sums?${query}`)).body.totals
   const huge = '1100000000000000000000000000000'
+  const invoices = { count: 3, net: '1000000000000000000000000004000', tax: '100000000000000000000000000400' }
   expect(await totals('')).toEqual({
-    ...{ count: 3, net: '1000000000000000000000000004000', tax: '100000000000000000000000000400' },
+    ...invoices,
+    finalized: { ...invoices, total: '1100000000000000000000000004400' },
+    drafts: { count: 0, net: '0', tax: '0', total: '0' },
+    due: '0',
     ...{
       total: '1100000000000000000000000004400',
       received: '1100000000000000000000000004400',
@@ -197,6 +201,24 @@ test('has exact totals for a filter, and its export contains every order and no 
   expect(rest).toEqual([''])
 })
 
+test('sums up finalized invoices, drafts and what is due separately', async () => {
+  const { create, act, panel, pay } = sandbox()
+  await create(order('draft', SHORT))
+  for (const id of ['due', 'part', 'credit']) await create(order(id))
+  await act('part', 'pay', { method: 'cash', amount: 200 })
+  await pay('credit')
+  await act('credit', 'return', { rows: [{ row: 1, quantity: 1 }] })
+  const { totals } = (await panel('sums')).body
+  expect(totals).toMatchObject({
+    ...{ count: 4, total: '8800', received: '2400', returned: '1100', due: '4200' },
+    finalized: { count: 3, net: '6000', tax: '600', total: '6600' },
+    drafts: { count: 1, net: '2000', tax: '200', total: '2200' },
+  })
+  expect((await panel('sums?status=needs_review')).body.totals).toMatchObject({
+    ...{ due: '0', finalized: { count: 0, total: '0' }, drafts: { total: '2200' } },
+  })
+})
+
 test('an export does not block other requests, and contains each order once while orders change', async () => {
   const store = openStore(undefined, clockIn('Asia/Tehran'))
   createExamples({ orders: 1000 }, store)
@@ -214,6 +236,31 @@ test('an export does not block other requests, and contains each order once whil
   store.close()
 })
 
+test('a search finds orders by total, invoice and product', async () => {
+  const { create, list, act } = sandbox()
+  const items = [{ ...row('SKU-1', 1, 1_250_000), name: 'کلوچه' }]
+  await create(order('total', { items, shipping: 0 }))
+  await create(order('1375', { items: [row('SKU-2', 1)] }))
+  const found = async (q: string) =>
+    (await list(`orders?q=${encodeURIComponent(q)}`)).map(({ external_id }) => external_id)
+  for (const q of [
+    '1375000',
+    '1,375,000',
+    '۱٬۳۷۵٬۰۰۰',
+    '۱۳۷۵۰۰۰',
+    'فاکتور ۱',
+    'invoice 1',
+    'کلوچه',
+    'کلوچه 1,375,000',
+  ])
+    expect([q, await found(q)]).toEqual([q, ['total']])
+  for (const q of ['375000', '137,500', 'فاکتور ۱۰', 'هزینه ارسال'])
+    expect([q, await found(q)]).toEqual([q, []])
+  expect(await found('1375')).toEqual(['1375'])
+  await act('total', 'correct', { shipping: 100_000 })
+  expect([await found('1375000'), await found('1,485,000')]).toEqual([[], ['total']])
+})
+
 describe('bulk retries', () => {
   const retries = async (body: object) => (await sandbox().post('retries', body)).body
 
@@ -223,7 +270,8 @@ describe('bulk retries', () => {
     for (const [index, quantity] of [2, 2, 3, 1].entries())
       await create(order(`${index}`, { items: [row('SKU-3', quantity)] }))
     await product('SKU-3', { stock: 3 })
-    const retried = { source: 'api', status: 'invoiced', error: null }
+    const customer = 'مشتری متفرقه'
+    const retried = { source: 'api', customer, status: 'invoiced', review_reason: null, error: null }
     const orders = [
       { ...retried, external_id: '0', total: '2200' },
       { ...retried, external_id: '3', total: '1100' },
@@ -235,6 +283,25 @@ describe('bulk retries', () => {
     expect([(await read('3')).body.status, await stock('SKU-3')]).toEqual(['invoiced', 0])
     expect(await list('deliveries')).toHaveLength(2)
     expect((await retries({})).orders).toEqual([])
+  })
+
+  test("list the orders that the accountant moved back to review last, with the accountant's reason", async () => {
+    const { create, act, product, detail } = sandbox()
+    await create(order('own'))
+    await create(order('short', SHORT))
+    await act('own', 'review', { error: 'مشتری انصراف داد' })
+    await product('SKU-3', { stock: 2 })
+    expect((await retries({ dryRun: true })).orders).toMatchObject([
+      { external_id: 'short', review_reason: null },
+      { external_id: 'own', review_reason: 'مشتری انصراف داد' },
+    ])
+    expect(await detail('own')).toMatchObject({ obstacles: [], review_reason: 'مشتری انصراف داد' })
+    await product('SKU-1', { stock: 0 })
+    await retries({ orders: [{ external_id: 'own' }] })
+    expect(await detail('own')).toMatchObject({
+      error: expect.stringContaining('stock'),
+      review_reason: null,
+    })
   })
 
   test('of selected orders return one result per order', async () => {

@@ -77,7 +77,12 @@ export const accessTests = (openAt: OpenAt) => {
     await act('parts', 'return', { rows: [{ row: 1, quantity: 0.5 }] })
     await create(order('changed', PAID))
     for (const [action, body] of CHANGES) expect((await act('changed', action, body)).status).toBe(200)
-    await put('seller', { name: 'فروشگاه نمونه', economicCode: '411', nationalId: '101', phone: '021' })
+    await put('seller', {
+      name: 'فروشگاه نمونه',
+      economicCode: '411',
+      nationalId: '14001234567',
+      phone: '021',
+    })
     await create(order('review', { ...PAID, items: short }))
     // Shown on every page.
     await post('faults', { kind: 'slow', operation: 'removeWebhook', seconds: 3600 })

@@ -121,7 +121,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(await line(2).getByLabel('Unit price').inputValue()).toBe('1,250,000')
     await dialog.getByText('New total: 1,377,200 rials').waitFor()
     await fill(dialog, { 'Order discount': '9999999' }, 'Correct order')
-    await dialog.getByText('Must not exceed the items, 1252000').first().waitFor()
+    await dialog.getByText('Must not exceed the items, 1,252,000', { exact: true }).waitFor()
     await fill(line(2), { Discount: '9999999' }, 'Remove row 2')
     await fill(dialog, { 'Order discount': '500', Quantity: '90071992547409931' }, 'Add row')
     expect(await line(1).getByLabel('Quantity').inputValue()).toBe('90,071,992,547,409,931')
@@ -137,16 +137,21 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().read('1005')).body.total).toBe('99079191802150923550')
 
     const due = (amount: string) => page.getByText(new RegExp(`^Due${amount}$`)).waitFor()
-    await act('Register payment', '99,079,191,802,150,923,550 rials are due', { 'Amount in rials': '550' })
+    await act('Register payment', '99,079,191,802,150,923,550 rials are due', {
+      'Amount in rials': '550',
+    })
     await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
     await due('99,079,191,802,150,923,000')
     await act('Register payment', '99,079,191,802,150,923,000 rials are due')
     await page.getByRole('heading', { name: 'Receipt 2' }).waitFor()
     await page.getByRole('button', { name: 'Reverse payment' }).click()
+    await fill(page.getByRole('dialog'), {}, 'Reverse payment')
+    await page.getByRole('alert').filter({ hasText: 'Fill in this field' }).waitFor()
     await page.getByLabel('Receipt', { exact: true }).selectOption('2: 99,079,191,802,150,923,000 rials')
     await fill(page.getByRole('dialog'), {}, 'Reverse payment')
     await due('99,079,191,802,150,923,000')
     await act('Register return', 'The goods go back to stock', { 'Return of Tea': '1', Reason: 'broken' })
+    await page.getByText('Order 1005: 1 × Tea returned, 1,100 rials').waitFor()
     await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
     await page.getByText('the order cannot be corrected: move it back to review first').waitFor()
     await act('Register return', 'Amount of the return: 99,079,191,802,150,922,450 rials', {
@@ -158,6 +163,83 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('region', { name: 'Needs review' }).getByText('Wrong goods').first().waitFor()
     // The browser reports what the service refused of the correction.
     expect(errors.filter(each => !/status of 4(00|09)/.test(each))).toEqual([])
+  })
+
+  test('names the row of a problem and shows a refusal once', async () => {
+    await client().create(order('1006', { payment: { method: 'cash' } }))
+    for (const [locale, correct, discount, amount, problem, refused] of [
+      [
+        'en-GB',
+        'Correct order',
+        'Discount',
+        '9999',
+        'Row 1: Must not exceed the row, 2,000',
+        'the new total is',
+      ],
+      ['fa-IR', 'اصلاح سفارش', 'تخفیف', '۹۹۹۹', 'ردیف ۱: نباید بیش از مبلغ ردیف (۲٬۰۰۰) باشد', 'جمع کل جدید'],
+    ] as const) {
+      const { page } = await openAt(`${client().url}/#/orders/1006?source=api`, { locale })
+      await page.getByRole('button', { name: correct }).click()
+      const dialog = page.getByRole('dialog')
+      const line = dialog.getByRole('group').first()
+      const status = (text: string) =>
+        eventually(
+          () => dialog.getByRole('status').textContent(),
+          shown => shown?.replace(/[\u2068\u2069\u200f]/g, '').includes(text) ?? false,
+        )
+      await line.getByLabel(discount).fill(amount)
+      await status(problem)
+      await line.getByLabel(discount).fill('1')
+      await status(refused)
+      await dialog.getByRole('button', { name: correct }).click()
+      await dialog.getByRole('alert').filter({ hasText: refused }).waitFor()
+      expect(await dialog.getByText(refused).count()).toBe(1)
+      await page.close()
+    }
+  })
+
+  test('a changed correction asks before Escape or Cancel discards it', async () => {
+    await client().create(order('1007'))
+    const { page } = await open('#/orders/1007?source=api')
+    const dialog = page.getByRole('dialog', { name: 'Correct order: 1007' })
+    const question = page.getByRole('alertdialog', { name: 'Discard your changes?' })
+    const correct = () => page.getByRole('button', { name: 'Correct order' }).first().click()
+    await correct()
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await correct()
+    await dialog.getByLabel('Quantity').fill('3')
+    await page.keyboard.press('Escape')
+    await question.waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    expect(await dialog.getByLabel('Quantity').inputValue()).toBe('3')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await question.getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await correct()
+    await dialog.getByRole('button', { name: 'Add row' }).click()
+    await page.keyboard.press('Escape')
+    await question.waitFor()
+  })
+
+  test('a payment names the account of its receipt', async () => {
+    await client().create(order('1008'))
+    for (const [account, hint] of [
+      ['bank-1', /^Booked to .+ as a card-reader receipt for card and card reader, otherwise as a transfer/],
+      ['cash-1', /^Booked to .+ as a cash receipt\.$/],
+      [null, 'No receiving account is selected in the settings.'],
+    ] as const) {
+      await client().settings({ orderPaymentReceivingAccount: account })
+      const { page } = await open('#/orders/1008?source=api')
+      await page.getByRole('button', { name: 'Register payment' }).click()
+      await page.getByRole('dialog').getByText(hint).waitFor()
+      await page.close()
+    }
   })
 
   test('shows the exact amounts of an invoice, even beyond 2^53', async () => {
@@ -179,6 +261,39 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       grouped(BigInt(String(first?.net)) + BigInt(String(first?.tax))),
     ])
     await page.getByText(`${grouped(totals?.total)} rials`).waitFor()
+  })
+
+  test('the totals of an invoice add up from the total before discounts, in one calendar in Persian', async () => {
+    const items = [{ ...row('SKU-1', 2), discount: 100.4 }, row('SKU-2', 1)]
+    await client().create(order('sums', { items, discount: 300, shipping: 50, date: '2026-04-23' }))
+    await client().settings({ pricesIncludeTax: true })
+    await client().create(order('with-tax', { items, discount: 300, shipping: 50 }))
+    const { page } = await open('#/orders/sums?source=api')
+    await page.getByText('23 Apr 2026 · ۳ اردیبهشت ۱۴۰۵').first().waitFor()
+    const totals = () => page.locator('.invoice .totals > div').allTextContents()
+    expect(await totals()).toEqual([
+      ...['Total before discounts3,050', 'Row discounts−100', 'Order discount−300'],
+      ...['Net2,650', 'Tax 10 %265', 'Total2,915 rials'],
+    ])
+    expect(await page.locator('.invoice-rows tbody th').allTextContents()).toEqual([
+      expect.stringMatching(/^1\. /),
+      expect.stringMatching(/^2\. /),
+      expect.stringMatching(/^3\. /),
+    ])
+    await page.evaluate('location.hash = "#/orders/with-tax?source=api"')
+    await page.getByText('Total after discounts, with tax').waitFor()
+    expect(await totals()).toEqual([
+      ...['Total before discounts3,050', 'Row discounts−100', 'Order discount−300'],
+      ...[
+        'Total after discounts, with tax2,650',
+        'Net2,408',
+        'Tax 10 %, in the prices242',
+        'Total2,650 rials',
+      ],
+    ])
+    const persian = await openAt(`${client().url}/#/orders/sums?source=api`, { locale: 'fa-IR' })
+    await persian.page.getByText('۳ اردیبهشت ۱۴۰۵', { exact: true }).first().waitFor()
+    expect(await persian.page.locator('.invoice').textContent()).not.toContain('۲۰۲۶')
   })
 
   test('the command shown on the empty order list creates a first order', async () => {
@@ -223,6 +338,39 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test("a bulk retry leaves out what the reader clears, and first what the accountant's own reason holds", async () => {
+    for (const id of ['own', 'one', 'two'])
+      await client().create(order(id, id === 'own' ? {} : { ...SAFFRON, items: [row('SKU-3', 1)] }))
+    await client().act('own', 'review', { error: 'مشتری انصراف داد' })
+    await client().product('SKU-3', { stock: 2 })
+    const { page, errors } = await open('#/orders')
+    await page.getByText('Moved back to review: \u2068مشتری انصراف داد\u2069').waitFor()
+    await page.getByRole('button', { name: 'Retry all that are ready' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Retry orders: 3' })
+    await dialog.getByText('2 will be paid, with receipts of 2,200 rials. The goods leave').waitFor()
+    expect(await dialog.getByRole('row').allTextContents()).toEqual([
+      'OrderCustomerTotal',
+      ' one apiسارا محمدی1,100',
+      ' two apiسارا محمدی1,100',
+      ' own apiMoved back to review: مشتری انصراف دادمشتری متفرقه2,200',
+    ])
+    expect(await dialog.getByLabel('Retry order own').isChecked()).toBe(false)
+    expect(await violationsOf(page)).toEqual([])
+    await dialog.getByLabel('Retry order one').uncheck()
+    await dialog.getByLabel('Retry order two').uncheck()
+    await dialog.getByRole('button', { name: 'Retry' }).click()
+    await dialog.getByText('Select at least one order').waitFor()
+    await dialog.getByLabel('Retry order two').check()
+    await dialog.getByText('1 will be paid, with receipts of 1,100 rials.').waitFor()
+    await dialog.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 0 not' }).waitFor()
+    const statuses = await Promise.all(
+      ['own', 'one', 'two'].map(async id => (await client().read(id)).body.status),
+    )
+    expect(statuses).toEqual(['needs_review', 'needs_review', 'paid'])
+    expect(errors).toEqual([])
+  })
+
   test('finds orders by status, store, date and customer, and sorts, totals and exports them', async () => {
     await client().create(order('first', { source: 'bulk', date: '2026-01-02' }))
     await client().create(order('one', { customer: { mobile: '09120000001', name: 'علی' } }))
@@ -245,11 +393,27 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await rows.first().getByText('first', { exact: true }).waitFor()
     await page.getByLabel('Last day').fill('2026-01-02')
     await page.getByRole('link', { name: 'All 1' }).waitFor()
-    expect(await page.locator('.sums dd').allTextContents()).toEqual(['1', '2,000', '200', '2,200', '0', '0'])
+    expect(await page.locator('.sums dd').allTextContents()).toEqual([
+      '1',
+      '2,000',
+      '200',
+      '2,200',
+      '0',
+      '0',
+      '2,200',
+      '0',
+    ])
     await page.getByLabel('Last day').fill('2026-13-02')
     await page.keyboard.press('Enter')
-    await page.getByText('"2026-13-02" is not a date').waitFor()
-    await page.getByRole('link', { name: 'All 1' }).waitFor()
+    await page.getByText(/"2026-13-02" is not a date such as \d{4}-\d\d-\d\d/).waitFor()
+    await page.getByRole('link', { name: 'All 2' }).waitFor()
+    await page.getByLabel('First day').fill('2026-01-03')
+    await page.getByLabel('Last day').fill('2026-01-02')
+    await page.getByText('The first day is after the last day').waitFor()
+    await page.getByLabel('First day').fill('')
+    await page.getByRole('link', { name: 'All 2' }).waitFor()
+    expect(page.url()).not.toMatch(/from|to=/)
+    await page.getByLabel('Last day').fill('')
     await page.getByLabel('Last day').fill('2026-01-02')
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export CSV (for Excel)' }).click()

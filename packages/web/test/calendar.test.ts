@@ -18,9 +18,17 @@ test.each([
   expect(exactDate(typed)).toBe(date)
 })
 
-test.each(['1404/12/30', '1405/7/31', '1405/13/1', '2026-02-29', '2026-00-10', '1405/2', 'tomorrow', ''])(
-  'refuses "%s", which is not a day',
-  typed => {
-    expect(exactDate(typed)).toBeUndefined()
-  },
-)
+test.each([
+  '05/9/1',
+  '26-09-01',
+  '1404/12/30',
+  '1405/7/31',
+  '1405/13/1',
+  '2026-02-29',
+  '2026-00-10',
+  '1405/2',
+  'tomorrow',
+  '',
+])('refuses "%s", which is not a day', typed => {
+  expect(exactDate(typed)).toBeUndefined()
+})

@@ -5,7 +5,7 @@ import { rials, whole } from '../pricing.ts'
 import { Refusal, refusedField } from '../refusal.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
-import type { Order } from '../store/orders.ts'
+import type { ListedOrder, Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
 import { cannot, changeOrder, NO_RECEIPT, rehearsed } from './change.ts'
 import {
@@ -33,9 +33,10 @@ export const retryOrder = (key: OrderKey, store: Store): void =>
     if (finalize(order, held, store)) store.heldPayments.remove(invoice_number)
   })
 
-/** The result of a retry: the order's status, and the reason if it is not finalized. */
+/** The result of a retry: the order's status, the reason if it is not finalized, and why it was in review. */
 const retried = ({ source, external_id }: OrderKey, store: Store) => {
   const key = { source, external_id }
+  const before = store.orders.find(key)
   let refusal: string | undefined
   try {
     retryOrder(key, store)
@@ -45,14 +46,19 @@ const retried = ({ source, external_id }: OrderKey, store: Store) => {
   }
   const found: Order | undefined = store.orders.find(key)
   const { status = null, total = null, error = null } = found ?? {}
-  return { ...key, status, total, error: refusal ?? error }
+  const { customer_name: customer = null, review_reason = null } = before ?? {}
+  return { ...key, customer, status, total, review_reason, error: refusal ?? error }
 }
 
-/** The orders in review that a retry would finalize, oldest first, each after the previous ones took their goods. */
+/**
+ * The orders in review that a retry would finalize, each after the previous ones took their goods: oldest first, then
+ * those that the accountant moved back to review, because the cause may remain.
+ */
 function* ready(store: Store) {
   // All are read first, because a retry changes the list.
   const numbers = store.orders.numbers({ status: 'needs_review' }, { sort: 'invoice_number', limit: -1 })
-  for (const order of store.orders.list(numbers))
+  const isReviewed = ({ review_reason }: ListedOrder) => Number(review_reason !== null)
+  for (const order of store.orders.list(numbers).toSorted((a, b) => isReviewed(a) - isReviewed(b)))
     if (obstaclesNow(order, store).obstacles.length === 0) yield order
 }
 

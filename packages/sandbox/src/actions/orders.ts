@@ -4,7 +4,7 @@ import { shown } from '../decimal.ts'
 import { quoted, Refusal, valid } from '../refusal.ts'
 import { type OrderRequest, orderKey, orderRequest, type Payment } from '../requests.ts'
 import type { Store } from '../store/open.ts'
-import type { Order } from '../store/orders.ts'
+import type { ListedOrder, Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
 import { finalize, inWords, payInvoice, paymentOf, returnInvoice } from './documents.ts'
 import { customerFor, invoiceOf } from './invoice.ts'
@@ -33,7 +33,7 @@ export const resultOf = (order: Order) => ({
 export type Result = ReturnType<typeof resultOf>
 
 /** @throws Refusal when the order is not registered */
-export const findOrder = (key: OrderKey, store: Store): Order => {
+export const findOrder = (key: OrderKey, store: Store): ListedOrder => {
   const order = store.orders.find(key)
   if (order !== undefined) return order
   const name = `${quoted(key.external_id)} of source ${quoted(key.source)}`

@@ -1,6 +1,6 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
-import { exactNumber, shown } from '../decimal.ts'
+import { decimalFrom, exactNumber, rounded, shown } from '../decimal.ts'
 import { headersOf } from '../delivery/attempt.ts'
 import type { OrdersQuery } from '../panel-requests.ts'
 import { sum } from '../pricing.ts'
@@ -12,13 +12,14 @@ import { balanceOf, obstaclesNow, rowsOf } from './documents.ts'
 import { findOrder, resultOf } from './orders.ts'
 import { findDelivery } from './webhooks.ts'
 
-const dated = (order: Order) => ({
+const dated = (order: ListedOrder) => ({
   ...resultOf(order),
   date: order.date,
   created_at: order.created_at,
   updated_at: order.updated_at,
   received: order.received,
   returned: order.returned,
+  review_reason: order.review_reason,
 })
 
 const summary = (order: ListedOrder, store: Store) => ({
@@ -27,16 +28,31 @@ const summary = (order: ListedOrder, store: Store) => ({
   obstacles: obstaclesNow(order, store).obstacles,
 })
 
+/** The count and the sums of the invoices. */
+const invoiced = (sums: readonly StatusSums[]) => ({
+  count: sums.reduce((count, each) => count + each.count, 0),
+  net: sum(sums.map(({ net }) => net)),
+  tax: sum(sums.map(({ tax }) => tax)),
+  total: sum(sums.flatMap(({ net, tax }) => [net, tax])),
+})
+
+const isDraft = ({ status }: StatusSums) => status === 'needs_review'
+
 /** The sums of the totals, receipts and returns of all orders that match a filter. */
 const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
   const counted = sums.filter(({ status }) => status === (filter.status ?? status))
   return {
-    count: counted.reduce((count, each) => count + each.count, 0),
-    net: sum(counted.map(({ net }) => net)),
-    tax: sum(counted.map(({ tax }) => tax)),
-    total: sum(counted.flatMap(({ net, tax }) => [net, tax])),
+    ...invoiced(counted),
+    finalized: invoiced(counted.filter(each => !isDraft(each))),
+    drafts: invoiced(counted.filter(isDraft)),
     received: sum(counted.map(({ received }) => received)),
     returned: sum(counted.map(({ returned }) => returned)),
+    // Nothing is due for a paid or returned order, and a credit of its buyer does not reduce what others owe.
+    due: sum(
+      counted
+        .filter(({ status }) => status === 'invoiced')
+        .flatMap(({ net, tax, received, returned }) => [net, tax, `-${received}`, `-${returned}`]),
+    ),
   }
 }
 
@@ -97,11 +113,13 @@ const returnsOf = ({ invoice_number }: Order, store: Store) => {
 export const showOrder = (key: OrderKey, store: Store) => {
   const order = findOrder(key, store)
   const { invoice_number, amount, order_discount: orderDiscount, net, tax, total } = order
+  const rows = rowsOf(order, store)
+  const rowDiscounts = sum(rows.map(({ discount }) => String(rounded(decimalFrom(discount)))))
   return {
     ...dated(order),
     customer: store.customers.find(order.customer_code) ?? null,
-    rows: rowsOf(order, store).map(rowOf),
-    totals: { amount, orderDiscount, net, tax, total },
+    rows: rows.map(rowOf),
+    totals: { rowDiscounts, amount, orderDiscount, net, tax, total },
     balance: String(balanceOf(order)),
     tax_rate: exactNumber(order.tax_rate),
     prices_include_tax: order.prices_include_tax === 1,

@@ -59,6 +59,7 @@ const buyer = v.strictObject({ code: text, mobile: v.nullable(text), name: text,
 const dated = {
   ...{ ...result, date: day, created_at: time, updated_at: time },
   ...{ received: digits, returned: digits },
+  review_reason: v.nullable(text),
 }
 
 const obstacles = v.array(v.strictObject({ kind: v.picklist(OBSTACLES), message: text }))
@@ -90,7 +91,7 @@ const orderDetail = v.strictObject({
   ...dated,
   customer: v.nullable(buyer),
   rows: v.array(invoiceRow),
-  totals: v.strictObject({ ...money, total: digits }),
+  totals: v.strictObject({ rowDiscounts: digits, ...money, total: digits }),
   balance: v.pipe(text, v.regex(/^-?\d+$/)),
   tax_rate: exact,
   prices_include_tax: v.boolean(),
@@ -147,6 +148,8 @@ const delivery = v.strictObject({
   attempts: v.array(v.strictObject(attempt)),
 })
 
+const invoiced = { count: number, net: digits, tax: digits, total: digits }
+
 const counts = v.strictObject({ needs_review: number, invoiced: number, paid: number, refunded: number })
 
 /** The schemas of the document by name: those that validate requests, and those of the responses. */
@@ -191,8 +194,10 @@ export const SCHEMAS = {
   OrderSums: v.strictObject({
     counts,
     totals: v.strictObject({
-      count: number,
-      ...{ net: digits, tax: digits, total: digits, received: digits, returned: digits },
+      ...invoiced,
+      ...{ received: digits, returned: digits, due: digits },
+      finalized: v.strictObject(invoiced),
+      drafts: v.strictObject(invoiced),
     }),
     sources: v.array(text),
   }),
@@ -203,8 +208,10 @@ export const SCHEMAS = {
     orders: v.array(
       v.strictObject({
         ...key,
+        customer: v.nullable(text),
         status: v.nullable(status),
         total: v.nullable(digits),
+        review_reason: v.nullable(text),
         error: v.nullable(text),
       }),
     ),

@@ -1,6 +1,7 @@
 import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
+import { isolated } from '@order-relay/web/language.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
@@ -11,6 +12,7 @@ import { PAYMENT_METHODS } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
+type Account = SchemaData<'Account'>
 
 type Action = {
   name: string
@@ -19,10 +21,13 @@ type Action = {
   isPossible?: (order: Order) => boolean
   /** In sentences. */
   effect: (order: Order) => readonly (string | false)[]
-  fields?: (order: Order) => FieldProps[]
+  /** @param account receives the payments */
+  fields?: (order: Order, account: Account | undefined) => FieldProps[]
   bodyOf?: (values: Values, order: Order) => object
   /** Describes the order after a dry run of the action. */
   resultOf?: (after: Order, before: Order) => string
+  /** Reports the result; by default, the status and what is due. */
+  doneOf?: (after: Order) => string
 }
 
 /** The rows with goods that can be returned. */
@@ -30,6 +35,23 @@ const openRows = ({ rows }: Order) => rows.filter(({ left }) => Number(left) > 0
 
 const numbersOf = (documents: readonly { number: number }[]) =>
   documents.map(({ number }) => serial(number)).join(t(', '))
+
+const bookingIn = (account: Account | undefined) => {
+  if (account === undefined) return t('No receiving account is selected in the settings.')
+  return account.kind === 'cash'
+    ? t('Booked to {account} as a cash receipt.', { account: account.name })
+    : t(
+        'Booked to {account} as a card-reader receipt for card and card reader, otherwise as a transfer receipt.',
+        { account: account.name },
+      )
+}
+
+const goodsOf = ({ rows, returns }: Order) =>
+  returns
+    .at(-1)
+    ?.rows.filter(({ quantity }) => Number(quantity) > 0)
+    .map(({ row, quantity }) => `${decimal(quantity)} × ${isolated(rows[row - 1]?.name ?? '')}`)
+    .join(t(', ')) ?? ''
 
 const WEBHOOK = t('A webhook is sent to every registered URL.')
 
@@ -44,13 +66,11 @@ const ACTIONS: readonly Action[] = [
       }),
       t('Once the total is paid, a webhook is sent to every registered URL.'),
     ],
-    fields: ({ date, balance }) => [
+    fields: ({ date, balance }, account) => [
       { name: 'amount', label: t('Amount in rials'), kind: 'number', value: balance },
       {
         ...{ name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
-        help: t(
-          'In a bank account, a payment by card or card reader is booked as card reader, any other as transfer; in a cash box, as cash.',
-        ),
+        help: bookingIn(account),
       },
       { name: 'reference', label: t('Reference') },
       { name: 'date', label: t('Date'), kind: 'date', value: date },
@@ -77,7 +97,8 @@ const ACTIONS: readonly Action[] = [
             {
               ...{ name: 'receipt', label: t('Receipt') },
               options: [
-                ['', t('All receipts')],
+                ['', t('Select a receipt')],
+                ['all', t('All receipts')],
                 ...receipts.map(
                   ({ number, amount }) =>
                     [
@@ -88,7 +109,10 @@ const ACTIONS: readonly Action[] = [
               ],
             },
           ],
-    bodyOf: ({ text }) => (text('receipt') === '' ? {} : { receipt: Number(text('receipt')) }),
+    bodyOf: ({ required }, { receipts }) => {
+      const chosen = receipts.length === 1 ? 'all' : required('receipt')
+      return chosen === 'all' ? {} : { receipt: Number(chosen) }
+    },
   },
   {
     name: 'return',
@@ -118,6 +142,11 @@ const ACTIONS: readonly Action[] = [
     }),
     resultOf: ({ returned }, before) =>
       t('Amount of the return: {amount} rials', { amount: decimal(sum(returned, `-${before.returned}`)) }),
+    doneOf: after =>
+      t('Order {order}: {goods} returned, {amount} rials', {
+        ...{ order: after.external_id, goods: goodsOf(after) },
+        amount: decimal(after.returns.at(-1)?.amount ?? '0'),
+      }),
   },
   {
     name: 'review',
@@ -146,8 +175,9 @@ const done = ({ external_id: order, status, total, balance }: Order) => {
   )
 }
 
-const askTo = ({ name, label, effect, fields: fieldsOf, bodyOf, resultOf }: Action, order: Order) => {
-  const fields = fieldsOf?.(order) ?? []
+const askTo = (action: Action, order: Order, account: Account | undefined) => {
+  const { name, label, effect, fields: fieldsOf, bodyOf, resultOf, doneOf } = action
+  const fields = fieldsOf?.(order, account) ?? []
   const rehearse = async (values: Values) => {
     const body = { ...bodyOf?.(values, order), dryRun: true }
     return resultOf?.(await request<Order>('POST', orderPath(order, `/${name}`), body), order) ?? ''
@@ -167,19 +197,21 @@ const askTo = ({ name, label, effect, fields: fieldsOf, bodyOf, resultOf }: Acti
     text: effect(order).filter(Boolean).join(' '),
     ...(resultOf === undefined ? { fields } : { content }),
     submit: async values => {
-      done(await act(order, name, bodyOf?.(values, order)))
+      const after = await act(order, name, bodyOf?.(values, order))
+      if (doneOf === undefined) done(after)
+      else toast(doneOf(after))
     },
   })
 }
 
 /** The accountant's actions on an order in its status, besides fixing and retrying it. */
-export const Actions = ({ order }: { order: Order }) => (
+export const Actions = ({ order, account }: { order: Order; account: Account | undefined }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
   <div class="row" role="group" aria-label={t('Actions')}>
     {ACTIONS.filter(
       ({ statuses, isPossible }) => statuses.includes(order.status) && (isPossible?.(order) ?? true),
     ).map(action => (
-      <Button key={action.name} onClick={() => askTo(action, order)}>
+      <Button key={action.name} onClick={() => askTo(action, order, account)}>
         {action.label}
       </Button>
     ))}

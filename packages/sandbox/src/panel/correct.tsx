@@ -108,7 +108,9 @@ type CorrectionProps = { order: Order; products: readonly Product[]; lines: Sign
 const Correction = ({ order, products, lines }: CorrectionProps) => {
   const rehearse = async (values: Values) => {
     const body = { ...correctionOf(values, lines.value, order), dryRun: true }
-    const { total } = await request<Order>('POST', orderPath(order, '/correct'), body)
+    const { total } = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
+      throw withIds(error, lines.value)
+    })
     return t('New total: {total} rials', { total: decimal(total) })
   }
   const [first] = products
@@ -157,7 +159,8 @@ const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shippi
 /** Asks for the corrected rows of an order. */
 export const askToCorrect = async (order: Order, onDone: (order: Order) => void) => {
   const { products } = await request<SchemaData<'ProductList'>>('GET', '/panel/products')
-  const lines = signal(linesOf(order))
+  const before = linesOf(order)
+  const lines = signal(before)
   const total = decimal(order.total)
   ask({
     title: t('{action}: {order}', { action: t('Correct order'), order: order.external_id }),
@@ -167,6 +170,7 @@ export const askToCorrect = async (order: Order, onDone: (order: Order) => void)
         ? t('The invoice is repriced. The total must stay {total} rials while the order is paid.', { total })
         : t('The invoice is repriced, currently {total} rials.', { total }),
     content: <Correction {...{ order, products, lines }} />,
+    isEdited: () => lines.value !== before,
     submit: async values => {
       const correction = correctionOf(values, lines.value, order)
       const corrected = await act(order, 'correct', correction).catch(error => {

@@ -1,5 +1,5 @@
-import { type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
-import { attempt } from '@order-relay/web/notices.ts'
+import { ask, type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, LinkButton, Moment, Section, Wait } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
@@ -109,19 +109,53 @@ const FaultForm = () => (
   </Form>
 )
 
-type Click = readonly [label: string, done: string, ...request: Parameters<typeof change>]
+type Click = {
+  label: string
+  done: string
+  request: Parameters<typeof change>
+  /** What is lost. The click asks before. */
+  loss?: string
+}
 
 const clicksOf = ({ automaticFinalization: isOn }: SchemaData<'Settings'>): readonly Click[] => [
-  [t('Create 20 example orders'), t('20 example orders created'), 'POST', 'examples', {}],
-  [t('Empty the stock'), t('No product is in stock'), 'PUT', 'products', { stock: 0 }],
-  [t('Stock 100 of each product'), t('100 of each product are in stock'), 'PUT', 'products', { stock: 100 }],
-  [
-    isOn ? t('Turn off automatic finalization') : t('Turn on automatic finalization'),
-    isOn ? t('Orders now wait for review') : t('Invoices are finalized automatically'),
-    ...(['PUT', 'settings', { automaticFinalization: !isOn }] as const),
-  ],
-  [t('Restore the default settings'), t('The settings are those of a new service'), 'DELETE', 'settings', {}],
+  {
+    ...{ label: t('Create 20 example orders'), done: t('20 example orders created') },
+    request: ['POST', 'examples', {}],
+  },
+  {
+    ...{ label: t('Empty the stock'), done: t('No product is in stock') },
+    request: ['PUT', 'products', { stock: 0 }],
+    loss: t('The stock of every product becomes 0, and its current stock is lost. This cannot be undone.'),
+  },
+  {
+    ...{ label: t('Stock 100 of each product'), done: t('100 of each product are in stock') },
+    request: ['PUT', 'products', { stock: 100 }],
+    loss: t('The stock of every product becomes 100, and its current stock is lost. This cannot be undone.'),
+  },
+  {
+    label: isOn ? t('Turn off automatic finalization') : t('Turn on automatic finalization'),
+    done: isOn ? t('Orders now wait for review') : t('Invoices are finalized automatically'),
+    request: ['PUT', 'settings', { automaticFinalization: !isOn }],
+  },
+  {
+    ...{ label: t('Restore the default settings'), done: t('The settings are those of a new service') },
+    request: ['DELETE', 'settings', {}],
+    loss: t(
+      'The connection settings, such as the tax rate and the receiving account, get their default values, and the current ones are lost. This cannot be undone.',
+    ),
+  },
 ]
+
+const click = ({ label, done, request, loss }: Click) =>
+  loss === undefined
+    ? attempt(() => change(...request), done)
+    : ask({
+        ...{ title: t('{action}?', { action: label }), action: label, tone: 'bad', text: loss },
+        submit: async () => {
+          await change(...request)
+          toast(done)
+        },
+      })
 
 /** Aids for testing a store or the relay: faults, example orders, stock and settings. */
 export const Testing = page(
@@ -141,9 +175,9 @@ export const Testing = page(
       </Section>
       <Section id="examples" title={t('Orders, stock and settings')}>
         <div class="row">
-          {clicksOf(settings).map(([label, done, ...request]) => (
-            <Button key={label} onClick={() => attempt(() => change(...request), done)}>
-              {label}
+          {clicksOf(settings).map(each => (
+            <Button key={each.label} onClick={() => click(each)}>
+              {each.label}
             </Button>
           ))}
         </div>

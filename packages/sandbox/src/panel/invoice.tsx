@@ -1,6 +1,16 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
-import { language } from '@order-relay/web/language.ts'
-import { Chip, Code, type Column, DayInBoth, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
+import { choices, language } from '@order-relay/web/language.ts'
+import {
+  Chip,
+  Code,
+  type Column,
+  Day,
+  DayInBoth,
+  Facts,
+  Name,
+  Scrolls,
+  Table,
+} from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
@@ -11,6 +21,9 @@ type Order = SchemaData<'OrderDetail'>
 type Row = Order['rows'][number]
 
 const INVOICE = { draft: t('Draft'), posted: t('Posted') }
+
+/** Persian invoices have the Jalali date only, unless the reader chooses the Gregorian calendar. */
+const InvoiceDay = language === 'fa' && choices.calendar.chosen === 'persian' ? Day : DayInBoth
 
 type PartyProps = { title: string; name: string; details: readonly (string | false | null)[] }
 
@@ -77,9 +90,9 @@ const taken = (label: string, of: (row: Row) => string): Column<Row> => ({
 const COLUMNS: Column<Row>[] = [
   {
     label: t('Item'),
-    cell: ({ name, sku }) => (
+    cell: ({ row, name, sku }) => (
       <>
-        <Name>{name}</Name>
+        <span class="muted">{serial(row)}.</span> <Name>{name}</Name>
         {sku !== null && (
           <span class="sku small muted">
             <Code>{sku}</Code>
@@ -97,6 +110,8 @@ const COLUMNS: Column<Row>[] = [
   amount(t('Tax'), row => row.tax),
   amount(t('Total'), row => sum(row.net, row.tax), 'strong'),
 ]
+
+const deducted = (amount: string) => decimal(amount === '0' ? amount : `-${amount}`)
 
 /** The amounts received, returned and due. */
 const Settlement = ({ order: { received, returned, balance } }: { order: Order }) =>
@@ -118,8 +133,11 @@ const Totals = ({ order }: { order: Order }) => {
     <Facts
       kind="totals"
       facts={{
-        [t('Amount')]: decimal(totals.amount),
-        [t('Order discount')]: totals.orderDiscount !== '0' && decimal(`-${totals.orderDiscount}`),
+        [t('Total before discounts')]: decimal(sum(totals.amount, totals.rowDiscounts)),
+        [t('Row discounts')]: deducted(totals.rowDiscounts),
+        [t('Order discount')]: deducted(totals.orderDiscount),
+        // Without tax in the prices, this is the net.
+        [t('Total after discounts, with tax')]: prices_include_tax && decimal(totals.total),
         [t('Net')]: decimal(totals.net),
         [prices_include_tax ? t('Tax {rate} %, in the prices', { rate }) : t('Tax {rate} %', { rate })]:
           decimal(totals.tax),
@@ -149,7 +167,7 @@ const documentsOf = ({ receipts, returns, rows }: Order) => [
       [t('Method')]: PAYMENT_METHODS[receipt.method],
       [t('Booked as')]: RECEIPT_TYPES[receipt.type],
       [t('Amount')]: t('{amount} rials', { amount: decimal(receipt.amount) }),
-      [t('Date')]: <DayInBoth date={receipt.date} />,
+      [t('Date')]: <InvoiceDay date={receipt.date} />,
       [t('Account')]: receipt.account ? <Name>{receipt.account.name}</Name> : t('None selected'),
       [t('Reference')]: receipt.reference && <Code>{receipt.reference}</Code>,
     },
@@ -160,7 +178,7 @@ const documentsOf = ({ receipts, returns, rows }: Order) => [
     tone: 'undone',
     facts: {
       [t('Amount')]: t('{amount} rials', { amount: decimal(goods.amount) }),
-      [t('Date')]: <DayInBoth date={goods.date} />,
+      [t('Date')]: <InvoiceDay date={goods.date} />,
       [t('Back in stock')]: goods.rows.map(({ row, quantity }) => (
         <p key={row}>
           {decimal(quantity)} × <Name>{rows[row - 1]?.name}</Name>
@@ -189,7 +207,7 @@ export const Invoice = ({ order, seller }: InvoiceProps) => (
       </div>
       <Facts
         facts={{
-          [t('Date')]: <DayInBoth date={order.date} />,
+          [t('Date')]: <InvoiceDay date={order.date} />,
           [t('Order')]: (
             <>
               <Name>{order.external_id}</Name> <StoreName {...order} />

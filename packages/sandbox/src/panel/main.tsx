@@ -8,7 +8,7 @@ import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
 import { t } from './persian.ts'
 import { Products } from './products.tsx'
-import { SettingsPage, unsavedSettings } from './settings.tsx'
+import { isUnsaved, SettingsPage } from './settings.tsx'
 import { Webhooks } from './webhooks.tsx'
 import './panel.css'
 
@@ -47,15 +47,15 @@ const REFERENCE = { href: '/docs', label: t('API reference'), icon: 'M5 4h14v16H
 const Panel = () => {
   const { data } = useResources({ all: sumsOf() })
   const waiting = data?.all.counts.needs_review ?? 0
-  const isUnsaved = Object.keys(unsavedSettings.value).length > 0
+  const hasChanges = isUnsaved()
   useEffect(() => {
     const warn = (event: Event) => event.preventDefault()
-    if (isUnsaved) window.addEventListener('beforeunload', warn)
+    if (hasChanges) window.addEventListener('beforeunload', warn)
     return () => window.removeEventListener('beforeunload', warn)
-  }, [isUnsaved])
+  }, [hasChanges])
   const badges = {
     orders: waiting > 0 && ([waiting, t('need review')] as const),
-    settings: isUnsaved && (['•', t('unsaved changes')] as const),
+    settings: hasChanges && (['•', t('unsaved changes')] as const),
   }
   const brand = (
     <>

@@ -5,7 +5,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { Actions } from './actions.tsx'
-import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData, SELLER } from './api.ts'
+import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData, SELLER, SETTINGS } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
@@ -59,6 +59,7 @@ export const Order = page(
       order: orderOf(keyOf(route)),
       sent: deliveriesOf({ limit: DELIVERIES_SHOWN, order: keyOf(route).external_id }),
       money: ACCOUNTS,
+      settings: SETTINGS,
       seller: SELLER,
     }),
     announce: ({ order: before }, { order }) =>
@@ -66,7 +67,7 @@ export const Order = page(
         ? undefined
         : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),
   },
-  ({ order, sent, money: { accounts }, seller }) => {
+  ({ order, sent, money: { accounts }, settings, seller }) => {
     const retries = useSignal(0)
     const deliveries = sent.deliveries.filter(({ source }) => source === order.source)
     const onRetried = () => {
@@ -86,7 +87,10 @@ export const Order = page(
         ) : (
           retries.value > 0 && <Finalized {...order} />
         )}
-        <Actions order={order} />
+        <Actions
+          order={order}
+          account={accounts.find(({ code }) => code === settings.orderPaymentReceivingAccount)}
+        />
         <Invoice {...{ order, seller }} />
         <div class="columns">
           <Section id="history" title={t('History')}>

@@ -35,6 +35,8 @@ const DAYS = [
   ['to', t('Last day')],
 ] as const
 
+const isReversed = ({ from, to }: Partial<Record<string, string>>) => Boolean(from && to && from > to)
+
 const SORTS = [
   ['', t('Newest first')],
   ['invoice_number', t('Oldest first')],
@@ -55,7 +57,7 @@ const SPREADSHEET = {
 const isPhone = matchMedia('(max-width: 50rem)').matches
 
 /** Dates and sorting of the list, and the totals over all of its pages. */
-const Sums = ({ count, ...sums }: OrderSums['totals']) => {
+const Sums = ({ count, finalized, drafts, ...sums }: OrderSums['totals']) => {
   const { sort, filter } = filterOf(route.value)
   const sorting = parameter('sort')
   return (
@@ -64,7 +66,12 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
       <div class="row">
         <search class="filters" data-keeps-focus>
           {DAYS.map(([name, label]) => (
-            <DayChoice {...{ key: name, label, ...parameter(name) }} />
+            <DayChoice
+              {...{ key: name, label, ...parameter(name) }}
+              check={date =>
+                isReversed({ ...filter, [name]: date }) && t('The first day is after the last day')
+              }
+            />
           ))}
           <label class="small">
             {t('Sort')}
@@ -83,11 +90,13 @@ const Sums = ({ count, ...sums }: OrderSums['totals']) => {
         <Facts
           facts={{
             [t('Orders')]: decimal(count),
-            [t('Net')]: decimal(sums.net),
-            [t('Tax')]: decimal(sums.tax),
-            [t('Total')]: decimal(sums.total),
+            [t('Net of finalized invoices')]: decimal(finalized.net),
+            [t('Tax of finalized invoices')]: decimal(finalized.tax),
+            [t('Finalized invoices')]: decimal(finalized.total),
             [t('Received')]: decimal(sums.received),
             [t('Returned')]: decimal(sums.returned),
+            [t('Due')]: decimal(sums.due),
+            [t('Drafts in review')]: decimal(drafts.total),
           }}
         />
       </div>
@@ -119,12 +128,14 @@ const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
 }
 
 /** Why an order currently waits; its stored reason is from the last attempt. */
-const Cause = ({ obstacles, error }: Summary) => {
+const Cause = ({ obstacles, error, review_reason }: Summary) => {
   if (error === null) return null
   const text =
     obstacles.length > 0
       ? translateMessage(obstacles.map(({ message }) => message).join('. '))
-      : t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })
+      : review_reason === null
+        ? t('Ready to retry. Last reason: {reason}', { reason: translateMessage(error) })
+        : t('Moved back to review: {reason}', { reason: review_reason })
   return (
     <p class="cause small muted" title={text}>
       <Name>{text}</Name>
@@ -255,7 +266,7 @@ export const Orders = page(
         <PageHead>
           <search class="filters" data-keeps-focus>
             <SearchBox
-              label={t('Search by order, customer, mobile, invoice, reference or SKU')}
+              label={t('Search by order, customer, mobile, invoice, reference, product or total')}
               placeholder={t('Search orders')}
             />
             <StoreChoice sources={sums.sources} />

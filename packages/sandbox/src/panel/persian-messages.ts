@@ -76,6 +76,9 @@ export const MESSAGES = {
   'a part of it is returned': 'بخشی از آن برگشته است',
   'must not exceed what is due, {amount}': 'نباید بیش از مانده قابل دریافت ({amount}) باشد',
   'must not exceed what is not returned, {quantity}': 'نباید بیش از مقدار باقی‌مانده ({quantity}) باشد',
+  'must have 11 digits for a company or 10 digits for a person':
+    'باید برای شرکت ۱۱ رقم و برای شخص ۱۰ رقم داشته باشد',
+  'must have 10 digits': 'باید ۱۰ رقم داشته باشد',
   'must be greater than zero in at least one row': 'مقدار حداقل یک ردیف باید بزرگ‌تر از صفر باشد',
   'Order ~"{=order}"~ of source ~"{=source}"~ is not registered':
     'سفارش «{order}» فروشگاه «{source}» ثبت نشده است',

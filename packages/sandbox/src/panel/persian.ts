@@ -37,8 +37,8 @@ export const t = translator({
   Delivered: 'تحویل شده',
   Failed: 'ناموفق',
   // Orders.
-  'Search by order, customer, mobile, invoice, reference or SKU':
-    'جستجو با شماره سفارش، مشتری، موبایل، فاکتور، شماره پیگیری یا کد کالا',
+  'Search by order, customer, mobile, invoice, reference, product or total':
+    'جستجو با سفارش، مشتری، موبایل، فاکتور، شماره پیگیری، کالا یا جمع کل',
   'Search orders': 'جستجوی سفارش‌ها',
   All: 'همه',
   'Orders by status': 'سفارش‌ها بر پایه وضعیت',
@@ -109,6 +109,13 @@ export const t = translator({
   'Discount share': 'سهم از تخفیف کل',
   Net: 'مبلغ خالص',
   Tax: 'مالیات و عوارض',
+  'Net of finalized invoices': 'خالص فاکتورهای قطعی',
+  'Tax of finalized invoices': 'مالیات فاکتورهای قطعی',
+  'Finalized invoices': 'جمع فاکتورهای قطعی',
+  'Drafts in review': 'جمع پیش‌نویس‌های در بررسی',
+  'Total before discounts': 'جمع پیش از تخفیف',
+  'Row discounts': 'تخفیف ردیف‌ها',
+  'Total after discounts, with tax': 'جمع پس از تخفیف، با مالیات',
   'Order discount': 'تخفیف کل',
   'Tax {rate} %': 'مالیات و عوارض {rate}\u00a0٪',
   'Tax {rate} %, in the prices': 'مالیات و عوارض {rate}\u00a0٪ (در قیمت‌ها منظور شده)',
@@ -145,8 +152,12 @@ export const t = translator({
     'پس از دریافت کل مبلغ، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'Amount in rials': 'مبلغ به ریال',
   Method: 'روش',
-  'In a bank account, a payment by card or card reader is booked as card reader, any other as transfer; in a cash box, as cash.':
-    'در حساب بانکی، رسید پرداخت با کارت بانکی یا کارتخوان از نوع کارتخوان و رسید بقیه روش‌ها از نوع حواله است؛ در صندوق، نقدی.',
+  'No receiving account is selected in the settings.': 'حساب دریافت وجه در تنظیمات انتخاب نشده است.',
+  'Booked to {account} as a cash receipt.': 'رسید دریافت در {account} از نوع نقدی ثبت می‌شود.',
+  'Booked to {account} as a card-reader receipt for card and card reader, otherwise as a transfer receipt.':
+    'رسید دریافت در {account} برای کارت بانکی و کارتخوان از نوع کارتخوان و برای بقیه روش‌ها از نوع حواله ثبت می‌شود.',
+  'Select a receipt': 'رسید را انتخاب کنید',
+  'Order {order}: {goods} returned, {amount} rials': 'سفارش {order}: برگشت {goods} به مبلغ {amount} ریال',
   'Reverse payment': 'ابطال دریافت وجه',
   'Receipt {receipt} is cancelled.': 'رسید دریافت {receipt} باطل می‌شود.',
   'An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.':
@@ -261,6 +272,10 @@ export const t = translator({
   'Retry all that are ready…': 'تلاش مجدد همه سفارش‌های آماده…',
   'Retry {count} selected…': 'تلاش مجدد {count} سفارش…',
   'No order is ready to retry': 'سفارشی آماده تلاش مجدد نیست',
+  'Moved back to review: {reason}': 'برگردانده‌شده به بررسی: {reason}',
+  'Select at least one order': 'حداقل یک سفارش را انتخاب کنید',
+  'Retry order {order}': 'تلاش مجدد سفارش {order}',
+  'Orders to retry': 'سفارش‌های تلاش مجدد',
   'Retry orders: {count}': 'تلاش مجدد سفارش‌ها: {count}',
   '{paid} will be paid, with receipts of {amount} rials.':
     '{paid} سفارش با رسید دریافت به مبلغ {amount} ریال پرداخت‌شده می‌شود.',
@@ -329,6 +344,13 @@ export const t = translator({
   'Restore the default settings': 'بازگرداندن تنظیمات پیش‌فرض',
   'The settings are those of a new service': 'تنظیمات به پیش‌فرض برگشت',
   '100 of each product are in stock': 'موجودی هر کالا ۱۰۰ شد',
+  '{action}?': '{action}؟',
+  'The stock of every product becomes 0, and its current stock is lost. This cannot be undone.':
+    'موجودی همه کالاها صفر می‌شود و موجودی فعلی از بین می‌رود. این کار برگشت‌پذیر نیست.',
+  'The stock of every product becomes 100, and its current stock is lost. This cannot be undone.':
+    'موجودی همه کالاها ۱۰۰ می‌شود و موجودی فعلی از بین می‌رود. این کار برگشت‌پذیر نیست.',
+  'The connection settings, such as the tax rate and the receiving account, get their default values, and the current ones are lost. This cannot be undone.':
+    'تنظیمات اتصال، مانند نرخ مالیات و حساب دریافت وجه، به مقدار پیش‌فرض برمی‌گردد و مقدارهای فعلی از بین می‌رود. این کار برگشت‌پذیر نیست.',
   'Turn off automatic finalization': 'خاموش کردن قطعی‌سازی خودکار',
   'Orders now wait for review': 'سفارش‌ها از این پس نیازمند بررسی خواهند بود',
   'Invoices are finalized automatically': 'فاکتورها خودکار قطعی می‌شوند',
@@ -381,6 +403,7 @@ export const t = translator({
   'Add a fiscal year': 'افزودن سال مالی',
   'Add fiscal year': 'افزودن سال مالی',
   'Fiscal years': 'سال‌های مالی',
+  'The first day is after the last day': 'تاریخ شروع بعد از تاریخ پایان است',
   'First day': 'از تاریخ',
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',

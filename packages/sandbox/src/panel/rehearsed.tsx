@@ -1,8 +1,7 @@
-import { type Values, valuesOf } from '@order-relay/web/form.tsx'
-import { messageOf } from '@order-relay/web/http.ts'
+import { FormContext, namedProblem, type Values, valuesOf } from '@order-relay/web/form.tsx'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useContext, useEffect, useRef } from 'preact/hooks'
 
 const PAUSE_MS = 200
 
@@ -18,11 +17,12 @@ type RehearsedProps = {
 export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)
-  const preview = useSignal('')
+  const preview = useSignal({ text: '', isProblem: false })
+  const { problem } = useContext(FormContext)
   useEffect(() => {
     const stopping = new AbortController()
-    const show = (text: string) => {
-      if (!stopping.signal.aborted) preview.value = text
+    const show = (text: string, isProblem = false) => {
+      if (!stopping.signal.aborted) preview.value = { text, isProblem }
     }
     const timer = setTimeout(async () => {
       const form = fields.current?.closest('form')
@@ -30,7 +30,7 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
       try {
         show(await rehearse(valuesOf(form)))
       } catch (error) {
-        show(messageOf(error))
+        show(namedProblem(error, form), true)
       }
     }, PAUSE_MS)
     return () => {
@@ -47,7 +47,8 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
     >
       {children}
       <p class="strong" role="status">
-        {preview.value}
+        {/* After a submission, the form shows the problem itself. */}
+        {!(preview.value.isProblem && problem.value) && preview.value.text}
       </p>
     </div>
   )

@@ -1,11 +1,11 @@
 import { ask } from '@order-relay/web/form.tsx'
 import { decimal, sum } from '@order-relay/web/format.ts'
-import { request } from '@order-relay/web/http.ts'
+import { Refusal, request } from '@order-relay/web/http.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Button, type Column, Name, Table } from '@order-relay/web/pieces.tsx'
+import { Button, type Column, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
-import { signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, StoreName } from './pieces.tsx'
@@ -61,27 +61,95 @@ const countsOf = (orders: readonly Result[]) => {
   }
 }
 
+const isFinalized = ({ error }: Result) => error === null
+
+/** The accountant's own reason may remain although nothing in the service prevents the retry. */
+const isReviewed = (order: Result) => isFinalized(order) && order.review_reason !== null
+
+type PlanProps = {
+  orders: readonly Result[]
+  /** The names of the orders that are left out. */
+  excluded: Signal<Set<string>>
+  /** The number of orders that could have been finalized. */
+  total: number
+}
+
+/** What a retry would do, with the orders that it would finalize to choose from. */
+const Plan = ({ orders, excluded, total }: PlanProps) => {
+  const finalized = orders.filter(isFinalized)
+  const { paid, invoiced, amount } = countsOf(finalized.filter(order => !excluded.value.has(nameOf(order))))
+  const left = total - finalized.length
+  const text = [
+    paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
+    invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
+    left > 0 && t('{left} will stay in review: the cause remains.', { left }),
+    paid + invoiced > 0 && t('The goods leave the stock, and a webhook is sent for each order.'),
+  ]
+  return (
+    <>
+      <p role="status">{text.filter(Boolean).join(' ')}</p>
+      {finalized.length > 0 && (
+        <Scrolls label={t('Orders to retry')}>
+          <Table
+            caption={t('Orders to retry')}
+            columns={planColumns(excluded)}
+            rows={finalized}
+            keyOf={nameOf}
+          />
+        </Scrolls>
+      )}
+    </>
+  )
+}
+
+const planColumns = (excluded: Signal<Set<string>>): Column<Result>[] => [
+  {
+    ...{ label: t('Order'), kind: 'choose' },
+    cell: order => (
+      <>
+        <label>
+          <input
+            type="checkbox"
+            aria-label={t('Retry order {order}', { order: order.external_id })}
+            checked={!excluded.value.has(nameOf(order))}
+            onChange={({ currentTarget }) => {
+              const names = new Set(excluded.value)
+              if (currentTarget.checked) names.delete(nameOf(order))
+              else names.add(nameOf(order))
+              excluded.value = names
+            }}
+          />{' '}
+          <Name>{order.external_id}</Name>
+        </label>{' '}
+        <StoreName {...order} />
+        {order.review_reason !== null && (
+          <p class="small muted">
+            {t('Moved back to review: {reason}', { reason: <Name>{order.review_reason}</Name> })}
+          </p>
+        )}
+      </>
+    ),
+  },
+  { label: t('Customer'), cell: ({ customer }) => <Name>{customer}</Name> },
+  { label: t('Total'), kind: 'number', cell: ({ total }) => total !== null && decimal(total) },
+]
+
 /** Shows what a retry would do, and does it after confirmation. */
 const askToRetry = (waiting: number, orders?: readonly Key[]) =>
   attempt(async () => {
     const post = { ...(orders !== undefined && { orders }) }
     const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
     if (plan.orders.length === 0) return toast(t('No order is ready to retry'))
-    const { paid, invoiced, amount } = countsOf(plan.orders)
-    const left = (orders?.length ?? waiting) - paid - invoiced
+    const excluded = signal(new Set(plan.orders.filter(isReviewed).map(nameOf)))
     ask({
       title: t('Retry orders: {count}', { count: plan.orders.length }),
       action: t('Retry'),
-      text: [
-        paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
-        invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
-        left > 0 && t('{left} will stay in review: the cause remains.', { left }),
-        paid + invoiced > 0 && t('The goods leave the stock, and a webhook is sent for each order.'),
-      ]
-        .filter(Boolean)
-        .join(' '),
+      content: <Plan orders={plan.orders} excluded={excluded} total={orders?.length ?? waiting} />,
       submit: async () => {
-        results.value = (await change<Results>('POST', 'retries', post)).orders
+        const included = plan.orders.filter(order => !excluded.value.has(nameOf(order)))
+        if (included.length === 0) throw new Refusal(t('Select at least one order'))
+        const keys = included.map(({ source, external_id }) => ({ source, external_id }))
+        results.value = (await change<Results>('POST', 'retries', { orders: keys })).orders
         chooseNone()
       },
     })

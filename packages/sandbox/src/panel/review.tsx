@@ -104,7 +104,7 @@ type ReviewProps = { order: Order; accounts: Accounts; retries: number; onRetrie
 
 /** Why the order waits, and a form that fixes it. */
 export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => {
-  const { obstacles, error } = order
+  const { obstacles, error, review_reason } = order
   const reason = obstacles.map(({ message }) => message).join('. ')
   const isReady = obstacles.length === 0
   const submit = async (values: Values) => {
@@ -116,9 +116,15 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
     <section class="notice" data-tone="wait" aria-labelledby="review-title">
       <h2 id="review-title">{STATUS_NAMES.needs_review}</h2>
       <p class="strong">
-        <Name>{isReady ? t('Ready to retry.') : translateMessage(reason)}</Name>
+        <Name>
+          {!isReady
+            ? translateMessage(reason)
+            : review_reason === null
+              ? t('Ready to retry.')
+              : t('Moved back to review: {reason}', { reason: review_reason })}
+        </Name>
       </p>
-      {error !== reason && (
+      {error !== reason && (!isReady || review_reason === null) && (
         <p class="small">
           {t('Last reason: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
         </p>

@@ -1,5 +1,6 @@
 import { ask, type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
 import { formatDate } from '@order-relay/web/format.ts'
+import { Refusal } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import {
   Button,
@@ -24,7 +25,13 @@ type Account = SchemaData<'Account'>
 type FiscalYear = SchemaData<'FiscalYear'>
 
 /** Kept while other pages are shown, until they are saved or discarded. */
-export const unsavedSettings = signal<Draft>({})
+const unsavedSettings = signal<Draft>({})
+
+/** Kept like the settings. */
+const unsavedSeller = signal<Draft>({})
+
+export const isUnsaved = () =>
+  [unsavedSettings, unsavedSeller].some(({ value }) => Object.keys(value).length > 0)
 
 const discard = () => {
   unsavedSettings.value = {}
@@ -151,12 +158,22 @@ const saveSeller = async (values: Values) => {
     'PUT',
     'seller',
     Object.fromEntries(SELLER_NAMES.map(name => [name, values.text(`seller-${name}`)])),
-  )
+  ).catch(error => {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(error.message, { status: error.status, field: `seller-${error.field}` })
+  })
+  unsavedSeller.value = {}
   toast(t('Saved. Invoices show this seller.'))
 }
 
 const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
-  <Form class="card seller pairs" label={t('Seller')} action={t('Save seller')} submit={saveSeller}>
+  <Form
+    class="card seller pairs"
+    label={t('Seller')}
+    action={t('Save seller')}
+    submit={saveSeller}
+    draft={unsavedSeller}
+  >
     {SELLER_NAMES.map(name => (
       <Field key={name} name={`seller-${name}`} label={SELLER_FIELDS[name]} value={seller[name]} />
     ))}

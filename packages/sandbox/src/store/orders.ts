@@ -61,10 +61,20 @@ export type OrderFilter = Partial<Record<'source' | 'from' | 'to' | 'q', string 
 /** A page of a list: `before` is the last invoice number of the previous page. */
 export type OrderPage = { sort: (typeof SORTS)[number]; before?: number | undefined; limit: number }
 
-/** An order in a list, with its customer. */
-export type ListedOrder = Order & { customer_name: string; mobile: string | null; reference: string | null }
+/** An order with its customer and, if the accountant moved it back to review, their reason. */
+export type ListedOrder = Order & {
+  customer_name: string
+  mobile: string | null
+  reference: string | null
+  review_reason: string | null
+}
 
+// The reason is the accountant's own until a retry replaces it with what the service finds.
 const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile,
+    CASE (SELECT kind FROM history h
+        WHERE h.invoice_number = o.invoice_number AND kind IN ('reviewed', 'retried')
+        ORDER BY position DESC LIMIT 1)
+      WHEN 'reviewed' THEN error END AS review_reason,
     (SELECT group_concat(reference, '; ') FROM receipts r
       WHERE r.invoice_number = o.invoice_number AND cancelled_at IS NULL AND reference <> '') AS reference
   FROM orders o
@@ -103,8 +113,11 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT name FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
   UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
   UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
+  UNION SELECT substr(name, 1, 300) FROM invoice_rows WHERE invoice_number = ?1 AND kind = 'item'
   UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
   UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
+
+const TOTAL = 'SELECT total FROM orders WHERE invoice_number = ?'
 
 const SUMS = ['net', 'tax', 'received', 'returned'] as const
 
@@ -113,7 +126,7 @@ export type StatusSums = { status: Status; count: number } & Pick<Order, (typeof
 
 export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) => ({
   find: ({ source, external_id }: OrderKey) =>
-    one<Order>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
+    one<ListedOrder>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
   /** The invoice numbers of the matching orders. */
   numbers: (filter: OrderFilter, { sort, before, limit }: OrderPage) => {
     const { from, number, where, parameters } = matching(filter)
@@ -143,7 +156,8 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
   /** Updates the search index of an order. */
   index: (invoice_number: number) => {
     const parts = all<{ part: string | null }>(PARTS, invoice_number).flatMap(({ part }) => part ?? [])
-    const text = searchable(invoice_number, parts)
+    const { total = '' } = one<Pick<Order, 'total'>>(TOTAL, invoice_number) ?? {}
+    const text = searchable(invoice_number, total, parts)
     run('INSERT OR REPLACE INTO search (rowid, text) VALUES (?, ?)', invoice_number, text)
   },
   sources: () => {
