@@ -163,7 +163,7 @@ const definitions = (service: string) => {
     // The service makes five attempts within a quarter of an hour, so the first delivery signed with a wrong secret
     // raises the alarm and a stray request does not.
     'signature-failures': [
-      'Webhooks arrive that are not signed with a known secret',
+      'Within 15 minutes, at least five webhooks were not signed with a known secret',
       {
         ...above(own('Deliveries', { outcome: 'forged' }), 'Sum', 15 * MINUTE, 5),
         ComparisonOperator: 'GreaterThanOrEqualToThreshold',

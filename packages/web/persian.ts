@@ -23,7 +23,7 @@ export const COMMON = {
   Invoiced: 'فاکتور شده',
   Paid: 'پرداخت شده',
   Refunded: 'مرجوع شده',
-  'Not registered': 'ثبت نشده',
+  'No result': 'بدون نتیجه',
   Orders: 'سفارش‌ها',
   Webhooks: 'وب‌هوک‌ها',
   Outcome: 'نتیجه',

@@ -22,9 +22,9 @@ const isKnown = (status: string): status is Status => Object.hasOwn(STATUS_NAMES
 
 type StatusProps = { status: string | undefined; children?: ComponentChildren }
 
-/** The status of an order; an unknown one is shown unchanged. Without a status, the order is not registered. */
+/** The status of an order; an unknown one is shown unchanged. Without one, no result is known: it may be registered. */
 export const StatusChip = ({ status = '', children }: StatusProps) => (
   <Chip tone={isKnown(status) ? TONES[status] : 'undone'}>
-    {isKnown(status) ? STATUS_NAMES[status] : status || t('Not registered')} {children}
+    {isKnown(status) ? STATUS_NAMES[status] : status || t('No result')} {children}
   </Chip>
 )

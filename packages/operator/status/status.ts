@@ -17,6 +17,7 @@ import {
   type Series,
   seriesOf,
 } from './metrics.ts'
+import { recoveredText } from './recovered.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
@@ -187,9 +188,9 @@ const status = async (context: Context): Promise<Report> => {
     text: lines(
       active.length === 0
         ? (failing.text?.text ?? 'No alarm is active.')
-        : active.map(({ name, summary, page, since }) =>
+        : active.map(({ name, code, summary, page, since }) =>
             lines(
-              `!! ${name}: ${summary}${since === undefined ? '' : `, since ${since}`}`,
+              `!! ${name}: ${recoveredText(code, failing.count) ?? summary}${since === undefined ? '' : `, since ${since}`}`,
               `   → docs/runbook/${page}.md`,
             ),
           ),

@@ -3,6 +3,7 @@ import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { failingText } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
+import { recoveredText } from '../status/recovered.ts'
 import { alarmsOf } from '../status/status.ts'
 
 const context = {
@@ -69,4 +70,11 @@ test.each([
   ],
 ])('states when an alarm starts for %s', (_name, orders, more, text) => {
   expect(failingText(orders, more)?.text).toBe(text)
+})
+
+test('alarms of the service speak in the past once no order fails, and only they', () => {
+  expect(recoveredText('breaker-open', 0)).toMatch(/^The accounting service was unavailable/)
+  expect(recoveredText('service-unauthorized', 0)).toMatch(/^The accounting service rejected/)
+  for (const failing of [1, undefined]) expect(recoveredText('breaker-open', failing)).toBeUndefined()
+  expect(recoveredText('order-stuck', 0)).toBeUndefined()
 })

@@ -1,5 +1,6 @@
 import { Ago, Chip, Code, type Column, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
+import { recoveredText } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
@@ -46,16 +47,8 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
   <Table columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
 )
 
-/** No order waits for the service any more; its alarm, which looks back over a period, has not ended yet. */
-export const isOver = ({ code }: Alarm, { failing }: Data) => code === 'breaker-open' && failing?.count === 0
-
-const RECOVERED = t(
-  'The accounting service was unavailable; no order fails any more. The alarm ends shortly.',
-)
-
 /** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
-export const Verdict = (data: Data) => {
-  const { alarms, problems, failing } = data
+export const Verdict = ({ alarms, problems, failing }: Data) => {
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
     return (
@@ -80,6 +73,10 @@ export const Verdict = (data: Data) => {
       </p>
     )
   }
+  const meaning = (alarm: Alarm) => {
+    const recovered = recoveredText(alarm.code, failing?.count)
+    return recovered === undefined ? <Message text={meaningOf(alarm)} /> : t(recovered)
+  }
   return (
     <ul class="verdict card list" data-tone="bad">
       {active.map(alarm => (
@@ -89,7 +86,7 @@ export const Verdict = (data: Data) => {
               <Name>{nameOfAlarm(alarm)}</Name>
             </strong>
             <br />
-            {isOver(alarm, data) ? RECOVERED : <Message text={meaningOf(alarm)} />}
+            {meaning(alarm)}
             <br />
             <span class="small">
               <Code>{alarm.name}</Code>{' '}

@@ -145,7 +145,9 @@ const Result = ({ result, version, updated_at, doubt, failing }: Data) => (
     <div class="card made">
       <Facts
         facts={{
-          [t('Result')]: result === undefined && t('None yet: the service has not registered the order.'),
+          [t('Result')]:
+            result === undefined &&
+            t('None yet. After a create without an answer, the service may have registered the order.'),
           ...Object.fromEntries(
             Object.entries(result ?? {})
               .filter(

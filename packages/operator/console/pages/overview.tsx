@@ -6,7 +6,7 @@ import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { ComponentChildren } from 'preact'
 import { nameOfAlarm } from './alarm-names.ts'
-import { AlarmTable, isActive, isOver, Verdict } from './alarms.tsx'
+import { AlarmTable, isActive, Verdict } from './alarms.tsx'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Figure, linkToOrder, ROW_OF_STORE } from './pieces.tsx'
@@ -105,7 +105,7 @@ const Flow = (data: Data) => {
             </small>
           )}
         </Figure>
-        {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm) && !isOver(alarm, data)) && (
+        {failing?.count !== 0 && alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) && (
           <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
         )}
       </Stage>

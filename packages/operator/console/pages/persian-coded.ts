@@ -24,7 +24,7 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'alarm/deliveries-failed': 'وب‌هوکی در DynamoDB یا SQS ذخیره نشد؛ از سرویس حسابداری خواسته شد دوباره بفرستد',
   'alarm/requests-failed':
     'درخواست فروشگاهی در DynamoDB یا SQS ذخیره نشد؛ از فروشگاه خواسته شد دوباره بفرستد',
-  'alarm/signature-failures': 'وب‌هوک‌هایی دریافت می‌شود که با هیچ کلید شناخته‌شده‌ای امضا نشده‌اند',
+  'alarm/signature-failures': 'در ۱۵ دقیقه دست‌کم پنج وب‌هوک با هیچ کلید شناخته‌شده‌ای امضا نشده بودند',
   'alarm/service-unauthorized': 'سرویس حسابداری کلید API را نمی‌پذیرد؛ هیچ سفارشی پردازش نمی‌شود',
   'alarm/breaker-open': 'سرویس حسابداری در دسترس نیست؛ سفارش‌ها منتظرند',
   'alarm/history-throttled': 'DynamoDB تاریخچهٔ سفارش‌ها را محدود می‌کند؛ بعضی تغییرها در آن ثبت نشده‌اند',

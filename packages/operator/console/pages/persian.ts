@@ -510,6 +510,8 @@ export const t = translator({
   No: 'خیر',
   'the signature header is malformed': 'قالب هدر امضا نادرست است',
   'the signature is too old, or in the future': 'زمان امضا قدیمی یا در آینده است',
+  'The accounting service rejected the API key in the last minutes; no order fails now.':
+    'سرویس حسابداری در دقیقه‌های اخیر کلید API را رد کرده است؛ اکنون هیچ سفارشی ناموفق نیست.',
   'not signed with a known secret': 'با هیچ کلید شناخته‌شده‌ای امضا نشده است',
   'a header contradicts the signed body': 'هدر با متن امضاشده نمی‌خواند',
   'the body is too large': 'متن بیش از حد بزرگ است',
@@ -537,7 +539,8 @@ export const t = translator({
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
-  'None yet: the service has not registered the order.': 'هنوز هیچ: سرویس سفارش را ثبت نکرده است.',
+  'None yet. After a create without an answer, the service may have registered the order.':
+    'هنوز هیچ. پس از درخواست ثبتی که پاسخ نگرفته، ممکن است سرویس سفارش را ثبت کرده باشد.',
   'Version of the feed': 'نسخهٔ فید',
   'In doubt': 'نامطمئن',
   'It may be out of date and will be read from the service.': 'ممکن است قدیمی باشد و از سرویس خوانده می‌شود.',

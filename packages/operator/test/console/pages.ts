@@ -243,7 +243,7 @@ export const pageTests = (open: Open) => {
       await page.getByText('payment 40').waitFor()
       const first = page.locator('tbody tr').first()
       expect(await first.innerText()).toMatch(
-        /Call to the service: Payment: expected status "paid"[\s\S]*Not registered → Paid[\s\S]*Payment registered[\s\S]*order\.updated Paid/,
+        /Call to the service: Payment: expected status "paid"[\s\S]*No result → Paid[\s\S]*Payment registered[\s\S]*order\.updated Paid/,
       )
       await isAccessible()
       await letter('later')
