@@ -11,6 +11,7 @@ export type Schema = {
   type?: string | string[]
   enum?: unknown[]
   format?: string
+  pattern?: string
   minimum?: number
   maximum?: number
 }
@@ -29,6 +30,7 @@ const schema: v.GenericSchema<Schema> = v.looseObject({
   type: v.exactOptional(v.union([v.string(), v.array(v.string())])),
   enum: v.exactOptional(v.array(v.unknown())),
   format: v.exactOptional(v.string()),
+  pattern: v.exactOptional(v.string()),
   minimum: v.exactOptional(v.number()),
   maximum: v.exactOptional(v.number()),
 })
