@@ -52,19 +52,24 @@ const createWebhooks = async (shop: Shop, url: string, secret: string) => {
   }
 }
 
+const post = async (url: string, body: string, headers: Record<string, string>) => {
+  const response = await fetch(url, {
+    ...{ method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
+    signal: AbortSignal.timeout(10_000),
+  })
+  return response.status
+}
+
+/** Signs a body like the shop. */
+const signedByShop = (body: string, secret: string) => ({
+  'x-wc-webhook-signature': createHmac('sha256', secret).update(body).digest('base64'),
+})
+
+const unusable = (found: string) => cannot('use the connector', found, 'deploy it again')
+
 /** Sends a signed and a forged message to both addresses, like the shop and the relay. */
 const testEndpoint = async (endpoint: string, { settings, webhooks, relay }: Connection): Promise<void> => {
-  const id = connectionId(settings.source)
-  const post = async (path: string, body: string, headers: Record<string, string>) => {
-    const response = await fetch(endpoint + path + id, {
-      ...{ method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
-      signal: AbortSignal.timeout(10_000),
-    })
-    return response.status
-  }
-  const webhook = (secret: string) => ({
-    'x-wc-webhook-signature': createHmac('sha256', secret).update('{}').digest('base64'),
-  })
+  const feed = `${endpoint}${PATHS.feed}${connectionId(settings.source)}`
   const test = JSON.stringify({
     event: 'relay.test',
     delivery: 'test',
@@ -76,21 +81,35 @@ const testEndpoint = async (endpoint: string, { settings, webhooks, relay }: Con
   })
   const accepted = await untilNoticed(async () => {
     const statuses = [
-      await post(PATHS.shop, '{}', webhook(webhooks.secret)),
-      await post(PATHS.feed, test, await message(relay.secret)),
+      await post(webhooks.url, '{}', signedByShop('{}', webhooks.secret)),
+      await post(feed, test, await message(relay.secret)),
     ]
     return statuses.every(status => status === 200) || undefined
   })
   const forged = [
-    await post(PATHS.shop, '{}', webhook('forged')),
-    await post(PATHS.feed, test, await message('forged')),
+    await post(webhooks.url, '{}', signedByShop('{}', 'forged')),
+    await post(feed, test, await message('forged')),
   ]
   if (accepted === undefined || forged.some(status => status !== 401))
-    throw cannot(
-      'use the connector',
-      `${endpoint} does not verify messages of this connection`,
-      'deploy it again',
-    )
+    throw unusable(`${endpoint} does not verify messages of this connection`)
+}
+
+/** The id of an order that no shop has. */
+const NO_ORDER = 2_000_000_000
+
+/** Sends the webhook of an order that the shop does not have, and waits until the connector has looked for the order. */
+const testQueue = async (
+  { cursor }: ReturnType<typeof connectorOf>['states'],
+  { settings: { source }, webhooks }: Connection,
+): Promise<void> => {
+  const before = await cursor(source, 'sync')
+  const body = JSON.stringify({ id: NO_ORDER })
+  const synchronized = await untilNoticed(async () => {
+    await post(webhooks.url, body, signedByShop(body, webhooks.secret))
+    return (await cursor(source, 'sync')) !== before || undefined
+  })
+  if (synchronized === undefined)
+    throw unusable('webhooks reach it, but it synchronizes no orders: see the log of its function sync')
 }
 
 export type ConnectOptions = {
@@ -164,10 +183,11 @@ export const connect = async (context: Context, source: string, options: Connect
   // Includes webhooks of a connect that ended early.
   await removeWebhooks(shop, webhooksUrl, ids)
   await testEndpoint(endpoint, connection)
+  await testQueue(connector.states, connection)
   return {
     data: { source, shop: url, endpoint, webhooks: ids },
     text: lines(
-      `Connected ${url} as "${source}": ${ids.length} webhooks, the key "${keyName}" and the feed are in place, and the connector verifies both.`,
+      `Connected ${url} as "${source}": ${ids.length} webhooks, the key "${keyName}" and the feed are in place, and the connector verifies and synchronizes.`,
       `Earlier orders are sent only by an import: relay woo import ${shellWord(source)} --since 30d${context.flags}`,
     ),
   }
