@@ -302,6 +302,8 @@ const PAGES: Readonly<
       doctor: /ok {2}the relay accepts webhooks signed with its secret/,
       'tail --since 30m': /delivery received outcome=forged why=mismatch/,
       'register --again': /The relay accepts webhooks signed with it\./,
+      // The dead letters of other scenarios are differences.
+      'audit --since 24h --repair': { code: 1, prints: /\d deliver(?:y|ies) received/ },
     },
   },
   'queue-age': {
