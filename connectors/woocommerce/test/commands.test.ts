@@ -124,6 +124,15 @@ describe('a shop', () => {
     expect((await woo('list')).out).toBe('No shop is connected.\n')
   })
 
+  test('is not connected while the connector does not run, which leaves nothing behind', async () => {
+    const { code, err } = await connect(folder('shop.yml'), { WOO_PORT: '1' })
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('does not answer; start it: npx relay woo start'),
+    ])
+    expect([shop.webhooks.list(), await parameters(), await keysOf()]).toEqual([[], [], []])
+  })
+
   test('is connected, and connected again: four webhooks, a key, the feed and one parameter', async () => {
     for (let time = 0; time < 2; time++) {
       const { code, out, err } = await connect(folder('shop.yml'))

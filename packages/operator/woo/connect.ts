@@ -144,6 +144,11 @@ export const connect = async (context: Context, source: string, options: Connect
     )
   const connector = connectorOf(context)
   const endpoint = await connector.endpoint()
+  // First, since nothing is undone when the tests below fail.
+  await fetch(endpoint, { signal: AbortSignal.timeout(10_000) }).catch(error => {
+    const remedy = context.local ? 'start it: npx relay woo start' : 'deploy it again'
+    throw cannot('reach the connector', `${endpoint} does not answer`, remedy, error)
+  })
   const { shop, url, key, secret } = await openShop(context, options.shop)
   await shop.statuses().catch(error => {
     throw cannot(
