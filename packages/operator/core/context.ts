@@ -9,7 +9,7 @@ import { readStores } from '@order-relay/deploy/stores.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { credentialsIn, isServedByOther } from '@order-relay/local/credentials.ts'
-import { settingsOfStack, urlOf } from '@order-relay/local/settings.ts'
+import { settingsFrom, settingsOfStack, urlOf } from '@order-relay/local/settings.ts'
 import { cannot, Failure, messageOf, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
@@ -48,7 +48,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     throw usageError('use --local with --stage', `the local stack has no stage "${stage}"`, remedy)
   }
   const { environment } = terminal
-  const { ports, dataDir } = settingsOfStack(environment)
+  const { ports, dataDir } = local ? settingsOfStack(environment) : settingsFrom(environment)
   const region = given ?? environment.AWS_REGION ?? DEFAULT_REGION
   const target = { stage: local ? 'local' : (stage ?? DEFAULT_STAGE), region }
   const service = stackName(target.stage)
