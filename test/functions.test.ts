@@ -93,7 +93,7 @@ test('the probe reads the secrets, and fails if the endpoint is unreachable', as
   await expect(handler(scheduledEvent, context())).rejects.toThrow('relay.example')
 })
 
-test('the reconciliation queues a check of a due order', async () => {
+test('the scheduled check queues a check of a due order', async () => {
   const { handler } = await import('../functions/reconcile.ts')
   const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
   const due = { ...newOrder({ ...order, external_id: '2' }), doubt: 'now' } as const

@@ -166,7 +166,7 @@ export const changesAtService = ({ result, doubt }: Pick<Order, 'result' | 'doub
 
 /**
  * Whether an order expects nothing more. While it is in review, in doubt, or has an open request, a webhook or
- * another attempt is expected, and reconciliation must see to it (promise P10).
+ * another attempt is expected, and the scheduled check must find it if it does not arrive (promise P10).
  */
 export const isSettled = (order: Pick<Order, 'result' | 'doubt' | 'open'>): boolean =>
   order.doubt === false && !changesAtService(order) && openRequests(order).length === 0

@@ -73,7 +73,7 @@ export const savedBefore = ({ unsettled, checks, check_at }: Item): number => {
   return later.reduce((time, interval) => time - interval, Number(check_at?.N) - first) + 1
 }
 
-/** The orders table: one item per order. Unsettled orders are also in the sparse index that reconciliation reads. */
+/** The orders table: one item per order. Unsettled orders are also in the sparse index that the scheduled check reads. */
 export const orderRepository = (
   dynamodb: DynamoDB,
   table: string,

@@ -1,7 +1,7 @@
 /** Statistics of several runs: the median, the middle half, and the fastest tenth. */
 export type Measured = { median: number; low: number; high: number; calm: number }
 
-/** A value between the sorted neighbours, such as the median for 0.5. */
+/** A value between the sorted neighbors, such as the median for 0.5. */
 export const quantile = (values: readonly number[], which: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const position = (sorted.length - 1) * which

@@ -15,7 +15,7 @@ import type { World } from './world.ts'
 /** Queues without a consumer that must be empty at the end. */
 export const NOT_CONSUMED = [QUEUES.ordersDead, QUEUES.feedsDead, QUEUES.quarantine]
 
-/** The service's number of attempts. A webhook hit by as many faults may be lost, and reconciliation must recover it. */
+/** The service's number of attempts. A webhook hit by as many faults may be lost, and a check must recover it. */
 const ATTEMPTS = 8
 const WEBHOOK_LINKS: readonly Link[] = ['service to relay', 'webhook to AWS']
 

@@ -164,11 +164,11 @@ test('retries few events while only reads succeed, and all of them once creates 
 
 const TWO_DAYS = (elapsed: number) => (elapsed < 2 * DAY ? 6 * MINUTE : 0)
 
-test('recovers webhooks lost to a wrong clock through reconciliation or later webhooks', async () => {
+test('recovers webhooks lost to a wrong clock through checks or later webhooks', async () => {
   const { violations, world } = await days({
     orders: {
       1001: { ...REVIEWED, fixedAfter: HOUR },
-      // Reconciliation does not check settled orders.
+      // Settled orders are not checked.
       1002: { ...PAID, accountant: [{ after: 2 * HOUR, does: 'edit' }] },
     },
     skew: TWO_DAYS,
@@ -188,7 +188,7 @@ test.each<[Target, string[]]>([
   ['dynamodb', ['checks-late', 'deliveries-failed', 'order-stuck', 'requests-failed']],
   ['sqs', ['checks-late', 'deliveries-failed', 'requests-failed']],
 ])(
-  'after ten hours without %s, reconciliation finds changes a day before their webhooks are retried',
+  'after ten hours without %s, checks find changes a day before their webhooks are retried',
   async (target, raised) => {
     let notifiedAt: number | undefined
     const { violations, alarms, world } = await days({

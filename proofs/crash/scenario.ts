@@ -52,7 +52,7 @@ export type Conditions = {
   endpoint?: (elapsed: number, source: string) => EndpointAnswer
   /** The number of entries that the first calls of `ChangeMessageVisibilityBatch` fail to change. */
   failingEntries?: number
-  /** The times at which the schedule starts the reconciliation. */
+  /** The times at which the schedule starts `reconcile`. */
   reconcileAt?: readonly number[]
   /** The settings of a simulation; undefined for a short scenario. */
   chance?: Chance

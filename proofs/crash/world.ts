@@ -236,7 +236,7 @@ const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault
     if (time !== 'never') clock.after(time, () => sender.send(delivery, bytes))
   }
   const service = accountingService(clock, plannedOf, (data, cause) => {
-    // Webhooks are only lost if reconciliation can find the change.
+    // Webhooks are only lost if a check can find the change.
     const isFindable = plannedOf(data.external_id).createdBy === 'relay'
     const lossOf = chance === undefined || isFindable ? cause : 'edit'
     sendWebhook(delivery => ({ event: 'order.updated', delivery, data }), lossOf)

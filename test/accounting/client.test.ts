@@ -97,7 +97,7 @@ describe('a response', () => {
   ])('%p is kept verbatim: %p', async (text, isKept) => {
     const { reason } = await errorOf(answering(400, text).client.create(key, '{}'))
     expect(reason?.body).toBe(isKept ? text : undefined)
-    // Otherwise its words say it.
+    // Other bodies are represented by their message.
     if (text.includes('field')) expect(refusalBody(reason ?? { status: 0, message: '' })).toBe(text)
   })
 

@@ -135,7 +135,7 @@ describe('an accepted change', () => {
     ['', order({ date: undefined }), { date: '2026-03-02' }],
     ['', order({ date: null }), { date: '2026-03-02' }],
     ['?source=shop', order({ source: undefined }), { source: 'shop' }],
-    // These belong to "api"; what its source is, is for the service to judge.
+    // These belong to "api"; the service judges their source.
     ['', order({ source: '' }), {}, { key: 'key-of-api' }],
     ['1/payment/?source=', { method: 'cash' }, { source: '' }, { key: 'key-of-api' }],
     ['', order({ source: undefined }), {}, { key: 'key-of-api' }],
@@ -184,14 +184,14 @@ describe('nothing is queued', () => {
     ["a read of another store's order", 403, 'GET', `${ORDERS}1/?source=web`],
     ['a read without a source', 403, 'GET', `${ORDERS}1/`],
     ['another method', 405, 'GET', ORDERS],
-    // Whatever the key is, it is not looked up.
+    // The key is not looked up.
     ['another path', 404, 'POST', '/favicon.ico', '', { key: 'unknown' }],
   ])('for %s: %i', async (_name, status, method, path, body = '', options = {}) => {
     const answer = await ask(method, path, body, options)
     expect(answer.status).toBe(status)
     expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined)
     expect(answer.body.error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
-    // The index of the keys, which is not there, and the keys.
+    // The index of the keys, which does not exist, and the keys.
     const reads = ['GetParametersByPath', 'GetParametersByPath']
     expect(stack.commands()).toEqual(status === 401 && options.key !== '' ? reads : [])
     expect(recorded.metrics).toEqual([{ name: 'Requests', dimensions: { status: `${status}` }, value: 1 }])
@@ -206,7 +206,7 @@ describe('nothing is queued', () => {
     expect(recorded.lines).toEqual([{ level: 'info', message: 'request answered', fields }])
   })
 
-  // What else is invalid is in test/protocol and test/api/request.test.ts.
+  // test/protocol and test/api/request.test.ts have the other invalid requests.
   test.each<[string, Body, number, string | undefined]>([
     ['a body that is not UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, undefined],
     ['an empty body', '', 400, undefined],

@@ -58,7 +58,7 @@ describe('a key', () => {
   }
   const UNREADABLE = storedKey('shop/0', storeKeyParameter(PATH, 'shop', 'unreadable').Value)
   let accessOf: AccessOfKey
-  // How long a key is kept, and how soon a new one is found, is in test/platform/parameters.test.ts.
+  // test/platform/parameters.test.ts tests how long a key is kept, and how soon a new one is found.
   beforeEach(() => {
     const { cache } = parametersForTests({
       ...{ ...stored('shop', 'first'), ...stored('shop', 'second'), 'shop/1': 'no hash', 'shop/2': '' },

@@ -6,7 +6,7 @@ import { decimal, isLess } from './decimal.ts'
 import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
 import { SORTS } from './store/orders.ts'
 
-/** An object with these fields and no others, so that a misspelt name is an error. */
+/** An object with these fields and no others, so that a misspelled name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const rule = `must be an object with ${Object.keys(entries).join(', ')}`
   return v.pipe(

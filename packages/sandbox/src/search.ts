@@ -2,7 +2,7 @@
 const SAME: Record<string, string> = { ي: 'ی', ى: 'ی', ك: 'ک', ة: 'ه', ە: 'ه', ھ: 'ه', ٱ: 'ا' }
 
 /**
- * Text normalised for search: Arabic and Persian letters and digits unified, without hamza, diacritics, joiners and
+ * Text normalized for search: Arabic and Persian letters and digits unified, without hamza, diacritics, joiners and
  * direction marks, in lower case.
  */
 export const normalised = (text: string): string =>

@@ -102,7 +102,7 @@ export type Customer = { code: string; mobile: string | null; name: string; emai
 
 const SEARCHED = "normalised(concat_ws(' ', code, name, mobile, email))"
 
-/** Without this index, a search normalises all customers: 150 ms for 40,000 of them, instead of 15. */
+/** Without this index, a search normalizes all customers: 150 ms for 40,000 of them, instead of 15. */
 export const CUSTOMERS_INDEX = `CREATE INDEX IF NOT EXISTS customers_search ON customers (${SEARCHED})`
 
 export const customers = ({ one, all, insert }: Sql) => ({
