@@ -155,7 +155,7 @@ const faults = ({ inputs, outputs }: Metafile, rewritten: ReadonlySet<string>): 
   return [
     ...expected(clients)
       .filter(path => !rewritten.has(path))
-      .map(path => `${path} is not loaded any more`),
+      .map(path => `${path} is no longer loaded`),
     ...bundled
       .filter(path => LEFT_OUT.some(pattern => pattern.test(path)))
       .map(path => `${path} is in the bundle`),

@@ -223,6 +223,6 @@ test('fails the build when an upgrade moves a module that the plugin rewrites', 
       })),
   }
   await expect(bundle(folder('moved.mjs'), [moved, lambdaSdk])).rejects.toThrow(
-    /configLoader\.js is not loaded any more; update deploy\/lambda-sdk\.ts/,
+    /configLoader\.js is no longer loaded; update deploy\/lambda-sdk\.ts/,
   )
 })

@@ -60,7 +60,7 @@ export const stateRepository = (dynamodb: DynamoDBClient, TableName: string) => 
       })
       await dynamodb.send(command).catch(error => {
         if (!(error instanceof ConditionalCheckFailedException)) throw error
-        throw new Error(`Cannot save the order ${order}: it was saved meanwhile`)
+        throw new Error(`Cannot save the order ${order}: another function has saved it`)
       })
     },
     /** The state of every order of a shop, by id as text. */

@@ -1,6 +1,6 @@
 /** What the alarms of the accounting service say once no order fails, since they look back over minutes. */
 const RECOVERED = {
-  'breaker-open': 'The accounting service was unavailable; no order fails any more. The alarm ends shortly.',
+  'breaker-open': 'The accounting service was unavailable; no order fails anymore. The alarm ends shortly.',
   'service-unauthorized':
     'The accounting service rejected the API key in the last minutes; no order fails now.',
 } as const

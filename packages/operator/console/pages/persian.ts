@@ -534,7 +534,7 @@ export const t = translator({
   'None: the order came from the accounting service.': 'ندارد: سفارش از سرویس حسابداری آمده است.',
   'of: {kind}': 'برای: {kind}',
   'first refused {when}': 'اولین رد: {when}',
-  'The accounting service was unavailable; no order fails any more. The alarm ends shortly.':
+  'The accounting service was unavailable; no order fails anymore. The alarm ends shortly.':
     'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
   'since {time}': 'از {time}',
   Result: 'نتیجه',
