@@ -1,5 +1,3 @@
-import type { Attention } from './state.ts'
-
 export const LANGUAGES = ['en', 'fa'] as const
 export type Language = (typeof LANGUAGES)[number]
 export type Words = Readonly<Record<Language, string>>
@@ -123,6 +121,12 @@ export const CASES = {
 } as const satisfies Record<string, Words & { level?: Level }>
 
 export type CaseCode = keyof typeof CASES
+
+/**
+ * What needs attention. If the code is about an amount, the detail is that amount, so that a second partial refund is a
+ * separate case.
+ */
+export type Attention = { code: CaseCode; detail: string }
 
 export const levelOf = (code: CaseCode): Level => {
   const { level = 'problem' }: Words & { level?: Level } = CASES[code]

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import type { OrderRequest, Payment } from 'order-relay-store'
 import { amountOf, moneyText, sum } from './amounts.ts'
+import type { Attention } from './cases.ts'
 import type { Connection } from './connections.ts'
 import { mapOrder, paymentOf } from './mapping.ts'
 import type { Settings } from './settings.ts'
 import { isPaid, type ShopOrder } from './shop-order.ts'
-import { type Attention, attentionKey, type OrderState } from './state.ts'
+import { attentionKey, type OrderState } from './state.ts'
 
 /** The next request to the relay. */
 export type Request =

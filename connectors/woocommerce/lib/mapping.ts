@@ -1,10 +1,9 @@
 import type { OrderRequest } from 'order-relay-store'
 import { type Amount, amountOf, rialsOf, sum, timesQuantity, unitPrice } from './amounts.ts'
-import type { CaseCode } from './cases.ts'
+import type { Attention, CaseCode } from './cases.ts'
 import { mobileOf } from './mobile.ts'
 import { FACTORS, methodOf, type Settings } from './settings.ts'
 import { dayIn, isPaid, type Line, type ShopOrder } from './shop-order.ts'
-import type { Attention } from './state.ts'
 import { totalOf } from './totals.ts'
 
 export type Mapped = {

@@ -1,17 +1,11 @@
 import type { FeedMessage, OrderResult } from 'order-relay-store'
-import type { CaseCode } from './cases.ts'
+import type { Attention } from './cases.ts'
 
 /** The last sent request of a kind and its outcome. The relay carries out `accepted` requests. */
 type Sent =
   | { outcome: 'accepted' }
   /** Permanently: the same request is not sent again. */
   | { outcome: 'refused'; reason: string }
-
-/**
- * What needs attention. If the code is about an amount, the detail is that amount, so that a second partial refund is a
- * separate case.
- */
-export type Attention = { code: CaseCode; detail: string }
 
 /** The stored state of an order. */
 export type OrderState = {
