@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { play } from '@order-relay/operator/conformance/conformance.ts'
 import { httpFeed, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
+import { play } from '@order-relay/operator/conformance/play.ts'
 import { isRunnable, programOf } from '../../test/support/examples.ts'
 import { type Change, useExamples } from './examples.ts'
 import { killTests } from './kills.ts'

@@ -12,8 +12,9 @@ import { createQueue, startParts } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import { play, testStore } from '../conformance/conformance.ts'
+import { testStore } from '../conformance/conformance.ts'
 import { httpFeed, messageMaker, sqsFeed, storeProcess } from '../conformance/feeds.ts'
+import { play } from '../conformance/play.ts'
 import { createContext } from '../core/context.ts'
 
 const folder = useFolder()

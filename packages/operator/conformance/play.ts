@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Patience, within } from '../core/async.ts'
+import { type Finding, note, ok, problem } from '../core/output.ts'
+import { progress, type Terminal } from '../core/terminal.ts'
+import {
+  type Check,
+  faultIn,
+  feedChecks,
+  httpChecks,
+  killChecks,
+  NOT_EXACT,
+  type Outcome,
+  type Play,
+  placesIn,
+} from './checks.ts'
+import { type Feed, type HttpSend, messageMaker, StoreExited, type StoreProcess } from './feeds.ts'
+
+/** No real order has such an id: every id of a run begins with this and the run's number. */
+export const PREFIX = 'relay-conformance-'
+
+export type Playing = Patience & {
+  source: string
+  /** Whether the store is exact. @default false */
+  exact?: boolean | undefined
+  feed: Feed
+  /** The secret of an HTTP feed. */
+  http?: { send: HttpSend; secret: string }
+  /** The store, if it may be killed and started. */
+  store?: StoreProcess
+  /** Text with the `delivery` of each handled message, once, in the sequence of handling. */
+  handled?: () => Promise<string>
+  /** Checks to run after the first. @default all */
+  only?: readonly string[]
+  /** Where progress is shown. */
+  terminal: Terminal
+  onFinding?: ((finding: Finding) => void) | undefined
+}
+
+/** How long to watch for messages that the store should not handle. */
+const SETTLE_MS = 150
+
+const FIRST = 'delivery'
+const NEEDS_HANDLED = 'pass --handled, or the command that starts the store'
+const EXACT_MESSAGES = 'the store is exact: its messages have no version and are order.updated'
+const NEEDS_STORE = 'pass the command that starts the store after "--"'
+
+const LAST_LINES = 20
+
+/** The last output of a store, such as the error that keeps it from handling messages. */
+const lastWords = async (store: StoreProcess | undefined) => {
+  const printed = (await store?.output())?.trimEnd() ?? ''
+  const last = printed.split('\n').slice(-LAST_LINES)
+  return printed === ''
+    ? ''
+    : ['; its last output:', ...last.map(line => line.slice(0, 300))].join('\n        ')
+}
+
+/**
+ * Runs every check that can be judged for a store, with one finding each.
+ *
+ * @throws the signal's reason when aborted; the store is then not restarted
+ */
+export const play = async (options: Playing): Promise<readonly Finding[]> => {
+  const { source, exact = false, feed, http, store, handled, only, signal, terminal, onFinding } = options
+  const patience = { wait: options.wait, signal, assertUseful: store?.assertAlive }
+  const start = () => {
+    signal?.throwIfAborted()
+    return feed.resume(async () => store?.start())
+  }
+  const stage: Play = {
+    ...{ exact, feed },
+    message: messageMaker({ source, exact }, `${PREFIX}${randomUUID().slice(0, 8)}`),
+    timesHandled: async message => placesIn((await handled?.()) ?? '', message).length,
+    untilHandled: async (which, messages) =>
+      handled &&
+      within(patience, async () => {
+        const text = await handled()
+        return messages[which](message => placesIn(text, message).length > 0) || undefined
+      }),
+    async whileKilled(work) {
+      store?.assertAlive()
+      await store?.kill()
+      await work()
+      await start()
+    },
+  }
+
+  const playUnlessExited = async (playCheck: Check['play']): Promise<Outcome & { exited?: true }> => {
+    try {
+      if (store?.isRunning() === false) await start()
+      const outcome = await playCheck()
+      if (!outcome.wrong) await stage.untilHandled('every', outcome.handled ?? [])
+      await sleep(SETTLE_MS)
+      store?.assertAlive()
+      return outcome
+    } catch (error) {
+      if (!(error instanceof StoreExited)) throw error
+      await sleep(SETTLE_MS)
+      const { message } = error
+      const wrong = `exited ${message}: nothing is handled until it is restarted`
+      return { exited: true, wrong, remedy: 'find the reason of its exit in its output' }
+    }
+  }
+
+  const judge = async (name: string, { play: playCheck, when, remedy }: Check): Promise<Finding> => {
+    const { exited, ...outcome } = await playUnlessExited(playCheck)
+    const expected = outcome.handled ?? []
+    const wrong = outcome.wrong || (handled && faultIn(await handled(), outcome))
+    const why = name === FIRST || exited ? await lastWords(store) : ''
+    if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, outcome.remedy ?? remedy)
+    if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
+    if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
+    const found = `${when}, the store acknowledged everything; which messages it handled is unknown`
+    return note(name, found, NEEDS_HANDLED)
+  }
+
+  const kills = killChecks(stage)
+  const { failures, ...always } = feedChecks(stage)
+  // A message can be removed from a queue only while its consumer is down.
+  const [ofFeed, ofStore] = http ? [{ failures }, kills] : [{}, { failures, ...kills }]
+  const all: Record<string, Check> = {
+    ...{ ...always, ...ofFeed },
+    ...(http && httpChecks(stage, http)),
+    ...(store && handled && ofStore),
+  }
+  const isApplicable = (name: string) => !exact || !NOT_EXACT.has(name)
+  const checks = Object.fromEntries(Object.entries(all).filter(([name]) => isApplicable(name)))
+  const inapplicable = Object.keys(all).filter(name => !isApplicable(name))
+  const chosen = Object.entries(checks).filter(([name]) => name === FIRST || only?.includes(name) !== false)
+  const findings: Finding[] = []
+  using shown = progress(terminal, 'Checking', chosen.length)
+  const add = (finding: Finding) => {
+    findings.push(finding)
+    shown.clear()
+    onFinding?.(finding)
+  }
+  const leftover = async () => (await playUnlessExited(async () => (await feed.settle()) ?? {})).wrong
+  for (const [name, check] of chosen) {
+    const before = findings.at(-1)
+    // Messages left by one check would be taken for those of the next.
+    if (before?.level === 'problem' && (before.check === FIRST || (await leftover()))) {
+      add(note('other checks', 'not judged', `first fix "${before.check}"`))
+      return findings
+    }
+    signal?.throwIfAborted()
+    add(await judge(name, check))
+    shown.advance()
+  }
+  for (const name of only ?? [])
+    if (!(name in all)) add(note(name, 'not judged', 'it is no check of this feed, or needs the store'))
+  if (inapplicable.length > 0) add(note(inapplicable.join(', '), 'not applicable', EXACT_MESSAGES))
+  if (store === undefined) add(note(Object.keys(ofStore).join(', '), 'not judged', NEEDS_STORE))
+  return findings
+}
