@@ -1,20 +1,17 @@
-import type { Accounting } from '../accounting/client.ts'
-import { AccountingError } from '../accounting/errors.ts'
-import type { Announced, Announcements } from '../orders/announcements.ts'
+import type { Announcements } from '../orders/announcements.ts'
 import type { Enqueue } from '../orders/events.ts'
-import { changesAtService, isKnown, newOrder, type RequestKind, refusalBody } from '../orders/order.ts'
-import type { Orders } from '../orders/repository.ts'
+import type { RequestKind } from '../orders/order.ts'
 import { tooMany } from '../orders/requests.ts'
-import type { StoredOrder } from '../orders/stored.ts'
-import { type About, failAbout } from '../platform/about.ts'
+import { failAbout } from '../platform/about.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import type { Refusal } from '../protocol/errors.ts'
-import { type Body, parseJson } from '../protocol/json.ts'
+import type { Body } from '../protocol/json.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { type Answered, accepted, answerOf, orderView, refused, relayView } from './answers.ts'
+import { type Answered, accepted, answerOf, refused } from './answers.ts'
 import { type Access, type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import type { StoreRate } from './rate.ts'
+import { answerRead, type ReadDependencies } from './read.ts'
 import * as refusals from './refusals.ts'
 import { answerRegistration, type RegistrationDependencies } from './registration.ts'
 import { type HttpHeaders, type OrderAction, type RegistrationAction, readRequest, route } from './request.ts'
@@ -34,29 +31,24 @@ export type HttpRequest = {
   time: number
 }
 
-export type ServeDependencies = RegistrationDependencies & {
-  accessOf: AccessOfKey
-  /** Records the use of a key by its id. */
-  recordUse: (id: string) => Promise<void>
-  /** The limit of each store's requests. */
-  rate: StoreRate
-  orders: Pick<Orders, 'get'>
-  announcements: Announcements
-  enqueue: Enqueue
-  /** Reads an order from the accounting service, in bounded time. */
-  readOrder: Accounting['read']
-  /** Like `readOrder`, for an order with a stored result: rejects immediately while the service is unavailable. */
-  readPresent: Accounting['read']
-  isExact: (source: string) => boolean
-  wait: Wait
-  /** The default of `Prefer: wait`, in seconds. */
-  waitSeconds: number
-  /** The calendar day in the time zone of the accounting service. */
-  today: () => string
-  now: () => number
-  newId: () => string
-  onError: (message: string, error: unknown, about?: About) => void
-}
+export type ServeDependencies = ReadDependencies &
+  RegistrationDependencies & {
+    accessOf: AccessOfKey
+    /** Records the use of a key by its id. */
+    recordUse: (id: string) => Promise<void>
+    /** The limit of each store's requests. */
+    rate: StoreRate
+    announcements: Announcements
+    enqueue: Enqueue
+    isExact: (source: string) => boolean
+    wait: Wait
+    /** The default of `Prefer: wait`, in seconds. */
+    waitSeconds: number
+    /** The calendar day in the time zone of the accounting service. */
+    today: () => string
+    now: () => number
+    newId: () => string
+  }
 
 /** The response, and the parts of the request that may be logged. */
 export type Served = {
@@ -76,66 +68,6 @@ export const RESERVED_MS = 5000
 const ANNOUNCE_AFTER_MS = 500
 
 type Change = Exclude<OrderAction, { to: 'read' }>
-
-/** Reads an order without a result: its create may be queued, or only the service may know it. */
-const readUnknown = async (
-  order: OrderKey,
-  stored: StoredOrder | undefined,
-  dependencies: ServeDependencies,
-): Promise<HttpResponse> => {
-  const announced = await dependencies.announcements.get(order).catch(failAbout(order))
-  const create = announced.requests?.find(({ kind }) => kind === 'create')
-  if (create === undefined || (stored !== undefined && isKnown(stored.order, create.id)))
-    return readThrough(order, stored, announced, dependencies)
-  const updated_at = new Date(create.accepted_at).toISOString()
-  const view = relayView({ order: stored?.order ?? newOrder(order), updated_at }, announced)
-  return { status: 202, body: { ...order, ...view } }
-}
-
-/** The service's own answer, and what the relay knows of the order's requests. */
-const readThrough = async (
-  order: OrderKey,
-  stored: StoredOrder | undefined,
-  announced: Announced,
-  { readOrder, onError }: ServeDependencies,
-): Promise<HttpResponse> => {
-  const relay = stored === undefined ? {} : relayView(stored, announced)
-  try {
-    return { status: 200, body: { ...(await readOrder(order)).result, ...relay } }
-  } catch (error) {
-    if (!(error instanceof AccountingError)) return failAbout(order)(error)
-    const { code, reason } = error
-    if (reason === undefined || (code !== 'rejected' && code !== 'unknown_order')) {
-      onError('order not read', error, order)
-      const unavailable = refusals.serviceUnavailable(error.retryAfter)
-      return { ...unavailable, body: { ...unavailable.body, ...relay } }
-    }
-    const body = parseJson(refusalBody(reason))
-    return {
-      status: reason.status,
-      body: typeof body === 'object' ? { ...body, ...relay } : { error: reason },
-    }
-  }
-}
-
-/**
- * The service's current result, and what the relay knows of the order's requests: the webhook of a change may be on its
- * way, or lost. The stored result if the service does not answer with one.
- */
-const readPresent = async (
-  order: OrderKey,
-  relay: ReturnType<typeof relayView>,
-  known: HttpResponse,
-  { readPresent: read, onError }: ServeDependencies,
-): Promise<HttpResponse> => {
-  try {
-    const { result } = await read(order)
-    return { status: 200, body: { ...result, ...relay } }
-  } catch (error) {
-    onError('order not read', error, order)
-    return known
-  }
-}
 
 /**
  * Why the order accepts no more requests of this kind, before the request is queued. The worker decides on requests
@@ -284,24 +216,11 @@ const answer = async (
   const { order, text, invalid, warnings } = reading
   const about = { action: action.to, ...order }
 
-  const get = () => orders.get(order).catch(failAbout(order))
-
-  if (action.to === 'read') {
-    const stored = await get()
-    // Requests behind a failing event are known only by their announcements.
-    const isBlocked = stored?.failing !== undefined
-    const announced = isBlocked
-      ? await dependencies.announcements.get(order).catch(failAbout(order))
-      : undefined
-    const known = stored && orderView(stored, announced)
-    if (stored === undefined || known === undefined)
-      return { response: await readUnknown(order, stored, dependencies), about }
-    const response = changesAtService(stored.order)
-      ? await readPresent(order, relayView(stored, announced), known, dependencies)
-      : known
-    return { response, about }
+  if (action.to === 'read') return { response: await answerRead(order, dependencies), about }
+  if (invalid !== undefined) {
+    const stored = await orders.get(order).catch(failAbout(order))
+    if (stored?.order.result === undefined) return refuse(invalid)
   }
-  if (invalid !== undefined && (await get())?.order.result === undefined) return refuse(invalid)
   const excess = action.to === 'withdraw' ? undefined : await excessOf(order, action.to, dependencies)
   if (excess !== undefined) return refuse(refused(excess))
 
