@@ -1,5 +1,4 @@
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
+import { axe, type Page } from '../chromium/playwright.ts'
 
 /**
  * The accessibility violations of the current page.
