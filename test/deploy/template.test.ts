@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { unzipSync, zipSync } from 'fflate'
 import { parse } from 'yaml'
 import { useFolder } from '../support/folder.ts'
+import { alter, collect } from './alter.ts'
 import { type Package, packagedForCrash, SETTINGS } from './packaged.ts'
 import { readable } from './readable.ts'
 import { type Checked, deployerPolicy, policyFor, record, violations } from './violations.ts'
@@ -19,11 +20,7 @@ beforeAll(async () => {
   checked = { ...packaged, recording: await record(packaged), policies }
 }, 120_000)
 
-const found = async (altered: Checked): Promise<string[]> => {
-  const all: string[] = []
-  for await (const violation of violations(altered)) all.push(violation)
-  return all
-}
+const found = (altered: Checked) => collect(violations(altered))
 
 test('all references in the template resolve, and each role allows exactly what its function uses', async () => {
   expect(await found(checked)).toEqual([])
@@ -36,13 +33,9 @@ test('the packaged template matches the reviewed snapshot; to accept a change: n
 /** With other text in a resource or policy. */
 const altered = (before: Checked, part: string, from: string, to: string): Checked => {
   const { policies, template } = before
-  const { Resources } = template
-  const text = JSON.stringify({ ...policies, ...Resources }[part])
-  expect(text).toContain(from)
-  const changed = JSON.parse(text.replaceAll(from, () => to))
-  return part in Resources
-    ? { ...before, template: { ...template, Resources: { ...Resources, [part]: changed } } }
-    : { ...before, policies: { ...policies, [part]: changed } }
+  return part in policies
+    ? { ...before, policies: alter(policies, part as keyof typeof policies, from, to) }
+    : { ...before, template: { ...template, Resources: alter(template.Resources, part, from, to) } }
 }
 
 /** A change in the text of a resource or policy, and the expected violation. */
