@@ -158,7 +158,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
   ]
   const outcomes = Object.entries(deliveries?.outcomes ?? {}).toSorted(([, a], [, b]) => b - a)
   return (
-    <Section id="numbers" title={t('Balance')}>
+    <Section id="numbers" title={t('Summary')}>
       <p class="small muted note">
         <Moment iso={since} /> – <Moment iso={until} />
       </p>

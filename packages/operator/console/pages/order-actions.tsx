@@ -35,7 +35,7 @@ const LABELS = {
   retry: t('Retry now'),
   check: t('Check now'),
   replay: t('Replay the dead letter…'),
-  discard: t('Discard the dead letter…'),
+  discard: t('Delete the dead letter…'),
   withdraw: t('Withdraw…'),
 } as const
 
