@@ -1,12 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { foreignHeader } from '@order-relay/web/foreign.ts'
 import { orderChanges } from './changes.ts'
-import { authenticator, paged, Refusal, withDecimals, withFields } from './http.ts'
+import { authenticator, paged, Refusal } from './http.ts'
 import { type FakeOrder, gmt, type NewOrder, newOrder, sumOf } from './orders.ts'
 import { shopPage } from './page.ts'
+import { type Route, startServer } from './server.ts'
 import { fakeWebhooks } from './webhooks.ts'
 
 type Product = { id: number; name: string; sku: string; type: 'simple' | 'variable'; price?: string }
@@ -37,11 +33,9 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
   const products: Product[] = [{ id: 1, name: 'Product SKU-1', sku: 'SKU-1', type: 'simple' }]
   const variations = new Map<number, Omit<Product, 'type'>[]>()
   const webhooks = fakeWebhooks({ now })
-  const authenticate = authenticator({ key, secret }, now)
   const lostStatuses = new Set<string>()
   let nextId = 1000
   let isClosed = false
-  let requests = 0
   /** Minutes of the shop's zone ahead of GMT. */
   let zone = 210
 
@@ -98,12 +92,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     }),
   })
 
-  /** The routes, by method and path; the first matching one answers. */
-  const routes: [
-    string,
-    RegExp,
-    (query: URLSearchParams, body: Record<string, unknown>, ids: string[]) => unknown,
-  ][] = [
+  const routes: Route[] = [
     ['GET', /^orders$/, query => paged(listed(query), query)],
     ['POST', /^orders$/, (_, body) => shown(create(givenOrder(body)))],
     ['GET', /^orders\/(\d+)$/, (_q, _b, [id = '']) => shown(found(id))],
@@ -182,51 +171,11 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
     ['DELETE', /^webhooks\/(\d+)$/, (_q, _b, [id]) => webhooks.remove(Number(id)) || undefined],
   ]
 
-  const handle = async (request: IncomingMessage) => {
-    requests++
-    const { method = 'GET', headers } = request
-    const url = new URL(request.url ?? '/', `http://${headers.host}`)
-    const body = await text(request)
-    if (isClosed) throw new Refusal(503, 'maintenance', { 'retry-after': '600' })
-    authenticate(method, url)
-    const path = url.pathname.replace('/wp-json/wc/v3/', '')
-    for (const [verb, pattern, answer] of routes) {
-      const match = verb === method ? pattern.exec(path) : null
-      if (match === null) continue
-      const result = await answer(url.searchParams, body === '' ? {} : JSON.parse(body), match.slice(1))
-      if (result === undefined) throw new Refusal(404, 'woocommerce_rest_invalid_id')
-      return {
-        status: method === 'POST' ? 201 : 200,
-        json: withDecimals(withFields(result, url.searchParams.get('_fields')), url.searchParams.get('dp')),
-      }
-    }
-    throw new Refusal(404, 'rest_no_route')
-  }
-
-  const server = createServer(async (request, response) => {
-    if (foreignHeader(request.headers) !== undefined) return response.writeHead(403).end()
-    if (request.method === 'GET' && request.url === '/') {
-      const page = shopPage([...orders.values()].toReversed(), id => notes.get(id) ?? [])
-      return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page)
-    }
-    if (request.method === 'POST' && request.url === '/order') {
-      create()
-      return response.writeHead(303, { location: '/' }).end()
-    }
-    const answer = await handle(request).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) throw error
-      const { status, code, headers } = error
-      return { status, json: { code, message: code, data: { status } }, headers }
-    })
-    response.writeHead(answer.status, {
-      'content-type': 'application/json',
-      ...('headers' in answer ? answer.headers : {}),
-    })
-    return response.end(JSON.stringify(answer.json))
+  const server = await startServer(options.port ?? 0, {
+    ...{ routes, authenticate: authenticator({ key, secret }, now), isClosed: () => isClosed },
+    page: () => shopPage([...orders.values()].toReversed(), id => notes.get(id) ?? []),
+    order: () => create(),
   })
-  server.listen(options.port ?? 0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
 
   /** The checkout: a new order, which also sends `order.updated`. */
   const create = (given: NewOrder = {}): FakeOrder => {
@@ -255,11 +204,11 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
   }
 
   return {
-    url: `http://127.0.0.1:${port}/`,
+    url: server.url,
     ...{ key, secret, create, checkout, webhooks },
     order: (id: number) => found(String(id)),
     notes: (id: number) => notes.get(id) ?? [],
-    requests: () => requests,
+    requests: server.requests,
     /** A change made in the shop's pages. */
     edit: (id: number, change: Partial<FakeOrder>) => put(found(String(id)), change),
     refund: (id: number, amount: string) => refund(found(String(id)), amount),
@@ -299,11 +248,7 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
         const order = orders.get(id)
         return order && shown(order)
       }),
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
+    close: server.close,
   }
 }
 
