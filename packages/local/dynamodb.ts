@@ -11,6 +11,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import type { Table } from '@order-relay/deploy/tables.ts'
+import { KEEP_ALIVE_MS } from '@order-relay/web/foreign.ts'
 import dynalite from 'dynalite'
 import { Level } from 'level'
 import * as v from 'valibot'
@@ -124,6 +125,7 @@ export type DynamodbOptions = {
 export const startDynamodb = async ({ port, path, tables = [], credentials }: DynamodbOptions) => {
   await prepare(path)
   const server = dynalite({ path, createTableMs: 0 })
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   // dynalite throws, which would end the process, when a client disconnects in the middle of a request.
   server.on('request', request => request.removeAllListeners('error').on('error', () => undefined))
   if (tables.length > 0) await createTablesIn(server, { tables, credentials })

@@ -4,6 +4,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { KEEP_ALIVE_MS } from '@order-relay/web/foreign.ts'
 import PQueue from 'p-queue'
 import * as v from 'valibot'
 import { codeOf, listen } from './ports.ts'
@@ -228,7 +229,7 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
   }
   await seed?.(direct)
 
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     const [status, body] = await handle(request).then(
       output => [200, output] as const,
       error =>

@@ -8,6 +8,7 @@ import { until } from '@order-relay/test-support/until.ts'
 import { Level } from 'level'
 import { createTables, type DynamodbOptions, startDynamodb } from '../dynamodb.ts'
 import { codeOf, freePorts } from '../ports.ts'
+import { urlOf } from '../settings.ts'
 
 let port: number
 let client: DynamoDB
@@ -33,6 +34,11 @@ beforeEach(async () => {
   const ports = await freePorts()
   port = ports.dynamodb
   client = clientsAt(ports, { maxAttempts: 3 }).dynamodb
+})
+
+test('keeps idle connections for longer than clients reuse them', async () => {
+  await start([])
+  expect((await fetch(urlOf(port))).headers.get('keep-alive')).toBe('timeout=65')
 })
 
 test('survives a client that disconnects in the middle of a request', async () => {

@@ -38,6 +38,10 @@ const put = (Name: string, Value: string, more = {}) =>
   ssm.putParameter({ Name, Value, Type: 'SecureString', ...more })
 const get = (Name: string, WithDecryption = true) => ssm.getParameter({ Name, WithDecryption })
 
+test('keeps idle connections for longer than clients reuse them', async () => {
+  expect((await fetch(urlOf(port))).headers.get('keep-alive')).toBe('timeout=65')
+})
+
 test('creates a parameter once, overwrites it on request, and counts its versions', async () => {
   expect(await put('/relay/key', 'one')).toMatchObject({ Version: 1, Tier: 'Standard' })
   await expect(put('/relay/key', 'two')).rejects.toBeInstanceOf(ParameterAlreadyExists)
