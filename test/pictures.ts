@@ -7,7 +7,7 @@ import { type Parties, partiesOf } from '@order-relay/local/demo/parties.ts'
 import { story } from '@order-relay/local/demo/story.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { startStack } from '@order-relay/local/stack.ts'
-import type { Browser, BrowserContextOptions } from './chromium/playwright.ts'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { startBrowser } from './support/chromium.ts'
 import { fetchJson } from './support/fetch-json.ts'
 

@@ -1,4 +1,5 @@
-import { axe, type Page } from '../chromium/playwright.ts'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
 
 /**
  * The accessibility violations of the current page.

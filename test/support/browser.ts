@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import type { Browser, BrowserContextOptions, Locator, Page } from '../chromium/playwright.ts'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { startBrowser } from './chromium.ts'
-
-export type { BrowserContextOptions, Page }
 
 export type Opened = {
   page: Page

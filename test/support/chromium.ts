@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Browser, chromium } from '../chromium/playwright.ts'
+import { type Browser, chromium } from 'playwright-core'
 import { ROOT } from './project.ts'
 
 const run = promisify(execFile)

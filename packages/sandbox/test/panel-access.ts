@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
-import { focused, type OpenAt, type Page } from '@order-relay/test-support/browser.ts'
+import { focused, type OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Page } from 'playwright-core'
 import { order, row, startReceiver, useSandbox } from './world.ts'
 
 /** Every page, with text that only this page shows. */

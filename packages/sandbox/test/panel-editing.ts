@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
-import { fill, focused, type OpenAt, type Page } from '@order-relay/test-support/browser.ts'
+import { fill, focused, type OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Page } from 'playwright-core'
 import { type Client, eventually, order, startReceiver } from './world.ts'
 
 export const editingTests = (openAt: OpenAt, client: () => Client) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
-import { type BrowserContextOptions, type Page, withBrowser } from '@order-relay/test-support/browser.ts'
+import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { projectWithPersianStore, SELF } from '@order-relay/test-support/project.ts'
@@ -8,6 +8,7 @@ import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { relayApi, storeOf } from '@order-relay/test-support/steps.ts'
 import { until } from '@order-relay/test-support/until.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { useConsole } from './serve.ts'
 
 const folder = useFolder()

@@ -4,12 +4,13 @@ import { expect, test } from '@jest/globals'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
-import type { BrowserContextOptions, Opened, Page } from '@order-relay/test-support/browser.ts'
+import type { Opened } from '@order-relay/test-support/browser.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { onceInMemory } from 'order-relay-store'
 import { consumeFeed } from 'order-relay-store/sqs'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 
 type Open = (options?: BrowserContextOptions) => Promise<Opened>
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
-import type { BrowserContextOptions, Opened } from '@order-relay/test-support/browser.ts'
+import type { Opened } from '@order-relay/test-support/browser.ts'
+import type { BrowserContextOptions } from 'playwright-core'
 
 /** Covers the tour's outage and the time until the relay has sent the payment again. */
 const HEALED = { timeout: 90_000 }
