@@ -50,7 +50,7 @@ const weeksOf = (first: string) => {
 }
 
 /** The local day, `YYYY-MM-DD`: the Swedish locale formats dates as ISO 8601. */
-const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
+export const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
 
 /** The problem of a text that is not a date, with an example in the reader's calendar. */
 export const notDate = (typed: string) =>
@@ -151,6 +151,9 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
           ))}
         </tbody>
       </table>
+      <button type="button" class="today" onClick={() => onChoose(today())}>
+        {t('Today')}
+      </button>
     </div>
   )
 }

@@ -16,6 +16,7 @@ export const COMMON = {
   Days: 'روزها',
   'Previous month': 'ماه قبل',
   'Next month': 'ماه بعد',
+  Today: 'امروز',
   // Orders.
   Store: 'فروشگاه',
   'Any store': 'همهٔ فروشگاه‌ها',
