@@ -5,6 +5,7 @@ import { choices, language, locale, otherCalendar } from './language.ts'
 const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 40 })
 const milliseconds = new Intl.NumberFormat(locale, { style: 'unit', unit: 'millisecond' })
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+const year = new Intl.DateTimeFormat(locale, { year: 'numeric', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
 const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 const minute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
@@ -34,6 +35,10 @@ export const sum = (...amounts: string[]) => String(amounts.reduce((total, each)
 
 /** A calendar date `YYYY-MM-DD`. */
 export const formatDate = (date: string) => day.format(midnight(date))
+
+/** The year of a date: `1405`. Browsers add the era to a Jalali one. */
+export const formatYear = (date: string) =>
+  year.formatToParts(midnight(date)).find(({ type }) => type === 'year')?.value ?? ''
 
 /** The same day in the calendar that the reader has not chosen. */
 export const formatOtherDate = (date: string) => otherDay.format(midnight(date))

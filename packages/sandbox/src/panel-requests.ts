@@ -1,4 +1,4 @@
-import { text } from '@order-relay/lib/protocol/order.ts'
+import { DEFAULT_SOURCE, text } from '@order-relay/lib/protocol/order.ts'
 import { date, object } from '@order-relay/lib/protocol/requests.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
@@ -58,11 +58,19 @@ const atLeastOneRial = v.pipe(
   v.metadata({ minimum: 1 }),
 )
 
+const bookedPayment = { ...paymentEntries, amount: v.nullish(atLeastOneRial), account: v.nullish(text) }
+
 /** A full or partial payment of an invoice. */
-export const panelPayment = object({ ...paymentEntries, amount: v.nullish(atLeastOneRial) })
+export const panelPayment = object(bookedPayment)
+
+/** Money that is paid back to the buyer. */
+export const repayment = object(bookedPayment)
 
 /** The receipt to cancel. */
 export const reversal = strict({ receipt: v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER)) })
+
+/** The repayment to cancel. */
+export const repaymentReversal = strict({ repayment: v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER)) })
 
 /** What to return; without rows, all remaining goods. */
 export const panelReturn = object(
@@ -99,9 +107,8 @@ export const productChange = strict({
 
 const digits = (form: RegExp, rule: string) => v.pipe(text, v.regex(form, rule))
 
-/** Changes of the seller on invoices; other fields do not change. */
-export const sellerChange = strict({
-  name: v.exactOptional(text),
+/** What invoices say of the seller or the buyer besides the name. */
+const identity = {
   economicCode: v.exactOptional(text),
   nationalId: v.exactOptional(
     digits(/^([0-9۰-۹٠-٩]{10,11})?$/, 'must have 11 digits for a company or 10 digits for a person'),
@@ -109,7 +116,13 @@ export const sellerChange = strict({
   address: v.exactOptional(text),
   postalCode: v.exactOptional(digits(/^([0-9۰-۹٠-٩]{10})?$/, 'must have 10 digits')),
   phone: v.exactOptional(text),
-})
+}
+
+/** Changes of the seller on invoices; other fields do not change. */
+export const sellerChange = strict({ name: v.exactOptional(text), ...identity })
+
+/** Changes of a customer as the buyer on invoices; other fields do not change. */
+export const customerChange = strict(identity)
 
 export const account = strict({
   code: required,
@@ -198,6 +211,17 @@ export const ordersQuery = v.object({
   before: v.optional(identifier),
 })
 
+/** The refused orders that were not registered since, or those that were. */
+export const refusalsQuery = v.object({
+  state: v.optional(v.picklist(['open', 'resolved'], 'must be open or resolved'), 'open'),
+  limit: limit(50),
+})
+
+export const refusalQuery = v.object({
+  external_id: v.pipe(text, v.nonEmpty('must not be empty')),
+  source: v.optional(required, DEFAULT_SOURCE),
+})
+
 export const faultsQuery = v.object({ id: v.optional(identifier) })
 
 export const deliveriesQuery = v.object({
@@ -214,10 +238,13 @@ export type FaultRequest = v.InferOutput<typeof fault>
 export type Examples = v.InferOutput<typeof examples>
 export type Retries = v.InferOutput<typeof retries>
 export type PanelPayment = v.InferOutput<typeof panelPayment>
+export type Repayment = v.InferOutput<typeof repayment>
 export type Return = v.InferOutput<typeof panelReturn>
 export type SellerChange = v.InferOutput<typeof sellerChange>
+export type CustomerChange = v.InferOutput<typeof customerChange>
 export type Correction = v.InferOutput<typeof correction>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>
 export type SpreadsheetQuery = v.InferOutput<typeof spreadsheetQuery>
+export type RefusalsQuery = v.InferOutput<typeof refusalsQuery>
 export type OrdersQuery = v.InferOutput<typeof ordersQuery>

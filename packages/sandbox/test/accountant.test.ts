@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { payOrder, retryOrder, returnOrder, reversePayment, reviewOrder } from '../src/actions/accountant.ts'
+import {
+  payOrder,
+  repayOrder,
+  retryOrder,
+  returnOrder,
+  reversePayment,
+  reverseRepayment,
+  reviewOrder,
+} from '../src/actions/accountant.ts'
 import { putProduct } from '../src/actions/catalogue.ts'
 import { correctOrder } from '../src/actions/correct.ts'
 import { createExamples } from '../src/actions/examples.ts'
@@ -181,10 +189,12 @@ test('has exact totals for a filter, and its export contains every order and no 
     finalized: { ...invoices, total: '1100000000000000000000000004400' },
     drafts: { count: 0, net: '0', tax: '0', total: '0' },
     due: '0',
+    credit: '2200',
     ...{
       total: '1100000000000000000000000004400',
       received: '1100000000000000000000000004400',
       returned: '2200',
+      repaid: '0',
     },
   })
   const paid = { count: 1, total: huge, received: huge, returned: '0' }
@@ -195,7 +205,7 @@ test('has exact totals for a filter, and its export contains every order and no 
   const [head, first, second, ...rest] = csv.split('\r\n')
   expect(head).toMatch(/^\uFEFFsource,external_id,date,customer_name,mobile,/)
   expect(first).toBe(
-    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",2000,200,2200,2200,0,0,`,
+    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",card,0,0,2000,200,2200,2200,0,0,0,`,
   )
   expect(second).toContain(huge)
   expect(rest).toEqual([''])
@@ -362,9 +372,10 @@ test('reports every change in the event stream', async () => {
   const changes = [...text.matchAll(/^event: change\ndata: (.*)$/gm)]
   const received = changes.map(([, data]) => JSON.parse(String(data)))
   // The delivery attempts follow.
-  expect(received.slice(0, 10)).toEqual([
+  expect(received.slice(0, 11)).toEqual([
     { kind: 'customer', code: '09123456789' },
     { kind: 'order', source: 'api', external_id: '1' },
+    { kind: 'refusal', source: 'api', external_id: 'refused' },
     { kind: 'product', sku: 'SKU-3' },
     { kind: 'settings' },
     { kind: 'account', code: 'a' },
@@ -636,6 +647,7 @@ const steps = fc.record({
   action: fc.constantFrom(
     ...['create', 'pay', 'refund', 'retry', 'payOrder', 'reverse', 'return', 'review', 'correct', 'correct'],
     ...['payPart', 'payPart', 'reverseOne', 'returnPart', 'returnPart'],
+    ...['repay', 'repayPart', 'reverseRepayment', 'reverseOneRepayment'],
   ),
   items: fc.array(item, { minLength: 1, maxLength: 2 }),
   paid: fc.boolean(),
@@ -664,6 +676,10 @@ test('documents, stock and numbering stay consistent after any sequence of actio
           payPart: () => payOrder(key, { ...payment, amount: part * 1000 }, store),
           reverse: () => reversePayment(key, undefined, store),
           reverseOne: () => reversePayment(key, part, store),
+          repay: () => repayOrder(key, payment, store),
+          repayPart: () => repayOrder(key, { ...payment, amount: part * 1000 }, store),
+          reverseRepayment: () => reverseRepayment(key, undefined, store),
+          reverseOneRepayment: () => reverseRepayment(key, part, store),
           return: () => returnOrder(key, {}, store),
           returnPart: () => returnOrder(key, { rows: [{ row: part, quantity: 1 }] }, store),
           review: () => reviewOrder(key, 'why', store),
@@ -679,20 +695,24 @@ test('documents, stock and numbering stay consistent after any sequence of actio
         for (const id of ['1', '2', '3']) {
           if (store.orders.find({ source: 'api', external_id: id }) === undefined) continue
           const found = showOrder({ source: 'api', external_id: id }, store)
-          const { status, rows, receipts, returns, held_payments, total, received, returned } = found
+          const { status, rows, receipts, returns, repayments, held_payments } = found
+          const { total, received, returned, repaid } = found
           const amounts = (all: readonly { amount: string }[]) => all.map(({ amount }) => Number(amount))
           const isReturned = returns.length > 0 && rows.every(each => each.quantity === each.returned)
-          const isPaid = receipts.length > 0 && Number(received) >= Number(total) - Number(returned)
+          const isPaid =
+            receipts.length > 0 && Number(received) - Number(repaid) >= Number(total) - Number(returned)
           const settled = isReturned ? 'refunded' : isPaid ? 'paid' : 'invoiced'
-          if (status === 'needs_review') expect([receipts, returns]).toEqual([[], []])
+          if (status === 'needs_review') expect([receipts, returns, repayments]).toEqual([[], [], []])
           else expect([status, held_payments]).toEqual([settled, []])
-          expect([received, returned].map(Number)).toEqual([
-            added(amounts(receipts)),
-            added(amounts(returns)),
-          ])
+          expect([received, returned, repaid].map(Number)).toEqual(
+            [receipts, returns, repayments].map(each => added(amounts(each))),
+          )
+          // What is paid back was received and is not owed.
+          const credit = Number(received) - Number(repaid) - (Number(total) - Number(returned))
+          if (repayments.length > 0) expect(credit).toBeGreaterThanOrEqual(0)
           if (status === 'refunded') expect(returned).toBe(total)
           else expect([found.receipt_number !== null, found.return_number]).toEqual([status === 'paid', null])
-          for (const [kind, documents] of Object.entries({ receipts, returns })) {
+          for (const [kind, documents] of Object.entries({ receipts, returns, repayments })) {
             for (const { number } of documents) {
               const owner = owners.get(`${kind} ${number}`) ?? id
               expect(owner).toBe(id)
@@ -711,7 +731,7 @@ test('documents, stock and numbering stay consistent after any sequence of actio
       }
       const { totals } = sumOrders({}, store)
       const listed = store.orders.list(store.orders.numbers({}, { sort: 'total', limit: -1 }))
-      for (const name of ['total', 'received', 'returned'] as const)
+      for (const name of ['total', 'received', 'returned', 'repaid'] as const)
         expect([name, Number(totals[name])]).toEqual([name, added(listed.map(each => Number(each[name])))])
       expect(totals.count).toBe(listed.length)
       store.close()

@@ -13,6 +13,7 @@ const VIEWS = [
   ['#/orders/refunded?source=api', 'Sales return 1', 'برگشت از فروش ⁨۱⁩'],
   ['#/orders/changed?source=api', 'Corrected', 'اصلاح شد'],
   ['#/orders/parts?source=api', 'Partial return', 'برگشت بخشی از فروش'],
+  ['#/refused', 'Product in row 1', 'علت رد'],
   ['#/products', 'Add product', 'افزودن کالا'],
   ['#/customers', 'E-mail', 'ایمیل'],
   ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
@@ -83,6 +84,8 @@ export const accessTests = (openAt: OpenAt) => {
       nationalId: '14001234567',
       phone: '021',
     })
+    await act('parts', 'repay', { method: 'transfer' })
+    await create(order('9001', { items: [row('SKU-9', 1)] }))
     await create(order('review', { ...PAID, items: short }))
     // Shown on every page.
     await post('faults', { kind: 'slow', operation: 'removeWebhook', seconds: 3600 })

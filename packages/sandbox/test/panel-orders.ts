@@ -400,7 +400,9 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       '2,200',
       '0',
       '0',
+      '0',
       '2,200',
+      '0',
       '0',
     ])
     await page.getByLabel('Last day').fill('2026-13-02')

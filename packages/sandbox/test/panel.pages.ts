@@ -2,6 +2,7 @@ import { describe } from '@jest/globals'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { accessTests } from './panel-access.ts'
 import { editingTests } from './panel-editing.ts'
+import { moneyTests } from './panel-money.ts'
 import { orderTests } from './panel-orders.ts'
 import { eachWithSandbox } from './world.ts'
 
@@ -10,5 +11,6 @@ const openAt = withBrowser()
 const client = eachWithSandbox()
 
 describe('orders', () => orderTests(openAt, client))
+describe('refusals, repayments and buyers', () => moneyTests(openAt, client))
 describe('settings, products and deliveries', () => editingTests(openAt, client))
 describe('accessibility', () => accessTests(openAt))

@@ -1,13 +1,21 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { decimal, isLess, shown } from '../decimal.ts'
-import type { PanelPayment, Retries, Return } from '../panel-requests.ts'
+import type { PanelPayment, Repayment, Retries, Return } from '../panel-requests.ts'
 import { rials, whole } from '../pricing.ts'
 import { Refusal, refusedField } from '../refusal.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder, Order } from '../store/orders.ts'
-import { requireFiscalYear } from './catalogue.ts'
-import { cannot, changeOrder, NO_RECEIPT, rehearsed } from './change.ts'
+import { requireFiscalYear, requireKnown } from './catalogue.ts'
+import {
+  cannot,
+  changeOrder,
+  HAS_REPAYMENT,
+  NO_CREDIT,
+  NO_RECEIPT,
+  NO_REPAYMENT,
+  rehearsed,
+} from './change.ts'
 import {
   balanceOf,
   finalize,
@@ -70,29 +78,60 @@ export const retryOrders = ({ orders, dryRun = false }: Retries, store: Store) =
     orders: Array.from(orders ?? ready(store), key => retried(key, store)),
   }))
 
-/** The rials of a payment; by default, the amount due. Only the order API can overpay. */
-const amountOf = ({ amount }: PanelPayment, order: Order): string => {
-  const due = balanceOf(order)
-  if (amount == null) return String(due)
+/**
+ * The rials of a payment or repayment; by default, the most. Only the order API can overpay.
+ *
+ * @param rule names the most: `what is due`
+ */
+const amountOf = ({ amount }: Pick<PanelPayment, 'amount'>, most: bigint, rule: string): string => {
+  if (amount == null) return String(most)
   const given = whole(amount)
-  if (given > due) {
-    throw refusedField('amount', `is ${rials(given)}: must not exceed what is due, ${rials(due)}`)
-  }
+  if (given > most) throw refusedField('amount', `is ${rials(given)}: ${rule}, ${rials(most)}`)
   return String(given)
+}
+
+/**
+ * The account of a payment or repayment; by default, the one that receives the payments of orders.
+ *
+ * @throws Refusal when it does not exist, or none is given and none is selected
+ */
+const accountOf = ({ account }: Pick<PanelPayment, 'account'>, name: string, store: Store): string => {
+  requireKnown('account', account, account && store.accounts.find(account))
+  const code = account || store.settings.read().orderPaymentReceivingAccount
+  if (code !== null) return code
+  throw new Refusal(
+    'no_receiving_account',
+    `Cannot register the ${name}: no receiving account is selected for order payments in the settings`,
+  )
 }
 
 /** Registers a full or partial payment of an invoice. */
 export const payOrder = (key: OrderKey, payment: PanelPayment, store: Store): void =>
   changeOrder('pay', key, store, order => {
-    const paid = { ...paymentOf(payment, order), amount: amountOf(payment, order) }
+    const amount = amountOf(payment, balanceOf(order), 'must not exceed what is due')
+    const paid = { ...paymentOf(payment, order), amount }
     requireFiscalYear('Field "date" is', paid.date, store, 'date')
-    if (store.settings.read().orderPaymentReceivingAccount === null) {
-      throw new Refusal(
-        'no_receiving_account',
-        'Cannot register the payment: no receiving account is selected for order payments in the settings',
-      )
-    }
-    payInvoice(order, paid, store)
+    payInvoice(order, { ...paid, account_code: accountOf(payment, 'payment', store) }, store)
+  })
+
+/**
+ * Registers money that is paid back to the buyer, from the credit that a return or a payment of too much left (spec:
+ * refund). The status of the order does not change.
+ */
+export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): void =>
+  changeOrder('repay', key, store, order => {
+    const { invoice_number } = order
+    const credit = -balanceOf(order)
+    if (credit <= 0n) throw cannot('repay', order, NO_CREDIT)
+    const amount = amountOf(repayment, credit, 'must not exceed the credit of the buyer')
+    const { method, reference, date } = repayment
+    const paid = { ...{ method, reference: reference ?? '', amount }, date: date ?? store.clock.today() }
+    requireFiscalYear('Field "date" is', paid.date, store, 'date')
+    const account_code = accountOf(repayment, 'repayment', store)
+    const number = store.repayments.insert({ ...paid, invoice_number, account_code })
+    settle(order, store)
+    const from = store.accounts.find(account_code)?.name
+    store.history.add(invoice_number, 'repaid', `Repayment ${number} of ${rials(amount)} rials from ${from}`)
   })
 
 /** The quantities to return, by position of the row. */
@@ -139,6 +178,22 @@ const cancel = <Document extends { number: number; date: string }>(
 }
 
 /**
+ * The documents with this number; by default, all.
+ *
+ * @throws Refusal when none of them has this number
+ */
+const chosen = <Document extends { number: number }>(
+  field: string,
+  number: number | undefined,
+  all: readonly Document[],
+) => {
+  const found = all.filter(each => each.number === (number ?? each.number))
+  if (found.length > 0) return found
+  const numbers = all.map(each => each.number).join(', ')
+  throw refusedField(field, `is ${number}: must be one of ${numbers}`)
+}
+
+/**
  * Cancels receipts whose money did not arrive.
  *
  * @param number of the receipt; by default, all receipts of the order
@@ -147,17 +202,33 @@ export const reversePayment = (key: OrderKey, number: number | undefined, store:
   changeOrder('reverse the payment of', key, store, order => {
     const { invoice_number } = order
     const all = store.receipts.list(invoice_number)
-    const receipts = all.filter(each => each.number === (number ?? each.number))
     if (all.length === 0) throw cannot('reverse the payment of', order, NO_RECEIPT)
-    if (receipts.length === 0) {
-      const numbers = all.map(each => each.number).join(', ')
-      throw refusedField('receipt', `is ${number}: must be one of ${numbers}`)
-    }
+    if (order.repaid !== '0') throw cannot('reverse the payment of', order, HAS_REPAYMENT)
+    const receipts = chosen('receipt', number, all)
     cancel('Receipt', store.receipts, receipts, store)
     settle(order, store)
     for (const receipt of receipts) {
       const message = `Payment reversed by the accountant, receipt ${receipt.number} cancelled`
       store.history.add(invoice_number, 'reversed', message)
+    }
+  })
+
+/**
+ * Cancels repayments that were not made.
+ *
+ * @param number of the repayment; by default, all repayments of the order
+ */
+export const reverseRepayment = (key: OrderKey, number: number | undefined, store: Store): void =>
+  changeOrder('reverse the repayment of', key, store, order => {
+    const { invoice_number } = order
+    const all = store.repayments.list(invoice_number)
+    if (all.length === 0) throw cannot('reverse the repayment of', order, NO_REPAYMENT)
+    const repayments = chosen('repayment', number, all)
+    cancel('Repayment', store.repayments, repayments, store)
+    settle(order, store)
+    for (const repayment of repayments) {
+      const message = `Repayment reversed by the accountant, repayment ${repayment.number} cancelled`
+      store.history.add(invoice_number, 'repayment_reversed', message)
     }
   })
 
@@ -176,6 +247,8 @@ const paymentBehind = (receipt: Receipt, { total }: Order) => ({
 export const reviewOrder = (key: OrderKey, error: string, store: Store): void =>
   changeOrder('review', key, store, order => {
     const { invoice_number, date } = order
+    // Its receipts, which the next finalization registers again, would no longer have the money that was paid back.
+    if (order.repaid !== '0') throw cannot('review', order, HAS_REPAYMENT)
     requireFiscalYear(`Invoice ${invoice_number} is dated`, date, store)
     const [returns, receipts] = [store.returns.list(invoice_number), store.receipts.list(invoice_number)]
     restockGoods(goodsOf(order, store), store)

@@ -1,9 +1,16 @@
 import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import { decimal, exactNumber, shown, ZERO } from '../decimal.ts'
-import type { FiscalYearsChange, ProductChange, SellerChange, SettingsChange } from '../panel-requests.ts'
+import type {
+  CustomerChange,
+  FiscalYearsChange,
+  ProductChange,
+  SellerChange,
+  SettingsChange,
+} from '../panel-requests.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
 import {
   type Account,
+  type Customer,
   DEFAULT_SETTINGS,
   type FiscalYear,
   type Product,
@@ -17,7 +24,8 @@ export const readSettings = (store: Store) => {
   return { ...settings, taxRate: exactNumber(shown(settings.taxRate)) }
 }
 
-const requireKnown = (field: string, code: string | null | undefined, found: unknown) => {
+/** @throws Refusal when a code is given that no record has */
+export const requireKnown = (field: string, code: string | null | undefined, found: unknown) => {
   if (code == null || found !== undefined) return
   throw refusedField(field, `is ${quoted(code)}: no record has this code`)
 }
@@ -85,6 +93,23 @@ export const changeSeller = (change: SellerChange, store: Store): Seller =>
     store.seller.put({ ...store.seller.read(), ...change })
     store.changes.note({ kind: 'seller' })
     return store.seller.read()
+  })
+
+/**
+ * Changes a customer as the buyer on invoices.
+ *
+ * @throws Refusal when no customer has this code
+ */
+export const changeCustomer = (code: string, change: CustomerChange, store: Store): Customer =>
+  store.transact(() => {
+    const customer = store.customers.find(code)
+    if (customer === undefined) {
+      throw new Refusal('not_found', `Customer ${quoted(code)} is not known`, 'code')
+    }
+    const changed = { ...customer, ...change }
+    store.customers.setIdentity(code, changed)
+    store.changes.note({ kind: 'customer', code })
+    return changed
   })
 
 /** Changes or adds an account. */

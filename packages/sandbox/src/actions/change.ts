@@ -7,10 +7,21 @@ import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { findOrder, resultOf } from './orders.ts'
 
-type Action = 'retry' | 'pay' | 'reverse the payment of' | 'return' | 'review' | 'correct'
+type Action =
+  | 'retry'
+  | 'pay'
+  | 'reverse the payment of'
+  | 'return'
+  | 'repay'
+  | 'reverse the repayment of'
+  | 'review'
+  | 'correct'
 
 const NOT_DRAFT = 'its invoice is finalized; move it back to review first'
 export const NO_RECEIPT = 'it has no receipt'
+export const NO_CREDIT = 'its buyer has no credit'
+export const NO_REPAYMENT = 'it has no repayment'
+export const HAS_REPAYMENT = 'it has a repayment; reverse its repayment first'
 const HAS_RECEIPT = 'it has a receipt; reverse its payment first'
 const RETURNED = 'its goods are returned; move it back to review first'
 const DRAFT = 'its invoice is a draft; finalize it with a retry first'
@@ -27,6 +38,13 @@ const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Stat
     invoiced: [...OPEN, 'refunded'],
     paid: ['paid', 'refunded'],
     refunded: 'its goods are returned',
+  },
+  repay: { needs_review: DRAFT, invoiced: NO_CREDIT, paid: ['paid'], refunded: ['refunded'] },
+  'reverse the repayment of': {
+    needs_review: NO_REPAYMENT,
+    invoiced: NO_REPAYMENT,
+    paid: ['paid'],
+    refunded: ['refunded'],
   },
   review: { needs_review: 'it is in review', invoiced: REVIEW, paid: REVIEW, refunded: REVIEW },
   correct: { needs_review: REVIEW, invoiced: OPEN, paid: OPEN, refunded: RETURNED },

@@ -1,5 +1,5 @@
 import { bankReceipt } from '../booking.ts'
-import { type Decimal, decimalFrom, minus, plus, shown, ZERO } from '../decimal.ts'
+import { type Decimal, decimalFrom, minus, plus, rounded, shown, ZERO } from '../decimal.ts'
 import { partOf, rials, sum } from '../pricing.ts'
 import type { Payment } from '../requests.ts'
 import type { Account } from '../store/catalogue.ts'
@@ -25,9 +25,15 @@ export const rowsOf = ({ invoice_number }: Invoice, store: Store) => {
 export const goodsOf = (invoice: Invoice, store: Store): Goods =>
   rowsOf(invoice, store).map(({ sku, left }) => ({ sku, quantity: shown(left) }))
 
+/** The discounts of rows, each in whole rials. */
+export const rowDiscountsOf = (rows: readonly { discount: string }[]): string =>
+  sum(rows.map(({ discount }) => String(rounded(decimalFrom(discount)))))
+
+type Amounts = Pick<Order, 'total' | 'received' | 'returned' | 'repaid'>
+
 /** The amount that the customer owes for an invoice; negative if it is owed to the customer. */
-export const balanceOf = ({ total, received, returned }: Pick<Order, 'total' | 'received' | 'returned'>) =>
-  BigInt(total) - BigInt(returned) - BigInt(received)
+export const balanceOf = ({ total, received, returned, repaid }: Amounts) =>
+  BigInt(total) - BigInt(returned) - BigInt(received) + BigInt(repaid)
 
 const amountOf = ({ amount }: { amount: string }) => amount
 
@@ -42,12 +48,13 @@ export const settle = (order: Order, store: Store) => {
   const { invoice_number, total } = order
   const [receipts, returns] = [store.receipts.list(invoice_number), store.returns.list(invoice_number)]
   const [received, returned] = [sum(receipts.map(amountOf)), sum(returns.map(amountOf))]
+  const repaid = sum(store.repayments.list(invoice_number).map(amountOf))
   const isReturned = returns.length > 0 && rowsOf(order, store).every(({ left }) => left.units === 0n)
-  const isPaid = receipts.length > 0 && balanceOf({ total, received, returned }) <= 0n
+  const isPaid = receipts.length > 0 && balanceOf({ total, received, returned, repaid }) <= 0n
   const status = isReturned ? 'refunded' : isPaid ? 'paid' : 'invoiced'
   const receipt = { refunded: order.receipt_number, paid: receipts.at(-1)?.number, invoiced: null }[status]
   store.orders.settle(invoice_number, {
-    ...{ status, received, returned },
+    ...{ status, received, returned, repaid },
     receipt_number: receipt ?? null,
     return_number: (isReturned && returns.at(-1)?.number) || null,
   })
@@ -60,6 +67,7 @@ export const paymentOf = ({ method, reference, date }: Payment, order: Order): P
   method,
   reference: reference ?? '',
   date: date ?? order.date,
+  account_code: null,
 })
 
 /** A payment method or the type of a receipt, in the history of an order. */
@@ -71,11 +79,14 @@ const receiptType = (account: Account | undefined, method: Payment['method']): R
   return bankReceipt(method)
 }
 
-/** Registers a receipt of a finalized invoice, without an account if none is selected. Runs in the caller's transaction. */
+/**
+ * Registers a receipt of a finalized invoice, by default in the receiving account; without an account if none is selected.
+ * Runs in the caller's transaction.
+ */
 export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
   const { invoice_number, total } = order
   const amount = paid.amount ?? total
-  const code = store.settings.read().orderPaymentReceivingAccount
+  const code = paid.account_code ?? store.settings.read().orderPaymentReceivingAccount
   const account = code === null ? undefined : store.accounts.find(code)
   const type = receiptType(account, paid.method)
   const number = store.receipts.insert({ ...paid, invoice_number, type, amount, account_code: code })
@@ -125,7 +136,7 @@ const obstaclesOf = (order: Order, payments: readonly Paid[], store: Store) => {
     stock: shortages.length > 0 && `Insufficient stock: ${describeShortages(shortages)}`,
     finalization: !automaticFinalization && 'Automatic finalization is off',
     account:
-      payments.length > 0 &&
+      payments.some(({ account_code }) => account_code === null) &&
       orderPaymentReceivingAccount === null &&
       'No receiving account is selected for order payments',
     year:

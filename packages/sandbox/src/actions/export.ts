@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { jalaliOf } from '@order-relay/web/calendar.ts'
 import type { SpreadsheetQuery } from '../panel-requests.ts'
+import { sum } from '../pricing.ts'
+import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder } from '../store/orders.ts'
-import { balanceOf, type OBSTACLES, obstaclesNow } from './documents.ts'
+import { balanceOf, type OBSTACLES, obstaclesNow, rowDiscountsOf } from './documents.ts'
 import { LABELS } from './orders.ts'
 
 type Language = SpreadsheetQuery['language']
@@ -21,11 +23,15 @@ const COLUMNS = {
   receipt_number: 'شماره رسید دریافت',
   return_number: 'شماره برگشت از فروش',
   reference: 'شماره پیگیری',
+  method: 'روش دریافت',
+  discount: 'تخفیف (ریال)',
+  shipping: 'هزینه ارسال (ریال)',
   net: 'مبلغ خالص (ریال)',
   tax: 'مالیات و عوارض (ریال)',
   total: 'جمع کل (ریال)',
   received: 'دریافت‌شده (ریال)',
-  returned: 'برگشتی (ریال)',
+  returned: 'برگشت از فروش (ریال)',
+  repaid: 'بازپرداخت (ریال)',
   balance: 'مانده (ریال)',
   error: 'علت نیاز به بررسی',
 }
@@ -35,6 +41,15 @@ const CAUSES: Record<(typeof OBSTACLES)[number], string> = {
   finalization: 'قطعی‌سازی خودکار خاموش است',
   account: 'حساب دریافت وجه انتخاب نشده است',
   year: 'بیرون از سال‌های مالی',
+}
+
+/** The payment methods as in the panel. */
+const METHODS: Record<Receipt['method'], string> = {
+  online: 'پرداخت اینترنتی',
+  transfer: 'حواله بانکی',
+  card: 'کارت بانکی',
+  pos: 'کارتخوان',
+  cash: 'نقدی',
 }
 
 /**
@@ -74,12 +89,30 @@ const errorOf = (order: ListedOrder, language: Language, store: Store) => {
 const numbersOf = (documents: readonly { number: number }[]) =>
   documents.map(({ number }) => number).join('; ')
 
+/** The methods of all receipts, each once. */
+const methodsOf = (receipts: readonly Receipt[], language: Language) => {
+  const methods = new Set(receipts.map(({ method }) => method))
+  return Array.from(methods, method => (language === 'fa' ? METHODS[method] : method)).join('; ')
+}
+
+/** The discounts of an order and of its rows, and the shipping without tax, which is a part of the net. */
+const partsOf = ({ invoice_number, order_discount }: ListedOrder, store: Store) => {
+  const rows = store.invoiceRows.list(invoice_number)
+  return {
+    discount: sum([order_discount, rowDiscountsOf(rows)]),
+    shipping: rows.find(({ kind }) => kind === 'shipping')?.net ?? '0',
+  }
+}
+
 const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, store: Store) => {
+  const receipts = store.receipts.list(order.invoice_number)
   const cells: Record<keyof typeof COLUMNS, Cell> = {
     ...order,
     date: dayIn(order.date, calendar),
     status: language === 'fa' ? LABELS[order.status] : order.status,
-    receipt_number: numbersOf(store.receipts.list(order.invoice_number)),
+    receipt_number: numbersOf(receipts),
+    method: methodsOf(receipts, language),
+    ...partsOf(order, store),
     return_number: numbersOf(store.returns.list(order.invoice_number)),
     balance: balanceOf(order),
     error: errorOf(order, language, store),

@@ -8,6 +8,7 @@ import type { ListedOrder, Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
 import { finalize, inWords, payInvoice, paymentOf, returnInvoice } from './documents.ts'
 import { customerFor, invoiceOf } from './invoice.ts'
+import { noteRefusal } from './refusals.ts'
 
 export const LABELS: Record<Status, string> = {
   needs_review: 'نیازمند بررسی',
@@ -79,6 +80,7 @@ const registerOrder = (request: OrderRequest, store: Store): Result => {
   const result = readOrder({ source, external_id }, store)
   store.orders.index(invoice_number)
   store.orders.setOriginal(invoice_number, JSON.stringify(result))
+  store.refusals.resolve(invoice)
   store.changes.note({ kind: 'order', source, external_id })
   return result
 }
@@ -92,15 +94,20 @@ const duplicateOf = (order: Order, store: Store): Result =>
  * already registered, ignores the rest of the body, even if it is invalid.
  *
  * @param body the parsed JSON body, not yet validated
- * @throws Refusal when the order is rejected; nothing is registered
+ * @throws Refusal when the order is rejected; nothing is registered, and the accountant sees the refusal
  */
 export const createOrder = (body: unknown, store: Store): Result & { duplicate: boolean } => {
   const key = valid(orderKey, body)
-  return store.transact(() => {
-    const registered = store.orders.find(key)
-    if (registered !== undefined) return { ...duplicateOf(registered, store), duplicate: true }
-    return { ...registerOrder(valid(orderRequest, body), store), duplicate: false }
-  })
+  try {
+    return store.transact(() => {
+      const registered = store.orders.find(key)
+      if (registered !== undefined) return { ...duplicateOf(registered, store), duplicate: true }
+      return { ...registerOrder(valid(orderRequest, body), store), duplicate: false }
+    })
+  } catch (error) {
+    if (error instanceof Refusal) noteRefusal(key, body, error, store)
+    throw error
+  }
 }
 
 /**

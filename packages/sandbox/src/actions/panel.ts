@@ -1,14 +1,13 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
-import { decimalFrom, exactNumber, rounded, shown } from '../decimal.ts'
+import { exactNumber, shown } from '../decimal.ts'
 import { headersOf } from '../delivery/attempt.ts'
 import type { OrdersQuery } from '../panel-requests.ts'
 import { sum } from '../pricing.ts'
-import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
 import type { Delivery } from '../store/webhooks.ts'
-import { balanceOf, obstaclesNow, rowsOf } from './documents.ts'
+import { balanceOf, obstaclesNow, rowDiscountsOf, rowsOf } from './documents.ts'
 import { findOrder, resultOf } from './orders.ts'
 import { findDelivery } from './webhooks.ts'
 
@@ -19,6 +18,7 @@ const dated = (order: ListedOrder) => ({
   updated_at: order.updated_at,
   received: order.received,
   returned: order.returned,
+  repaid: order.repaid,
   review_reason: order.review_reason,
 })
 
@@ -47,11 +47,21 @@ const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
     drafts: invoiced(counted.filter(isDraft)),
     received: sum(counted.map(({ received }) => received)),
     returned: sum(counted.map(({ returned }) => returned)),
+    repaid: sum(counted.map(({ repaid }) => repaid)),
     // Nothing is due for a paid or returned order, and a credit of its buyer does not reduce what others owe.
     due: sum(
       counted
         .filter(({ status }) => status === 'invoiced')
         .flatMap(({ net, tax, received, returned }) => [net, tax, `-${received}`, `-${returned}`]),
+    ),
+    // A paid or returned order has nothing due, so its balance is a credit.
+    credit: sum(
+      counted
+        .filter(({ status }) => status === 'paid' || status === 'refunded')
+        .flatMap(({ net, tax, received, returned, repaid }) => [
+          ...[received, returned],
+          ...[net, tax, repaid].map(amount => `-${amount}`),
+        ]),
     ),
   }
 }
@@ -91,8 +101,12 @@ const rowOf = ({ position, order_discount: orderDiscount, ...row }: ReturnType<t
   }
 }
 
-const receiptOf = ({ account_code: code, ...receipt }: Receipt, store: Store) => ({
-  ...receipt,
+/** A payment with its account. */
+const inAccount = <Payment extends { account_code: string | null }>(
+  { account_code: code, ...payment }: Payment,
+  store: Store,
+) => ({
+  ...payment,
   account: code === null ? null : { code, name: store.accounts.find(code)?.name ?? code },
 })
 
@@ -114,7 +128,7 @@ export const showOrder = (key: OrderKey, store: Store) => {
   const order = findOrder(key, store)
   const { invoice_number, amount, order_discount: orderDiscount, net, tax, total } = order
   const rows = rowsOf(order, store)
-  const rowDiscounts = sum(rows.map(({ discount }) => String(rounded(decimalFrom(discount)))))
+  const rowDiscounts = rowDiscountsOf(rows)
   return {
     ...dated(order),
     customer: store.customers.find(order.customer_code) ?? null,
@@ -123,10 +137,11 @@ export const showOrder = (key: OrderKey, store: Store) => {
     balance: String(balanceOf(order)),
     tax_rate: exactNumber(order.tax_rate),
     prices_include_tax: order.prices_include_tax === 1,
-    receipts: store.receipts.list(invoice_number).map(each => receiptOf(each, store)),
+    receipts: store.receipts.list(invoice_number).map(each => inAccount(each, store)),
+    repayments: store.repayments.list(invoice_number).map(each => inAccount(each, store)),
     returns: returnsOf(order, store),
     ...obstaclesNow(order, store),
-    held_payments: store.heldPayments.list(invoice_number),
+    held_payments: store.heldPayments.list(invoice_number).map(each => inAccount(each, store)),
     history: store.history.list(invoice_number),
   }
 }

@@ -1,18 +1,17 @@
-import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { changeStream } from '@order-relay/web/serve.ts'
 import * as v from 'valibot'
 import * as accountant from '../actions/accountant.ts'
 import * as catalogue from '../actions/catalogue.ts'
-import { rehearsed } from '../actions/change.ts'
-import { correctOrder } from '../actions/correct.ts'
 import { createExamples } from '../actions/examples.ts'
 import { exportName, exportOrders } from '../actions/export.ts'
 import { listDeliveries, listOrders, showDelivery, showOrder, sumOrders } from '../actions/panel.ts'
+import { dismissRefusal, listRefusals } from '../actions/refusals.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
 import { webhookRequest } from '../requests.ts'
 import type { Store } from '../store/open.ts'
+import { actionEndpoints } from './action-endpoints.ts'
 import { accepts, type Endpoint, type EndpointRequest, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
 import { webhookEndpoints } from './order-endpoints.ts'
 
@@ -37,32 +36,6 @@ const onStore =
     act(input, store)
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
-
-/** An action of the accountant on an order; returns the order after it. */
-const changed = (
-  request: EndpointRequest,
-  act: (key: OrderKey, store: Store) => void,
-  source?: string | null,
-) => {
-  const key = keyOf(request, source)
-  act(key, request.store)
-  return showOrder(key, request.store)
-}
-
-const action = (
-  name: string,
-  id: string,
-  summary: string,
-  { example, ...about }: Pick<Endpoint, 'description' | 'body' | 'handle'> & { example?: unknown },
-) =>
-  post(`/panel/orders/{external_id}/${name}`, id, summary, {
-    ...{ ...about, query: SOURCE, example: { path: { external_id: '1001' }, body: example } },
-    answers: { 200: { schema: 'OrderDetail', when: 'The order after the action.' } },
-    refusals: {
-      400: 'The body is invalid, or a document is dated outside the fiscal years.',
-      409: 'The state of the order does not allow the action; the message says what to do first.',
-    },
-  })
 
 const orders: readonly Endpoint[] = [
   get('/panel/orders', 'listOrders', 'List orders', {
@@ -93,61 +66,24 @@ const orders: readonly Endpoint[] = [
     example: { body: { dryRun: true } },
     ...accepts(v.optional(requests.retries, {}), ['Retries'], onStore(accountant.retryOrders)),
   }),
+  get('/panel/refusals', 'listRefusals', 'List refused orders', {
+    description:
+      'Orders that stores tried to create and that were refused, with the reason and the products that are missing. The 500 most recent ones are kept. Requests without a valid order number are not listed.',
+    answers: { 200: { schema: 'RefusalList', when: 'The refused orders.' } },
+    example: { query: 'state=resolved' },
+    ...asks(requests.refusalsQuery, onStore(listRefusals)),
+  }),
+  remove('/panel/refusals', 'dismissRefusal', 'Remove a refused order from the list', {
+    description: 'If the store sends the order again and it is refused again, it is listed again.',
+    answers: { 200: { schema: 'RefusalCount', when: 'The number of refused orders that are left.' } },
+    example: { query: 'external_id=1001' },
+    ...asks(requests.refusalQuery, onStore(dismissRefusal)),
+  }),
   get('/panel/orders/{external_id}', 'showOrder', 'Read an order with its documents and history', {
     query: SOURCE,
     answers: { 200: { schema: 'OrderDetail', when: 'The order.' } },
     example: { path: { external_id: '1001' } },
     handle: request => showOrder(keyOf(request), request.store),
-  }),
-  action('review', 'reviewOrder', 'Move an order back to review', {
-    description:
-      'Makes the invoice a draft again. Its returns and receipts are cancelled, the payments are held, and goods that were not returned go back to stock.',
-    example: { error: 'The customer asked for other goods' },
-    ...accepts(requests.review, ['Review'], ({ error }, request) =>
-      changed(request, (key, store) => accountant.reviewOrder(key, error, store)),
-    ),
-  }),
-  action('correct', 'correctOrder', 'Correct an order', {
-    description:
-      'Reprices the invoice with its date, tax rate and number, and adjusts the stock if the invoice is finalized. The total of a paid order can change only after its payment is reversed. A dry run returns the same response and changes nothing.',
-    example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
-    ...accepts(requests.correction, ['Correction'], ({ dryRun, ...change }, request) =>
-      rehearsed(dryRun, request.store, () =>
-        changed(request, (key, store) => correctOrder(key, change, store)),
-      ),
-    ),
-  }),
-  action('retry', 'retryOrder', 'Finalize a draft again', {
-    description:
-      'Use it after fixing the cause. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
-    handle: request => changed(request, accountant.retryOrder),
-  }),
-  action('reverse-payment', 'reversePayment', 'Reverse a payment', {
-    description:
-      'Cancels a receipt whose money did not arrive, or all receipts of the order. The order is `invoiced` again unless other receipts cover its total.',
-    ...accepts(v.optional(requests.reversal, {}), ['Reversal'], ({ receipt }, request) =>
-      changed(request, (key, store) => accountant.reversePayment(key, receipt, store)),
-    ),
-  }),
-  action('pay', 'payOrder', 'Register a payment', {
-    description:
-      'Pays an `amount` of an invoiced order, by default the amount due. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total.',
-    example: { method: 'transfer', reference: '98765' },
-    ...accepts(requests.panelPayment, ['PanelPaymentRequest'], (paid, request) =>
-      changed(request, (key, store) => accountant.payOrder(key, paid, store)),
-    ),
-  }),
-  action('return', 'returnOrder', 'Register a return', {
-    description:
-      'Returns the given quantities of `rows` of an invoiced or paid order, or all remaining goods, and puts the goods back in stock. The order is `refunded` once everything is returned; until then, its returns are not in the order result. A dry run returns the same response and changes nothing.',
-    ...accepts(
-      v.optional(requests.panelReturn, {}),
-      ['ReturnRequest'],
-      ({ source, dryRun, ...change }, request) =>
-        rehearsed(dryRun, request.store, () =>
-          changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
-        ),
-    ),
   }),
 ]
 
@@ -205,6 +141,16 @@ const settings: readonly Endpoint[] = [
     ...asks(requests.customersQuery, ({ q = '', limit }, { store }) => ({
       customers: store.customers.list(q, limit),
     })),
+  }),
+  put('/panel/customers/{code}', 'changeCustomer', 'Change a customer as the buyer on invoices', {
+    description:
+      'The order API has no identity of the buyer: the accountant adds what an invoice has to say. Invoices show it at once.',
+    answers: { 200: { schema: 'Buyer', when: 'The customer after the change.' } },
+    refusals: { 404: 'The customer does not exist.' },
+    example: { path: { code: 'walk-in' }, body: { nationalId: '0012345679', postalCode: '1234567890' } },
+    ...accepts(requests.customerChange, ['CustomerChange'], (body, { parameters, store }) =>
+      catalogue.changeCustomer(parameters.code ?? '', body, store),
+    ),
   }),
   read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', store => ({
     accounts: store.accounts.list(),
@@ -291,4 +237,10 @@ const testing: readonly Endpoint[] = [
 ]
 
 /** The accountant's actions. They are plain HTTP, so scripts can act as the accountant. */
-export const panelEndpoints: readonly Endpoint[] = [...orders, ...settings, ...webhooks, ...testing]
+export const panelEndpoints: readonly Endpoint[] = [
+  ...orders,
+  ...actionEndpoints,
+  ...settings,
+  ...webhooks,
+  ...testing,
+]

@@ -50,15 +50,18 @@ const settings = v.strictObject({
 
 const product = v.strictObject({ sku: text, name: text, stock: exact, price: v.nullable(exact) })
 
-const seller = v.strictObject({
-  ...{ name: text, economicCode: text, nationalId: text, address: text, postalCode: text, phone: text },
-})
+const identity = { economicCode: text, nationalId: text, address: text, postalCode: text, phone: text }
 
-const buyer = v.strictObject({ code: text, mobile: v.nullable(text), name: text, email: v.nullable(text) })
+const seller = v.strictObject({ name: text, ...identity })
+
+const buyer = v.strictObject({
+  ...{ code: text, mobile: v.nullable(text), name: text, email: v.nullable(text) },
+  ...identity,
+})
 
 const dated = {
   ...{ ...result, date: day, created_at: time, updated_at: time },
-  ...{ received: digits, returned: digits },
+  ...{ received: digits, returned: digits, repaid: digits },
   review_reason: v.nullable(text),
 }
 
@@ -85,7 +88,9 @@ const invoiceRow = v.strictObject({
   ...money,
 })
 
-const paid = { method: v.picklist(PAYMENT_METHODS), reference: text, date: day }
+const account = v.strictObject({ code: text, name: text })
+
+const paid = { method: v.picklist(PAYMENT_METHODS), reference: text, date: day, account: v.nullable(account) }
 
 const orderDetail = v.strictObject({
   ...dated,
@@ -101,9 +106,9 @@ const orderDetail = v.strictObject({
       amount: digits,
       ...paid,
       type: v.picklist(['cash', 'transfer', 'pos']),
-      account: v.nullable(v.strictObject({ code: text, name: text })),
     }),
   ),
+  repayments: v.array(v.strictObject({ number, amount: digits, ...paid, account })),
   returns: v.array(
     v.strictObject({
       ...{ number, date: day, reason: v.nullable(text), amount: digits },
@@ -114,6 +119,14 @@ const orderDetail = v.strictObject({
   obstacles,
   shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
+})
+
+const refusal = v.strictObject({
+  ...key,
+  ...{ code: text, message: text, field: v.nullable(text), body: v.nullable(text) },
+  customer: v.nullable(text),
+  missing: v.array(v.strictObject({ sku: text, name: text, unit_price: exact })),
+  ...{ attempts: number, first_at: time, last_at: time, resolved_at: v.nullable(time) },
 })
 
 const attempt = {
@@ -176,11 +189,15 @@ export const SCHEMAS = {
   Examples: panel.examples,
   PanelPaymentRequest: panel.panelPayment,
   Reversal: panel.reversal,
+  Repayment: panel.repayment,
+  RepaymentReversal: panel.repaymentReversal,
   ReturnRequest: panel.panelReturn,
   Correction: panel.correction,
   ProductChange: panel.productChange,
   SellerChange: panel.sellerChange,
   Seller: seller,
+  CustomerChange: panel.customerChange,
+  Buyer: buyer,
   Account: panel.account,
   FiscalYear: panel.fiscalYear,
   FiscalYears: panel.fiscalYearList,
@@ -195,13 +212,15 @@ export const SCHEMAS = {
     counts,
     totals: v.strictObject({
       ...invoiced,
-      ...{ received: digits, returned: digits, due: digits },
+      ...{ received: digits, returned: digits, repaid: digits, due: digits, credit: digits },
       finalized: v.strictObject(invoiced),
       drafts: v.strictObject(invoiced),
     }),
     sources: v.array(text),
   }),
   OrderDetail: orderDetail,
+  RefusalList: v.strictObject({ refusals: v.array(refusal), open: number }),
+  RefusalCount: v.strictObject({ open: number }),
   WebhookList: v.strictObject({ webhooks: v.array(v.strictObject({ url: text, created_at: time })) }),
   RetryResults: v.strictObject({
     dryRun: v.boolean(),

@@ -1,3 +1,4 @@
+import { today } from '@order-relay/web/date-input.tsx'
 import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
@@ -5,14 +6,14 @@ import { isolated } from '@order-relay/web/language.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
+import type { ComponentChildren } from 'preact'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
+import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
-import { PAYMENT_METHODS } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
-type Account = SchemaData<'Account'>
 
 type Action = {
   name: string
@@ -21,8 +22,8 @@ type Action = {
   isPossible?: (order: Order) => boolean
   /** In sentences. */
   effect: (order: Order) => readonly (string | false)[]
-  /** @param account receives the payments */
-  fields?: (order: Order, account: Account | undefined) => FieldProps[]
+  fields?: (order: Order) => FieldProps[]
+  content?: (order: Order, money: Accounts) => ComponentChildren
   bodyOf?: (values: Values, order: Order) => object
   /** Describes the order after a dry run of the action. */
   resultOf?: (after: Order, before: Order) => string
@@ -53,6 +54,55 @@ const goodsOf = ({ rows, returns }: Order) =>
     .map(({ row, quantity }) => `${decimal(quantity)} × ${isolated(rows[row - 1]?.name ?? '')}`)
     .join(t(', ')) ?? ''
 
+type Document = { number: number; amount: string }
+
+const RECEIPTS = [
+  ['', t('Select a receipt')],
+  ['all', t('All receipts')],
+] as const
+
+const REPAYMENTS = [
+  ['', t('Select a repayment')],
+  ['all', t('All repayments')],
+] as const
+
+/** The choice of one of several documents. */
+const choiceOf = (
+  name: string,
+  label: string,
+  documents: readonly Document[],
+  others: typeof RECEIPTS | typeof REPAYMENTS,
+): FieldProps[] =>
+  documents.length === 1
+    ? []
+    : [
+        {
+          ...{ name, label },
+          options: [
+            ...others,
+            ...documents.map(
+              ({ number, amount }) =>
+                [
+                  String(number),
+                  t('{receipt}: {amount} rials', { receipt: serial(number), amount: decimal(amount) }),
+                ] as const,
+            ),
+          ],
+        },
+      ]
+
+const chosenIn = (name: string, documents: readonly Document[], { required }: Values) => {
+  const chosen = documents.length === 1 ? 'all' : required(name)
+  return chosen === 'all' ? {} : { [name]: Number(chosen) }
+}
+
+const paymentOf = ({ text, date, required }: Values) => ({
+  ...{ method: text('method'), account: required('account') },
+  ...{ reference: text('reference'), date: date('date') },
+})
+
+const creditOf = ({ balance }: Order) => balance.replace('-', '')
+
 const WEBHOOK = t('A webhook is sent to every registered URL.')
 
 const ACTIONS: readonly Action[] = [
@@ -66,19 +116,13 @@ const ACTIONS: readonly Action[] = [
       }),
       t('Once the total is paid, a webhook is sent to every registered URL.'),
     ],
-    fields: ({ date, balance }, account) => [
-      { name: 'amount', label: t('Amount in rials'), kind: 'number', value: balance },
-      {
-        ...{ name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
-        help: bookingIn(account),
-      },
-      { name: 'reference', label: t('Reference') },
-      { name: 'date', label: t('Date'), kind: 'date', value: date },
-    ],
-    bodyOf: ({ text, date, number }, { balance }) => ({
+    content: ({ date, balance }, money) => (
+      <MoneyFields {...{ money, date, amount: balance, hint: bookingIn }} />
+    ),
+    bodyOf: (values, { balance }) => ({
       // An order with no amount due gets a receipt of zero.
-      ...(balance !== '0' && { amount: number('amount') }),
-      ...{ method: text('method'), reference: text('reference'), date: date('date') },
+      ...(balance !== '0' && { amount: values.number('amount') }),
+      ...paymentOf(values),
     }),
   },
   {
@@ -90,29 +134,37 @@ const ACTIONS: readonly Action[] = [
       receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
       t('An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.'),
     ],
-    fields: ({ receipts }) =>
-      receipts.length === 1
-        ? []
-        : [
-            {
-              ...{ name: 'receipt', label: t('Receipt') },
-              options: [
-                ['', t('Select a receipt')],
-                ['all', t('All receipts')],
-                ...receipts.map(
-                  ({ number, amount }) =>
-                    [
-                      String(number),
-                      t('{receipt}: {amount} rials', { receipt: serial(number), amount: decimal(amount) }),
-                    ] as const,
-                ),
-              ],
-            },
-          ],
-    bodyOf: ({ required }, { receipts }) => {
-      const chosen = receipts.length === 1 ? 'all' : required('receipt')
-      return chosen === 'all' ? {} : { receipt: Number(chosen) }
-    },
+    fields: ({ receipts }) => choiceOf('receipt', t('Receipt'), receipts, RECEIPTS),
+    bodyOf: (values, { receipts }) => chosenIn('receipt', receipts, values),
+  },
+  {
+    name: 'repay',
+    label: t('Register repayment'),
+    statuses: ['paid', 'refunded'],
+    isPossible: ({ balance }) => balance.startsWith('-'),
+    effect: order => [
+      t('The buyer has a credit of {credit} rials.', { credit: decimal(creditOf(order)) }),
+      t('The status of the order does not change, and no webhook is sent.'),
+    ],
+    content: (order, money) => <MoneyFields {...{ money, date: today(), amount: creditOf(order) }} />,
+    bodyOf: values => ({ amount: values.number('amount'), ...paymentOf(values) }),
+    doneOf: ({ external_id: order, repayments }) =>
+      t('Order {order}: {amount} rials repaid', {
+        ...{ order, amount: decimal(repayments.at(-1)?.amount ?? '0') },
+      }),
+  },
+  {
+    name: 'reverse-repayment',
+    label: t('Reverse repayment'),
+    statuses: ['paid', 'refunded'],
+    isPossible: ({ repayments }) => repayments.length > 0,
+    effect: ({ repayments }) => [
+      repayments.length === 1 &&
+        t('Repayment {repayment} is cancelled.', { repayment: numbersOf(repayments) }),
+      t('The status of the order does not change, and no webhook is sent.'),
+    ],
+    fields: ({ repayments }) => choiceOf('repayment', t('Repayment'), repayments, REPAYMENTS),
+    bodyOf: (values, { repayments }) => chosenIn('repayment', repayments, values),
   },
   {
     name: 'return',
@@ -175,14 +227,14 @@ const done = ({ external_id: order, status, total, balance }: Order) => {
   )
 }
 
-const askTo = (action: Action, order: Order, account: Account | undefined) => {
-  const { name, label, effect, fields: fieldsOf, bodyOf, resultOf, doneOf } = action
-  const fields = fieldsOf?.(order, account) ?? []
+const askTo = (action: Action, order: Order, money: Accounts) => {
+  const { name, label, effect, fields: fieldsOf, content: contentOf, bodyOf, resultOf, doneOf } = action
+  const fields = fieldsOf?.(order) ?? []
   const rehearse = async (values: Values) => {
     const body = { ...bodyOf?.(values, order), dryRun: true }
     return resultOf?.(await request<Order>('POST', orderPath(order, `/${name}`), body), order) ?? ''
   }
-  const content = (
+  const rehearsed = (
     <Rehearsed rehearse={rehearse}>
       <div class="pairs">
         {fields.map(field => (
@@ -195,7 +247,7 @@ const askTo = (action: Action, order: Order, account: Account | undefined) => {
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
     text: effect(order).filter(Boolean).join(' '),
-    ...(resultOf === undefined ? { fields } : { content }),
+    ...(resultOf === undefined ? { fields, content: contentOf?.(order, money) } : { content: rehearsed }),
     submit: async values => {
       const after = await act(order, name, bodyOf?.(values, order))
       if (doneOf === undefined) done(after)
@@ -205,13 +257,13 @@ const askTo = (action: Action, order: Order, account: Account | undefined) => {
 }
 
 /** The accountant's actions on an order in its status, besides fixing and retrying it. */
-export const Actions = ({ order, account }: { order: Order; account: Account | undefined }) => (
+export const Actions = ({ order, money }: { order: Order; money: Accounts }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
   <div class="row" role="group" aria-label={t('Actions')}>
     {ACTIONS.filter(
       ({ statuses, isPossible }) => statuses.includes(order.status) && (isPossible?.(order) ?? true),
     ).map(action => (
-      <Button key={action.name} onClick={() => askTo(action, order, account)}>
+      <Button key={action.name} onClick={() => askTo(action, order, money)}>
         {action.label}
       </Button>
     ))}

@@ -37,6 +37,9 @@ export const customersOf = (filter: Filter = {}) =>
 export const productsOf = (filter: Filter = {}) =>
   resource<SchemaData<'ProductList'>>(`/panel/products${queryOf(filter)}`, 'product')
 
+export const refusalsOf = (filter: Filter = {}) =>
+  resource<SchemaData<'RefusalList'>>(`/panel/refusals${queryOf(filter)}`, 'refusal', 'product')
+
 export const SELLER = resource<SchemaData<'Seller'>>('/panel/seller', 'seller')
 export const ACCOUNTS = resource<SchemaData<'AccountList'>>('/panel/accounts', 'account')
 export const FISCAL_YEARS = resource<SchemaData<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')

@@ -1,19 +1,38 @@
 import { SearchBox } from '@order-relay/web/filters.tsx'
-import { Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
+import { ask } from '@order-relay/web/form.tsx'
+import { serial } from '@order-relay/web/format.ts'
+import { toast } from '@order-relay/web/notices.ts'
+import { buttons, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
-import { customersOf, type SchemaData } from './api.ts'
+import { change, customersOf, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { limitOf, ShowMore } from './pieces.tsx'
+import { customerName, IDENTITY, limitOf, ShowMore } from './pieces.tsx'
 
 type Customer = SchemaData<'CustomerList'>['customers'][number]
 
-const nameOf = ({ name, code }: Customer) => name || code
+const nameOf = ({ name, code }: Customer) => customerName(name || code)
+
+/** What invoices say of the buyer; stores do not send it. */
+const askForIdentity = (customer: Customer) =>
+  ask({
+    title: t('Buyer on invoices: {customer}', { customer: nameOf(customer) }),
+    action: t('Save'),
+    text: t(
+      'Stores send only name, mobile number and e-mail address. Every invoice of this customer shows the rest.',
+    ),
+    fields: IDENTITY.map(([name, label]) => ({ name, label, value: customer[name] })),
+    submit: async values => {
+      const identity = Object.fromEntries(IDENTITY.map(([name]) => [name, values.text(name)]))
+      await change('PUT', `customers/${encodeURIComponent(customer.code)}`, identity)
+      toast(t('Saved. Invoices of {customer} show it.', { customer: nameOf(customer) }))
+    },
+  })
 
 const COLUMNS: Column<Customer>[] = [
   { label: t('Name'), kind: 'breaks', cell: customer => <Name>{nameOf(customer)}</Name> },
-  { label: t('Code'), cell: ({ code }) => <Code>{code}</Code> },
-  { label: t('Mobile'), cell: ({ mobile }) => mobile && <Code>{mobile}</Code> },
+  { label: t('Code'), cell: ({ code }) => <Code>{customerName(code)}</Code> },
+  { label: t('Mobile'), cell: ({ mobile }) => mobile && <Code>{serial(mobile)}</Code> },
   { label: t('E-mail'), kind: 'breaks', cell: ({ email }) => email && <Code>{email}</Code> },
   {
     label: t('Orders'),
@@ -26,6 +45,7 @@ const COLUMNS: Column<Customer>[] = [
         </a>
       ),
   },
+  buttons<Customer>([t('Edit'), customer => t('Edit {code}', { code: nameOf(customer) }), askForIdentity]),
 ]
 
 /** Everyone the service can book an order to. */

@@ -42,14 +42,22 @@ const Party = ({ title, name, details }: PartyProps) => (
   </div>
 )
 
-const Seller = ({ name, economicCode, nationalId, address, postalCode, phone }: SchemaData<'Seller'>) => {
-  const details = [
-    economicCode && t('Economic code: {code}', { code: economicCode }),
-    nationalId && t('National ID: {code}', { code: nationalId }),
-    address,
-    postalCode && t('Postal code: {code}', { code: postalCode }),
-    phone && t('Phone: {number}', { number: phone }),
-  ]
+type Identity = Omit<SchemaData<'Seller'>, 'name'>
+
+const identityOf = ({ economicCode, nationalId, address, postalCode, phone }: Identity) => [
+  economicCode && t('Economic code: {code}', { code: serial(economicCode) }),
+  // A person has 10 digits, a company 11.
+  nationalId &&
+    (nationalId.length === 10
+      ? t('National code: {code}', { code: serial(nationalId) })
+      : t('National ID: {code}', { code: serial(nationalId) })),
+  address,
+  postalCode && t('Postal code: {code}', { code: serial(postalCode) }),
+  phone && t('Phone: {number}', { number: serial(phone) }),
+]
+
+const Seller = ({ name, ...identity }: SchemaData<'Seller'>) => {
+  const details = identityOf(identity)
   if ([name, ...details].some(Boolean)) return <Party title={t('Seller')} {...{ name, details }} />
   // Not printed.
   return (
@@ -65,12 +73,13 @@ const Seller = ({ name, economicCode, nationalId, address, postalCode, phone }: 
 
 const Buyer = ({ customer }: Pick<Order, 'customer'>) => {
   if (customer === null) return <p class="muted">{t('No customer')}</p>
-  const { name, mobile, email } = customer
+  const { code: _, name, mobile, email, ...identity } = customer
   const number = mobile && serial(mobile)
   // The name of a customer without one is the mobile number.
   const isNamed = name !== '' && name !== mobile
   const contact = [isNamed && number, email].filter(Boolean).join(' · ')
-  const details = [contact, !number && !email && t('No contact details')]
+  const about = [...identityOf(identity), contact].filter(Boolean)
+  const details = about.length > 0 || number ? about : [t('No contact details')]
   return <Party title={t('Buyer')} {...{ name: (!isNamed && number) || name, details }} />
 }
 
@@ -114,13 +123,14 @@ const COLUMNS: Column<Row>[] = [
 const deducted = (amount: string) => decimal(amount === '0' ? amount : `-${amount}`)
 
 /** The amounts received, returned and due. */
-const Settlement = ({ order: { received, returned, balance } }: { order: Order }) =>
+const Settlement = ({ order: { received, returned, repaid, balance } }: { order: Order }) =>
   (received !== '0' || returned !== '0') && (
     <Facts
       kind="totals"
       facts={{
         [t('Received')]: received !== '0' && decimal(`-${received}`),
         [t('Returned')]: returned !== '0' && decimal(`-${returned}`),
+        [t('Repaid')]: repaid !== '0' && decimal(repaid),
         [balance.startsWith('-') ? t('Credit of the buyer') : t('Due')]: decimal(balance.replace('-', '')),
       }}
     />
@@ -157,8 +167,8 @@ const InWords = ({ total }: Pick<Order, 'total'>) => {
   return words !== undefined && <p class="in-words">{t('In words: {words} rials', { words })}</p>
 }
 
-/** The documents of an invoice: its receipts and its returns. */
-const documentsOf = ({ receipts, returns, rows }: Order) => [
+/** The documents of an invoice: its receipts, its returns and its repayments. */
+const documentsOf = ({ receipts, returns, repayments, rows }: Order) => [
   ...receipts.map(receipt => ({
     key: `receipt-${receipt.number}`,
     title: t('Receipt {number}', { number: serial(receipt.number) }),
@@ -177,6 +187,8 @@ const documentsOf = ({ receipts, returns, rows }: Order) => [
     title: t('Sales return {number}', { number: serial(goods.number) }),
     tone: 'undone',
     facts: {
+      [t('Net')]: t('{amount} rials', { amount: decimal(sum(...goods.rows.map(({ net }) => net))) }),
+      [t('Tax')]: t('{amount} rials', { amount: decimal(sum(...goods.rows.map(({ tax }) => tax))) }),
       [t('Amount')]: t('{amount} rials', { amount: decimal(goods.amount) }),
       [t('Date')]: <InvoiceDay date={goods.date} />,
       [t('Back in stock')]: goods.rows.map(({ row, quantity }) => (
@@ -185,6 +197,18 @@ const documentsOf = ({ receipts, returns, rows }: Order) => [
         </p>
       )),
       [t('Reason')]: goods.reason && <Name>{goods.reason}</Name>,
+    },
+  })),
+  ...repayments.map(repayment => ({
+    key: `repayment-${repayment.number}`,
+    title: t('Repayment {number}', { number: serial(repayment.number) }),
+    tone: 'undone',
+    facts: {
+      [t('Method')]: PAYMENT_METHODS[repayment.method],
+      [t('Amount')]: t('{amount} rials', { amount: decimal(repayment.amount) }),
+      [t('Date')]: <InvoiceDay date={repayment.date} />,
+      [t('Account')]: <Name>{repayment.account.name}</Name>,
+      [t('Reference')]: repayment.reference && <Code>{repayment.reference}</Code>,
     },
   })),
 ]

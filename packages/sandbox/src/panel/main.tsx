@@ -1,13 +1,14 @@
 import { useResources } from '@order-relay/web/resources.ts'
 import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
 import { useEffect } from 'preact/hooks'
-import { sumsOf } from './api.ts'
+import { refusalsOf, sumsOf } from './api.ts'
 import { Customers } from './customers.tsx'
 import { ActiveFaults, Testing } from './faults.tsx'
 import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
 import { t } from './persian.ts'
 import { Products } from './products.tsx'
+import { RefusedOrders } from './refused.tsx'
 import { isUnsaved, SettingsPage } from './settings.tsx'
 import { Webhooks } from './webhooks.tsx'
 import './panel.css'
@@ -18,6 +19,11 @@ const PAGES: Pages = {
     Detail: Order,
     label: t('Orders'),
     icon: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9.5 8h5M9.5 12h5',
+  },
+  refused: {
+    Page: RefusedOrders,
+    label: t('Refusals'),
+    icon: 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 1 0 0-17M6 6l12 12',
   },
   products: {
     Page: Products,
@@ -45,8 +51,9 @@ const PAGES: Pages = {
 const REFERENCE = { href: '/docs', label: t('API reference'), icon: 'M5 4h14v16H5zM9 8h6M9 12h6M9 16h3' }
 
 const Panel = () => {
-  const { data } = useResources({ all: sumsOf() })
+  const { data } = useResources({ all: sumsOf(), refused: refusalsOf({ limit: 1 }) })
   const waiting = data?.all.counts.needs_review ?? 0
+  const refused = data?.refused.open ?? 0
   const hasChanges = isUnsaved()
   useEffect(() => {
     const warn = (event: Event) => event.preventDefault()
@@ -55,6 +62,7 @@ const Panel = () => {
   }, [hasChanges])
   const badges = {
     orders: waiting > 0 && ([waiting, t('need review')] as const),
+    refused: refused > 0 && ([refused, t('not registered')] as const),
     settings: hasChanges && (['•', t('unsaved changes')] as const),
   }
   const brand = (

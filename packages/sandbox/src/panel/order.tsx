@@ -28,6 +28,8 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   reversed: [t('Payment reversed')],
   refunded: [STATUS_NAMES.refunded, 'undone'],
   returned: [t('Partial return'), 'undone'],
+  repaid: [t('Repayment'), 'undone'],
+  repayment_reversed: [t('Repayment reversed')],
   retried: [t('Retried')],
   reviewed: [t('Moved back to review'), 'wait'],
   corrected: [t('Corrected')],
@@ -89,7 +91,10 @@ export const Order = page(
         )}
         <Actions
           order={order}
-          account={accounts.find(({ code }) => code === settings.orderPaymentReceivingAccount)}
+          money={{
+            accounts,
+            receiving: accounts.find(({ code }) => code === settings.orderPaymentReceivingAccount),
+          }}
         />
         <Invoice {...{ order, seller }} />
         <div class="columns">

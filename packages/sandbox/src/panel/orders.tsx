@@ -1,108 +1,24 @@
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
-import { DayChoice, Pager, parameter, SearchBox, StoreChoice } from '@order-relay/web/filters.tsx'
-import { Options } from '@order-relay/web/form.tsx'
-import { decimal, serial } from '@order-relay/web/format.ts'
-import { queryOf } from '@order-relay/web/http.ts'
+import { Pager, SearchBox, StoreChoice } from '@order-relay/web/filters.tsx'
+import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
-import { choices, language } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
-import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
-import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
+import { type Column, Command, Day, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
+import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
-import { ordersOf, type SchemaData, sumsOf } from './api.ts'
+import { FISCAL_YEARS, ordersOf, type SchemaData, sumsOf } from './api.ts'
 import { t } from './persian.ts'
-import { linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
+import { customerName, linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
 import { CHOICE, Retries } from './retry.tsx'
+import { FILTERS, filterOf, Sums } from './sums.tsx'
 
 type OrderList = SchemaData<'OrderList'>
 type OrderSums = SchemaData<'OrderSums'>
 type Summary = OrderList['orders'][number]
 
 const PAGE_SIZE = 50
-const FILTERS = ['status', 'source', 'q', 'from', 'to', 'sort', 'cursor'] as const
-
-const filterOf = ({ query }: Route) => {
-  const given = Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
-  const { cursor: before, sort, ...filter } = given
-  return { before, sort, filter }
-}
-
 const keyOf = ({ source, external_id }: Summary) => `${source}/${external_id}`
-
-const DAYS = [
-  ['from', t('First day')],
-  ['to', t('Last day')],
-] as const
-
-const isReversed = ({ from, to }: Partial<Record<string, string>>) => Boolean(from && to && from > to)
-
-const SORTS = [
-  ['', t('Newest first')],
-  ['invoice_number', t('Oldest first')],
-  ['-updated_at', t('Most recently changed first')],
-  ['-date', t('Latest date first')],
-  ['date', t('Earliest date first')],
-  ['-total', t('Largest total first')],
-  ['total', t('Smallest total first')],
-] as const
-
-/** The language and calendar of the export, if they are not the defaults of the service. */
-const SPREADSHEET = {
-  language: language === 'fa' ? language : null,
-  calendar: choices.calendar.chosen === 'persian' ? 'persian' : null,
-}
-
-/** On a phone, the orders come first. */
-const isPhone = matchMedia('(max-width: 50rem)').matches
-
-/** Dates and sorting of the list, and the totals over all of its pages. */
-const Sums = ({ count, finalized, drafts, ...sums }: OrderSums['totals']) => {
-  const { sort, filter } = filterOf(route.value)
-  const sorting = parameter('sort')
-  return (
-    <details class="sums" open={!isPhone}>
-      <summary>{t('Dates, sorting and totals')}</summary>
-      <div class="row">
-        <search class="filters" data-keeps-focus>
-          {DAYS.map(([name, label]) => (
-            <DayChoice
-              {...{ key: name, label, ...parameter(name) }}
-              check={date =>
-                isReversed({ ...filter, [name]: date }) && t('The first day is after the last day')
-              }
-            />
-          ))}
-          <label class="small">
-            {t('Sort')}
-            <select value={sorting.value} onChange={event => sorting.onChoose(event.currentTarget.value)}>
-              <Options options={SORTS} />
-            </select>
-          </label>
-        </search>
-        <a
-          class="button small"
-          href={`/panel/orders.csv${queryOf({ ...filter, sort, ...SPREADSHEET })}`}
-          download
-        >
-          {t('Export CSV (for Excel)')}
-        </a>
-        <Facts
-          facts={{
-            [t('Orders')]: decimal(count),
-            [t('Net of finalized invoices')]: decimal(finalized.net),
-            [t('Tax of finalized invoices')]: decimal(finalized.tax),
-            [t('Finalized invoices')]: decimal(finalized.total),
-            [t('Received')]: decimal(sums.received),
-            [t('Returned')]: decimal(sums.returned),
-            [t('Due')]: decimal(sums.due),
-            [t('Drafts in review')]: decimal(drafts.total),
-          }}
-        />
-      </div>
-    </details>
-  )
-}
 
 const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
   const current = route.value.query.get('status') ?? ''
@@ -143,11 +59,15 @@ const Cause = ({ obstacles, error, review_reason }: Summary) => {
   )
 }
 
-/** The partial payments or returns of an order that is neither paid nor returned in full. */
-const Parts = ({ status, received, returned }: Summary) => {
+/** The partial payments or returns of an order that is neither paid nor returned in full, and what its buyer gets back. */
+const Parts = ({ status, total, received, returned, repaid }: Summary) => {
+  const credit = sum(received, returned, `-${repaid}`, `-${total}`)
   const parts = [
     status === 'invoiced' && received !== '0' && t('Received {received}', { received: decimal(received) }),
     status !== 'refunded' && returned !== '0' && t('Returned {returned}', { returned: decimal(returned) }),
+    status !== 'needs_review' &&
+      !/^(-|0$)/.test(credit) &&
+      t('Credit of the buyer {credit}', { credit: decimal(credit) }),
   ].filter(Boolean)
   const text = parts.join(' · ')
   return (
@@ -173,7 +93,7 @@ const COLUMNS: Column<Summary>[] = [
   {
     label: t('Customer'),
     kind: 'breaks',
-    cell: ({ customer }) => customer && <Name>{customer.name || customer.mobile}</Name>,
+    cell: ({ customer }) => customer && <Name>{customerName(customer.name || (customer.mobile ?? ''))}</Name>,
   },
   {
     label: t('Date'),
@@ -255,11 +175,15 @@ export const Orders = page(
     reads: route => {
       const { sort, before, filter } = filterOf(route)
       // The list is shown before its totals, which are slow for a search that matches most orders.
-      return { list: ordersOf({ ...filter, sort, before, limit: PAGE_SIZE }), sums: sumsOf(filter) }
+      return {
+        list: ordersOf({ ...filter, sort, before, limit: PAGE_SIZE }),
+        sums: sumsOf(filter),
+        calendar: FISCAL_YEARS,
+      }
     },
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list, sums }) => {
+  ({ list, sums, calendar: { fiscalYears } }) => {
     const isFiltered = FILTERS.some(name => route.value.query.has(name))
     return (
       <>
@@ -273,7 +197,7 @@ export const Orders = page(
           </search>
         </PageHead>
         <Tabs counts={sums.counts} />
-        {(list.orders.length > 0 || isFiltered) && <Sums {...sums.totals} />}
+        {(list.orders.length > 0 || isFiltered) && <Sums {...sums.totals} years={fiscalYears} />}
         <Retries orders={list.orders} waiting={sums.counts.needs_review} />
         <List {...{ ...list, isFiltered }} />
         <Pager first={t('Newest')} cursor={list.next} />

@@ -19,6 +19,10 @@ export const MESSAGES = {
     'برگشت از فروش {number} به مبلغ {amount} ریال ({reason})، کالاها به انبار برگشت',
   'Sales return {number} of {amount} rials~, goods back in stock':
     'برگشت از فروش {number} به مبلغ {amount} ریال، کالاها به انبار برگشت',
+  'Repayment {number} of {amount} rials from {=account}':
+    'رسید پرداخت {number} به مبلغ {amount} ریال از {account}',
+  'Repayment reversed by the accountant, repayment {number} cancelled':
+    'حسابدار بازپرداخت را باطل کرد: رسید پرداخت {number}',
   'Return refused: the invoice is not finalized': 'برگشت از فروش رد شد: فاکتور قطعی نیست',
   'Moved back to review by the accountant ({=reason}): {undone}':
     'حسابدار سفارش را به بررسی برگرداند ({reason}): {undone}',
@@ -52,18 +56,27 @@ export const MESSAGES = {
   'Invoice {number}': 'فاکتور {number}',
   'Receipt {number}': 'رسید دریافت {number}',
   'Sales return {number}': 'برگشت از فروش {number}',
-  'Cannot register the payment: no receiving account is selected for order payments in the settings':
-    'دریافت وجه ثبت نمی‌شود: حساب دریافت وجه سفارش‌ها در تنظیمات انتخاب نشده است',
+  'Cannot register the {name}~: no receiving account is selected for order payments in the settings':
+    '{name} ثبت نمی‌شود: حساب دریافت وجه سفارش‌ها در تنظیمات انتخاب نشده است',
+  payment: 'دریافت وجه',
+  repayment: 'بازپرداخت وجه',
+  'Repayment {number}': 'رسید پرداخت {number}',
   'Cannot {action} order ~"{=order}"~: it is {status}, and {reason}':
     '{action} سفارش «{order}» ممکن نیست: {status} است و {reason}',
   retry: 'تلاش مجدد',
   pay: 'ثبت دریافت وجه',
   'reverse the payment of': 'ابطال دریافت وجه',
+  repay: 'بازپرداخت وجه',
+  'reverse the repayment of': 'ابطال بازپرداخت',
   return: 'برگشت از فروش',
   review: 'برگرداندن به بررسی',
   correct: 'اصلاح',
   'its invoice is finalized': 'فاکتور آن قطعی است',
   'it has no receipt': 'رسید دریافت ندارد',
+  'its buyer has no credit': 'خریدار آن مانده بستانکار ندارد',
+  'it has no repayment': 'بازپرداختی ندارد',
+  'it has a repayment': 'وجه آن بازپرداخت شده است',
+  'reverse its repayment first': 'ابتدا بازپرداخت را باطل کنید',
   'its goods are returned': 'کالاهای آن برگشته است',
   'its invoice is a draft': 'فاکتور آن پیش‌نویس است',
   'it has a receipt': 'رسید دریافت دارد',
@@ -74,7 +87,8 @@ export const MESSAGES = {
   'the new total is {total} rials, its receipts have {amount}':
     'جمع کل جدید {total} ریال و جمع رسیدهای دریافت {amount} ریال است',
   'a part of it is returned': 'بخشی از آن برگشته است',
-  'must not exceed what is due, {amount}': 'نباید بیش از مانده قابل دریافت ({amount}) باشد',
+  'must not exceed the credit of the buyer~, {amount}': 'نباید بیش از مانده بستانکار خریدار ({amount}) باشد',
+  'must not exceed what is due~, {amount}': 'نباید بیش از مانده قابل دریافت ({amount}) باشد',
   'must not exceed what is not returned, {quantity}': 'نباید بیش از مقدار باقی‌مانده ({quantity}) باشد',
   'must have 11 digits for a company or 10 digits for a person':
     'باید برای شرکت ۱۱ رقم و برای شخص ۱۰ رقم داشته باشد',
@@ -82,6 +96,7 @@ export const MESSAGES = {
   'must be greater than zero in at least one row': 'مقدار حداقل یک ردیف باید بزرگ‌تر از صفر باشد',
   'Order ~"{=order}"~ of source ~"{=source}"~ is not registered':
     'سفارش «{order}» فروشگاه «{source}» ثبت نشده است',
+  'Customer ~"{=customer}"~ is not known': 'مشتری «{customer}» پیدا نشد',
   'Delivery "{=delivery}" is not known': 'وب‌هوک «{delivery}» پیدا نشد',
   'Cannot send to {=url}: it is not registered': 'ارسال به {url} ممکن نیست: ثبت نشده است',
 }

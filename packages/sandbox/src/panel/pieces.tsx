@@ -1,3 +1,4 @@
+import { serial } from '@order-relay/web/format.ts'
 import { language } from '@order-relay/web/language.ts'
 import { LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
@@ -24,6 +25,18 @@ export const StoreName = ({ source }: Pick<Key, 'source'>) => (
     <Name>{source}</Name>
   </span>
 )
+
+/** The name of a customer; customers without one are named by their mobile number. */
+export const customerName = (name: string) => (/^\d+$/.test(name) ? serial(name) : name)
+
+/** What invoices say of the seller or the buyer besides the name. */
+export const IDENTITY = [
+  ['economicCode', t('Economic code')],
+  ['nationalId', t('National ID')],
+  ['address', t('Postal address')],
+  ['postalCode', t('Postal code')],
+  ['phone', t('Phone')],
+] as const
 
 const STEP = 50
 

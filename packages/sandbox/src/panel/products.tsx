@@ -22,20 +22,20 @@ type Product = SchemaData<'Product'>
 
 const STOCK = { name: 'stock', label: t('Stock'), kind: 'number' } as const
 
-/** @param product the one to change; none adds one */
-const askForProduct = (product?: Product) =>
+type Change = { title: string; action: string; product: Product; hasCode: boolean }
+
+const askFor = ({ title, action, product, hasCode }: Change) =>
   ask({
-    title: product === undefined ? t('Add a product') : t('Edit {code}', { code: product.sku }),
-    action: product === undefined ? t('Add') : t('Save'),
+    ...{ title, action },
     fields: [
       {
         ...{ name: 'sku', label: t('Code (SKU)'), help: t('What stores send as the SKU of an item.') },
-        ...{ value: product?.sku ?? '', readOnly: product !== undefined },
+        ...{ value: product.sku, readOnly: hasCode },
       },
-      { name: 'name', label: t('Name'), value: product?.name ?? '' },
-      { ...STOCK, value: product?.stock ?? 0, autofocus: product !== undefined },
+      { name: 'name', label: t('Name'), value: product.name },
+      { ...STOCK, value: product.stock, autofocus: hasCode },
       {
-        ...{ name: 'price', label: t('Price in rials'), kind: 'number', value: product?.price ?? '' },
+        ...{ name: 'price', label: t('Price in rials'), kind: 'number', value: product.price ?? '' },
         help: t('An optional list price for corrections; orders have their own prices.'),
       },
     ],
@@ -46,6 +46,18 @@ const askForProduct = (product?: Product) =>
       const saved = await change<Product>('PUT', path, { name, stock, price })
       toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
     },
+  })
+
+const NEW: Product = { sku: '', name: '', stock: 0, price: null }
+
+const askForProduct = (product: Product) =>
+  askFor({ title: t('Edit {code}', { code: product.sku }), action: t('Save'), product, hasCode: true })
+
+/** @param item of an order that was refused without the product */
+export const askToAddProduct = (item?: { sku: string; name: string; unit_price: number }) =>
+  askFor({
+    ...{ title: t('Add a product'), action: t('Add'), hasCode: item !== undefined },
+    product: item === undefined ? NEW : { ...NEW, sku: item.sku, name: item.name, price: item.unit_price },
   })
 
 const COLUMNS: Column<Product>[] = [
@@ -77,7 +89,7 @@ export const Products = page(
         <search data-keeps-focus>
           <SearchBox label={t('Search by name or code')} placeholder={t('Search products')} />
         </search>
-        <Button kind="primary" onClick={() => askForProduct()}>
+        <Button kind="primary" onClick={() => askToAddProduct()}>
           {t('Add product')}
         </Button>
       </PageHead>

@@ -8,7 +8,7 @@ import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { type Signal, signal } from '@preact/signals'
 import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { linkToOrder, StoreName } from './pieces.tsx'
+import { customerName, linkToOrder, StoreName } from './pieces.tsx'
 
 type Results = SchemaData<'RetryResults'>
 type Result = Results['orders'][number]
@@ -130,7 +130,7 @@ const planColumns = (excluded: Signal<Set<string>>): Column<Result>[] => [
       </>
     ),
   },
-  { label: t('Customer'), cell: ({ customer }) => <Name>{customer}</Name> },
+  { label: t('Customer'), cell: ({ customer }) => <Name>{customerName(customer ?? '')}</Name> },
   { label: t('Total'), kind: 'number', cell: ({ total }) => total !== null && decimal(total) },
 ]
 

@@ -31,7 +31,7 @@ const fix = async ({ obstacles, shortages }: Order, values: Values) => {
 }
 
 const HeldPayments = ({ held_payments: held }: Order) =>
-  held.map(({ amount, method, date, reference }, index) => (
+  held.map(({ amount, method, date, reference, account }, index) => (
     <p key={String(index)}>
       {t('{held}: {method}, {date}. It is registered automatically once the invoice is finalized.', {
         held: (
@@ -44,7 +44,9 @@ const HeldPayments = ({ held_payments: held }: Order) =>
         method: PAYMENT_METHODS[method].toLowerCase(),
         date: formatDate(date),
       })}{' '}
-      {t('In a bank account it is booked as {type}, in a cash box as cash.', { type: bookedAs(method) })}{' '}
+      {account === null
+        ? t('In a bank account it is booked as {type}, in a cash box as cash.', { type: bookedAs(method) })
+        : t('It is booked to {account}.', { account: <Name>{account.name}</Name> })}{' '}
       {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
     </p>
   ))
@@ -100,6 +102,12 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
   return obstacles.flatMap(({ kind }) => fixes[kind])
 }
 
+/** Numbers between words, unlike those in codes. */
+const NUMBERS = /(?<= )\d[\d.,]*/g
+
+/** Whether two reasons are the same except for quantities, which change with every order. */
+const isSameReason = (one: string, other: string) => one.replace(NUMBERS, '') === other.replace(NUMBERS, '')
+
 type ReviewProps = { order: Order; accounts: Accounts; retries: number; onRetried: () => void }
 
 /** Why the order waits, and a form that fixes it. */
@@ -124,7 +132,7 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
               : t('Moved back to review: {reason}', { reason: review_reason })}
         </Name>
       </p>
-      {error !== reason && (!isReady || review_reason === null) && (
+      {!isSameReason(error ?? '', reason) && (!isReady || review_reason === null) && (
         <p class="small">
           {t('Last reason: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
         </p>

@@ -18,7 +18,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
 import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SELLER, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
-import { ACCOUNT_KINDS, accountOptions } from './pieces.tsx'
+import { ACCOUNT_KINDS, accountOptions, customerName, IDENTITY } from './pieces.tsx'
 
 type Settings = SchemaData<'Settings'>
 type Account = SchemaData<'Account'>
@@ -71,7 +71,8 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
       options: [
         NONE,
         ...customers.map(
-          ({ code, name }) => [code, name && name !== code ? `${name} (${code})` : code] as const,
+          ({ code, name }) =>
+            [code, name && name !== code ? `${name} (${customerName(code)})` : customerName(code)] as const,
         ),
       ],
     }),
@@ -142,22 +143,13 @@ const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }
   )
 }
 
-const SELLER_FIELDS = {
-  name: t('Name'),
-  economicCode: t('Economic code'),
-  nationalId: t('National ID'),
-  address: t('Postal address'),
-  postalCode: t('Postal code'),
-  phone: t('Phone'),
-} as const
-
-const SELLER_NAMES = Object.keys(SELLER_FIELDS) as (keyof typeof SELLER_FIELDS)[]
+const SELLER_FIELDS = [['name', t('Name')], ...IDENTITY] as const
 
 const saveSeller = async (values: Values) => {
   await change(
     'PUT',
     'seller',
-    Object.fromEntries(SELLER_NAMES.map(name => [name, values.text(`seller-${name}`)])),
+    Object.fromEntries(SELLER_FIELDS.map(([name]) => [name, values.text(`seller-${name}`)])),
   ).catch(error => {
     if (!(error instanceof Refusal)) throw error
     throw new Refusal(error.message, { status: error.status, field: `seller-${error.field}` })
@@ -174,8 +166,8 @@ const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
     submit={saveSeller}
     draft={unsavedSeller}
   >
-    {SELLER_NAMES.map(name => (
-      <Field key={name} name={`seller-${name}`} label={SELLER_FIELDS[name]} value={seller[name]} />
+    {SELLER_FIELDS.map(([name, label]) => (
+      <Field key={name} name={`seller-${name}`} label={label} value={seller[name]} />
     ))}
   </Form>
 )

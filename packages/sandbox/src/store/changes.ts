@@ -2,6 +2,7 @@
 export type Change = {
   kind:
     | 'order'
+    | 'refusal'
     | 'product'
     | 'customer'
     | 'settings'

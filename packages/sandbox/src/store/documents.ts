@@ -3,10 +3,16 @@ import type { Clock } from '../clock.ts'
 import type { Payment } from '../requests.ts'
 import type { Sql } from './query.ts'
 
-/** A payment with its defaults; one without an amount pays the whole invoice. */
-export type Paid = { amount: string | null; method: Payment['method']; reference: string; date: string }
+/** A payment with its defaults; one without an amount pays the whole invoice, one without an account into the receiving account. */
+export type Paid = {
+  amount: string | null
+  method: Payment['method']
+  reference: string
+  date: string
+  account_code: string | null
+}
 
-const PAYMENT = 'amount, method, reference, date'
+const PAYMENT = 'amount, method, reference, date, account_code'
 
 /** Payments that wait until their invoice is finalized. */
 export const heldPayments = ({ all, run, insert }: Sql) => ({
@@ -15,8 +21,8 @@ export const heldPayments = ({ all, run, insert }: Sql) => ({
       `SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ? ORDER BY number`,
       invoice_number,
     ),
-  insert: (invoice_number: number, { amount, method, reference, date }: Paid) =>
-    insert('held_payments', { invoice_number, amount, method, reference, date }),
+  insert: (invoice_number: number, { amount, method, reference, date, account_code }: Paid) =>
+    insert('held_payments', { invoice_number, amount, method, reference, date, account_code }),
   remove: (invoice_number: number) =>
     run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
 })
@@ -26,8 +32,10 @@ export type Receipt = Paid & {
   number: number
   type: 'cash' | 'transfer' | 'pos'
   amount: string
-  account_code: string | null
 }
+
+/** Money paid back to the buyer. */
+export type Repayment = Paid & { number: number; amount: string; account_code: string }
 
 /** A full or partial sales return of an invoice. */
 export type SalesReturn = { number: number; date: string; reason: string | null; amount: string }
@@ -50,7 +58,8 @@ const documents =
     cancel: (number: number) => update(table, { number }, { cancelled_at: iso() }),
   })
 
-export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type, account_code`)
+export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type`)
+export const repayments = documents<Repayment>('repayments', PAYMENT)
 export const returns = documents<SalesReturn>('returns', 'date, reason, amount')
 
 export const returnRows = ({ all, insert }: Sql) => ({

@@ -17,9 +17,10 @@ import {
   settings,
 } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
-import { heldPayments, receipts, returnRows, returns } from './documents.ts'
+import { heldPayments, receipts, repayments, returnRows, returns } from './documents.ts'
 import { history, invoiceRows, orders } from './orders.ts'
 import { addFunctions, type Sql, statements } from './query.ts'
+import { refusals } from './refusals.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { deliveries, webhooks } from './webhooks.ts'
 
@@ -40,6 +41,8 @@ const tables = (sql: Sql, clock: Clock) => ({
   orders: orders(sql, clock),
   products: products(sql),
   receipts: receipts(sql, clock),
+  refusals: refusals(sql, clock),
+  repayments: repayments(sql, clock),
   returnRows: returnRows(sql),
   returns: returns(sql, clock),
   seller: seller(sql),

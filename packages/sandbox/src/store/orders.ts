@@ -18,9 +18,10 @@ export type Order = OrderKey & {
   net: string
   tax: string
   total: string
-  /** The sums of its receipts and of its returns. */
+  /** The sums of its receipts, its returns and its repayments. */
   received: string
   returned: string
+  repaid: string
   /** The receipt that settled the invoice, and the return of its last goods (spec: Order result). */
   receipt_number: number | null
   return_number: number | null
@@ -34,7 +35,10 @@ export type Order = OrderKey & {
 export type Sums = Pick<Order, 'amount' | 'order_discount' | 'net' | 'tax' | 'total'>
 
 /** What the documents of an order amount to. */
-export type Settlement = Pick<Order, 'status' | 'received' | 'returned' | 'receipt_number' | 'return_number'>
+export type Settlement = Pick<
+  Order,
+  'status' | 'received' | 'returned' | 'repaid' | 'receipt_number' | 'return_number'
+>
 
 export type NewOrder = Omit<
   Order,
@@ -119,7 +123,7 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
 
 const TOTAL = 'SELECT total FROM orders WHERE invoice_number = ?'
 
-const SUMS = ['net', 'tax', 'received', 'returned'] as const
+const SUMS = ['net', 'tax', 'received', 'returned', 'repaid'] as const
 
 /** The count and the exact sums of orders in a status. */
 export type StatusSums = { status: Status; count: number } & Pick<Order, (typeof SUMS)[number]>
@@ -216,6 +220,8 @@ type HistoryKind =
   | 'reversed'
   | 'refunded'
   | 'returned'
+  | 'repaid'
+  | 'repayment_reversed'
   | 'retried'
   | 'reviewed'
   | 'corrected'

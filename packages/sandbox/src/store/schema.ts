@@ -1,8 +1,8 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 /** The columns of an order whose sums are kept. */
-const SUMMED = ['net', 'tax', 'received', 'returned'] as const
+const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
 
 const ADD = `INSERT INTO order_sums
     VALUES (NEW.date, NEW.source, NEW.status, 1, ${SUMMED.map(each => `NEW.${each}`)})
@@ -11,7 +11,7 @@ const ADD = `INSERT INTO order_sums
 /**
  * The tables. Amounts and stock are decimal texts, because SQLite has no exact type for them.
  *
- * Invoice, receipt and return numbers are integer primary keys without AUTOINCREMENT: SQLite gives
+ * Invoice, receipt, return and repayment numbers are integer primary keys without AUTOINCREMENT: SQLite gives
  * each row the highest number plus one within its transaction. Documents are cancelled, never deleted, so the numbers
  * have neither gaps nor repeats.
  */
@@ -20,7 +20,12 @@ CREATE TABLE customers (
   code TEXT PRIMARY KEY,
   mobile TEXT UNIQUE,
   name TEXT NOT NULL,
-  email TEXT
+  email TEXT,
+  economic_code TEXT NOT NULL DEFAULT '',
+  national_id TEXT NOT NULL DEFAULT '',
+  address TEXT NOT NULL DEFAULT '',
+  postal_code TEXT NOT NULL DEFAULT '',
+  phone TEXT NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE accounts (
@@ -83,6 +88,7 @@ CREATE TABLE orders (
   total TEXT NOT NULL,
   received TEXT NOT NULL DEFAULT '0',
   returned TEXT NOT NULL DEFAULT '0',
+  repaid TEXT NOT NULL DEFAULT '0',
   receipt_number INTEGER REFERENCES receipts (number),
   return_number INTEGER REFERENCES returns (number),
   original TEXT NOT NULL DEFAULT '',
@@ -106,6 +112,7 @@ CREATE TABLE order_sums (
   tax TEXT NOT NULL,
   received TEXT NOT NULL,
   returned TEXT NOT NULL,
+  repaid TEXT NOT NULL,
   PRIMARY KEY (date, source, status)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER order_inserted AFTER INSERT ON orders BEGIN
@@ -136,14 +143,15 @@ CREATE TABLE invoice_rows (
   PRIMARY KEY (invoice_number, position)
 ) STRICT, WITHOUT ROWID;
 
--- A payment without an amount pays the whole invoice.
+-- A payment without an amount pays the whole invoice; one without an account, into the receiving account.
 CREATE TABLE held_payments (
   number INTEGER PRIMARY KEY,
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
   amount TEXT,
   method TEXT NOT NULL,
   reference TEXT NOT NULL,
-  date TEXT NOT NULL
+  date TEXT NOT NULL,
+  account_code TEXT REFERENCES accounts (code)
 ) STRICT;
 CREATE INDEX held_payments_of_invoice ON held_payments (invoice_number);
 
@@ -170,6 +178,19 @@ CREATE TABLE returns (
 ) STRICT;
 CREATE INDEX returns_of_invoice ON returns (invoice_number) WHERE cancelled_at IS NULL;
 
+-- Money paid back to the buyer.
+CREATE TABLE repayments (
+  number INTEGER PRIMARY KEY,
+  invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
+  method TEXT NOT NULL,
+  amount TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  date TEXT NOT NULL,
+  account_code TEXT NOT NULL REFERENCES accounts (code),
+  cancelled_at TEXT
+) STRICT;
+CREATE INDEX repayments_of_invoice ON repayments (invoice_number) WHERE cancelled_at IS NULL;
+
 -- What a return takes back of the invoice row at a position.
 CREATE TABLE return_rows (
   return_number INTEGER NOT NULL REFERENCES returns (number),
@@ -188,6 +209,22 @@ CREATE TABLE history (
   message TEXT NOT NULL,
   PRIMARY KEY (invoice_number, position)
 ) STRICT, WITHOUT ROWID;
+
+-- Orders that were refused, by their last refusal.
+CREATE TABLE refusals (
+  number INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,
+  external_id TEXT NOT NULL,
+  code TEXT NOT NULL,
+  message TEXT NOT NULL,
+  field TEXT,
+  body TEXT,
+  attempts INTEGER NOT NULL,
+  first_at TEXT NOT NULL,
+  last_at TEXT NOT NULL,
+  resolved_at TEXT,
+  UNIQUE (source, external_id)
+) STRICT;
 
 CREATE TABLE webhooks (
   url TEXT PRIMARY KEY,

@@ -1,0 +1,105 @@
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import * as v from 'valibot'
+import * as accountant from '../actions/accountant.ts'
+import { rehearsed } from '../actions/change.ts'
+import { correctOrder } from '../actions/correct.ts'
+import { showOrder } from '../actions/panel.ts'
+import * as requests from '../panel-requests.ts'
+import type { Store } from '../store/open.ts'
+import { accepts, type Endpoint, type EndpointRequest, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
+
+const { post } = endpointsFor('local')
+
+/** An action of the accountant on an order; returns the order after it. */
+const changed = (
+  request: EndpointRequest,
+  act: (key: OrderKey, store: Store) => void,
+  source?: string | null,
+) => {
+  const key = keyOf(request, source)
+  act(key, request.store)
+  return showOrder(key, request.store)
+}
+
+const action = (
+  name: string,
+  id: string,
+  summary: string,
+  { example, ...about }: Pick<Endpoint, 'description' | 'body' | 'handle'> & { example?: unknown },
+) =>
+  post(`/panel/orders/{external_id}/${name}`, id, summary, {
+    ...{ ...about, query: SOURCE, example: { path: { external_id: '1001' }, body: example } },
+    answers: { 200: { schema: 'OrderDetail', when: 'The order after the action.' } },
+    refusals: {
+      400: 'The body is invalid, or a document is dated outside the fiscal years.',
+      409: 'The state of the order does not allow the action; the message says what to do first.',
+    },
+  })
+
+/** The accountant's actions on an order. */
+export const actionEndpoints: readonly Endpoint[] = [
+  action('review', 'reviewOrder', 'Move an order back to review', {
+    description:
+      'Makes the invoice a draft again. Its returns and receipts are cancelled, the payments are held, and goods that were not returned go back to stock.',
+    example: { error: 'The customer asked for other goods' },
+    ...accepts(requests.review, ['Review'], ({ error }, request) =>
+      changed(request, (key, store) => accountant.reviewOrder(key, error, store)),
+    ),
+  }),
+  action('correct', 'correctOrder', 'Correct an order', {
+    description:
+      'Reprices the invoice with its date, tax rate and number, and adjusts the stock if the invoice is finalized. The total of a paid order can change only after its payment is reversed. A dry run returns the same response and changes nothing.',
+    example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
+    ...accepts(requests.correction, ['Correction'], ({ dryRun, ...change }, request) =>
+      rehearsed(dryRun, request.store, () =>
+        changed(request, (key, store) => correctOrder(key, change, store)),
+      ),
+    ),
+  }),
+  action('retry', 'retryOrder', 'Finalize a draft again', {
+    description:
+      'Use it after fixing the cause. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
+    handle: request => changed(request, accountant.retryOrder),
+  }),
+  action('reverse-payment', 'reversePayment', 'Reverse a payment', {
+    description:
+      'Cancels a receipt whose money did not arrive, or all receipts of the order. The order is `invoiced` again unless other receipts cover its total.',
+    ...accepts(v.optional(requests.reversal, {}), ['Reversal'], ({ receipt }, request) =>
+      changed(request, (key, store) => accountant.reversePayment(key, receipt, store)),
+    ),
+  }),
+  action('pay', 'payOrder', 'Register a payment', {
+    description:
+      'Pays an `amount` of an invoiced order into an `account`, by default the amount due and the receiving account of the settings. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total.',
+    example: { method: 'transfer', reference: '98765' },
+    ...accepts(requests.panelPayment, ['PanelPaymentRequest'], (paid, request) =>
+      changed(request, (key, store) => accountant.payOrder(key, paid, store)),
+    ),
+  }),
+  action('return', 'returnOrder', 'Register a return', {
+    description:
+      'Returns the given quantities of `rows` of an invoiced or paid order, or all remaining goods, and puts the goods back in stock. The order is `refunded` once everything is returned; until then, its returns are not in the order result. A dry run returns the same response and changes nothing.',
+    ...accepts(
+      v.optional(requests.panelReturn, {}),
+      ['ReturnRequest'],
+      ({ source, dryRun, ...change }, request) =>
+        rehearsed(dryRun, request.store, () =>
+          changed(request, (key, store) => accountant.returnOrder(key, change, store), source),
+        ),
+    ),
+  }),
+  action('repay', 'repayOrder', 'Register a repayment', {
+    description:
+      'Registers money that is paid back to the buyer of a paid or returned order with a credit, that is, a negative `balance`. The status does not change, and no webhook is sent.',
+    example: { method: 'transfer', reference: '54321', amount: 1000 },
+    ...accepts(requests.repayment, ['Repayment'], (repayment, request) =>
+      changed(request, (key, store) => accountant.repayOrder(key, repayment, store)),
+    ),
+  }),
+  action('reverse-repayment', 'reverseRepayment', 'Reverse a repayment', {
+    description: 'Cancels a repayment that was not made, or all repayments of the order.',
+    ...accepts(v.optional(requests.repaymentReversal, {}), ['RepaymentReversal'], ({ repayment }, request) =>
+      changed(request, (key, store) => accountant.reverseRepayment(key, repayment, store)),
+    ),
+  }),
+]

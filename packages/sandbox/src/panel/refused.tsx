@@ -1,0 +1,241 @@
+import { Body } from '@order-relay/web/body.tsx'
+import { decimal, formatDate, formatMoment, serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
+import { shortened } from '@order-relay/web/language.ts'
+import { translateMessage } from '@order-relay/web/messages.ts'
+import { attempt } from '@order-relay/web/notices.ts'
+import {
+  Button,
+  buttons,
+  Code,
+  type Column,
+  Empty,
+  LinkButton,
+  Moment,
+  Name,
+  Table,
+} from '@order-relay/web/pieces.tsx'
+import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { change, refusalsOf, type SchemaData } from './api.ts'
+import { t } from './persian.ts'
+import { customerName, limitOf, linkToOrder, ShowMore, StoreName } from './pieces.tsx'
+import { askToAddProduct } from './products.tsx'
+
+type Refused = SchemaData<'RefusalList'>['refusals'][number]
+
+/** The fields of an order that an accountant knows by another name. */
+const FIELDS: Readonly<Record<string, string>> = {
+  ...{ date: t('Date'), 'payment.date': t('Date of the payment'), 'payment.method': t('Method') },
+  ...{ shipping: t('Shipping'), discount: t('Order discount'), items: t('Items') },
+  'customer.mobile': t('Mobile number of the customer'),
+}
+
+const ROW_FIELDS: Readonly<Record<string, string>> = {
+  ...{ sku: t('Product'), quantity: t('Quantity'), unit_price: t('Unit price'), discount: t('Discount') },
+}
+
+/** A field in the accountant's terms; others have the name in the request. */
+const fieldName = (field: string) => {
+  const [, index, name = ''] = /^items\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const inRow = ROW_FIELDS[name]
+  if (index === undefined || inRow === undefined) return FIELDS[field] ?? field
+  return t('{field} in row {row}', { field: inRow, row: serial(Number(index) + 1) })
+}
+
+const shownValue = (text: string) => {
+  const value = text.replace(/^"(.*)"$/, '$1')
+  return /^\d{4}-\d\d-\d\d$/.test(value) ? formatDate(value) : value
+}
+
+/** The reason of a refusal. The service names the field, then its value, then the rule. */
+const reasonOf = ({ field, message }: Refused) => {
+  const [, value, rule] = /^Field "[^"]*" is (".*"|[^:]*): (.*)$/s.exec(message) ?? []
+  if (field === null || value === undefined || rule === undefined) return translateMessage(message)
+  return t('{field} {value}: {problem}', {
+    ...{ field: fieldName(field), value: shownValue(value), problem: translateMessage(rule) },
+  })
+}
+
+const RESENT = t('The store has to send the order again; a relay does so automatically.')
+
+const SETTINGS_LINK = <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>
+
+/** What the accountant can do about a refusal; undefined if only the store can correct it. */
+const remedyOf = ({ code, missing }: Refused) => {
+  const settings = { settings: SETTINGS_LINK }
+  switch (code) {
+    case 'unknown_sku':
+      return missing.length > 0
+        ? t('Add the product if you sell it, otherwise tell the store.')
+        : t('The products exist now.')
+    case 'no_customer':
+      return t(
+        'Select a default customer or turn on automatic customer creation in the {settings}.',
+        settings,
+      )
+    case 'outside_fiscal_years':
+      return t(
+        'Add the fiscal year in the {settings} if the date is right, otherwise tell the store.',
+        settings,
+      )
+    default:
+      return undefined
+  }
+}
+
+const Remedy = (refused: Refused) => {
+  const remedy = remedyOf(refused)
+  if (remedy === undefined) return t('Tell the store, which has to correct the order and send it again.')
+  return (
+    <>
+      {remedy} {RESENT}
+    </>
+  )
+}
+
+/** More characters do not fit on a phone's button. */
+const LONGEST_CODE = 20
+
+const Reason = (refused: Refused) => {
+  const { missing, body, resolved_at } = refused
+  return (
+    <>
+      <p>
+        <Name>{reasonOf(refused)}</Name>
+      </p>
+      {resolved_at === null ? (
+        <p class="small muted">
+          <Remedy {...refused} />
+        </p>
+      ) : (
+        <p class="small muted">{t('Registered {when}', { when: formatMoment(resolved_at) })}</p>
+      )}
+      {resolved_at === null && missing.length > 0 && (
+        <p class="row">
+          {missing.map(product => (
+            <Button key={product.sku} kind="small" onClick={() => askToAddProduct(product)}>
+              {t('Add product {code}', { code: <Code>{shortened(product.sku, LONGEST_CODE)}</Code> })}
+            </Button>
+          ))}
+        </p>
+      )}
+      {body !== null && (
+        <details class="small">
+          <summary>{t('What the store sent')}</summary>
+          <Body label={t('What the store sent')} text={body} />
+        </details>
+      )}
+    </>
+  )
+}
+
+const COLUMNS: Column<Refused>[] = [
+  {
+    label: t('Order'),
+    kind: 'plain',
+    cell: order => (
+      <>
+        <Id
+          {...{ value: order.external_id, longest: 24 }}
+          href={order.resolved_at === null ? undefined : linkToOrder(order)}
+        />{' '}
+        <StoreName {...order} />
+      </>
+    ),
+  },
+  {
+    label: t('Customer'),
+    kind: 'breaks',
+    cell: ({ customer }) => customer !== null && <Name>{customerName(customer)}</Name>,
+  },
+  { label: t('Reason of the refusal'), kind: 'breaks', cell: order => <Reason {...order} /> },
+  {
+    label: t('Last refused'),
+    cell: ({ attempts, first_at, last_at }) => (
+      <>
+        <Moment iso={last_at} />
+        {attempts > 1 && (
+          <p class="small muted">
+            {t('{count} times since {when}', { count: decimal(attempts), when: formatMoment(first_at) })}
+          </p>
+        )}
+      </>
+    ),
+  },
+]
+
+const dismiss = ({ source, external_id }: Refused) =>
+  attempt(
+    () =>
+      change(
+        'DELETE',
+        `refusals?external_id=${encodeURIComponent(external_id)}&source=${encodeURIComponent(source)}`,
+      ),
+    t('Order {order} is removed from the list', { order: external_id }),
+  )
+
+const OPEN_COLUMNS: Column<Refused>[] = [
+  ...COLUMNS,
+  buttons<Refused>([
+    t('Remove from the list'),
+    ({ external_id }) => t('Remove from the list: order {order}', { order: external_id }),
+    dismiss,
+  ]),
+]
+
+const Tabs = ({ state, open }: { state: string; open: number }) => (
+  <ul class="tabs row" aria-label={t('Refused orders')} data-keeps-focus>
+    {(
+      [
+        ['', t('Not registered'), open],
+        ['resolved', t('Registered since'), undefined],
+      ] as const
+    ).map(([value, label, count]) => (
+      <li key={value}>
+        <a href={linkWith({ state: value })} aria-current={state === value ? 'true' : undefined}>
+          {label} {count !== undefined && <span class="muted">{decimal(count)}</span>}
+        </a>
+      </li>
+    ))}
+  </ul>
+)
+
+/** Orders that stores tried to create and that were refused, and what the accountant can do about it. */
+export const RefusedOrders = page(
+  {
+    title: () => t('Refused orders'),
+    reads: ({ query }) => ({
+      list: refusalsOf({ state: query.get('state'), limit: limitOf(route.value) }),
+    }),
+    announce: (before, after) =>
+      after.list.open === before.list.open
+        ? undefined
+        : t('Refused orders: {count}', { count: decimal(after.list.open) }),
+  },
+  ({ list: { refusals, open } }) => {
+    const state = route.value.query.get('state') ?? ''
+    return (
+      <>
+        <PageHead />
+        <Tabs {...{ state, open }} />
+        <Table
+          kind="refusals"
+          columns={state === '' ? OPEN_COLUMNS : COLUMNS}
+          rows={refusals}
+          keyOf={({ source, external_id }) => `${source}/${external_id}`}
+        >
+          <Empty title={state === '' ? t('No order is refused') : t('No refused order was registered since')}>
+            <p>
+              {t(
+                'An order is refused, for example, if it has a product that does not exist here. Nothing is registered of it.',
+              )}
+            </p>
+            {state !== '' && <LinkButton href={linkTo(['refused'])}>{t('Not registered')}</LinkButton>}
+          </Empty>
+        </Table>
+        <ShowMore shown={refusals.length} />
+      </>
+    )
+  },
+)

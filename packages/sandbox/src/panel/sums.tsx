@@ -1,0 +1,134 @@
+import { DayChoice, parameter } from '@order-relay/web/filters.tsx'
+import { Options } from '@order-relay/web/form.tsx'
+import { decimal, formatYear } from '@order-relay/web/format.ts'
+import { queryOf } from '@order-relay/web/http.ts'
+import { choices, language } from '@order-relay/web/language.ts'
+import { Facts } from '@order-relay/web/pieces.tsx'
+import { linkWith, type Route, replaceRoute, route } from '@order-relay/web/route.ts'
+import type { SchemaData } from './api.ts'
+import { t } from './persian.ts'
+
+type OrderSums = SchemaData<'OrderSums'>
+
+export const FILTERS = ['status', 'source', 'q', 'from', 'to', 'sort', 'cursor'] as const
+
+/** The filter, sorting and page in the address. */
+export const filterOf = ({ query }: Route) => {
+  const given = Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
+  const { cursor: before, sort, ...filter } = given
+  return { before, sort, filter }
+}
+
+const DAYS = [
+  ['from', t('First day')],
+  ['to', t('Last day')],
+] as const
+
+const isReversed = ({ from, to }: Partial<Record<string, string>>) => Boolean(from && to && from > to)
+
+const SORTS = [
+  ['', t('Newest first')],
+  ['invoice_number', t('Oldest first')],
+  ['-updated_at', t('Most recently changed first')],
+  ['-date', t('Latest date first')],
+  ['date', t('Earliest date first')],
+  ['-total', t('Largest total first')],
+  ['total', t('Smallest total first')],
+] as const
+
+/** The language and calendar of the export, if they are not the defaults of the service. */
+const SPREADSHEET = {
+  language: language === 'fa' ? language : null,
+  calendar: choices.calendar.chosen === 'persian' ? 'persian' : null,
+}
+
+type FiscalYear = SchemaData<'FiscalYear'>
+
+const daysOf = ({ from, to }: Partial<FiscalYear>) => `${from ?? ''}/${to ?? ''}`
+
+/** The name of a fiscal year by its calendar years: `1405`, or `2026–2027`. */
+const nameOfYear = ({ from, to }: FiscalYear) =>
+  t('Fiscal year {year}', { year: [...new Set([from, to].map(formatYear))].join('–') })
+
+/** Chooses the first and last day of a fiscal year. */
+const YearChoice = ({ years }: { years: readonly FiscalYear[] }) => (
+  <label class="small">
+    {t('Period')}
+    <select
+      value={daysOf(filterOf(route.value).filter)}
+      onChange={({ currentTarget: { value } }) => {
+        const [from = '', to = ''] = value.split('/')
+        replaceRoute(linkWith({ from, to }))
+      }}
+    >
+      <Options
+        options={[
+          [daysOf({}), t('All days')],
+          ...years.toReversed().map(year => [daysOf(year), nameOfYear(year)] as const),
+          ...otherDays(years),
+        ]}
+      />
+    </select>
+  </label>
+)
+
+/** The chosen days, if they are not a fiscal year. */
+const otherDays = (years: readonly FiscalYear[]) => {
+  const days = daysOf(filterOf(route.value).filter)
+  return [{}, ...years].some(year => daysOf(year) === days) ? [] : [[days, t('Chosen days')] as const]
+}
+
+/** On a phone, the orders come first. */
+const isPhone = matchMedia('(max-width: 50rem)').matches
+
+/** Dates and sorting of the list, and the totals over all of its pages. */
+export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readonly FiscalYear[] }) => {
+  const { count, finalized, drafts, ...sums } = totals
+  const { sort, filter } = filterOf(route.value)
+  const sorting = parameter('sort')
+  return (
+    <details class="sums" open={!isPhone}>
+      <summary>{t('Dates, sorting and totals')}</summary>
+      <div class="row">
+        <search class="filters" data-keeps-focus>
+          <YearChoice years={years} />
+          {DAYS.map(([name, label]) => (
+            <DayChoice
+              {...{ key: name, label, ...parameter(name) }}
+              check={date =>
+                isReversed({ ...filter, [name]: date }) && t('The first day is after the last day')
+              }
+            />
+          ))}
+          <label class="small">
+            {t('Sort')}
+            <select value={sorting.value} onChange={event => sorting.onChoose(event.currentTarget.value)}>
+              <Options options={SORTS} />
+            </select>
+          </label>
+        </search>
+        <a
+          class="button small"
+          href={`/panel/orders.csv${queryOf({ ...filter, sort, ...SPREADSHEET })}`}
+          download
+        >
+          {t('Export CSV (for Excel)')}
+        </a>
+        <Facts
+          facts={{
+            [t('Orders')]: decimal(count),
+            [t('Net of finalized invoices')]: decimal(finalized.net),
+            [t('Tax of finalized invoices')]: decimal(finalized.tax),
+            [t('Finalized invoices')]: decimal(finalized.total),
+            [t('Received')]: decimal(sums.received),
+            [t('Returned')]: decimal(sums.returned),
+            [t('Repaid')]: decimal(sums.repaid),
+            [t('Due')]: decimal(sums.due),
+            [t('Credit of buyers')]: decimal(sums.credit),
+            [t('Drafts in review')]: decimal(drafts.total),
+          }}
+        />
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,187 @@
+import { expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
+import { type Client, order, PAYMENT, row } from './world.ts'
+
+/** What the accountant does with refused orders, credits and accounts. */
+export const moneyTests = (openAt: OpenAt, client: () => Client) => {
+  const open = (hash: string, options = {}) => openAt(`${client().url}/${hash}`, options)
+
+  test('a product that a refused order needs is added from the list, which follows until the order is registered', async () => {
+    const items = [{ ...row('TEA-9', 2, 2100), name: 'Green tea' }]
+    const refused = order('1', { items, customer: { mobile: '09123456789' } })
+    const { page, errors } = await open('#/orders')
+    await page.getByText('No orders yet').waitFor()
+    await client().create(refused)
+    await page.getByRole('link', { name: 'Refusals 1 not registered' }).click()
+    await page.getByText('Product in row 1 TEA-9: no product has this code').waitFor()
+    await page.getByText('Add the product if you sell it, otherwise tell the store. The store has').waitFor()
+    await page.locator('summary', { hasText: 'What the store sent' }).click()
+    await page.getByText('"unit_price": 2100').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Add product TEA-9' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a product' })
+    expect(await dialog.getByLabel('Price in rials').inputValue()).toBe('2,100')
+    await fill(dialog, { Stock: '10' }, 'Add')
+    await page.getByText('The products exist now.').waitFor()
+    expect(await client().list('products?q=TEA')).toMatchObject([{ name: 'Green tea', stock: 10 }])
+
+    await client().create(refused)
+    await page.getByText('No order is refused').waitFor()
+    await page.getByRole('link', { name: 'Registered since' }).click()
+    await page.getByText(/^Registered \d/).waitFor()
+    await page.getByRole('link', { name: '1', exact: true }).click()
+    await page.getByRole('heading', { name: 'Order 1' }).waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('a refusal is explained in Persian, fits a phone with any text, and is removed from the list', async () => {
+    const long = 'S'.repeat(3000)
+    await client().create(order('date', { date: '2019-01-01' }))
+    await client().create(order('mobile', { customer: { mobile: '12' } }))
+    const customer = { mobile: '09120000002', name: 'ن'.repeat(3000) }
+    await client().create(order('x'.repeat(100), { items: [row(long, 1)], customer }))
+    const { page, errors } = await open('#/refused', { locale: 'fa-IR' })
+    const shown = async () => (await page.locator('main').textContent())?.replace(/[\u2068\u2069\u200f]/g, '')
+    await page.getByText('موبایل مشتری').waitFor()
+    expect(await shown()).toContain('تاریخ «۱۱ دی ۱۳۹۷»: خارج از سال‌های مالی است')
+    expect(await shown()).toContain('موبایل مشتری «12»: باید شمارهٔ موبایل باشد')
+    await page.getByText('به فروشگاه اطلاع دهید تا سفارش را اصلاح کند').waitFor()
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 740 })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      expect(await violationsOf(page)).toEqual([])
+    }
+    for (const left of [2, 1, 0]) {
+      await page.getByRole('button', { name: 'حذف از فهرست' }).first().click()
+      await page.locator('.refusals tbody tr').nth(left).waitFor({ state: 'detached' })
+    }
+    await page.getByText('سفارش ردشده‌ای نیست').waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('the account of a payment follows the method until it is chosen', async () => {
+    await client().create(order('1'))
+    const { page, errors } = await open('#/orders/1?source=api')
+    await page.getByRole('button', { name: 'Register payment' }).click()
+    const dialog = page.getByRole('dialog')
+    const account = dialog.getByLabel('Account')
+    const method = dialog.getByLabel('Method')
+    expect([await method.inputValue(), await account.inputValue()]).toEqual(['transfer', 'bank-1'])
+    await method.selectOption('cash')
+    await dialog.getByText('as a cash receipt').waitFor()
+    expect(await account.inputValue()).toBe('cash-1')
+    await fill(dialog, { 'Amount in rials': '200' }, 'Register payment')
+    await page.getByRole('region', { name: 'Receipt 1' }).getByText('صندوق فروشگاه').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Register payment' }).click()
+    await account.selectOption('cash-1')
+    await method.selectOption('card')
+    expect(await account.inputValue()).toBe('cash-1')
+    await page.keyboard.press('Escape')
+
+    await client().settings({ orderPaymentReceivingAccount: null })
+    await page.reload()
+    await page.getByRole('button', { name: 'Register payment' }).click()
+    await fill(dialog, {}, 'Register payment')
+    await dialog.getByRole('alert').filter({ hasText: 'Fill in this field' }).waitFor()
+    await account.selectOption('bank-1')
+    await dialog.getByRole('button', { name: 'Register payment' }).click()
+    await page.getByRole('region', { name: 'Receipt 2' }).getByText('حساب بانک ملت').waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('a credit is paid back and shown with net and tax of its return, and a repayment is reversed', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 4)], payment: PAYMENT }))
+    const { page, errors } = await open('#/orders/1?source=api')
+    await page.getByRole('group', { name: 'Actions' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Register repayment' }).count()).toBe(0)
+    await client().act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })
+    const goods = page.getByRole('region', { name: 'Sales return 1' })
+    for (const text of ['Net1,000 rials', 'Tax100 rials', 'Amount1,100 rials'])
+      await goods.getByText(text, { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Register repayment' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Register repayment: 1' })
+    await dialog.getByText('The buyer has a credit of 1,100 rials.').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await fill(dialog, { 'Amount in rials': '1200' }, 'Register repayment')
+    await dialog.getByText('Must not exceed the credit of the buyer, 1,100').waitFor()
+    await dialog.getByLabel('Method').selectOption('cash')
+    await fill(dialog, { 'Amount in rials': '600' }, 'Register repayment')
+    await page.getByText('Order 1: 600 rials repaid').waitFor()
+    const repayment = page.getByRole('region', { name: 'Repayment 1' })
+    await repayment.getByText('صندوق فروشگاه').waitFor()
+    await page.getByText(/^Credit of the buyer500$/).waitFor()
+    await page.getByRole('button', { name: 'Reverse repayment' }).click()
+    await page.getByRole('dialog').getByText('Repayment 1 is cancelled.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reverse repayment' }).click()
+    await repayment.waitFor({ state: 'detached' })
+    await page.getByText(/^Credit of the buyer1,100$/).waitFor()
+    // The browser reports what the service refused.
+    expect(errors.filter(each => !/status of 400/.test(each))).toEqual([])
+  })
+
+  test('the identity of a buyer is added to the customer and printed', async () => {
+    await client().create(order('1', { customer: { mobile: '09123456789', name: 'Sara' } }))
+    const { page, errors } = await open('#/customers', { locale: 'fa-IR' })
+    await page.getByRole('cell', { name: '۰۹۱۲۳۴۵۶۷۸۹' }).first().waitFor()
+    expect(await page.locator('table').textContent()).not.toContain('0912')
+    await page.getByRole('button', { name: 'Sara' }).click()
+    const identity = { 'شناسه ملی / کد ملی': '0012345679', نشانی: 'اصفهان', 'کد پستی': '8134567890' }
+    await fill(page.getByRole('dialog'), identity, 'ذخیره')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.goto(`${client().url}/#/orders/1?source=api`)
+    await page.emulateMedia({ media: 'print' })
+    const buyer = page.locator('.parties > div').filter({ hasText: 'خریدار' })
+    await buyer.getByText('کد ملی').waitFor()
+    const text = (await buyer.textContent())?.replace(/[\u2068\u2069]/g, '')
+    expect(text).toBe('خریدارSaraکد ملی: ۰۰۱۲۳۴۵۶۷۹اصفهانکد پستی: ۸۱۳۴۵۶۷۸۹۰۰۹۱۲۳۴۵۶۷۸۹')
+    expect(errors).toEqual([])
+  })
+
+  test('the last reason of a review is shown only if it is another one', async () => {
+    await client().create(order('1', { items: [row('SKU-3', 3)] }))
+    const { page } = await open('#/orders/1?source=api')
+    const last = page.getByText('Last reason')
+    await client().product('SKU-3', { stock: 2 })
+    await page.getByText('"SKU-3" needs 3, available 2').waitFor()
+    expect(await last.count()).toBe(0)
+    await client().settings({ automaticFinalization: false })
+    await last.waitFor()
+  })
+
+  test('a fiscal year is chosen with its days', async () => {
+    await client().put('fiscal-years', {
+      fiscalYears: [
+        { from: '2025-03-21', to: '2026-03-20' },
+        { from: '2027-01-01', to: '2027-12-31' },
+      ],
+    })
+    await client().create(order('old', { date: '2025-03-21' }))
+    await client().create(order('new', { date: '2027-01-01' }))
+    for (const [locale, period, year] of [
+      ['en-GB', 'Period', 'Fiscal year 2025–2026'],
+      ['fa-IR', 'دوره', 'سال مالی \u2068۱۴۰۴\u2069'],
+    ] as const) {
+      const { page } = await open('#/orders', { locale })
+      await page.getByRole('link', { name: 'new', exact: true }).waitFor()
+      await page.getByLabel(period).selectOption({ label: year })
+      await page.getByRole('link', { name: 'new', exact: true }).waitFor({ state: 'detached' })
+      await page.getByRole('link', { name: 'old', exact: true }).waitFor()
+      expect(page.url()).toContain('from=2025-03-21&to=2026-03-20')
+      await page.getByLabel(period).selectOption('/')
+      await page.getByRole('link', { name: 'new', exact: true }).waitFor()
+      expect(page.url()).not.toContain('from')
+      await page.close()
+    }
+  })
+
+  test('today is chosen with one click', async () => {
+    const { page } = await open('#/orders?q=x')
+    await page.getByRole('button', { name: 'Choose a day' }).first().click()
+    await page.getByRole('button', { name: 'Today' }).click()
+    const today = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
+    await page.waitForURL(`**from=${today}`)
+    expect(await page.getByLabel('First day').inputValue()).toBe(today)
+  })
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals'
+import { eachWithSandbox, order, PAYMENT, row } from './world.ts'
+
+const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T12:00:00Z') })
+
+const act = async (action: string, body: unknown = {}) => (await sandbox().act('1', action, body)).body
+
+const announced = async () => (await sandbox().list('deliveries')).map(({ status }) => String(status))
+
+/** A paid order of 4,400 rials, of which 1,100 are returned. */
+const credited = async () => {
+  const { create, register } = sandbox()
+  await create(order('1', { items: [row('SKU-1', 4, 1000)], payment: PAYMENT }))
+  await register('http://127.0.0.1:9/')
+  await act('return', { rows: [{ row: 1, quantity: 1 }] })
+}
+
+describe('a repayment', () => {
+  test('pays back the credit of a partial and of a full return, and changes neither status nor order result', async () => {
+    await credited()
+    const before = (await sandbox().read('1')).body
+    const first = await act('repay', { method: 'cash', account: 'cash-1', amount: 600, reference: 'x' })
+    expect(first).toMatchObject({
+      ...{ status: 'paid', received: '4400', returned: '1100', repaid: '600', balance: '-500' },
+      repayments: [
+        {
+          ...{ number: 1, method: 'cash', amount: '600', reference: 'x', date: '2026-11-21' },
+          account: { code: 'cash-1', name: 'صندوق فروشگاه' },
+        },
+      ],
+    })
+    expect(await act('repay', { method: 'transfer' })).toMatchObject({
+      ...{ balance: '0', repayments: [{}, { amount: '500', account: { code: 'bank-1' } }] },
+    })
+    expect([(await sandbox().read('1')).body, await announced()]).toEqual([before, []])
+
+    await sandbox().refund('1')
+    expect(await act('repay', { method: 'transfer' })).toMatchObject({
+      ...{ status: 'refunded', repaid: '4400', balance: '0' },
+    })
+    const { history } = await sandbox().detail('1')
+    expect(history?.at(-1)).toMatchObject({
+      kind: 'repaid',
+      message: 'Repayment 3 of 3,300 rials from حساب بانک ملت',
+    })
+    expect((await sandbox().panel('sums')).body.totals).toMatchObject({ repaid: '4400', credit: '0' })
+  })
+
+  test('cannot exceed the credit, and needs one, an account and a date in a fiscal year', async () => {
+    const { create, settings } = sandbox()
+    await create(order('1', { items: [row('SKU-1', 4, 1000)] }))
+    const message = (text: string) => ({ error: { message: expect.stringContaining(text) } })
+    expect(await act('repay', PAYMENT)).toMatchObject(message('it is invoiced, and its buyer has no credit'))
+    await act('pay', PAYMENT)
+    expect(await act('repay', PAYMENT)).toMatchObject(message('it is paid, and its buyer has no credit'))
+    await act('return', { rows: [{ row: 1, quantity: 1 }] })
+    expect((await sandbox().panel('sums')).body.totals).toMatchObject({ repaid: '0', credit: '1100' })
+    for (const [change, field, rule] of [
+      [{ amount: 1101 }, 'amount', 'is 1,101: must not exceed the credit of the buyer, 1,100'],
+      [{ amount: 0 }, 'amount', 'must be at least 1'],
+      [{ account: 'none' }, 'account', 'no record has this code'],
+      [{ date: '1999-01-01' }, 'date', 'outside the fiscal years'],
+      [{ method: 'coins' }, 'method', 'must be one of'],
+    ] as const) {
+      const { error } = await act('repay', { ...PAYMENT, ...change })
+      expect(error).toMatchObject({ field, message: expect.stringContaining(rule) })
+    }
+    await settings({ orderPaymentReceivingAccount: null })
+    const { error } = await act('repay', PAYMENT)
+    expect(error).toMatchObject({ code: 'no_receiving_account' })
+    expect(String(error?.message)).toMatch(/^Cannot register the repayment: no receiving account/)
+    expect((await sandbox().detail('1')).repayments).toEqual([])
+  })
+
+  test('is reversed alone or with the others, and must be before its receipt is or its order goes to review', async () => {
+    await credited()
+    expect((await act('reverse-repayment')).error).toMatchObject({
+      message: expect.stringMatching(/it has no repayment$/),
+    })
+    for (const amount of [100, 200, 300]) await act('repay', { ...PAYMENT, amount })
+    for (const [action, body] of [
+      ['reverse-payment', {}],
+      ['review', { error: 'why' }],
+    ] as const)
+      expect((await act(action, body)).error).toMatchObject({
+        message: expect.stringMatching(/it has a repayment; reverse its repayment first$/),
+      })
+    expect((await act('reverse-repayment', { repayment: 9 })).error).toMatchObject({
+      message: 'Field "repayment" is 9: must be one of 1, 2, 3',
+    })
+    expect(await act('reverse-repayment', { repayment: 2 })).toMatchObject({ repaid: '400', balance: '-700' })
+    expect(await act('reverse-repayment')).toMatchObject({ status: 'paid', repayments: [], balance: '-1100' })
+    expect(await announced()).toEqual([])
+    expect(await act('review', { error: 'why' })).toMatchObject({ status: 'needs_review' })
+  })
+})
+
+describe('the account of a payment', () => {
+  test('decides the type of its receipt, and stays through a review', async () => {
+    const { create, settings } = sandbox()
+    await create(order('1'))
+    const paid = await act('pay', { method: 'cash', account: 'cash-1' })
+    expect(paid.receipts).toMatchObject([
+      { type: 'cash', account: { code: 'cash-1', name: 'صندوق فروشگاه' } },
+    ])
+    expect((await act('review', { error: 'why' })).held_payments).toMatchObject([
+      { method: 'cash', account: { code: 'cash-1' } },
+    ])
+    await settings({ orderPaymentReceivingAccount: null })
+    expect(await act('retry')).toMatchObject({
+      ...{ status: 'paid', receipts: [{ type: 'cash', account: { code: 'cash-1' } }] },
+    })
+  })
+
+  test('is the receiving account by default, and may be given while none is selected', async () => {
+    const { create, settings } = sandbox()
+    await create(order('1'))
+    expect((await act('pay', { ...PAYMENT, account: 'no', amount: 1 })).error).toMatchObject({
+      ...{ field: 'account', message: 'Field "account" is "no": no record has this code' },
+    })
+    await act('pay', { ...PAYMENT, amount: 100 })
+    await settings({ orderPaymentReceivingAccount: null })
+    expect((await act('pay', { ...PAYMENT, amount: 100 })).error).toMatchObject({
+      code: 'no_receiving_account',
+    })
+    expect((await act('pay', { ...PAYMENT, account: 'cash-1', amount: 100 })).receipts).toMatchObject([
+      { type: 'pos', account: { code: 'bank-1' } },
+      { type: 'cash', account: { code: 'cash-1' } },
+    ])
+  })
+})
+
+test('a customer gets the identity that invoices show, and keeps it with the next order', async () => {
+  const { create, put, list } = sandbox()
+  const customer = { mobile: '09123456789', name: 'Sara' }
+  await create(order('1', { customer }))
+  const identity = { nationalId: '0012345679', postalCode: '1234567890', address: 'تهران', phone: '021' }
+  expect((await put('customers/09123456789', identity)).body).toMatchObject({ name: 'Sara', ...identity })
+  await put('customers/09123456789', { economicCode: '411' })
+  await create(order('2', { customer: { ...customer, name: 'Another' } }))
+  expect((await sandbox().detail('2')).customer).toEqual({
+    ...{ code: '09123456789', mobile: '09123456789', name: 'Sara', email: null },
+    ...{ ...identity, economicCode: '411' },
+  })
+  expect(await list('customers?q=Sara')).toMatchObject([identity])
+  expect((await put('customers/09123456789', { nationalId: '12' })).body.error).toMatchObject({
+    message: expect.stringContaining('11 digits for a company or 10 digits for a person'),
+  })
+  expect((await put('customers/none', {})).status).toBe(404)
+})
