@@ -335,3 +335,12 @@ test('creates example orders in every status, and sets the stock of all products
   const { products } = (await put('products', { stock: 3.5 })).body
   expect([...(products ?? [])].map(each => each.stock)).toEqual([3.5, 3.5, 3.5])
 })
+
+test('creates example orders in review while automatic finalization is off', async () => {
+  await sandbox().settings({ automaticFinalization: false })
+  const { status, body } = await sandbox().post('examples', { orders: 5 })
+  expect([status, [...(body.orders ?? [])].map(each => String(each.status))]).toEqual([
+    200,
+    Array.from({ length: 5 }, () => 'needs_review'),
+  ])
+})

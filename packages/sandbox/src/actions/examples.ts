@@ -37,7 +37,8 @@ export const createExamples = ({ orders: count = 20, source = 'api' }: Examples,
           },
           store,
         )
-        if (kind !== 'returned') return { source, external_id, status }
+        // Without automatic finalization, there is nothing to return.
+        if (kind !== 'returned' || status === 'needs_review') return { source, external_id, status }
         return { source, external_id, status: registerRefund({ source, external_id }, null, store).status }
       }),
     }
