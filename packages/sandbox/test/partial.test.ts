@@ -279,6 +279,7 @@ test('the sums and the export contain receipts and returns, in Persian with Jala
   await create(order('2', { items: [row('SKU-3', 1)], payment: PAYMENT }))
   const { totals } = (await panel('sums')).body
   expect(totals).toMatchObject({ total: '6710', received: '3000', returned: '2156' })
+  await create(order('unnamed', { customer: { mobile: '9120000001' } }))
   const response = await fetch(
     `${url}/panel/orders.csv?language=fa&calendar=persian&sort=invoice_number&from=2026-04-23`,
   )
@@ -295,6 +296,7 @@ test('the sums and the export contain receipts and returns, in Persian with Jala
   expect(lines[2]).toBe(
     'api,2,1405/08/30,مشتری متفرقه,,نیازمند بررسی,2,,,,,0,0,1000,100,1100,0,0,0,1100,کمبود موجودی',
   )
+  expect(lines[3]).toContain('unnamed,1405/08/30,"=""09120000001""","=""09120000001""",')
 })
 
 test('products are found by code and name in either spelling, and the seller is stored', async () => {

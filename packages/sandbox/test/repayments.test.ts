@@ -46,6 +46,15 @@ describe('a repayment', () => {
     expect((await sandbox().panel('sums')).body.totals).toMatchObject({ repaid: '4400', credit: '0' })
   })
 
+  test('pays back what a correction in review leaves of partial payments', async () => {
+    await sandbox().create(order('1', { items: [row('SKU-1', 4, 1000)] }))
+    for (const amount of [1400, 3000]) await act('pay', { ...PAYMENT, amount })
+    await act('review', { error: 'One piece less' })
+    await act('correct', { items: [row('SKU-1', 3, 1000)] })
+    expect(await act('retry')).toMatchObject({ status: 'paid', total: '3300', balance: '-1100' })
+    expect(await act('repay', PAYMENT)).toMatchObject({ status: 'paid', repaid: '1100', balance: '0' })
+  })
+
   test('cannot exceed the credit, and needs one, an account and a date in a fiscal year', async () => {
     const { create, settings } = sandbox()
     await create(order('1', { items: [row('SKU-1', 4, 1000)] }))

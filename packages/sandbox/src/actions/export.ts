@@ -65,7 +65,7 @@ const written = (value: Cell) => {
 }
 
 /** The columns of names that may consist of digits. */
-const NAMES: ReadonlySet<string> = new Set(['external_id', 'mobile', 'reference'])
+const NAMES: ReadonlySet<string> = new Set(['external_id', 'customer_name', 'mobile', 'reference'])
 
 /** Keeps the leading zero of mobile numbers and all digits of long numbers, which spreadsheets would drop or round. */
 const writtenName = (value: Cell) =>

@@ -52,7 +52,7 @@ const shownValue = (text: string) => {
 const reasonOf = ({ field, message }: Refused) => {
   const [, value, rule] = /^Field "[^"]*" is (".*"|[^:]*): (.*)$/s.exec(message) ?? []
   if (field === null || value === undefined || rule === undefined) return translateMessage(message)
-  return t('{field} {value}: {problem}', {
+  return t('{field} "{value}": {problem}', {
     ...{ field: fieldName(field), value: shownValue(value), problem: translateMessage(rule) },
   })
 }
@@ -172,14 +172,14 @@ const dismiss = ({ source, external_id }: Refused) =>
         'DELETE',
         `refusals?external_id=${encodeURIComponent(external_id)}&source=${encodeURIComponent(source)}`,
       ),
-    t('Order {order} is removed from the list', { order: external_id }),
+    t('Order {order} is no longer listed', { order: external_id }),
   )
 
 const OPEN_COLUMNS: Column<Refused>[] = [
   ...COLUMNS,
   buttons<Refused>([
-    t('Remove from the list'),
-    ({ external_id }) => t('Remove from the list: order {order}', { order: external_id }),
+    t('Dismiss'),
+    ({ external_id }) => t('Dismiss order {order}', { order: external_id }),
     dismiss,
   ]),
 ]

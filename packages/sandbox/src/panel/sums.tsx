@@ -47,13 +47,12 @@ type FiscalYear = SchemaData<'FiscalYear'>
 const daysOf = ({ from, to }: Partial<FiscalYear>) => `${from ?? ''}/${to ?? ''}`
 
 /** The name of a fiscal year by its calendar years: `1405`, or `2026–2027`. */
-const nameOfYear = ({ from, to }: FiscalYear) =>
-  t('Fiscal year {year}', { year: [...new Set([from, to].map(formatYear))].join('–') })
+const nameOfYear = ({ from, to }: FiscalYear) => [...new Set([from, to].map(formatYear))].join('–')
 
 /** Chooses the first and last day of a fiscal year. */
 const YearChoice = ({ years }: { years: readonly FiscalYear[] }) => (
   <label class="small">
-    {t('Period')}
+    {t('Fiscal year')}
     <select
       value={daysOf(filterOf(route.value).filter)}
       onChange={({ currentTarget: { value } }) => {
@@ -63,7 +62,7 @@ const YearChoice = ({ years }: { years: readonly FiscalYear[] }) => (
     >
       <Options
         options={[
-          [daysOf({}), t('All days')],
+          [daysOf({}), t('All')],
           ...years.toReversed().map(year => [daysOf(year), nameOfYear(year)] as const),
           ...otherDays(years),
         ]}
@@ -75,7 +74,7 @@ const YearChoice = ({ years }: { years: readonly FiscalYear[] }) => (
 /** The chosen days, if they are not a fiscal year. */
 const otherDays = (years: readonly FiscalYear[]) => {
   const days = daysOf(filterOf(route.value).filter)
-  return [{}, ...years].some(year => daysOf(year) === days) ? [] : [[days, t('Chosen days')] as const]
+  return [{}, ...years].some(year => daysOf(year) === days) ? [] : [[days, t('Other days')] as const]
 }
 
 /** On a phone, the orders come first. */
