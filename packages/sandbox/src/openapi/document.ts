@@ -50,7 +50,7 @@ const parametersOf = ({ path, id, query = {}, example }: Endpoint) => {
     ...(example?.path?.[name] !== undefined && { example: example.path[name] }),
   }))
   const inQuery = Object.entries(query).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: false, description: describe(`${id}.${name}`) },
+    ...{ name, in: 'query', required: schema.type !== 'optional', description: describe(`${id}.${name}`) },
     ...typed(parameterSchema(schema), given.get(name)),
   }))
   return [...inPath, ...inQuery]
