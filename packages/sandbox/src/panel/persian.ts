@@ -30,8 +30,8 @@ export const t = translator({
   '{field} in row {row}': '{field} در ردیف {row}',
   '{field} "{value}": {problem}': '{field} «{value}»: {problem}',
   'not registered': 'ثبت‌نشده',
-  'The store has to send the order again; a relay does so automatically.':
-    'فروشگاه باید سفارش را دوباره بفرستد؛ رله این کار را خودکار انجام می‌دهد.',
+  'The store has to send the order again; a relay does so automatically after a while.':
+    'فروشگاه باید سفارش را دوباره بفرستد؛ رله پس از مدتی این کار را خودکار انجام می‌دهد.',
   'Add the product if you sell it, otherwise tell the store.':
     'اگر این کالا را می‌فروشید، آن را اضافه کنید؛ وگرنه به فروشگاه اطلاع دهید.',
   'The products exist now.': 'کالاهای این سفارش اکنون در فهرست کالاها هستند.',

@@ -57,7 +57,7 @@ const reasonOf = ({ field, message }: Refused) => {
   })
 }
 
-const RESENT = t('The store has to send the order again; a relay does so automatically.')
+const RESENT = t('The store has to send the order again; a relay does so automatically after a while.')
 
 const SETTINGS_LINK = <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>
 
