@@ -301,7 +301,7 @@ const PAGES: Readonly<
     commands: {
       doctor: /ok {2}the relay accepts webhooks signed with its secret/,
       'tail --since 30m': /delivery received outcome=forged why=mismatch/,
-      'register --again': /The relay accepts webhooks signed with it\./,
+      'register --again': /The relay accepts webhooks signed with it\.\nRetired: sandbox\./,
       // The dead letters of other scenarios are differences.
       'audit --since 24h --repair': { code: 1, prints: /\d deliver(?:y|ies) received/ },
     },

@@ -330,7 +330,11 @@ export const pageTests = (open: Open) => {
       await page.getByText('401 The key is not known').waitFor()
       await fill('API key', 'sandbox-key')
       await submit('Store the key')
-      await page.getByText('Stored; it takes effect within a minute.').waitFor()
+      await page
+        .getByText(
+          'Stored; it is used within 15 seconds if the service refuses the current key, otherwise within a minute.',
+        )
+        .waitFor()
 
       await click('button', 'Unregister…')
       await fill('Type the URL', 'http://127.0.0.1/another')
