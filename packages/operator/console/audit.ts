@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type Audited, auditSince, RATE, shortened } from '../audit/audit.ts'
+import { isCovered, recordRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { checkOrders } from '../orders/orders.ts'
@@ -11,23 +12,22 @@ import { get, PERIODS, post } from './route.ts'
 /** One audit at a time. */
 const AUDIT = 'audit'
 
-type Last = Omit<Audited, 'lists'> & { lists: ReturnType<typeof shortened>; repaired: boolean }
+type Last = Omit<Audited, 'lists'> & { lists: ReturnType<typeof shortened> }
 
 /** The last audit of this console. */
 export const createAudits = () => {
   let last: Last | undefined
   return {
     last: () => last,
-    keep: (audited: Last | undefined) => {
+    keep: (audited: Last) => {
       last = audited
     },
-    /** Whether it has compared the orders of a period, and the orders that differed were repaired. */
-    covers: ({ since, until }: Refusals): boolean =>
+    /** Whether it has compared the orders of a period, and none has to be repaired. */
+    covers: (refusals: Refusals): boolean =>
       last !== undefined &&
-      last.since <= since &&
-      last.until > until &&
+      isCovered(refusals, last) &&
       last.unread.length === 0 &&
-      (last.repaired || !last.differences.some(({ outdated }) => outdated)),
+      !last.differences.some(({ outdated }) => outdated),
   }
 }
 
@@ -45,7 +45,7 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
         const { lists, ...balance } = await auditSince(context, {
           ...{ since: since(period), rate: RATE, service: true },
         })
-        audits.keep({ ...balance, lists: shortened(lists), repaired: false })
+        audits.keep({ ...balance, lists: shortened(lists) })
         return undefined
       })
     }),
@@ -55,7 +55,7 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
       async ({ orders }) => {
         await checkOrders(context, orders)
         const last = audits.last()
-        audits.keep(last && { ...last, repaired: true })
+        if (last?.unread.length === 0) await recordRepair(context, last, orders.length)
         return { checked: orders.length }
       },
     ),

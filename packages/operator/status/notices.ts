@@ -1,5 +1,6 @@
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
 import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
+import { isRepaired } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { note } from '../core/output.ts'
 import type { Queues } from '../core/queue.ts'
@@ -42,7 +43,7 @@ export const feedNotices = async (context: Context, { feeds }: Queues): Promise<
 /**
  * Whether webhooks are refused for their signature, or were and orders may lag.
  *
- * @param isAudited whether an audit has compared the orders since
+ * @param isAudited whether an audit has shown that no order lags; recorded repairs are known
  * @param url the webhook URL, if it is not the registered one
  */
 export const signatureNotices = async (
@@ -51,8 +52,9 @@ export const signatureNotices = async (
   url?: string,
 ): Promise<Finding[]> => {
   const refusals = await refusalsOf(context, url)
-  if (refusals === undefined || (!refusals.lasts && isAudited(refusals))) return []
-  return [refusalFinding(context, refusals)]
+  if (refusals === undefined) return []
+  const isDone = !refusals.lasts && (isAudited(refusals) || (await isRepaired(context, refusals)))
+  return isDone ? [] : [refusalFinding(context, refusals)]
 }
 
 /** What needs attention, whether or not an alarm is active. */
