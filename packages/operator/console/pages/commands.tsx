@@ -45,6 +45,11 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
   ['quarantine', t('Quarantine'), () => linkTo(['quarantine'])],
   ['audit', t('Audit and repair'), () => linkTo(['audit'])],
   ['feeds list', t('Messages'), ({ source }) => linkTo(['feeds'], { source, since: '24h' })],
+  [
+    'deliveries',
+    t('Deliveries'),
+    ({ since, outcome }) => linkTo(['deliveries'], { since: periodOf(since), outcome }),
+  ],
   ['imports', t('Overview'), () => linkTo(['overview'])],
   ['status', t('Overview'), () => linkTo(['overview'])],
   ['doctor', t('Setup'), () => linkTo(['setup'])],
