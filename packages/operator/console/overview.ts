@@ -53,11 +53,9 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
         imports: await readable(imports()),
         failing: await readable(failing()),
         alarms: byState((await readable(alarms())) ?? []),
-        notices: [
-          ...((await readable(signatures())) ?? []),
-          ...((await readable(feeds())) ?? []),
-          ...((await readable(accountant())) ?? []),
-        ],
+        notices: (await Promise.all([signatures(), feeds(), accountant()].map(readable))).flatMap(
+          each => each ?? [],
+        ),
       }
       const { stage, local } = context
       const sources = context.stores().map(({ source }) => source)
