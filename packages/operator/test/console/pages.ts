@@ -323,6 +323,18 @@ export const pageTests = (open: Open) => {
     })
   })
 
+  test('the overview leads to the orders that wait for an accountant', async () => {
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
+    await local.create('for-an-accountant', {}, 'relay')
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
+    await visit({ hash: '#/overview', viewport: { width: 320, height: 640 } }, async ({ page }) => {
+      const finding = page.locator('.finding', { hasText: /\d+ orders? waits? for an accountant/ })
+      await finding.getByRole('link', { name: 'Orders' }).click()
+      await page.getByText('for-an-accountant').waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    })
+  })
+
   test('unregisters the webhook, registers it from the finding, and stops a rotation', () =>
     visit({ hash: '#/setup', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
       await click('button', 'Set the API key…')
