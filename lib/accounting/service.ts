@@ -85,7 +85,7 @@ export const guarded = (
       const admission = admit(args[0])
       if ('wait' in admission) {
         const retryAfter = Math.max(1, Math.ceil(admission.wait / 1000))
-        const message = 'Paused: the accounting service is unavailable'
+        const message = 'Calls are paused until the accounting service answers again'
         throw new AccountingError('not_called', message, { retryAfter })
       }
       let outcome: Outcome = 'neutral'

@@ -27,7 +27,7 @@ export const storeKey = async (context: Context, key: string, options: { check: 
   await context.parameters.put(PARAMETERS.accountingKey, key)
   return {
     data: { kept: PARAMETERS.accountingKey, checked: options.check, accounting: checkedAt },
-    text: `Stored the API key${checkedAt === undefined ? '' : `; ${checkedAt} accepts it, with the scope orders.write`}. It takes effect within a minute.`,
+    text: `Stored the API key${checkedAt === undefined ? '' : `; ${checkedAt} accepts it, with the scope orders.write`}. It is used within 15 seconds if the service refuses the current key, otherwise within a minute.`,
   }
 }
 

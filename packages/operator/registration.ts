@@ -81,7 +81,8 @@ type RegisterOptions = {
 export const register = async (context: Context, options: RegisterOptions) => {
   const { again = false, check, signal } = options
   const url = await webhookUrlOf(context, options.url)
-  const existing = again ? undefined : await newestRegistration(context, url)
+  const { ofUrl } = await registrationsOf(context, url)
+  const existing = again ? undefined : ofUrl.at(-1)
   const create = async () => {
     const { secret } = await (await accountingOf(context)).registerWebhook(url)
     return storeSecret(context, url, secret)
@@ -89,14 +90,23 @@ export const register = async (context: Context, options: RegisterOptions) => {
   const { id, secret, since } = existing ?? (await create())
   if (check) await waitUntilAccepted(context.terminal, { url, secret, signal })
   await rememberUrl(context, url)
+  // The service signs only with the new secret. Receivers keep the old ones in memory for a minute, which is longer than
+  // a webhook that is signed with them can be under way.
+  const retired = existing === undefined && check ? ofUrl : []
+  for (const registration of retired) await removeSecret(context, registration)
+  const ids = retired.map(each => each.id)
 
   return {
-    data: { url, registered: existing === undefined ? 'now' : 'before', secret: id, since, accepted: check },
+    data: {
+      ...{ url, registered: existing === undefined ? 'now' : 'before', secret: id, since, accepted: check },
+      retired: ids,
+    },
     text: lines(
       existing === undefined
         ? `Registered ${url} with the accounting service; its secret is stored as ${id}.`
         : `${url} is already registered (since ${since.toISOString()}, secret ${id}). To replace the secret: relay rotate${context.flags}`,
       check && 'The relay accepts webhooks signed with it.',
+      retired.length > 0 && `Retired: ${ids.join(', ')}.`,
     ),
   }
 }
@@ -128,7 +138,10 @@ export const registerCommand = ({ program, run }: Cli): void => {
       'Register the webhook URL with the accounting service and store the secret. Does nothing when it is already registered.',
     )
     .option(...urlOption)
-    .option('--again', 'register again, for example after the URL was removed at the service')
+    .option(
+      '--again',
+      'register again, for example after the URL was removed or its secret replaced at the service; retires the old secret once the relay accepts the new one',
+    )
     .option('--no-check', 'do not wait until the relay accepts the secret')
     .action(run(register))
 }

@@ -11,6 +11,7 @@ import { failingOrders } from '../orders/list.ts'
 import { checkOrders } from '../orders/orders.ts'
 import { type Balance, balance, type Evidence, type Member } from './balance.ts'
 import { collect, collectAgain } from './evidence.ts'
+import { recordRepair } from './repairs.ts'
 
 const shares = (counts: Readonly<Record<string, number>>) =>
   Object.entries(counts)
@@ -120,6 +121,7 @@ const audit = async (context: Context, options: Period & { repair?: true | undef
   const outdated = options.repair ? audited.differences.filter(each => each.outdated) : []
   await checkOrders(context, outdated)
   const repaired = outdated.length
+  if (options.repair && audited.unread.length === 0) await recordRepair(context, audited, repaired)
   const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
   return {
     data: { balanced, ...audited, lists: shortened(lists), repaired },

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 import { type Audited, auditSince, RATE, shortened } from '../audit/audit.ts'
+import { isCovered, recordRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { checkOrders } from '../orders/orders.ts'
+import type { Refusals } from '../status/refusals.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, PERIODS, post } from './route.ts'
@@ -10,20 +12,40 @@ import { get, PERIODS, post } from './route.ts'
 /** One audit at a time. */
 const AUDIT = 'audit'
 
+type Last = Omit<Audited, 'lists'> & { lists: ReturnType<typeof shortened> }
+
+/** The last audit of this console. */
+export const createAudits = () => {
+  let last: Last | undefined
+  return {
+    last: () => last,
+    keep: (audited: Last) => {
+      last = audited
+    },
+    /** Whether it has compared the orders of a period, and none has to be repaired. */
+    covers: (refusals: Refusals): boolean =>
+      last !== undefined &&
+      isCovered(refusals, last) &&
+      last.unread.length === 0 &&
+      !last.differences.some(({ outdated }) => outdated),
+  }
+}
+
+export type Audits = ReturnType<typeof createAudits>
+
 /** The results of `relay audit`: it continues, and its last result stays available, whichever page is shown. */
-export const auditRoutes = (context: Context, live: Live) => {
+export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
   const jobs = createJobs(context, live, AUDIT)
-  let last: (Omit<Audited, 'lists'> & { lists: ReturnType<typeof shortened> }) | undefined
-  live.poll('balance', 500, async () => last?.until)
+  live.poll('balance', 500, async () => audits.last()?.until)
   return [
     get('audit', {}, async () => ({ job: jobs.of(AUDIT) })),
-    get('balance', {}, async () => ({ balance: last })),
+    get('balance', {}, async () => ({ balance: audits.last() })),
     post('audit/start', { since: v.picklist([...PERIODS, '30d']) }, async ({ since: period }) => {
       jobs.start(AUDIT, 'audit', async context => {
         const { lists, ...balance } = await auditSince(context, {
           ...{ since: since(period), rate: RATE, service: true },
         })
-        last = { ...balance, lists: shortened(lists) }
+        audits.keep({ ...balance, lists: shortened(lists) })
         return undefined
       })
     }),
@@ -32,6 +54,8 @@ export const auditRoutes = (context: Context, live: Live) => {
       { orders: v.array(v.object({ source: v.string(), external_id: v.string() })) },
       async ({ orders }) => {
         await checkOrders(context, orders)
+        const last = audits.last()
+        if (last?.unread.length === 0) await recordRepair(context, last, orders.length)
         return { checked: orders.length }
       },
     ),

@@ -49,6 +49,7 @@ const pageOf = (context: Context, { show, since, until, ...filter }: Filter): Pr
   if (show === 'failing') return failingOrders(context, { ...filter, limit: PAGE })
   return listOrders(context, {
     ...{ ...filter, unsettled: show === 'unsettled', limit: PAGE },
+    accountant: show === 'accountant',
     since: since === undefined ? undefined : new Date(since),
     // The day is included.
     until: until === undefined ? undefined : new Date(Date.parse(until) + DAY_MS),
@@ -73,7 +74,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       {
         ...{ q: text, source: text, cursor: text, since: day, until: day },
         status: v.optional(v.picklist(STATUSES)),
-        show: v.optional(v.picklist(['unsettled', 'failing'])),
+        show: v.optional(v.picklist(['unsettled', 'accountant', 'failing'])),
       },
       async ({ q, ...filter }) => {
         if (q !== undefined) {

@@ -9,7 +9,9 @@ import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
+import { accountantNotices, feedNotices, signatureNotices } from '../status/notices.ts'
 import { agesOf, alarmsOf, byState, ratesOf } from '../status/status.ts'
+import type { Audits } from './audit.ts'
 import type { Live } from './live.ts'
 import { get } from './route.ts'
 
@@ -22,7 +24,7 @@ const EVERY = {
 /** Maximum number of queue depths read per second. */
 const QUEUES_PER_SECOND = 20
 
-export const overviewRoutes = (context: Context, live: Live) => {
+export const overviewRoutes = (context: Context, live: Live, audits: Audits) => {
   const every = EVERY[context.local ? 'local' : 'aws']
   const series = seriesOf(context)
   const everyQueues = Math.max(every.queues, (context.stores().length * 1000) / QUEUES_PER_SECOND)
@@ -32,6 +34,9 @@ export const overviewRoutes = (context: Context, live: Live) => {
   const failing = live.poll('failing', every.alarms, () => failingOf(context))
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
+  const signatures = live.poll('signatures', every.metrics, () => signatureNotices(context, audits.covers))
+  const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
+  const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))
   return [
     get('overview', {}, async () => {
       const problems = new Set<string>()
@@ -48,6 +53,9 @@ export const overviewRoutes = (context: Context, live: Live) => {
         imports: await readable(imports()),
         failing: await readable(failing()),
         alarms: byState((await readable(alarms())) ?? []),
+        notices: (await Promise.all([signatures(), feeds(), accountant()].map(readable))).flatMap(
+          each => each ?? [],
+        ),
       }
       const { stage, local } = context
       const sources = context.stores().map(({ source }) => source)

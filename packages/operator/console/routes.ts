@@ -1,5 +1,5 @@
 import type { Context } from '../core/context.ts'
-import { auditRoutes } from './audit.ts'
+import { auditRoutes, createAudits } from './audit.ts'
 import { conformanceRoutes } from './conformance.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { feedsRoutes } from './feeds.ts'
@@ -20,17 +20,18 @@ import { tourRoutes } from './tour.ts'
  */
 export const routesOf = (context: Context, live: Live) => {
   const readings = createReadings(context)
+  const audits = createAudits()
   return [
-    ...overviewRoutes(context, live),
+    ...overviewRoutes(context, live, audits),
     ...messageRoutes(context, live, readings),
     ...storesRoutes(context, live),
     ...conformanceRoutes(context, live),
-    ...setupRoutes(context, live),
+    ...setupRoutes(context, live, audits),
     ...orderRoutes(context, live, readings),
     ...deliveriesRoutes(context),
     ...feedsRoutes(context, live),
     ...logRoutes(context),
-    ...auditRoutes(context, live),
+    ...auditRoutes(context, live, audits),
     ...tourRoutes(context),
   ] satisfies Route[]
 }

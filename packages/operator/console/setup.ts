@@ -11,6 +11,7 @@ import { explainDelivery } from '../explain-signature.ts'
 import { API_KEY, storeKey } from '../key.ts'
 import { LEAD_SECONDS, register, registrationsOf, rotate, unregister, webhookUrlOf } from '../registration.ts'
 import { send, WEBHOOK_SECRET } from '../send.ts'
+import type { Audits } from './audit.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { confirmName, get, post } from './route.ts'
@@ -51,14 +52,15 @@ const time = v.optional(
 const WEBHOOK = 'webhook'
 
 /** The findings of `relay doctor`, and the commands that set up or test the accounting service's webhook. */
-export const setupRoutes = (context: Context, live: Live) => {
+export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
   const jobs = createJobs(context, live, WEBHOOK)
   return [
     get('setup', {}, async function* () {
       const all = Object.keys(CHECKS).length
       let done = 0
       yield { done, all, findings: [] }
-      for await (const findings of diagnose(context)) yield { done: ++done, all, findings }
+      for await (const findings of diagnose(context, undefined, audits.covers))
+        yield { done: ++done, all, findings }
     }),
     get('service', {}, async () => ({ ...(await serviceOf(context)), job: jobs.of(WEBHOOK) })),
     post('key', { key: v.string(), check: v.boolean() }, async ({ key, check }) => {

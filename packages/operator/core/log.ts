@@ -10,6 +10,10 @@ import { cannot } from './errors.ts'
 
 type Local = Pick<Context, 'dataDir'>
 
+/** Whether there is a log: `npx serverless offline` writes none. */
+export const hasLog = ({ local, dataDir }: Local & Pick<Context, 'local'>): boolean =>
+  !local || existsSync(logFile(dataDir))
+
 /** The logs of the local stack: the previous one, then the current one. */
 const filesOf = ({ dataDir }: Local) => {
   const path = logFile(dataDir)

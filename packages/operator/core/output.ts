@@ -85,6 +85,12 @@ export const findingColor = (line: string) => COLORS[line.slice(0, MARKS.ok.leng
 export const findingText = ({ check, level, found, remedy }: Finding<string>): string =>
   `${MARKS[level]}${textOf(check)}: ${textOf(found)}${remedy === undefined ? '' : `\n      → ${textOf(remedy)}`}`
 
+/** A finding without codes, for output. */
+export const findingInWords = ({ check, level, found, remedy }: Finding<string>) => ({
+  ...{ check: textOf(check), level, found: textOf(found) },
+  ...(remedy !== undefined && { remedy: textOf(remedy) }),
+})
+
 /**
  * @param where what was checked, in a sentence
  * @returns a report, and its last line, for a command that has printed the findings
@@ -94,15 +100,11 @@ export const findingsReport = (
   where: string,
   about: object = {},
 ): Report & { summary: string } => {
-  const inWords = findings.map(({ check, level, found, remedy }) => ({
-    ...{ check: textOf(check), level, found: textOf(found) },
-    ...(remedy !== undefined && { remedy: textOf(remedy) }),
-  }))
   const problems = findings.filter(({ level }) => level === 'problem').length
   const summary = `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${where}.`
   return {
     summary,
-    data: { ...about, ok: problems === 0, problems, findings: inWords },
+    data: { ...about, ok: problems === 0, problems, findings: findings.map(findingInWords) },
     ok: problems === 0,
     colorOf: findingColor,
     text: lines(findings.map(findingText), summary),

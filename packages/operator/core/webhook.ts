@@ -82,7 +82,7 @@ export const isAccepted = ({ status }: WebhookResponse): boolean => status === 2
 const PING_INTERVAL_MS = 1000
 
 /** The relay reads new secrets at the first signature that does not match, but at a bounded rate. */
-const MAX_WAIT_MS = REFRESH_INTERVAL_MS + 10_000
+export const ACCEPTED_WITHIN_MS = REFRESH_INTERVAL_MS + 10_000
 
 const REMEDY = 'the secret is stored; check that this is the URL of this relay, and run the command again'
 
@@ -98,9 +98,9 @@ export const waitUntilAccepted = async (
   using shown = progress(
     terminal,
     'Waiting for the relay to accept the secret',
-    MAX_WAIT_MS / PING_INTERVAL_MS,
+    ACCEPTED_WITHIN_MS / PING_INTERVAL_MS,
   )
-  const until = Date.now() + MAX_WAIT_MS
+  const until = Date.now() + ACCEPTED_WITHIN_MS
   for (;;) {
     signal?.throwIfAborted()
     const response = await ping(url, secret).catch(error => {

@@ -11,12 +11,16 @@ import type { Coded } from '../core/coded.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { explain, Failure } from '../core/errors.ts'
+import { hasLog } from '../core/log.ts'
 import { URL_OPTION } from '../core/options.ts'
 import { findingsReport, note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
+import { type FailingFeed, failingFeeds, failingFinding } from '../feeds/failing.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
+import { signatureNotices } from '../status/notices.ts'
+import type { Refusals } from '../status/refusals.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
 import { account } from './account.ts'
@@ -25,7 +29,12 @@ import { type DoctorCode, type Finding, messagesOf, say } from './messages.ts'
 import { shops } from './shops.ts'
 import { windowFindings } from './windows.ts'
 
-type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
+/** @param isAudited whether an audit has covered a period of refused webhooks */
+type Check = (
+  context: Context,
+  webhookUrl: string,
+  isAudited?: (refusals: Refusals) => boolean,
+) => Promise<Finding[]>
 
 const redrive = v.pipe(
   v.string(),
@@ -51,7 +60,7 @@ const settings: Check = async context => {
   })
 }
 
-const webhook: Check = async (context, url) => {
+const webhook: Check = async (context, url, isAudited) => {
   const { ofUrl, others } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
@@ -61,9 +70,10 @@ const webhook: Check = async (context, url) => {
 
   const { id, secret, since } = newest
   const response = await ping(url, secret)
-  const findings: Finding[] = [
-    ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })),
-  ]
+  const findings = await signatureNotices(context, isAudited, url)
+  // The service may have forgotten the registration that the relay remembers.
+  if (findings.every(({ level }) => level !== 'problem'))
+    findings.push(ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })))
   if (isAccepted(response)) findings.push(ok(say('secret-accepted'), say('accepts', { url, id })))
   else if (response.status === 401) {
     findings.push(problem(say('secret-refused'), say('refuses', { url, id }), say('wait-for-secret')))
@@ -74,8 +84,14 @@ const webhook: Check = async (context, url) => {
     )
   }
   if (ofUrl.length > 1) {
-    const found = say('rotation-unfinished', { count: ofUrl.length })
-    findings.push(note(say('two-secrets'), found, `relay rotate${context.flags}`))
+    const count = ofUrl.length
+    const until = new Date(since.getTime() + TOLERANCE_SECONDS * 1000)
+    const found =
+      until > new Date()
+        ? say('rotation-unfinished', { count, time: until.toISOString() })
+        : say('rotation-due', { count })
+    const command = `relay rotate${context.flags}`
+    findings.push(note(say('two-secrets'), found, say('finish-rotation', { command })))
   }
   if (others.length > 0) {
     const found = say('other-secrets', { url, others: others.join(', ') })
@@ -170,7 +186,12 @@ const queues: Check = async context => {
   ]
 }
 
-const feed = async (context: Context, store: Store, hasSecret: boolean): Promise<Finding> => {
+const feed = async (
+  context: Context,
+  store: Store,
+  hasSecret: boolean,
+  failing: FailingFeed | undefined,
+): Promise<Finding> => {
   const { source, feed: kind } = store
   const check = say('feed', { source })
   const isHttp = kind !== 'sqs'
@@ -192,6 +213,7 @@ const feed = async (context: Context, store: Store, hasSecret: boolean): Promise
       return problem(check, say('not-registered-waiting', { messages: messagesOf(all) }), remedy)
     }
     if (all === 0) return ok(check, say('no-messages'))
+    if (failing !== undefined) return failingFinding(context, source, failing, all)
     const command = `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags}`
     const remedy = isHttp ? say('endpoint-answers', { command }) : say('check-consumer')
     return note(check, say('not-received', { messages: messagesOf(all) }), remedy)
@@ -206,10 +228,11 @@ const stores: Check = async context => {
   const keys = (await storeKeysOf(context)).filter(({ expired }) => !expired)
   const withKeys = new Set(keys.map(({ store }) => store))
   const known = context.stores()
+  const failing = hasLog(context) ? await failingFeeds(context) : undefined
   const findings: Finding[] = []
   for (const store of known) {
     const { source } = store
-    findings.push(await feed(context, store, secrets.has(storeName(source))))
+    findings.push(await feed(context, store, secrets.has(storeName(source)), failing?.get(source)))
     if (withKeys.has(storeName(source)) || source === PROBE_SOURCE) continue
     const remedy = `relay stores key ${shellWord(source)}${context.flags}`
     findings.push(note(say('store-key', { source }), say('no-store-key'), remedy))
@@ -240,12 +263,16 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 }
 
 /** The findings of each topic, as they become available. */
-export async function* diagnose(context: Context, given?: string): AsyncGenerator<Finding[]> {
+export async function* diagnose(
+  context: Context,
+  given?: string,
+  isAudited?: (refusals: Refusals) => boolean,
+): AsyncGenerator<Finding[]> {
   const url = await webhookUrlOf(context, given)
   // Fails once if there is no relay at all, instead of in every check.
   await context.queueUrl(QUEUES.orders)
   for (const [topic, check] of Object.entries(CHECKS)) {
-    yield await check(context, url).catch(error => [
+    yield await check(context, url, isAudited).catch(error => [
       problem(say('not-checked', { topic }), explain(error, context).message, say('fix-and-repeat')),
     ])
   }

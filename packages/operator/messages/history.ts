@@ -11,9 +11,9 @@ const PARTITION = 'operations'
 const operation = v.object({
   by: v.string(),
   reason: v.optional(v.string()),
-  command: v.picklist(['dead', 'quarantine', 'orders']),
-  action: v.picklist(['replay', 'discard', 'erase']),
-  /** The order, or the selection of messages as the operator named it: an id, a group, filters, or all. */
+  command: v.picklist(['dead', 'quarantine', 'orders', 'audit']),
+  action: v.picklist(['replay', 'discard', 'erase', 'repair']),
+  /** The order, the period, or the selection of messages as the operator named it: an id, a group, filters, or all. */
   name: v.string(),
   /** The failure of the selected group, in words. */
   failure: v.optional(v.string()),
@@ -23,7 +23,7 @@ const operation = v.object({
   ended: v.optional(v.string()),
   /** Why it ended early. */
   stopped: v.optional(v.string()),
-  /** Number of messages by outcome, or of erased items by table. */
+  /** Number of messages or orders by outcome, or of erased items by table. */
   counts: v.record(v.string(), v.number()),
   /** The first messages that were removed from their queue. */
   messages: v.array(v.string()),

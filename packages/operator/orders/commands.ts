@@ -18,7 +18,7 @@ import { checkOrders, timelineOf } from './orders.ts'
 import { announcedOf, type OrderFilter, ordersWhere } from './read.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, summary } from './summary.ts'
-import { waitingInWords, whyWaiting } from './why-waiting.ts'
+import { waitingInWords, waitsForAccountant, whyWaiting } from './why-waiting.ts'
 import { withdrawRequest } from './withdraw.ts'
 
 const requestText = ({ id, kind, of, state, reason }: RequestView) =>
@@ -87,13 +87,14 @@ const cut = (orders: readonly StoredOrder[], limit: number) => ({
 })
 
 /** The table is not sorted by time, so it is read completely; at most twice the limit is held in memory. */
-const scanned = async (context: Context, { limit, unsettled, until, ...filter }: ListOptions) => {
+const scanned = async (context: Context, { limit, unsettled, accountant, until, ...filter }: ListOptions) => {
   let orders: StoredOrder[] = []
   const newest = () => orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit + 1)
   using shown = progress(context.terminal, 'Reading orders')
   for await (const stored of ordersWhere(context, filter)) {
     shown.advance()
     if (unsettled && isSettled(stored.order)) continue
+    if (accountant && !waitsForAccountant(stored)) continue
     if (until !== undefined && stored.updated_at > until.toISOString()) continue
     if (orders.push(stored) > 2 * limit) orders = newest()
   }
@@ -137,7 +138,7 @@ const check = async (context: Context, source: string, external_id: string): Pro
 
 const LIMIT = 100
 const FAILING = new Option('--failing', 'only orders with a failing event, longest failing first')
-FAILING.conflicts(['scan', 'status', 'since', 'until', 'unsettled'])
+FAILING.conflicts(['scan', 'status', 'since', 'until', 'unsettled', 'accountant'])
 
 const COST = `
 Reads the history of all stores in stores.yml, newest change first, and prints the cursor of the next page.
@@ -202,6 +203,7 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)
     .option('--until <when>', 'only orders that last changed before', since)
     .option('--unsettled', 'only orders in review, in doubt, or with an open request')
+    .option('--accountant', 'only orders that wait for an accountant')
     .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
     .option('--cursor <cursor>', 'cursor printed with the previous page')
     .addOption(FAILING)

@@ -11,6 +11,7 @@ import { usageError } from '../core/errors.ts'
 import { itemsOf } from '../core/table.ts'
 import { lastEntryOf } from './orders.ts'
 import { BATCH, indexItems, type OrderFilter, readOrders } from './read.ts'
+import { waitsForAccountant } from './why-waiting.ts'
 
 /** The start of the next page. */
 type Position = { position: string; source: string }
@@ -124,6 +125,7 @@ const unsettledOrders = async (
   const matches = ({ order, place }: Placed) =>
     !isSettled(order) &&
     (filter.status === undefined || order.result?.status === filter.status) &&
+    (!filter.accountant || waitsForAccountant({ order })) &&
     place.position >= from &&
     place.position <= to &&
     (after === undefined || isBefore(after, place))
@@ -159,7 +161,8 @@ export const listOrders = async (
   limits = UNSETTLED,
 ): Promise<OrderPage> => {
   const after = cursor === undefined ? undefined : readCursor(cursor)
-  const isUnsettled = filter.unsettled || (filter.status !== undefined && isInReview(filter.status))
+  const isUnsettled =
+    filter.unsettled || filter.accountant || (filter.status !== undefined && isInReview(filter.status))
   const unsettled = isUnsettled ? await unsettledOrders(context, filter, after, limit + 1, limits) : undefined
   if (unsettled === undefined) return changedOrders(context, filter, limit, after)
   const orders = unsettled.slice(0, limit)
@@ -183,7 +186,8 @@ const changedOrders = async (
     const stored = await readOrders(context, matching)
     for (const entry of matching) {
       const order = stored.get(orderName(entry))
-      if (order !== undefined && lastEntryOf(order) === entry.at) orders.push(order)
+      const isCurrent = order !== undefined && lastEntryOf(order) === entry.at
+      if (isCurrent && (!filter.accountant || waitsForAccountant(order))) orders.push(order)
     }
     matching = []
   }
@@ -191,7 +195,7 @@ const changedOrders = async (
     last = entry
     if (
       (filter.status === undefined || entry.status === filter.status) &&
-      (filter.unsettled !== true || !entry.settled)
+      ((filter.unsettled !== true && filter.accountant !== true) || !entry.settled)
     )
       matching.push(entry)
     if (matching.length === Math.min(BATCH, limit - orders.length)) await addCurrent()

@@ -30,6 +30,8 @@ export const WAITING = {
   'failing/alarm-soon': 'An alarm starts within a few minutes unless a call succeeds.',
   'failing/alarm-late': 'An alarm starts when one has failed for 30 minutes.',
   'retry/now': 'The worker handles "{event}" now, and the events behind it.',
+  'retry/unavailable':
+    'The worker handles "{event}" now. It fails again if the accounting service is still unavailable.',
   'check/blocked': 'The check waits behind "{event}" and changes nothing before that succeeds.',
   'check/reads': 'The worker reads the order from the service.',
   'check/reads-due': 'The worker reads the order from the service, which is due at {time}.',

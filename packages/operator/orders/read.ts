@@ -66,6 +66,8 @@ export type OrderFilter = {
   source?: string | undefined
   status?: string | undefined
   unsettled?: boolean | undefined
+  /** Only orders that wait for an accountant. */
+  accountant?: boolean | undefined
   since?: Date | undefined
   until?: Date | undefined
 }

@@ -105,6 +105,10 @@ const whyDead = ({ since, error }: DeadLetter): Reason => ({
   reason: error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } }),
 })
 
+/** Whether an accountant has to act: the invoice is in review, or a request is refused for a cause they can remove. */
+export const waitsForAccountant = ({ order }: Pick<StoredOrder, 'order'>): boolean =>
+  (order.result !== undefined && isInReview(order.result.status)) || openRequests(order).some(isRefused)
+
 /** Why an open request waits. */
 const whyOpen = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
   switch (request.stage) {
@@ -195,6 +199,9 @@ const discarded = ({ event = '', delivery = '' }: DeadLetter, { order }: StoredO
     : say('discard/harmless')
 }
 
+const retryOf = ({ code }: Failing) =>
+  code === 'unavailable' || code === 'not_called' ? 'retry/unavailable' : 'retry/now'
+
 const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
   const { order, check_at } = stored
   const isBlocked = failing !== undefined
@@ -205,7 +212,7 @@ const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
   const check = isBlocked ? say('check/blocked', { event: named(failing.event) }) : read
   return [
     ...(failing !== undefined && !isSpent(failing, dead)
-      ? [{ action: 'retry', effect: say('retry/now', { event: named(failing.event) }) } as const]
+      ? [{ action: 'retry', effect: say(retryOf(failing), { event: named(failing.event) }) } as const]
       : []),
     { action: 'check', effect: check },
     ...(letter === undefined

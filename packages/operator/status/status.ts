@@ -5,7 +5,7 @@ import { shiftAlarms } from '@order-relay/deploy/shift.ts'
 import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { count, facts, lines, type Report, table } from '../core/output.ts'
+import { count, facts, findingInWords, findingText, lines, type Report, table } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
 import { failingOf } from './failing.ts'
 import {
@@ -17,6 +17,7 @@ import {
   type Series,
   seriesOf,
 } from './metrics.ts'
+import { noticesOf } from './notices.ts'
 import { recoveredText } from './recovered.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
@@ -166,11 +167,12 @@ const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` 
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [alarms, rates, ages, failing] = await Promise.all([
+  const [alarms, rates, ages, failing, notices] = await Promise.all([
     alarmsOf(context, queues, read),
     ratesOf(read),
     agesOf(context, queues, read),
     failingOf(context),
+    noticesOf(context, queues),
   ])
   const active = alarms.filter(({ state }) => state === 'alarm')
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
@@ -183,6 +185,7 @@ const status = async (context: Context): Promise<Report> => {
     data: {
       ...{ queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
       ...{ failing: { ...failing, text: failing.text?.text }, hour: rates.hour, day: rates.day },
+      notices: notices.map(findingInWords),
     },
     ok: active.length === 0,
     text: lines(
@@ -194,6 +197,7 @@ const status = async (context: Context): Promise<Report> => {
               `   → docs/runbook/${page}.md`,
             ),
           ),
+      notices.map(findingText),
       unknown > 0 &&
         `${count(unknown, 'alarm')} cannot be judged${context.local ? ' locally' : ': no data yet'}.`,
       '',

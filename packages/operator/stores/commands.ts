@@ -2,9 +2,10 @@ import { Option } from '@commander-js/extra-typings'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import type { Cli } from '../core/command.ts'
 import { expiry, ORDER, positive, since } from '../core/options.ts'
+import { ERROR_HOURS } from '../feeds/failing.ts'
 import { RESEND_RATE, resendOrders } from '../orders/resend.ts'
 import { createKey, revokeKey, setSecret, writeIndexes } from './credentials.ts'
-import { ERROR_HOURS, listStores, showStore, testFeed } from './stores.ts'
+import { listStores, showStore, testFeed } from './stores.ts'
 
 /** `relay stores`: the stores, their keys and their feeds. */
 export const storesCommands = ({ program, run }: Cli): void => {

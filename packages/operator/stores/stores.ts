@@ -9,39 +9,16 @@ import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { readEnvironment } from '@order-relay/local/credentials.ts'
-import * as v from 'valibot'
 import { messageMaker } from '../conformance/feeds.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
-import { logOf } from '../core/log.ts'
 import { facts, lines, shellWord, table } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
+import { failingFeeds } from '../feeds/failing.ts'
 import { keyLabel, keysWithUse, storeKeysOf, storesWithSecret } from './credentials.ts'
 import { endpointOf, registrationOf } from './endpoints.ts'
-
-/** How far back to search for endpoint errors. */
-export const ERROR_HOURS = 24
-
-const FAILURES = ['feed message retried', 'feed message dead-lettered', 'feed disabled']
-const DELIVERED = 'feed message delivered'
-
-const failed = v.object({ error: v.object({ message: v.string() }) })
-
-/** The last error of each store's endpoint in the log, unless it has accepted a message since. */
-const feedErrors = async (context: Context) => {
-  const errors = new Map<string, { at: Date; message: string }>()
-  if (context.stores().every(({ feed }) => feed === 'sqs')) return errors
-  const since = new Date(Date.now() - ERROR_HOURS * 60 * 60 * 1000)
-  const log = logOf(context, { since, follow: false, messages: [...FAILURES, DELIVERED] })
-  for await (const { at, message, fields } of log) {
-    const source = String(fields.source)
-    if (message === DELIVERED) errors.delete(source)
-    else errors.set(source, { at, message: v.is(failed, fields) ? fields.error.message : message })
-  }
-  return errors
-}
 
 /** The feed of a store; `self` if the store registers its URL. */
 const feedOf = async (context: Context, { source, feed }: Store, hasSecret: boolean) => {
@@ -63,7 +40,7 @@ const FEEDS = {
 }
 
 export const listStores = async (context: Context, { errors: isAsked = false }: { errors?: boolean }) => {
-  const errors = isAsked ? await feedErrors(context) : undefined
+  const errors = isAsked ? await failingFeeds(context) : undefined
   const keys = await storeKeysOf(context)
   const secrets = await storesWithSecret(context)
   const stores = []

@@ -114,7 +114,7 @@ test('filters orders, with or without the history', async () => {
   expect(await listed('--failing', '--source', 'api')).toEqual([])
   const { out } = await relay(['orders', 'list', '--failing'])
   expect(out).toMatch(/FAILING SINCE +ERROR\n.* 2026-01-02T00:21:00.000Z +The accounting .* answered 503\n$/)
-  for (const other of ['--since=1d', '--status=paid', '--unsettled', '--scan'])
+  for (const other of ['--since=1d', '--status=paid', '--unsettled', '--accountant', '--scan'])
     expect(await relay(['orders', 'list', '--failing', other])).toMatchObject({ code: 2 })
   const scanned = async (limit: string) => (await relay(['orders', 'list', '--scan', '--limit', limit])).out
   expect(await scanned('9')).toContain('\nThere are more; raise --limit, which is 9.\n')
@@ -163,6 +163,8 @@ test('lists all unsettled orders on one page, however many changes are newer', a
   expect(await paged(4, '--unsettled', '--limit', '2')).toEqual(unsettled)
   expect(await paged(3, '--status', 'needs_review', '--limit', '2')).toEqual(unsettled.slice(2))
   expect(await listed('--unsettled', '--source', 'api')).toEqual(['0', '8', '6'])
+  expect(await listed('--accountant')).toEqual(unsettled.slice(2))
+  expect(await listed('--accountant', '--scan')).toEqual(unsettled.slice(2))
   expect(await listed('--unsettled', '--until', minute(8))).toEqual(['8', '7', '6', '5'])
 })
 

@@ -39,7 +39,7 @@ const failing = (code: string, message = 'The accounting service answered 503'):
   ...{ event: 'order.create', delivery: 'd', queue: 'orders', receives: 1, behind: 0, code, message },
   ...{ since: '', at: '', next_at: '' },
 })
-const paused = failing('not_called', 'Paused: the accounting service is unavailable')
+const paused = failing('not_called', 'Calls are paused until the accounting service answers again')
 const down = failing('unavailable')
 
 test.each([

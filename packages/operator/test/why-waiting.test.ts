@@ -241,11 +241,16 @@ test('suggests actions for an order and states their effect', () => {
     'withdraw create': 'The order is read, and the create withdrawn unless it is done already.',
   })
   expect(effects({ result: invoiced, open: { payment } }, { failing })).toEqual({
-    retry: 'The worker handles "order.payment" now, and the events behind it.',
+    retry:
+      'The worker handles "order.payment" now. It fails again if the accounting service is still unavailable.',
     check: 'The check waits behind "order.payment" and changes nothing before that succeeds.',
     'withdraw payment':
       'When the service answers again, the order is read, and the payment withdrawn unless it is done already.',
   })
+  const failed = { failing: { ...failing, code: 'failed' } }
+  expect(effects({ result: invoiced, open: { payment } }, failed).retry).toBe(
+    'The worker handles "order.payment" now, and the events behind it.',
+  )
   const dead = { failing, dead: { letters: [letter] } }
   expect(effects({ result: invoiced }, dead)).toEqual({
     check: 'The worker reads the order from the service.',

@@ -48,7 +48,7 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
 )
 
 /** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
-export const Verdict = ({ alarms, problems, failing }: Data) => {
+export const Verdict = ({ alarms, problems, failing, notices }: Data) => {
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
     return (
@@ -67,6 +67,8 @@ export const Verdict = ({ alarms, problems, failing }: Data) => {
     )
   }
   if (active.length === 0) {
+    // It would contradict the problem below it.
+    if (notices.some(({ level }) => level === 'problem')) return null
     return (
       <p class="verdict card" data-tone="good">
         {t('No alarm is active.')}

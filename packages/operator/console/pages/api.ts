@@ -26,7 +26,11 @@ export const reads = <Path extends Extract<Routes, { method: 'get' }>['path']>(
 /** Each change of an order writes one of these lines to the log; a request may wait behind a failing event. */
 export const ORDER_CHANGES = ['event processed', 'event retried', 'event deferred', 'request waiting']
 
-export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing', 'imports')
+export const OVERVIEW = reads(
+  'overview',
+  {},
+  ...['queues', 'rates', 'ages', 'alarms', 'failing', 'imports', 'signatures', 'failing-feeds', 'accountant'],
+)
 
 /** Sends a change, then refreshes the page. */
 export const act = async <Path extends Extract<Routes, { method: 'post' }>['path']>(

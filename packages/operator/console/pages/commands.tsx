@@ -4,13 +4,15 @@ import { linkTo } from '@order-relay/web/route.ts'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { plan } from './plans.tsx'
-import { askIndex, askKey, askRegister, askRotate, askUnregister, SERVICE } from './remedies.tsx'
+import { askIndex, askKey, askRegister, askRotate, askUnregister, rotateLabel, SERVICE } from './remedies.tsx'
 import { askRetry } from './retry.tsx'
 
 type Options = Readonly<Record<string, string | undefined>>
 
 /** The address of a page or an action. */
 type Instead = string | ((service: RouteData<'service'>) => unknown)
+
+type Label = string | ((service: RouteData<'service'>) => string)
 
 const HOURS: Readonly<Record<string, number>> = { m: 1 / 60, h: 1, d: 24 }
 
@@ -26,16 +28,11 @@ const replay =
     all || source ? () => plan(command, 'replay', { source }) : linkTo([command])
 
 /** What the console does instead of a `relay` command. The first matching prefix applies. */
-const INSTEAD: readonly (readonly [command: string, label: string, (options: Options) => Instead])[] = [
+const INSTEAD: readonly (readonly [command: string, label: Label, (options: Options) => Instead])[] = [
   ['key set', t('Set the API key…'), () => askKey],
-  [
-    'register',
-    t('Register…'),
-    ({ again }) =>
-      service =>
-        askRegister(service, again !== undefined),
-  ],
-  ['rotate', t('Rotate the secret…'), () => askRotate],
+  ['register --again', t('Register again…'), () => service => askRegister(service, true)],
+  ['register', t('Register…'), () => askRegister],
+  ['rotate', rotateLabel, () => askRotate],
   ['unregister', t('Unregister…'), () => askUnregister],
   ['stores index', t('Write the index'), () => askIndex],
   ['stores list', t('Stores'), () => linkTo(['stores'])],
@@ -46,10 +43,18 @@ const INSTEAD: readonly (readonly [command: string, label: string, (options: Opt
   ['dead', t('Dead letters'), ({ source }) => linkTo(['dead'], { source })],
   ['quarantine replay', t('Plan a replay'), replay('quarantine')],
   ['quarantine', t('Quarantine'), () => linkTo(['quarantine'])],
+  ['audit', t('Audit and repair'), () => linkTo(['audit'])],
+  ['feeds list', t('Messages'), ({ source }) => linkTo(['feeds'], { source, since: '24h' })],
+  [
+    'deliveries',
+    t('Deliveries'),
+    ({ since, outcome }) => linkTo(['deliveries'], { since: periodOf(since), outcome }),
+  ],
   ['imports', t('Overview'), () => linkTo(['overview'])],
   ['status', t('Overview'), () => linkTo(['overview'])],
   ['doctor', t('Setup'), () => linkTo(['setup'])],
   ['orders retry --all', t('Retry now…'), () => askRetry],
+  ['orders list --accountant', t('Orders'), () => linkTo(['orders'], { show: 'accountant' })],
   ['orders', t('Orders'), ({ failing }) => linkTo(['orders'], { show: failing && 'failing' })],
   [
     'tail',
@@ -80,11 +85,11 @@ export const InConsole = ({ command }: { command: string }) => {
   )
   const [, label, insteadOf] = INSTEAD.find(([start]) => `${words.join(' ')} `.startsWith(`${start} `)) ?? []
   const does = insteadOf?.(optionsOf(words))
-  if (typeof does === 'string') return <a href={does}>{label}</a>
+  if (typeof does === 'string') return <a href={does}>{String(label)}</a>
   if (does === undefined || data === undefined) return null
   return (
     <Button kind="small" onClick={() => does(data.service)}>
-      {label}
+      {typeof label === 'function' ? label(data.service) : label}
     </Button>
   )
 }

@@ -3,9 +3,9 @@ import { formatDuration } from '@order-relay/web/format.ts'
 import { Button, Section } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { act, reads } from './api.ts'
+import { Findings, problemsText } from './findings.tsx'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
-import { Findings, problemsText } from './setup.tsx'
 
 const WAITS = [120, 30, 600]
 

@@ -22,11 +22,13 @@ const filterOf = ({ query }: Route) =>
 const isSearch = (route: Route) => Boolean(filterOf(route).q)
 
 /** Whether the list has orders that may wait for an attempt. */
-const isOfWaiting = ({ query }: Route) => ['unsettled', 'failing'].includes(query.get('show') ?? '')
+const isOfWaiting = ({ query }: Route) =>
+  ['unsettled', 'accountant', 'failing'].includes(query.get('show') ?? '')
 
 const SHOWN = [
   ['', t('All orders')],
   ['unsettled', t('Not settled')],
+  ['accountant', t('Waiting for an accountant')],
   ['failing', t('Failing')],
 ] as const
 

@@ -8,6 +8,7 @@ import type { ComponentChildren } from 'preact'
 import { nameOfAlarm } from './alarm-names.ts'
 import { AlarmTable, isActive, Verdict } from './alarms.tsx'
 import { OVERVIEW, type RouteData } from './api.ts'
+import { Findings } from './findings.tsx'
 import { t } from './persian.ts'
 import { Figure, linkToOrder, ROW_OF_STORE } from './pieces.tsx'
 import { RETRIES, Retries, RetryOrders } from './retry.tsx'
@@ -119,6 +120,7 @@ const Flow = (data: Data) => {
           <Figure
             label={t('Other stores: {count}', { count: behind.length - LISTED })}
             value={sum(behind.slice(LISTED).map(({ depth }) => depth.waiting + depth.inFlight))}
+            href={linkTo(['stores'])}
           />
         )}
         {rateOf(t('Deliveries retried'), recent?.feedsRetried, minutes, 'wait')}
@@ -186,13 +188,14 @@ export const Overview = page(
     },
   },
   ({ overview, retries }) => {
-    const { alarms, rates, every, local, failing, probe } = overview
+    const { alarms, rates, every, local, failing, probe, notices } = overview
     const unknown = alarms.filter(({ state }) => state === 'unknown').length
     return (
       <>
         <PageHead />
         {local && <TourOffer />}
         <Verdict {...overview} />
+        <Findings findings={notices} />
         <Section id="flow" title={t('Flow')} aside={failing?.count ? <RetryOrders /> : undefined}>
           <Retries {...retries} />
           <Flow {...overview} />

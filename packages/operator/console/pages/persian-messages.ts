@@ -50,7 +50,8 @@ export const MESSAGES = {
   body: 'متن',
   cut: 'بریده',
   // Why an event fails.
-  'Paused: the accounting service is unavailable': 'ارسال موقتاً متوقف است: سرویس حسابداری در دسترس نیست',
+  'Calls are paused until the accounting service answers again':
+    'فراخوانی‌ها تا پاسخ دوبارهٔ سرویس حسابداری متوقف است',
   'The accounting service answered {status} to a create: check ACCOUNTING_URL':
     'سرویس حسابداری به ثبت سفارش پاسخ {status} داد: ACCOUNTING_URL را بررسی کنید',
   'The accounting service answered without a result of the order': 'پاسخ سرویس حسابداری نتیجهٔ سفارش را نداشت',
@@ -130,6 +131,7 @@ export const MESSAGES = {
   'delivery failed': 'ذخیره نشد',
   'delivery deferred': 'به بعد موکول شد',
   // The webhook.
+  'Retired: {=others}.': 'کلید حذف‌شده: {others}.',
   'Registered {=url} with the accounting service; its secret is stored as {=id}.':
     '{url} در سرویس حسابداری ثبت شد؛ کلید امضایش با نام {id} ذخیره شد.',
   '{=url} is already registered (since {time}, secret {=id}). To replace the secret: {=command}':

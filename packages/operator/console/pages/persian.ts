@@ -167,6 +167,7 @@ export const t = translator({
   'Waiting for a decision': 'در انتظار تصمیم اپراتور',
   Setup: 'راه‌اندازی',
   'Check again': 'بررسی مجدد',
+  'Audit and repair': 'ممیزی و تعمیر',
   'Checking: {done} of {all} topics': 'در حال بررسی: {done} از {all}',
   '{count} {count|problem|problems}': '{count} مشکل',
   'No problems found.': 'مشکلی پیدا نشد.',
@@ -174,23 +175,30 @@ export const t = translator({
   Note: 'توجه',
   'Set the API key…': 'تعیین کلید API…',
   'Set the API key': 'تعیین کلید API',
-  'The relay uses it for {url} within a minute. It is first checked with a refund of an order that cannot exist.':
-    'رله تا یک دقیقه بعد از آن برای {url} استفاده می‌کند. ابتدا با درخواست مرجوعی یک سفارش ناموجود امتحان می‌شود.',
+  'It is first checked with a refund of an order that cannot exist. The relay then uses it for {url} within 15 seconds if the service refuses the current key, otherwise within a minute.':
+    'ابتدا با درخواست مرجوعی یک سفارش ناموجود امتحان می‌شود. اگر سرویس کلید فعلی را رد کند، رله تا ۱۵ ثانیه و در غیر این صورت تا یک دقیقه بعد از کلید جدید برای {url} استفاده می‌کند.',
   'API key': 'کلید API',
   'Store the key': 'ذخیرهٔ کلید',
   'Store it unchecked': 'ذخیره بدون بررسی',
   'While the service cannot be reached.': 'برای زمانی که سرویس در دسترس نیست.',
-  'Stored; it takes effect within a minute.': 'ذخیره شد و تا یک دقیقه بعد اعمال می‌شود.',
+  'Stored; it is used within 15 seconds if the service refuses the current key, otherwise within a minute.':
+    'ذخیره شد. اگر سرویس کلید فعلی را رد کند تا ۱۵ ثانیه و در غیر این صورت تا یک دقیقه بعد استفاده می‌شود.',
   'Register…': 'ثبت…',
   'Register the webhook': 'ثبت وب‌هوک',
   'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes unless you register it again.':
     'سرویس حسابداری از این پس وب‌هوک‌ها را به این نشانی می‌فرستد و با کلید جدیدی که رله ذخیره می‌کند امضا می‌کند. اگر نشانی قبلاً ثبت شده باشد، بدون «ثبت مجدد» چیزی تغییر نمی‌کند.',
   'Register again': 'ثبت مجدد',
+  'Register again…': 'ثبت مجدد…',
   'For example after it was removed at the service, or registered by hand.':
     'مثلاً اگر ثبت در سرویس حذف یا دستی انجام شده است.',
   'Wait until the relay accepts the secret': 'انتظار تا پذیرش کلید در رله',
   'This takes up to a minute.': 'تا یک دقیقه طول می‌کشد.',
   'Rotate the secret…': 'تعویض کلید امضا…',
+  'Finish the rotation…': 'پایان تعویض کلید…',
+  'Finish the rotation of the webhook secret': 'پایان تعویض کلید امضای وب‌هوک',
+  'The new secret is in use. The old one is deleted {period} after the new one was stored: webhooks signed with it may arrive until then.':
+    'کلید جدید در حال استفاده است. کلید قبلی {period} پس از ذخیرهٔ کلید جدید حذف می‌شود؛ تا آن زمان ممکن است وب‌هوک‌هایی با امضای آن برسند.',
+  Finish: 'پایان',
   'Rotate the webhook secret': 'تعویض کلید امضای وب‌هوک',
   'The rotation is announced to the relay, the accounting service creates a new secret, both secrets are accepted for a while, and the old one is deleted. No webhook is refused. If interrupted, the next rotation resumes it.':
     'تعویض به رله اعلام می‌شود، سرویس حسابداری کلید جدیدی می‌سازد، هر دو کلید مدتی پذیرفته می‌شوند و سپس کلید قبلی حذف می‌شود. هیچ وب‌هوکی رد نمی‌شود. اگر کار نیمه‌تمام بماند، تعویض بعدی آن را ادامه می‌دهد.',
@@ -427,6 +435,7 @@ export const t = translator({
   'Orders to show': 'سفارش‌ها',
   'All orders': 'همهٔ سفارش‌ها',
   'Not settled': 'ناتمام',
+  'Waiting for an accountant': 'منتظر حسابدار',
   Failing: 'دچار خطا',
   'Any status': 'همهٔ وضعیت‌ها',
   from: 'از',
@@ -469,6 +478,8 @@ export const t = translator({
     '{count} درخواست دیگر همین نتیجه را خواهند داشت',
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش؛ آخرین: {when}',
   'Retry now': 'تلاش مجدد',
+  'The accounting service was unavailable when they were last tried. Orders that still find it unavailable continue to wait.':
+    'در آخرین تلاش، سرویس حسابداری در دسترس نبود. سفارش‌هایی که باز هم آن را در دسترس نیابند، منتظر می‌مانند.',
   'Retry orders now': 'تلاش مجدد برای سفارش‌ها',
   'The worker retries failing events and sends refused requests again, twenty orders per second.':
     'پردازشگر رویدادهای ناموفق و درخواست‌های ردشده را دوباره می‌فرستد؛ بیست سفارش در ثانیه.',

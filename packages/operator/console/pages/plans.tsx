@@ -109,7 +109,10 @@ export const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
 export const HISTORY: Column<Operation>[] = [
   { label: t('When'), cell: ({ at }) => <Moment iso={at} /> },
   { label: t('By'), kind: 'breaks', cell: ({ by }) => <Code>{by}</Code> },
-  { label: t('Action'), cell: ({ action }) => action !== 'erase' && ACTIONS[action] },
+  {
+    label: t('Action'),
+    cell: ({ action }) => (action === 'replay' || action === 'discard') && ACTIONS[action],
+  },
   { label: t('Messages'), kind: 'breaks', cell: operation => <Named {...operation} /> },
   { label: t('Result'), kind: 'breaks', cell: ({ counts }) => countsText(counts) },
   {

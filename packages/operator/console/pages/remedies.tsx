@@ -1,4 +1,5 @@
 import { ask, type FieldProps } from '@order-relay/web/form.tsx'
+import { formatDuration } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button, Facts, Moment, Section } from '@order-relay/web/pieces.tsx'
@@ -44,7 +45,7 @@ export const askKey = ({ accountingUrl }: Service) =>
   ask({
     title: t('Set the API key'),
     text: t(
-      'The relay uses it for {url} within a minute. It is first checked with a refund of an order that cannot exist.',
+      'It is first checked with a refund of an order that cannot exist. The relay then uses it for {url} within 15 seconds if the service refuses the current key, otherwise within a minute.',
       { url: accountingUrl },
     ),
     fields: [
@@ -54,7 +55,11 @@ export const askKey = ({ accountingUrl }: Service) =>
     action: t('Store the key'),
     submit: async ({ required, isOn }) => {
       await act('key', { key: required('key'), check: !isOn('unchecked') })
-      toast(t('Stored; it takes effect within a minute.'))
+      toast(
+        t(
+          'Stored; it is used within 15 seconds if the service refuses the current key, otherwise within a minute.',
+        ),
+      )
       changed()
     },
   })
@@ -80,7 +85,25 @@ export const askRegister = (service: Service, again = false) =>
       started(act('webhook/register', { url: required('url'), again: isOn('again'), check: isOn('check') })),
   })
 
-export const askRotate = (service: Service) =>
+const isRotating = ({ secrets }: Service) => secrets.length > 1
+
+export const rotateLabel = (service: Service) =>
+  isRotating(service) ? t('Finish the rotation…') : t('Rotate the secret…')
+
+const askFinish = (service: Service) =>
+  ask({
+    title: t('Finish the rotation of the webhook secret'),
+    text: t(
+      'The new secret is in use. The old one is deleted {period} after the new one was stored: webhooks signed with it may arrive until then.',
+      { period: formatDuration(service.rotation.overlap) },
+    ),
+    fields: [urlField(service)],
+    action: t('Finish'),
+    submit: ({ required }) =>
+      started(act('webhook/rotate', { ...service.rotation, url: required('url'), wait: true })),
+  })
+
+const askNewSecret = (service: Service) =>
   ask({
     title: t('Rotate the webhook secret'),
     text: t(
@@ -133,11 +156,15 @@ export const askIndex = () =>
     },
   })
 
+/** Rotates the secret, or finishes a rotation. */
+export const askRotate = (service: Service) =>
+  isRotating(service) ? askFinish(service) : askNewSecret(service)
+
 const ACTIONS = [
-  [t('Set the API key…'), askKey],
-  [t('Register…'), askRegister],
-  [t('Rotate the secret…'), askRotate],
-  [t('Unregister…'), askUnregister],
+  [() => t('Set the API key…'), askKey],
+  [() => t('Register…'), askRegister],
+  [rotateLabel, askRotate],
+  [() => t('Unregister…'), askUnregister],
 ] as const
 
 /** The registration with the accounting service, and its actions. */
@@ -155,9 +182,9 @@ export const Registration = (service: Service) => {
       title={t('Accounting service')}
       aside={
         <span class="row">
-          {ACTIONS.map(([label, does]) => (
-            <Button key={label} onClick={() => does(service)}>
-              {label}
+          {ACTIONS.map(([labelOf, does]) => (
+            <Button key={labelOf(service)} onClick={() => does(service)}>
+              {labelOf(service)}
             </Button>
           ))}
         </span>

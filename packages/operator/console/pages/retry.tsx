@@ -43,9 +43,15 @@ export const askRetry = () =>
     const choices = choicesOf(waiting)
     ask({
       title: t('Retry orders now'),
-      text: t(
-        'The worker retries failing events and sends refused requests again, twenty orders per second.',
-      ),
+      text: [
+        t('The worker retries failing events and sends refused requests again, twenty orders per second.'),
+        waiting.groups.some(({ cause }) => cause === 'unavailable') &&
+          t(
+            'The accounting service was unavailable when they were last tried. Orders that still find it unavailable continue to wait.',
+          ),
+      ]
+        .filter(Boolean)
+        .join(' '),
       fields: [
         {
           name: 'orders',

@@ -93,7 +93,7 @@ test('why an event, a call or a message to a store fails is translated', () => {
     'lib/{accounting,worker}/*.ts',
     /(?:new AccountingError\(\s*'\w+',|message =|answered =)\s*['`](.+?)['`]/g,
   )
-  expect(accounting).toContain('Paused: the accounting service is unavailable')
+  expect(accounting).toContain('Calls are paused until the accounting service answers again')
   const orders = failuresIn('lib/orders/{repository,handle-event}.ts', /new Error\(['`](.+?)['`]\)/g)
   const feeds = failuresIn('lib/feeds/deliver.ts', /new FeedError\(['`](.+?)['`]/g)
   const http = failuresIn('lib/platform/{http-client,addresses}.ts', /new Error\(['`](.+?)['`]\)/g)

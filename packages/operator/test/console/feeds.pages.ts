@@ -49,6 +49,15 @@ test('shows the messages that a store received, and retries one message or all o
   for (const id of ['one', 'two', 'three']) await create(id)
   for (const id of ['one', 'two', 'three']) await until(() => isFailing(id))
 
+  const failing = `The store "${SELF}" answers 503`
+  await visit('overview', async page => {
+    const finding = page.locator('.finding', { hasText: failing })
+    await finding.getByText(/^since .*; waiting: 3 messages; next attempt at /).waitFor()
+    await finding.getByRole('link', { name: 'Messages' }).click()
+    await page.waitForURL(new RegExp(`#/feeds\\?source=${SELF}&since=24h$`))
+  })
+  await visit('setup', page => page.locator('.finding', { hasText: failing }).waitFor())
+  await visit('stores', page => page.getByText(/Cannot deliver to the store: it answered 503/).waitFor())
   await visit(`orders/${SELF}/one`, async page => {
     await page.getByText('fails', { exact: true }).waitFor()
     expect(await page.locator('main').innerText()).toMatch(/503 · .*next attempt in \d+ min/)

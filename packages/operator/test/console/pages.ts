@@ -312,13 +312,26 @@ export const pageTests = (open: Open) => {
       expect(await violationsOf(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     })
-    await local.sandbox('DELETE', '/panel/faults')
     await visit({ hash: '#/orders?show=failing' }, async ({ page, click, submit, isAccessible }) => {
       await click('button', 'Retry now…')
-      await page.getByRole('dialog').waitFor()
+      await page.getByRole('dialog').getByText('was unavailable when they were last tried').waitFor()
       await isAccessible()
+      // Not earlier: once the service answers, the order is soon retried without the operator.
+      await local.sandbox('DELETE', '/panel/faults')
       await submit('Retry now')
       await until(async () => (await shownOrder('retried'))?.status === 'invoiced')
+    })
+  })
+
+  test('the overview leads to the orders that wait for an accountant', async () => {
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
+    await local.create('for-an-accountant', {}, 'relay')
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
+    await visit({ hash: '#/overview', viewport: { width: 320, height: 640 } }, async ({ page }) => {
+      const finding = page.locator('.finding', { hasText: /\d+ orders? waits? for an accountant/ })
+      await finding.getByRole('link', { name: 'Orders' }).click()
+      await page.getByText('for-an-accountant').waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     })
   })
 
@@ -330,7 +343,11 @@ export const pageTests = (open: Open) => {
       await page.getByText('401 The key is not known').waitFor()
       await fill('API key', 'sandbox-key')
       await submit('Store the key')
-      await page.getByText('Stored; it takes effect within a minute.').waitFor()
+      await page
+        .getByText(
+          'Stored; it is used within 15 seconds if the service refuses the current key, otherwise within a minute.',
+        )
+        .waitFor()
 
       await click('button', 'Unregister…')
       await fill('Type the URL', 'http://127.0.0.1/another')

@@ -1,0 +1,25 @@
+import type { Context } from '../core/context.ts'
+import { beginOperation, operationsOf } from '../messages/history.ts'
+import type { Refusals } from '../status/refusals.ts'
+import type { Audited } from './audit.ts'
+
+type Period = Pick<Audited, 'since' | 'until'>
+
+const nameOf = ({ since, until }: Period) => `${since.toISOString()}/${until.toISOString()}`
+
+/** Whether an audit of this period has compared the orders whose webhooks were refused. */
+export const isCovered = ({ since, until }: Pick<Refusals, 'since' | 'until'>, audited: Period): boolean =>
+  audited.since <= since && audited.until > until
+
+/** Records that the orders which differed in a period are repaired, so that nobody is told to do it again. */
+export const recordRepair = async (context: Context, period: Period, repaired: number): Promise<void> => {
+  const end = await beginOperation(context, { command: 'audit', action: 'repair', name: nameOf(period) })
+  await end({ counts: { repaired }, messages: [] })
+}
+
+/** Whether an operator has repaired the orders of a period since. */
+export const isRepaired = async (context: Context, refusals: Refusals): Promise<boolean> => {
+  const [last] = await operationsOf(context, 'audit', 1)
+  const [since, until] = last?.name.split('/').map(time => new Date(time)) ?? []
+  return since !== undefined && until !== undefined && isCovered(refusals, { since, until })
+}

@@ -1,0 +1,71 @@
+import { Chip } from '@order-relay/web/pieces.tsx'
+import { textOf } from '../../core/coded.ts'
+import type { RouteData } from './api.ts'
+import { ForShell, InConsole } from './commands.tsx'
+import { t } from './persian.ts'
+import { Message } from './pieces.tsx'
+
+export type Finding = RouteData<'setup'>['findings'][number]
+
+const LEVELS = {
+  problem: [t('Problem'), 'bad'],
+  note: [t('Note'), 'wait'],
+  ok: [t('OK'), 'good'],
+} as const
+
+export const problemsText = (findings: readonly Finding[]) => {
+  const count = findings.filter(({ level }) => level === 'problem').length
+  return count === 0 ? t('No problems found.') : t('{count} {count|problem|problems}', { count })
+}
+
+/** Remedies in `serverless.yml` or `stores.yml`, which take effect when the stack is deployed. */
+const DEPLOYED: readonly string[] = [
+  ...['raise-ttl', 'raise-ttl-or-lower-retention', 'raise-visibility', 'lower-webhook-timeout'],
+  ...['lower-receives', 'raise-concurrency', 'subscribe', 'deploy-again', 'deploy-stores'],
+]
+
+/** The console's action for a remedy, or the shell command. */
+const Remedy = ({ remedy }: { remedy: NonNullable<Finding['remedy']> }) => {
+  if (typeof remedy === 'string') return <InConsole command={remedy} />
+  if (DEPLOYED.includes(remedy.code)) return <ForShell command="npx serverless deploy" />
+  if (remedy.code === 'restart') return <ForShell command="npm start" />
+  const commands = Object.values(remedy.values).filter(
+    value => typeof value === 'string' && value.startsWith('relay '),
+  )
+  return (
+    commands.length > 0 && (
+      <p class="row">
+        {commands.map(command => (
+          <InConsole key={String(command)} command={String(command)} />
+        ))}
+      </p>
+    )
+  )
+}
+
+const FindingItem = ({ finding: { check, level, found, remedy } }: { finding: Finding }) => (
+  <li class="finding">
+    <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
+    <div>
+      <Message text={check} as="p" kind="strong" />
+      <Message text={found} as="p" kind="breaks" />
+      {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
+      {remedy && <Remedy remedy={remedy} />}
+    </div>
+  </li>
+)
+
+/** Findings, problems first. */
+export const Findings = ({ findings }: { findings: readonly Finding[] }) => {
+  const levels = Object.keys(LEVELS)
+  const sorted = findings.toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))
+  return (
+    sorted.length > 0 && (
+      <ul class="card list">
+        {sorted.map(finding => (
+          <FindingItem key={`${textOf(finding.check)} ${textOf(finding.found)}`} finding={finding} />
+        ))}
+      </ul>
+    )
+  )
+}

@@ -1,0 +1,64 @@
+import { keyOf } from '@order-relay/lib/orders/stored.ts'
+import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
+import { isRepaired } from '../audit/repairs.ts'
+import type { Context } from '../core/context.ts'
+import { note } from '../core/output.ts'
+import type { Queues } from '../core/queue.ts'
+import { type Finding, say } from '../doctor/messages.ts'
+import { failingFeeds, failingFinding } from '../feeds/failing.ts'
+import { indexItems, readOrders } from '../orders/read.ts'
+import { waitsForAccountant } from '../orders/why-waiting.ts'
+import { type Refusals, refusalFinding, refusalsOf } from './refusals.ts'
+
+/** Maximum number of unsettled orders to read. */
+const MOST = 1000
+
+/** The number of orders that wait for an accountant, up to a maximum. */
+export const accountantNotices = async (context: Context): Promise<Finding[]> => {
+  const items = await indexItems(context, UNSETTLED_INDEX, MOST + 1)
+  const orders = await readOrders(context, items.slice(0, MOST).map(keyOf))
+  const count = [...orders.values()].filter(waitsForAccountant).length
+  if (count === 0) return []
+  const isMore = items.length > MOST
+  const check = isMore
+    ? say('accountant/over', { count })
+    : say(count === 1 ? 'accountant/one' : 'accountant/many', { count })
+  const command = `relay orders list --accountant${context.flags}`
+  return [note(check, say('accountant/why'), say('accountant/list', { command }))]
+}
+
+/** The stores whose HTTP feed fails and has messages waiting. */
+export const feedNotices = async (context: Context, { feeds }: Queues): Promise<Finding[]> => {
+  const depths = new Map(
+    feeds.map(({ source, depth }) => [source, depth ? depth.waiting + depth.inFlight : 0]),
+  )
+  const isHttp = ({ source, feed }: { source: string; feed: unknown }) => feed !== 'sqs' && depths.get(source)
+  if (!context.stores().some(isHttp)) return []
+  return [...(await failingFeeds(context))].flatMap(([source, failing]) => {
+    const waiting = depths.get(source) ?? 0
+    return waiting > 0 ? [failingFinding(context, source, failing, waiting)] : []
+  })
+}
+
+/**
+ * Whether webhooks are refused for their signature, or were and orders may lag.
+ *
+ * @param isAudited whether an audit has shown that no order lags; recorded repairs are known
+ * @param url the webhook URL, if it is not the registered one
+ */
+export const signatureNotices = async (
+  context: Context,
+  isAudited: (refusals: Refusals) => boolean = () => false,
+  url?: string,
+): Promise<Finding[]> => {
+  const refusals = await refusalsOf(context, url)
+  if (refusals === undefined) return []
+  const isDone = !refusals.lasts && (isAudited(refusals) || (await isRepaired(context, refusals)))
+  return isDone ? [] : [refusalFinding(context, refusals)]
+}
+
+/** What needs attention, whether or not an alarm is active. */
+export const noticesOf = async (context: Context, queues: Queues): Promise<Finding[]> =>
+  (
+    await Promise.all([signatureNotices(context), feedNotices(context, queues), accountantNotices(context)])
+  ).flat()

@@ -1,0 +1,112 @@
+import { METRICS_NAMESPACE, PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
+import * as v from 'valibot'
+import type { Context } from '../core/context.ts'
+import { hasLog, newestOf } from '../core/log.ts'
+import { note, problem } from '../core/output.ts'
+import { ACCEPTED_WITHIN_MS } from '../core/webhook.ts'
+import { type Finding, say } from '../doctor/messages.ts'
+import { registrationsOf, webhookUrlOf } from '../registration.ts'
+import { lastIntervals, seriesOf } from './metrics.ts'
+
+/** Webhooks that no known secret has signed: forgeries, or the service's own after its secret was replaced. */
+export type Refusals = {
+  since: Date
+  until: Date
+  /** When the last accepted webhook arrived; undefined if none did in the period. */
+  accepted?: Date | undefined
+  /** Whether the service may still sign with an unknown secret. */
+  lasts: boolean
+}
+
+/**
+ * Derives from refused webhooks whether the service signs with an unknown secret. Pure. The service's interface does not
+ * show which secret it uses, so the only evidence is that no webhook has been accepted, and no secret stored, since.
+ *
+ * @param refused when webhooks with an unknown signature arrived
+ * @param accepted when the last accepted webhook arrived
+ * @param stored when each secret of the webhook was stored
+ */
+export const refusalsIn = (
+  refused: readonly Date[],
+  accepted: Date | undefined,
+  stored: readonly Date[],
+): Refusals | undefined => {
+  // Until the functions have read a new secret, they refuse its signatures, and the service sends the webhooks again.
+  const isExpected = (at: Date) =>
+    stored.some(since => at >= since && Number(at) < Number(since) + ACCEPTED_WITHIN_MS)
+  const times = refused.filter(at => !isExpected(at)).toSorted((a, b) => Number(a) - Number(b))
+  const until = times.at(-1)
+  if (until === undefined) return undefined
+  const known = [...stored, accepted].filter(at => at !== undefined)
+  const lasts = known.every(at => at < until)
+  const [since = until] = lasts ? times.filter(time => known.every(at => at < time)) : times
+  return { since, until, accepted, lasts }
+}
+
+/** How far back to search, in hours. */
+const HOURS = 24
+
+/** Maximum number of refused webhooks to read. */
+const MOST = 10_000
+
+/** Whether the metric has any refused webhook; reading the log on AWS takes longer. */
+const hasForgeries = async (context: Context) => {
+  const forged = { name: 'Deliveries', dimensions: { outcome: 'forged' }, stat: 'Sum' } as const
+  const [counts = []] = await seriesOf(context)(
+    [{ namespace: METRICS_NAMESPACE, ...forged }],
+    lastIntervals(HOURS, 60),
+  )
+  return counts.some(count => count !== undefined && count > 0)
+}
+
+const refusedLine = v.object({ outcome: v.literal('forged'), why: v.literal('mismatch') })
+
+const isAccepted = ({ outcome, why, source }: Readonly<Record<string, unknown>>) =>
+  // The relay itself signs its pings and the webhooks of the probe.
+  outcome !== 'forged' && outcome !== 'too_large' && why !== 'probe' && source !== PROBE_SOURCE
+
+/**
+ * The refused webhooks of the last day.
+ *
+ * @param given the webhook URL, if it is not the registered one
+ */
+export const refusalsOf = async (context: Context, given?: string): Promise<Refusals | undefined> => {
+  if (!hasLog(context) || (!context.local && !(await hasForgeries(context)))) return undefined
+  const newest = { since: new Date(Date.now() - HOURS * 3_600_000), messages: ['delivery received'] }
+  const mismatches = { ...newest, fields: { why: ['mismatch'] } }
+  const refused = await newestOf(context, mismatches, MOST, ({ at, fields }) =>
+    v.is(refusedLine, fields) ? at : undefined,
+  )
+  if (refused.length === 0) return undefined
+  const [accepted] = await newestOf(context, newest, 1, ({ at, fields }) =>
+    isAccepted(fields) ? at : undefined,
+  )
+  const { ofUrl } = await registrationsOf(context, await webhookUrlOf(context, given))
+  return refusalsIn(
+    refused,
+    accepted,
+    ofUrl.map(({ since }) => since),
+  )
+}
+
+/** The finding about refused webhooks, with its remedy. */
+export const refusalFinding = (
+  { flags }: Pick<Context, 'flags'>,
+  { since: first, until: last, accepted, lasts }: Refusals,
+): Finding => {
+  const [since, until] = [first.toISOString(), last.toISOString()]
+  if (!lasts) {
+    const command = `relay audit --since ${HOURS}h --repair${flags}`
+    return note(say('were-refused'), say('refused-between', { since, until }), say('audit', { command }))
+  }
+  const before =
+    accepted === undefined
+      ? say('none-accepted', { hours: say('hours', { count: HOURS }) })
+      : say('last-accepted', { time: accepted.toISOString() })
+  const command = `relay register --again${flags}`
+  return problem(
+    say('are-refused'),
+    say('refused-since', { since, until, before }),
+    say('register-again', { command }),
+  )
+}

@@ -1,0 +1,103 @@
+import { writeFile } from 'node:fs/promises'
+import { expect, test } from '@jest/globals'
+import { logFile } from '@order-relay/local/log.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import type { Context } from '../core/context.ts'
+import { type Refusals, refusalFinding, refusalsIn, refusalsOf } from '../status/refusals.ts'
+
+/** A time, in minutes. */
+const at = (minutes: number) => new Date(Date.UTC(2026, 10, 27, 10, 0, minutes * 60))
+const times = (...minutes: number[]) => minutes.map(at)
+
+test.each<
+  [string, { refused: Date[]; accepted?: Date; stored: Date[] }, Omit<Refusals, 'accepted'> | undefined]
+>([
+  ['no webhook is refused', { refused: [], accepted: at(1), stored: times(0) }, undefined],
+  [
+    'all are refused since the last accepted one',
+    { refused: times(5, 3, 4), accepted: at(2), stored: times(0) },
+    { since: at(3), until: at(5), lasts: true },
+  ],
+  [
+    'none was ever accepted',
+    { refused: times(3, 5), stored: times(0) },
+    { since: at(3), until: at(5), lasts: true },
+  ],
+  [
+    'one is accepted again',
+    { refused: times(3, 5), accepted: at(6), stored: times(0) },
+    { since: at(3), until: at(5), lasts: false },
+  ],
+  [
+    'a new secret is stored, and no webhook has arrived since',
+    { refused: times(3, 5), accepted: at(2), stored: times(0, 6) },
+    { since: at(3), until: at(5), lasts: false },
+  ],
+  [
+    'the secret is replaced once more',
+    { refused: times(3, 5, 9), accepted: at(2), stored: times(6) },
+    { since: at(9), until: at(9), lasts: true },
+  ],
+  ['the functions have not read a new secret yet', { refused: times(0.1, 1), stored: times(0) }, undefined],
+])('derives from refused webhooks whether the secret is unknown: %s', (_, given, expected) => {
+  const { refused, accepted, stored } = given
+  expect(refusalsIn(refused, accepted, stored)).toEqual(expected && { ...expected, accepted })
+})
+
+const flags = ' --local'
+const wordsOf = (refusals: Refusals) => {
+  const { level, found, remedy } = refusalFinding({ flags }, refusals)
+  return [level, ...[found, remedy].map(text => (typeof text === 'object' ? text.text : text))]
+}
+
+test('the finding says since when webhooks are refused, and names the remedy', () => {
+  const refusals = { since: at(3), until: at(5), accepted: at(2), lasts: true }
+  expect(wordsOf(refusals)).toEqual([
+    'problem',
+    'refused since 2026-11-27T10:03:00.000Z, the last one at 2026-11-27T10:05:00.000Z; the last one accepted at 2026-11-27T10:02:00.000Z',
+    expect.stringMatching(/: relay register --again --local$/),
+  ])
+  expect(wordsOf({ ...refusals, accepted: undefined })[1]).toMatch(/; none accepted in the last 24 hours$/)
+})
+
+test('after the repair, the finding says that orders may lag', () => {
+  expect(wordsOf({ since: at(3), until: at(5), accepted: at(6), lasts: false })).toEqual([
+    'note',
+    'refused from 2026-11-27T10:03:00.000Z to 2026-11-27T10:05:00.000Z; orders that changed then may lag behind the service',
+    expect.stringMatching(/: relay audit --since 24h --repair --local$/),
+  ])
+})
+
+const folder = useFolder()
+
+test('reads refused webhooks from the log, and ignores what the relay itself has signed', async () => {
+  const dataDir = folder()
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+  const line = (minutes: number, fields: object) =>
+    JSON.stringify({
+      ...{ level: 'INFO', message: 'delivery received', timestamp: minutesAgo(minutes).toISOString() },
+      ...fields,
+    })
+  const forged = (minutes: number, why: string) => line(minutes, { outcome: 'forged', why })
+  const logged = [
+    line(20, { outcome: 'queued', source: 'api' }),
+    forged(15, 'malformed'),
+    forged(12, 'mismatch'),
+    line(11, { outcome: 'ignored', why: 'probe' }),
+    line(10, { outcome: 'queued', source: 'relay-probe' }),
+    forged(9, 'mismatch'),
+    forged(8, 'stale'),
+  ]
+  await writeFile(logFile(dataDir), `${logged.join('\n')}\n`)
+  const url = 'http://127.0.0.1/webhook'
+  const stored = [{ name: 'sandbox', value: 's', modified: minutesAgo(60) }]
+  const context = {
+    ...{ local: true, dataDir, parameters: { below: async () => stored } },
+    stack: async () => ({ webhookUrl: url }),
+  } as unknown as Context
+  const found = await refusalsOf(context, url)
+  const minutes = (time: Date | undefined) => time && Math.round((Date.now() - time.getTime()) / 60_000)
+  expect([found?.lasts, minutes(found?.since), minutes(found?.until), minutes(found?.accepted)]).toEqual([
+    ...[true, 12, 9, 20],
+  ])
+})
