@@ -95,21 +95,21 @@ const definitions = (service: string) => {
   const api = (name: string) => metric('AWS/ApiGateway', name, { ApiId: ref('HttpApi') })
   return {
     'dead-letters': [
-      'An order event failed for days and waits in the dead-letter queue',
+      'An order event failed too often and waits in the dead-letter queue until you replay or discard it',
       notEmpty(ref(QUEUE_IDS.ordersDead)),
     ],
     quarantine: [
-      'Authentic input is unreadable or contradictory and waits in the quarantine queue',
+      'Webhooks or events that the relay cannot use wait in the quarantine until you replay or discard them',
       notEmpty(ref(QUEUE_IDS.quarantine)),
     ],
     // The metrics of a queue that was idle are up to fifteen minutes late. These counters raise the alarm
     // immediately, and the queue's metric keeps it raised until the queue is empty.
     'quarantined-by-webhook': [
-      'The webhook function has quarantined authentic input',
+      'The accounting service sent a webhook that is unreadable or contradictory: it is in the quarantine for you to replay or discard',
       any(own('Quarantined', { from: 'webhook' })),
     ],
     'quarantined-by-worker': [
-      'The worker function has quarantined authentic input',
+      'The order queue had a message that is unreadable: it is in the quarantine for you to replay or discard',
       any(own('Quarantined', { from: 'worker' })),
     ],
     'queue-age': [
@@ -223,11 +223,11 @@ const definitions = (service: string) => {
       above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
     ],
     'feed-dead-letters': [
-      'A feed message failed for days and waits in the dead-letter queue',
+      'A feed message failed too often and waits in the dead-letter queue until you replay or discard it',
       notEmpty(ref(QUEUE_IDS.feedsDead)),
     ],
     'feed-dead-lettered': [
-      'A feed message failed for days and was moved to the dead-letter queue',
+      'A feed message failed too often and was moved to the dead-letter queue',
       any(own('FeedDeadLettered')),
     ],
   } satisfies Record<string, [summary: string, condition: Condition]>
@@ -291,6 +291,27 @@ export const shiftAlarm = (functionName: string): Omit<Alarm, 'condition'> => ({
   name: `${functionName}-new-version`,
   summary: 'A new version fails more often than the old one; its deployment is rolled back',
 })
+
+/**
+ * The alarms that stop orders or lose changes, most severe first: all orders stop, nothing more is accepted, what was
+ * accepted is lost unless an operator acts, an order or a store gets no further. All others are warnings.
+ */
+const CRITICAL: readonly AlarmCode[] = [
+  ...(['service-unauthorized', 'breaker-open', 'signature-failures', 'probe-missing'] as const),
+  ...(['deliveries-failed', 'webhook-errors', 'webhook-throttles'] as const),
+  ...(['requests-failed', 'api-errors', 'api-throttles', 'worker-errors', 'worker-throttles'] as const),
+  ...(['dead-letters', 'quarantine', 'quarantined-by-webhook', 'quarantined-by-worker'] as const),
+  ...(['feed-dead-letters', 'feed-dead-lettered', 'store-dead-letters'] as const),
+  ...(['order-stuck', 'feed-disabled'] as const),
+]
+
+export const isCritical = ({ code }: Pick<Alarm, 'code'>): boolean => CRITICAL.includes(code)
+
+const rankOf = (alarm: Pick<Alarm, 'code'>) =>
+  isCritical(alarm) ? CRITICAL.indexOf(alarm.code) : CRITICAL.length
+
+/** Compares alarms: the most severe first. */
+export const bySeverity = (a: Pick<Alarm, 'code'>, b: Pick<Alarm, 'code'>): number => rankOf(a) - rankOf(b)
 
 /** The name of an alarm. */
 export const alarmName = (service: string, { name }: Pick<Alarm, 'name'>): string => `${service}-${name}`

@@ -29,10 +29,10 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /** An order as a row of a list. */
 const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Announced | undefined) => {
-  const { order, updated_at } = stored
+  const { order, updated_at, failing } = stored
   const { source, external_id, result } = order
   return {
-    ...{ source, external_id, updated_at },
+    ...{ source, external_id, updated_at, failing_since: failing?.since },
     status: result?.status,
     invoice_number: result?.invoice_number,
     open: [...requestViews(order), ...announcedRequests(order, announced)]

@@ -9,7 +9,7 @@ import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
-import { agesOf, alarmsOf, byState, ratesOf } from '../status/status.ts'
+import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
 import type { Live } from './live.ts'
 import { get } from './route.ts'
 
@@ -47,7 +47,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
         rates: await readable(rates()),
         imports: await readable(imports()),
         failing: await readable(failing()),
-        alarms: byState((await readable(alarms())) ?? []),
+        alarms: (await readable(alarms())) ?? [],
       }
       const { stage, local } = context
       const sources = context.stores().map(({ source }) => source)

@@ -1,10 +1,21 @@
-/** What the alarms of the accounting service say once no order fails, since they look back over minutes. */
+/** What the alarms of the accounting service say once no order fails because of it, since they look back over minutes. */
 const RECOVERED = {
-  'breaker-open': 'The accounting service was unavailable; no order fails anymore. The alarm ends shortly.',
-  'service-unauthorized':
-    'The accounting service rejected the API key in the last minutes; no order fails now.',
+  'breaker-open': [
+    'unavailable',
+    'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
+  ],
+  'service-unauthorized': [
+    'unauthorized',
+    'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.',
+  ],
 } as const
 
-/** The text of an active alarm whose cause has ended; undefined for others. @param failing number of failing orders */
-export const recoveredText = (code: string, failing: number | undefined) =>
-  failing === 0 ? Object.entries(RECOVERED).find(([each]) => each === code)?.[1] : undefined
+/** The number of orders that fail, and of those that wait for the accounting service. */
+type Failing = Readonly<Record<'unavailable' | 'unauthorized', number>> & { more: boolean }
+
+/** The text of an active alarm whose cause has ended; undefined for others. */
+export const recoveredText = (code: string, failing: Failing | undefined) => {
+  const [cause, text] = Object.entries(RECOVERED).find(([each]) => each === code)?.[1] ?? []
+  // The orders beyond the limit may wait for it.
+  return cause !== undefined && failing?.[cause] === 0 && !failing.more ? text : undefined
+}

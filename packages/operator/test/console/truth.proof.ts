@@ -171,7 +171,7 @@ scenario(
     status = 200
     await page.evaluate(`location.hash = '#/stores/${SELF}'`)
     await click(page, 'button', 'Retry all now')
-    await page.getByText('Messages retried: 3').waitFor()
+    await page.getByText('Orders whose messages are retried, in sequence: 3').waitFor()
     await until(async () => [...(await states())].join() === 'accepted', END_MS)
   },
 )
