@@ -90,15 +90,20 @@ test.each([
   expect(failingText(orders, more)?.text).toBe(text)
 })
 
-test('alarms of the service speak in the past once no order fails because of it, and only they', () => {
-  const [none, one] = [
-    { unavailable: 0, unauthorized: 0, more: false },
-    { unavailable: 1, unauthorized: 1, more: false },
-  ]
-  expect(recoveredText('breaker-open', none)).toMatch(/^The accounting service was unavailable/)
-  expect(recoveredText('service-unauthorized', none)).toMatch(/^The accounting service rejected/)
-  // Of more orders than are read, some may wait for it.
-  for (const failing of [one, { ...none, more: true }, undefined])
-    expect(recoveredText('breaker-open', failing)).toBeUndefined()
-  expect(recoveredText('order-stuck', none)).toBeUndefined()
+test('alarms speak in the past once their cause has ended', () => {
+  // An order fails for another cause.
+  const failing = { count: 1, unavailable: 0, unauthorized: 0, more: false }
+  expect(recoveredText('breaker-open', { failing })).toMatch(/^The accounting service was unavailable/)
+  expect(recoveredText('service-unauthorized', { failing })).toMatch(/^The accounting service rejected/)
+  expect(recoveredText('order-stuck', { failing })).toBeUndefined()
+  expect(recoveredText('order-stuck', { failing: { ...failing, count: 0 } })).toMatch(/^An order failed/)
+  // Of more orders than are read, some may wait for the service.
+  for (const known of [{ ...failing, unavailable: 1 }, { ...failing, more: true }, undefined])
+    expect(recoveredText('breaker-open', { failing: known })).toBeUndefined()
+
+  expect(recoveredText('quarantined-by-webhook', { queues })).toMatch(/^The queue is empty now/)
+  expect(recoveredText('dead-letters', { queues })).toMatch(/^The queue is empty now/)
+  const dead = { ...queues, ordersDead: { ...depth, inFlight: 1 } }
+  expect(recoveredText('dead-letters', { queues: dead })).toBeUndefined()
+  expect(recoveredText('feed-disabled', { failing, queues })).toBeUndefined()
 })

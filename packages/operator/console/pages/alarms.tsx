@@ -56,7 +56,7 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
 )
 
 /** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
-export const Verdict = ({ alarms, problems, failing }: Data) => {
+export const Verdict = ({ alarms, problems, failing, queues }: Data) => {
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
     return (
@@ -82,7 +82,7 @@ export const Verdict = ({ alarms, problems, failing }: Data) => {
     )
   }
   const meaning = (alarm: Alarm) => {
-    const recovered = recoveredText(alarm.code, failing)
+    const recovered = recoveredText(alarm.code, { failing, queues })
     return recovered === undefined ? <Message text={meaningOf(alarm)} /> : t(recovered)
   }
   return (

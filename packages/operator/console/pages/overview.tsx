@@ -107,7 +107,7 @@ const Flow = (data: Data) => {
           )}
         </Figure>
         {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) &&
-          recoveredText('breaker-open', failing) === undefined && (
+          recoveredText('breaker-open', { failing }) === undefined && (
             <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
           )}
       </Stage>

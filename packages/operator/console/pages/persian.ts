@@ -545,6 +545,10 @@ export const t = translator({
   'first refused {when}': 'اولین رد: {when}',
   'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.':
     'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'An order failed for over 30 minutes; none fails anymore. The alarm ends shortly.':
+    'سفارشی بیش از ۳۰ دقیقه خطا می‌داد؛ دیگر هیچ سفارشی ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'The queue is empty now; the alarm ends within minutes.':
+    'صف اکنون خالی است؛ هشدار تا چند دقیقهٔ دیگر پایان می‌یابد.',
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
