@@ -79,11 +79,13 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         if (q !== undefined) {
           const { found, searched } = await findOrders(context, q)
           const rows = await summariesOf(found.map(({ stored }) => stored))
-          return { orders: rows.map((row, index) => ({ ...row, match: found[index]?.match })), searched }
+          const orders = rows.map((row, index) => ({ ...row, match: found[index]?.match }))
+          return { orders, searched, sorted: 'by match' as const }
         }
         const { orders, cursor, searched } = await pageOf(context, filter)
         const rows = await summariesOf(orders)
-        return { orders: rows.map(row => ({ ...row, match: undefined })), cursor, searched }
+        const sorted = filter.show === 'failing' ? ('by event' as const) : ('by change' as const)
+        return { orders: rows.map(row => ({ ...row, match: undefined })), cursor, searched, sorted }
       },
     ),
     get('order', key, async ({ source, external_id }) => {

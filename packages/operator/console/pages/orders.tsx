@@ -104,19 +104,18 @@ const COLUMNS: Column<Row>[] = [
   },
 ]
 
-/** The columns and the title of a list, and the name of its first page. */
-const listOf = (route: Route, orders: readonly Row[]) => {
-  if (isSearch(route)) {
-    const isFoundById = orders.some(({ match }) => match && match.by !== 'order')
-    const columns = isFoundById ? [...COLUMNS, LAST_CHANGE, MATCH] : [...COLUMNS, LAST_CHANGE]
-    return { columns, caption: t('Orders found'), first: t('Last changed') }
-  }
-  if (route.query.get('show') === 'failing') {
+/** The columns and the title of a list, and the name of its first page. The rows may be those of the previous filter. */
+const tableOf = ({ orders, sorted }: List) => {
+  if (sorted === 'by event') {
     const caption = t('Failing orders, the oldest failing event first')
     return { columns: [...COLUMNS, FAILING_SINCE], caption, first: t('Oldest events') }
   }
-  const caption = t('Orders, most recently changed first')
-  return { columns: [...COLUMNS, LAST_CHANGE], caption, first: t('Last changed') }
+  const isFoundById = orders.some(({ match }) => match && match.by !== 'order')
+  return {
+    columns: [...COLUMNS, LAST_CHANGE, ...(isFoundById ? [MATCH] : [])],
+    caption: sorted === 'by match' ? t('Orders found') : t('Orders, most recently changed first'),
+    first: t('Last changed'),
+  }
 }
 
 const titleOfNone = (route: Route, cursor: string | undefined) => {
@@ -143,8 +142,9 @@ export const Orders = page(
     }),
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list: { orders, cursor, searched }, retries, route }) => {
-    const { first, ...table } = listOf(route, orders)
+  ({ list, retries, route }) => {
+    const { orders, cursor, searched } = list
+    const { first, ...table } = tableOf(list)
     return (
       <>
         <PageHead>{isOfWaiting(route) && <RetryOrders />}</PageHead>
