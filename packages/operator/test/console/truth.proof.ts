@@ -124,8 +124,13 @@ scenario(
   async (page, compared) => {
     await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
     serviceIs('unavailable')
-    const ids = Array.from({ length: 20 }, (_, index) => `outage-${index}`)
-    for (const id of ids) expect((await create('api', id)).status).toBe(202)
+    const [first = '', ...others] = Array.from({ length: 20 }, (_, index) => `outage-${index}`)
+    const ids = [first, ...others]
+    expect((await create('api', first)).status).toBe(202)
+    // Before an alarm begins, the overview says which one will.
+    await page.locator('.verdict', { hasText: '1 order fails' }).waitFor()
+    await compared()
+    for (const id of others) expect((await create('api', id)).status).toBe(202)
     await page.getByText('unavailable', { exact: true }).waitFor()
     await until(async () => (await read('overview')).failing.count === 20, END_MS)
     await Promise.all([compared(), sleep(OUTAGE_MS)])

@@ -83,10 +83,10 @@ const countedAt = async (metric: string): Promise<number[]> => {
   )
 }
 
-/** Whether an alarm may have begun at the time that is said: in that minute, or at that second. */
+/** Whether an alarm may have begun at the time that is said: in that minute, or at that instant. */
 const mayBegin = (since: string, counted: readonly number[]) => {
   const said = Date.parse(since)
-  const most = /T\d\d:\d\dZ$/.test(since) ? 59_999 : 999
+  const most = /T\d\d:\d\dZ$/.test(since) ? 59_999 : 0
   return counted.some(
     at =>
       at >= said &&
