@@ -207,7 +207,7 @@ const status = async (context: Context): Promise<Report> => {
         ? (failing.text?.text ?? 'No alarm is active.')
         : active.map(({ name, code, severity, summary, page, since }) =>
             lines(
-              `${severity === 'critical' ? '!!' : '!'} ${name}: ${recoveredText(code, { failing, queues }) ?? summary}${since === undefined ? '' : `, since ${since}`}`,
+              `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues }) ?? summary}`,
               `   → docs/runbook/${page}.md`,
             ),
           ),

@@ -22,7 +22,7 @@ export const t = translator({
   Since: 'از زمان',
   Severity: 'شدت',
   Critical: 'بحرانی',
-  Warning: 'هشدار خفیف',
+  Warning: 'غیربحرانی',
   'No alarm is active.': 'هیچ هشداری فعال نیست.',
   'Alarm: {names}': 'هشدار: {names}',
   'What to do': 'راهنمای رفع مشکل',
