@@ -29,7 +29,7 @@ import { recoveredText } from './recovered.ts'
 export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
   state: 'ok' | 'alarm' | 'unknown'
-  /** When it entered this state, if known: to the minute, such as `2026-11-27T10:05Z`. */
+  /** When it entered this state, if known; in the local stack, the minute, such as `2026-11-27T10:05Z`. */
   since?: string
   severity: 'critical' | 'warning'
 }
@@ -51,7 +51,7 @@ const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM:
 
 type State = Pick<AlarmState, 'state' | 'since'>
 
-/** A time to the minute: a metric does not tell the second at which its condition was first met. */
+/** A time to the minute: intervals of the local metrics do not tell the second at which a condition was first met. */
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16)}Z`
 
 /** The states in CloudWatch, by alarm name. */
@@ -61,7 +61,7 @@ const cloudWatchStates = async ({ service, aws }: Context) => {
   for await (const { MetricAlarms = [] } of pages)
     for (const { AlarmName = '', StateValue = '', StateTransitionedTimestamp: since } of MetricAlarms) {
       const state = STATES[StateValue] ?? 'unknown'
-      found.set(AlarmName, { state, ...(since !== undefined && { since: minuteOf(since) }) })
+      found.set(AlarmName, { state, ...(since !== undefined && { since: since.toISOString() }) })
     }
   return found
 }
