@@ -95,29 +95,29 @@ const definitions = (service: string) => {
   const api = (name: string) => metric('AWS/ApiGateway', name, { ApiId: ref('HttpApi') })
   return {
     'dead-letters': [
-      'An order event failed for days and waits in the dead-letter queue',
+      'An order event failed too often and waits in the dead-letter queue until you replay or discard it',
       notEmpty(ref(QUEUE_IDS.ordersDead)),
     ],
     quarantine: [
-      'Authentic input is unreadable or contradictory and waits in the quarantine queue',
+      'Webhooks or events that the relay cannot use wait in the quarantine until you replay or discard them',
       notEmpty(ref(QUEUE_IDS.quarantine)),
     ],
     // The metrics of a queue that was idle are up to fifteen minutes late. These counters raise the alarm
     // immediately, and the queue's metric keeps it raised until the queue is empty.
     'quarantined-by-webhook': [
-      'The webhook function has quarantined authentic input',
+      'The accounting service sent a webhook that is unreadable or contradictory: it is in the quarantine for you to replay or discard',
       any(own('Quarantined', { from: 'webhook' })),
     ],
     'quarantined-by-worker': [
-      'The worker function has quarantined authentic input',
+      'The order queue had a message that is unreadable: it is in the quarantine for you to replay or discard',
       any(own('Quarantined', { from: 'worker' })),
     ],
     'queue-age': [
-      'The oldest message of the order queue is over 15 minutes old',
+      'In the last 5 minutes, the oldest message of the order queue was over 15 minutes old',
       olderThan(ref(QUEUE_IDS.orders), 5 * MINUTE, 15 * MINUTE),
     ],
     'bulk-queue-age': [
-      'The oldest message of the bulk queue is over 12 hours old',
+      'In the last 5 minutes, the oldest message of the bulk queue was over 12 hours old',
       olderThan(ref(QUEUE_IDS.bulk), 5 * MINUTE, 12 * HOUR),
     ],
     // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age at
@@ -129,7 +129,7 @@ const definitions = (service: string) => {
     // Not API Gateway's 5xx metric: a read also returns 503 when the accounting service fails.
     'webhook-errors': ['The webhook function crashed or timed out', any(functionMetric('Webhook', 'Errors'))],
     'webhook-throttles': [
-      'Lambda throttles the webhook function',
+      'Lambda has throttled the webhook function',
       any(functionMetric('Webhook', 'Throttles')),
     ],
     'api-errors': [
@@ -137,19 +137,19 @@ const definitions = (service: string) => {
       any(functionMetric('Api', 'Errors')),
     ],
     'api-throttles': [
-      "Lambda throttles the function of the stores' API",
+      "Lambda has throttled the function of the stores' API",
       any(functionMetric('Api', 'Throttles')),
     ],
     'endpoint-latency': [
-      'One request in a hundred takes over 5 seconds; the accounting service and the stores wait for ten',
+      'In 15 minutes, one request in a hundred took over 5 seconds; the accounting service and the stores wait for ten',
       above(api('Latency'), 'p99', 15 * MINUTE, 5000),
     ],
     'requests-throttled': [
-      'The API refuses webhooks or requests of stores with 429: they exceed the limit of their route',
+      'The API has refused webhooks or requests of stores with 429: they exceeded the limit of their route',
       any(metric(service, THROTTLED, {})),
     ],
     'store-throttled': [
-      'The relay refuses requests of a store with 429: it sends too many, or has 16 open for an order',
+      'The relay has refused requests of a store with 429: it sent too many, or had 16 open for an order',
       any(own('Requests', { status: '429' })),
     ],
     'deliveries-failed': [
@@ -178,14 +178,14 @@ const definitions = (service: string) => {
       lasting(own('ServiceUnavailable')),
     ],
     'history-throttled': [
-      'DynamoDB throttles the history of the orders; changes are missing from it',
+      'DynamoDB has throttled the history of the orders; changes are missing from it',
       any(own('HistoryThrottled')),
     ],
     'worker-errors': ['The worker crashed or timed out', any(functionMetric('Worker', 'Errors'))],
-    'worker-throttles': ['Lambda throttles the worker', any(functionMetric('Worker', 'Throttles'))],
+    'worker-throttles': ['Lambda has throttled the worker', any(functionMetric('Worker', 'Throttles'))],
     'reconcile-errors': ['The check for missed webhooks failed', any(functionMetric('Reconcile', 'Errors'))],
     'reconcile-missing': [
-      'The check for missed webhooks has not run',
+      'In the last 15 minutes, the check for missed webhooks has not run',
       {
         ...above(functionMetric('Reconcile', 'Invocations'), 'Sum', 15 * MINUTE, 1),
         ComparisonOperator: 'LessThanThreshold',
@@ -195,12 +195,12 @@ const definitions = (service: string) => {
     ],
     // The schedule makes a check at most a minute late.
     'checks-late': [
-      'The check of an unsettled order is over 20 minutes late',
+      'In the last 15 minutes, the check of an unsettled order was over 20 minutes late',
       above(own('DueCheckAge'), 'Maximum', 15 * MINUTE, 20 * MINUTE),
     ],
     // Missing data also means that no probe arrived: the function failed or did not run.
     'probe-missing': [
-      'No probe went through the relay: webhooks may not reach the stores',
+      'In the last 15 minutes, no probe went through the relay: webhooks may not reach the stores',
       {
         ...above(own('ProbeSeen'), 'Sum', 15 * MINUTE, 1),
         ComparisonOperator: 'LessThanThreshold',
@@ -211,23 +211,23 @@ const definitions = (service: string) => {
       'The feeder, which delivers to HTTP feeds, crashed or timed out',
       any(functionMetric('Feeder', 'Errors')),
     ],
-    'feeder-throttles': ['Lambda throttles the feeder', any(functionMetric('Feeder', 'Throttles'))],
+    'feeder-throttles': ['Lambda has throttled the feeder', any(functionMetric('Feeder', 'Throttles'))],
     // Counted at each probe, at least every 25 minutes.
     'feed-disabled': [
-      "A store's HTTP endpoint has failed for so long that the relay only probes it",
+      "In the last 30 minutes, the relay only probed a store's HTTP endpoint, which had failed for too long",
       recurring(own('FeedDisabled')),
     ],
     // For HTTP feeds: a failing message is retried at least every 25 minutes.
     'feed-stuck': [
-      "A store's HTTP endpoint has rejected a message for over an hour",
+      "In the last 30 minutes, a store's HTTP endpoint rejected a message that had failed for over an hour",
       above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
     ],
     'feed-dead-letters': [
-      'A feed message failed for days and waits in the dead-letter queue',
+      'A feed message failed too often and waits in the dead-letter queue until you replay or discard it',
       notEmpty(ref(QUEUE_IDS.feedsDead)),
     ],
     'feed-dead-lettered': [
-      'A feed message failed for days and was moved to the dead-letter queue',
+      'A feed message failed too often and was moved to the dead-letter queue',
       any(own('FeedDeadLettered')),
     ],
   } satisfies Record<string, [summary: string, condition: Condition]>
@@ -267,7 +267,7 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
         store: label,
         page: 'feed-age',
         name: `feed-${label}-age`,
-        summary: `The store "${label}" has not received its oldest message for over an hour`,
+        summary: `In the last 15 minutes, the oldest message for the store "${label}" was over an hour old`,
         condition: olderThan(fullFeedName(prefix, store), 15 * MINUTE, HOUR),
       }
       const ageAlarm: [string, Alarm] = [`${feedQueueId(store.source)}Age`, age]
@@ -291,6 +291,27 @@ export const shiftAlarm = (functionName: string): Omit<Alarm, 'condition'> => ({
   name: `${functionName}-new-version`,
   summary: 'A new version fails more often than the old one; its deployment is rolled back',
 })
+
+/**
+ * The alarms that stop orders or lose changes, most severe first: all orders stop, nothing more is accepted, what was
+ * accepted is lost unless an operator acts, an order or a store gets no further. All others are warnings.
+ */
+const CRITICAL: readonly AlarmCode[] = [
+  ...(['service-unauthorized', 'breaker-open', 'signature-failures', 'probe-missing'] as const),
+  ...(['deliveries-failed', 'webhook-errors', 'webhook-throttles'] as const),
+  ...(['requests-failed', 'api-errors', 'api-throttles', 'worker-errors', 'worker-throttles'] as const),
+  ...(['dead-letters', 'quarantine', 'quarantined-by-webhook', 'quarantined-by-worker'] as const),
+  ...(['feed-dead-letters', 'feed-dead-lettered', 'store-dead-letters'] as const),
+  ...(['order-stuck', 'feed-disabled'] as const),
+]
+
+export const isCritical = ({ code }: Pick<Alarm, 'code'>): boolean => CRITICAL.includes(code)
+
+const rankOf = (alarm: Pick<Alarm, 'code'>) =>
+  isCritical(alarm) ? CRITICAL.indexOf(alarm.code) : CRITICAL.length
+
+/** Compares alarms: the most severe first. */
+export const bySeverity = (a: Pick<Alarm, 'code'>, b: Pick<Alarm, 'code'>): number => rankOf(a) - rankOf(b)
 
 /** The name of an alarm. */
 export const alarmName = (service: string, { name }: Pick<Alarm, 'name'>): string => `${service}-${name}`

@@ -57,7 +57,7 @@ export const tableAlarms = (stack: Pick<Stack, 'prefix' | 'ordersTable'>): Recor
         )
       const alarm: MathAlarm = {
         ...{ code: 'table-throttles', page: 'table-throttles', name: `${name}-throttles` },
-        summary: 'DynamoDB throttles a table or one of its indexes',
+        summary: 'DynamoDB has throttled a table or one of its indexes',
         condition: positive('SUM(FILL(METRICS(), 0))', sums),
       }
       return [`${pascal(name.replaceAll(/\W/g, '-'))}Throttles`, alarm]
@@ -85,7 +85,7 @@ export const undeletedAlarms = ({
         const alarm: MathAlarm = {
           ...{ code: 'store-feed-undeleted', page: 'feed-undeleted', name: `feed-${label}-undeleted` },
           store: label,
-          summary: `The store "${label}" receives messages and does not delete most of them`,
+          summary: `In an hour, the store "${label}" received messages and did not delete most of them`,
           condition: positive(`IF(received >= ${MIN_RECEIVED} AND received > 2 * FILL(deleted, 0), 1, 0)`, [
             sum('received', 'NumberOfMessagesReceived'),
             sum('deleted', 'NumberOfMessagesDeleted'),

@@ -96,7 +96,7 @@ export const createApi = (dependencies: ApiDependencies) => {
       request.response = toApiGateway(notStored)
     })
     .handler(async (event, context) => {
-      const { response, about } = await serve(
+      const { response, about, unknown } = await serve(
         {
           method: event.requestContext.http.method,
           path: event.rawPath,
@@ -109,7 +109,7 @@ export const createApi = (dependencies: ApiDependencies) => {
         serving,
       )
       telemetry.info('request answered', { status: response.status, ...about })
-      telemetry.count('Requests', { status: String(response.status) })
+      if (!unknown) telemetry.count('Requests', { status: String(response.status) })
       return toApiGateway(response)
     })
 }

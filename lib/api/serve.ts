@@ -56,6 +56,8 @@ export type Served = {
   about?: { action: string; source: string; expired_key?: string } & Partial<
     Record<'external_id' | 'delivery' | 'state', string>
   >
+  /** Whether the API has no such path or method: a scan, or a test of whether the relay answers. */
+  unknown?: true
 }
 
 /** The longest wait of a store, in seconds. */
@@ -167,7 +169,7 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const { accessOf, recordUse, rate } = dependencies
   // Before the key, so that a scan of unknown paths costs no look-up.
   const routed = route(request.method, request.path)
-  if ('refused' in routed) return { response: routed.refused }
+  if ('refused' in routed) return { response: routed.refused, unknown: true }
   const { action } = routed
 
   const key = bearerKey(request.headers.authorization)

@@ -52,6 +52,9 @@ export const formatTime = (at: number) => time.format(at)
 /** A moment to the minute. */
 export const formatMinute = (at: number) => minute.format(at)
 
+/** The hour that begins at a moment, in the reader's own time zone. */
+export const formatHour = (at: number) => minute.formatRange(at, at + 3_600_000)
+
 const UNITS = [
   ['second', 1, 100],
   ['minute', 60, 6000],

@@ -3,9 +3,10 @@ import { useLayoutEffect } from 'preact/hooks'
 import { decimal } from './format.ts'
 import { listed } from './language.ts'
 import { t } from './persian.ts'
+import type { Tone } from './pieces.tsx'
 
-/** A badge: a count or a symbol, with its meaning. */
-export type Badge = false | readonly [text: string | number, meaning: string]
+/** A badge: a count or a symbol, with its meaning. @param tone default: `wait` */
+export type Badge = false | readonly [text: string | number, meaning: string, tone?: Tone]
 
 export type Item = {
   href: string
@@ -29,7 +30,7 @@ const Entry = ({ label, icon, badge }: Omit<Item, 'href'>) => (
     </svg>
     <span>{label}</span>
     {badge && (
-      <span class="badge" data-tone="wait">
+      <span class="badge" data-tone={badge[2] ?? 'wait'}>
         {badgeText(badge[0])}
         <span class="visually-hidden"> {badge[1]}</span>
       </span>

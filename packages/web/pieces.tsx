@@ -1,7 +1,15 @@
 import { signal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { formatAgo, formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
+import {
+  formatAgo,
+  formatDate,
+  formatHour,
+  formatMinute,
+  formatMoment,
+  formatOtherDate,
+  formatWait,
+} from './format.ts'
 import { copied, copy } from './id.tsx'
 import { language, otherCalendar, shortened } from './language.ts'
 import { t } from './persian.ts'
@@ -56,6 +64,20 @@ export const DayInBoth = ({ date }: { date: string }) => (
 export const Moment = ({ iso }: { iso: string }) => (
   <time dateTime={iso} title={iso} dir="auto" class="nowrap">
     {formatMoment(iso)}
+  </time>
+)
+
+/** A moment that is known to the minute. */
+export const Minute = ({ iso }: { iso: string }) => (
+  <time dateTime={iso} title={iso} dir="auto" class="nowrap">
+    {formatMinute(Date.parse(iso))}
+  </time>
+)
+
+/** The hour that begins at a moment. */
+export const Hour = ({ iso }: { iso: string }) => (
+  <time dateTime={iso} title={iso} dir="auto" class="nowrap">
+    {formatHour(Date.parse(iso))}
   </time>
 )
 

@@ -29,10 +29,10 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /** An order as a row of a list. */
 const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Announced | undefined) => {
-  const { order, updated_at } = stored
+  const { order, updated_at, failing } = stored
   const { source, external_id, result } = order
   return {
-    ...{ source, external_id, updated_at },
+    ...{ source, external_id, updated_at, failing_since: failing?.since },
     status: result?.status,
     invoice_number: result?.invoice_number,
     open: [...requestViews(order), ...announcedRequests(order, announced)]
@@ -80,11 +80,13 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         if (q !== undefined) {
           const { found, searched } = await findOrders(context, q)
           const rows = await summariesOf(found.map(({ stored }) => stored))
-          return { orders: rows.map((row, index) => ({ ...row, match: found[index]?.match })), searched }
+          const orders = rows.map((row, index) => ({ ...row, match: found[index]?.match }))
+          return { orders, searched, sorted: 'by match' as const }
         }
         const { orders, cursor, searched } = await pageOf(context, filter)
         const rows = await summariesOf(orders)
-        return { orders: rows.map(row => ({ ...row, match: undefined })), cursor, searched }
+        const sorted = filter.show === 'failing' ? ('by event' as const) : ('by change' as const)
+        return { orders: rows.map(row => ({ ...row, match: undefined })), cursor, searched, sorted }
       },
     ),
     get('order', key, async ({ source, external_id }) => {

@@ -10,7 +10,7 @@ import { importsReader } from '../imports.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import { accountantNotices, feedNotices, signatureNotices } from '../status/notices.ts'
-import { agesOf, alarmsOf, byState, ratesOf } from '../status/status.ts'
+import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
 import type { Audits } from './audit.ts'
 import type { Live } from './live.ts'
 import { get } from './route.ts'
@@ -52,7 +52,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
         rates: await readable(rates()),
         imports: await readable(imports()),
         failing: await readable(failing()),
-        alarms: byState((await readable(alarms())) ?? []),
+        alarms: (await readable(alarms())) ?? [],
         notices: (await Promise.all([signatures(), feeds(), accountant()].map(readable))).flatMap(
           each => each ?? [],
         ),

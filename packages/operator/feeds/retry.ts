@@ -63,9 +63,10 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
   return [...waiting]
 }
 
-export const retriedText = ({ retried }: { retried: number }) => `Messages retried: ${retried}`
+export const retriedText = ({ retried }: { retried: number }) =>
+  `Orders whose messages are retried, in sequence: ${retried}`
 
-/** Retries all waiting messages of a store, and returns how many there were. */
+/** Retries the waiting messages of a store, and returns the number of their orders. */
 export const retryStore = async (context: Context, source: string, rate: number, signal: AbortSignal) => {
   httpStore(context, source)
   const orders = await waitingOrders(context, source)

@@ -197,7 +197,9 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .action(run((context, { limit }) => operationsReport(context, 'orders', limit)))
   orders
     .command('list')
-    .description('List orders, most recently changed first.')
+    .description(
+      'List orders, most recently changed first; with --failing, those with the oldest failing event first.',
+    )
     .addOption(SOURCE)
     .addOption(new Option('--status <status>', 'only this status').choices(STATUSES))
     .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)

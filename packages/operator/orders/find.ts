@@ -186,7 +186,7 @@ const find = async (context: Context, text: string): Promise<Report> => {
     ok: orders.length > 0,
     text: lines(
       orders.length === 0
-        ? `Nothing found in ${context.title}.`
+        ? `Nothing found in ${context.title}. A payment reference is found only until the payment is registered.`
         : ordersText(orders, { 'FOUND BY': ({ found_by, match }) => `${found_by} ${match}` }),
       orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
       searched !== undefined && `Searched the latest ${CHANGES} changes, back to ${searched}.`,

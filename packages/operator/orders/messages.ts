@@ -27,8 +27,12 @@ export const WAITING = {
   'failing/one': '{count} order fails and is retried: {reason}. {alarm}',
   'failing/many': '{count} orders fail and are retried: {reason}. {alarm}',
   'failing/over': 'Over {count} orders fail and are retried: {reason}. {alarm}',
-  'failing/alarm-soon': 'An alarm starts within a few minutes unless a call succeeds.',
-  'failing/alarm-late': 'An alarm starts when one has failed for 30 minutes.',
+  'failing/alarm-key': 'The alarm "API key refused" starts within a few minutes unless a call succeeds.',
+  'failing/alarm-service':
+    'The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',
+  'failing/alarm-third':
+    'The alarm "Accounting service unavailable" starts when {count} orders in a row find it unavailable, and "An order keeps failing" when one is 30 minutes behind.',
+  'failing/alarm-late': 'The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   'retry/now': 'The worker handles "{event}" now, and the events behind it.',
   'retry/unavailable':
     'The worker handles "{event}" now. It fails again if the accounting service is still unavailable.',

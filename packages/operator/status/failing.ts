@@ -8,12 +8,21 @@ import { say, type WaitingCode } from '../orders/messages.ts'
 /** Maximum number of failing orders to count: each is read. */
 const LISTED = 50
 
-/** Whether an alarm starts soon unless a call succeeds: the scheduled check reads these orders until one does. */
-const startsSoon = (failing: readonly Failing[]) =>
-  failing.some(({ code }) => code === 'unauthorized') ||
-  failing.filter(({ code }) => code === 'unavailable' || code === 'not_called').length >= FAILED_ORDERS
+/** The failures for which the alarms of the accounting service speak. */
+const CAUSES = { unauthorized: ['unauthorized'], unavailable: ['unavailable', 'not_called'] } as const
 
-/** How many orders fail, why, and when an alarm starts; undefined if none fails. Pure. */
+const failedBy = (cause: keyof typeof CAUSES, failing: readonly Failing[]) =>
+  failing.filter(({ code }) => CAUSES[cause].some(each => each === code)).length
+
+/** Which alarm starts, and when. The scheduled check reads orders that wait for the service until a call succeeds. */
+const alarmText = (failing: readonly Failing[]): Coded<WaitingCode> => {
+  if (failedBy('unauthorized', failing) > 0) return say('failing/alarm-key')
+  const unavailable = failedBy('unavailable', failing)
+  if (unavailable >= FAILED_ORDERS) return say('failing/alarm-service')
+  return unavailable > 0 ? say('failing/alarm-third', { count: FAILED_ORDERS }) : say('failing/alarm-late')
+}
+
+/** How many orders fail, why, and which alarm starts when; undefined if none fails. Pure. */
 export const failingText = (failing: readonly Failing[], more: boolean): Coded<WaitingCode> | undefined => {
   // An order that was not called has no cause of its own.
   const first = failing.find(({ code }) => code !== 'not_called') ?? failing[0]
@@ -21,7 +30,7 @@ export const failingText = (failing: readonly Failing[], more: boolean): Coded<W
   const values = {
     count: failing.length,
     reason: { foreign: first.message },
-    alarm: say(startsSoon(failing) ? 'failing/alarm-soon' : 'failing/alarm-late'),
+    alarm: alarmText(failing),
   }
   if (more) return say('failing/over', values)
   return failing.length === 1 ? say('failing/one', values) : say('failing/many', values)
@@ -32,16 +41,17 @@ export const failingOf = async (context: Context) => {
   const { orders, cursor } = await failingOrders(context, { limit: LISTED })
   const [longest] = orders
   const more = cursor !== undefined
+  const failures = orders.flatMap(({ failing }) => failing ?? [])
   return {
     ...{ count: orders.length, more },
+    /** How many of them wait for the accounting service. */
+    unauthorized: failedBy('unauthorized', failures),
+    unavailable: failedBy('unavailable', failures),
     longest: longest && {
       source: longest.order.source,
       external_id: longest.order.external_id,
       since: longest.failing?.since,
     },
-    text: failingText(
-      orders.flatMap(({ failing }) => failing ?? []),
-      more,
-    ),
+    text: failingText(failures, more),
   }
 }

@@ -1,4 +1,11 @@
-import { type Alarm, alarmName, alarmsFor, feedAlarmsFor } from '@order-relay/deploy/alarms.ts'
+import {
+  type Alarm,
+  alarmName,
+  alarmsFor,
+  bySeverity,
+  feedAlarmsFor,
+  isCritical,
+} from '@order-relay/deploy/alarms.ts'
 import { tableAlarms, undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
 import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
 import { shiftAlarms } from '@order-relay/deploy/shift.ts'
@@ -23,8 +30,9 @@ import { recoveredText } from './recovered.ts'
 export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
   state: 'ok' | 'alarm' | 'unknown'
-  /** When it entered this state, if known. */
+  /** When it entered this state, if known; in the local stack, the minute, such as `2026-11-27T10:05Z`. */
   since?: string
+  severity: 'critical' | 'warning'
 }
 
 const tableOf = ({ service, nameOf, stores }: Context): Alarm[] => [
@@ -43,6 +51,9 @@ const mathAlarmsOf = async ({ nameOf, stores, stack }: Context): Promise<Omit<Al
 const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM: 'alarm' }
 
 type State = Pick<AlarmState, 'state' | 'since'>
+
+/** A time to the minute: intervals of the local metrics do not tell the second at which a condition was first met. */
+const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16)}Z`
 
 /** The states in CloudWatch, by alarm name. */
 const cloudWatchStates = async ({ service, aws }: Context) => {
@@ -87,10 +98,16 @@ const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries
   let first = count
   while (first > 0 && exceedsAt(first - 1)) first--
   if (first === count) return { state: 'ok' }
-  return { state: 'alarm', since: new Date(from + first * step).toISOString() }
+  // It may have begun before the period searched.
+  return { state: 'alarm', ...(first > 0 && { since: minuteOf(new Date(from + first * step)) }) }
 }
 
-/** The state of every alarm, from CloudWatch or, in the local stack, evaluated with the same conditions. */
+const ORDER = { alarm: 0, unknown: 1, ok: 2 }
+
+/**
+ * The state of every alarm, from CloudWatch or, in the local stack, evaluated with the same conditions; active alarms
+ * first, and of these the most severe.
+ */
 export const alarmsOf = async (context: Context, queues: Queues, read: ReadSeries): Promise<AlarmState[]> => {
   const { local, service } = context
   const known = local ? undefined : await cloudWatchStates(context)
@@ -107,13 +124,9 @@ export const alarmsOf = async (context: Context, queues: Queues, read: ReadSerie
     return state === undefined ? [] : [{ ...alarm, ...state }]
   })
   return [...(await Promise.all(alarms)), ...onAws]
+    .map(alarm => ({ ...alarm, severity: isCritical(alarm) ? ('critical' as const) : ('warning' as const) }))
+    .toSorted((a, b) => ORDER[a.state] - ORDER[b.state] || bySeverity(a, b))
 }
-
-const ORDER = { alarm: 0, unknown: 1, ok: 2 }
-
-/** Active alarms first. */
-export const byState = (alarms: readonly AlarmState[]): AlarmState[] =>
-  alarms.toSorted((a, b) => ORDER[a.state] - ORDER[b.state])
 
 const RECENT_MINUTES = 5
 
@@ -184,16 +197,20 @@ const status = async (context: Context): Promise<Report> => {
   return {
     data: {
       ...{ queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
-      ...{ failing: { ...failing, text: failing.text?.text }, hour: rates.hour, day: rates.day },
+      ...{
+        failing: { ...failing, text: active.length === 0 ? failing.text?.text : undefined },
+        hour: rates.hour,
+        day: rates.day,
+      },
       notices: notices.map(findingInWords),
     },
     ok: active.length === 0,
     text: lines(
       active.length === 0
         ? (failing.text?.text ?? 'No alarm is active.')
-        : active.map(({ name, code, summary, page, since }) =>
+        : active.map(({ name, code, severity, summary, page, since }) =>
             lines(
-              `!! ${name}: ${recoveredText(code, failing.count) ?? summary}${since === undefined ? '' : `, since ${since}`}`,
+              `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues }) ?? summary}`,
               `   → docs/runbook/${page}.md`,
             ),
           ),

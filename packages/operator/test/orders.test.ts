@@ -233,7 +233,9 @@ test('finds an order by its number, request, delivery or invoice', async () => {
   const nothing = await relay(['find', 'nothing'])
   expect(nothing).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^Nothing found in the local stack\.\nSearched the latest 500 changes/),
+    out: expect.stringMatching(
+      /^Nothing found in the local stack\. A payment reference is found only until the payment is registered\.\nSearched the latest 500 changes/,
+    ),
   })
 })
 

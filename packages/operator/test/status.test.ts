@@ -12,27 +12,45 @@ const context = {
 const depth = { waiting: 0, inFlight: 0 }
 const queues = { ordersDead: depth, feedsDead: depth, quarantine: depth } as Parameters<typeof alarmsOf>[1]
 
-/** The state of the alarm if the service was unavailable between two times, in minutes before now. */
-const unavailable = async (from: number, until: number) => {
-  const now = Date.now()
-  const read = async (series: readonly { name: string }[], { from: start, step, count }: Intervals) =>
+/** Counts each of the metrics once per interval that begins between two times, in milliseconds. */
+const counting =
+  (names: readonly string[], from: number, until: number) =>
+  async (series: readonly { name: string }[], { from: start, step, count }: Intervals) =>
     series.map(({ name }) =>
       Array.from({ length: count }, (_, index) => {
-        const minutesAgo = (now - (start + index * step)) / 60_000
-        return name === 'ServiceUnavailable' && minutesAgo <= from && minutesAgo >= until ? 1 : undefined
+        const at = start + index * step
+        return names.includes(name) && at + step > from && at <= until ? 1 : undefined
       }),
     )
+
+/** The state of the alarm if the service was unavailable between two times, in minutes before now. */
+const unavailable = async (from: number, until: number) => {
+  const begun = Date.now() - from * 60_000
+  const ended = Date.now() - until * 60_000
+  const read = counting(['ServiceUnavailable'], begun, ended)
   const alarm = (await alarmsOf(context, queues, read)).find(({ code }) => code === 'breaker-open')
-  return {
-    state: alarm?.state,
-    minutes: alarm?.since && Math.round((now - Date.parse(alarm.since)) / 60_000),
-  }
+  const minute = `${new Date(begun).toISOString().slice(0, 16)}Z`
+  return { state: alarm?.state, since: alarm?.since === minute ? 'the minute it began' : alarm?.since }
 }
 
-test('in the local stack, an alarm has been active since it began, not since its period', async () => {
-  expect(await unavailable(30, 0)).toEqual({ state: 'alarm', minutes: 30 })
-  expect(await unavailable(200, 0)).toEqual({ state: 'alarm', minutes: 200 })
+test('in the local stack, an alarm has been active since the minute it began, if that is known', async () => {
+  expect(await unavailable(30, 0)).toEqual({ state: 'alarm', since: 'the minute it began' })
+  expect(await unavailable(200, 0)).toEqual({ state: 'alarm', since: 'the minute it began' })
+  expect(await unavailable(600, 0)).toEqual({ state: 'alarm' })
   expect(await unavailable(30, 20)).toEqual({ state: 'ok' })
+})
+
+test('of the active alarms, those that stop all orders come first, then lost changes, then warnings', async () => {
+  const minute = Date.now() - 60_000
+  const read = counting(['HistoryThrottled', 'ServiceUnavailable', 'ServiceUnauthorized'], minute, Date.now())
+  const dead = { ...queues, ordersDead: { ...depth, waiting: 1 } }
+  const active = (await alarmsOf(context, dead, read)).filter(({ state }) => state === 'alarm')
+  expect(active.map(({ code, severity }) => [code, severity])).toEqual([
+    ['service-unauthorized', 'critical'],
+    ['breaker-open', 'critical'],
+    ['dead-letters', 'critical'],
+    ['history-throttled', 'warning'],
+  ])
 })
 
 const failing = (code: string, message = 'The accounting service answered 503'): Failing => ({
@@ -48,33 +66,44 @@ test.each([
     'two orders that find the service unavailable',
     [paused, down],
     false,
-    '2 orders fail and are retried: The accounting service answered 503. An alarm starts when one has failed for 30 minutes.',
+    '2 orders fail and are retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts when 3 orders in a row find it unavailable, and "An order keeps failing" when one is 30 minutes behind.',
   ],
   [
     'three orders that find the service unavailable',
     [paused, down, down],
     false,
-    '3 orders fail and are retried: The accounting service answered 503. An alarm starts within a few minutes unless a call succeeds.',
+    '3 orders fail and are retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',
   ],
   [
     'an order whose call is not authorized',
     [failing('unauthorized', 'The accounting service answered 401')],
     false,
-    '1 order fails and is retried: The accounting service answered 401. An alarm starts within a few minutes unless a call succeeds.',
+    '1 order fails and is retried: The accounting service answered 401. The alarm "API key refused" starts within a few minutes unless a call succeeds.',
   ],
   [
     'more orders than are counted, for another cause',
-    [failing('TypeError', 'x is undefined'), down, down],
+    [failing('TypeError', 'x is undefined'), failing('failed')],
     true,
-    'Over 3 orders fail and are retried: x is undefined. An alarm starts when one has failed for 30 minutes.',
+    'Over 2 orders fail and are retried: x is undefined. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   ],
-])('states when an alarm starts for %s', (_name, orders, more, text) => {
+])('states which alarm starts when, for %s', (_name, orders, more, text) => {
   expect(failingText(orders, more)?.text).toBe(text)
 })
 
-test('alarms of the service speak in the past once no order fails, and only they', () => {
-  expect(recoveredText('breaker-open', 0)).toMatch(/^The accounting service was unavailable/)
-  expect(recoveredText('service-unauthorized', 0)).toMatch(/^The accounting service rejected/)
-  for (const failing of [1, undefined]) expect(recoveredText('breaker-open', failing)).toBeUndefined()
-  expect(recoveredText('order-stuck', 0)).toBeUndefined()
+test('alarms speak in the past once their cause has ended', () => {
+  // An order fails for another cause.
+  const failing = { count: 1, unavailable: 0, unauthorized: 0, more: false }
+  expect(recoveredText('breaker-open', { failing })).toMatch(/^The accounting service was unavailable/)
+  expect(recoveredText('service-unauthorized', { failing })).toMatch(/^The accounting service rejected/)
+  expect(recoveredText('order-stuck', { failing })).toBeUndefined()
+  expect(recoveredText('order-stuck', { failing: { ...failing, count: 0 } })).toMatch(/^An order failed/)
+  // Of more orders than are read, some may wait for the service.
+  for (const known of [{ ...failing, unavailable: 1 }, { ...failing, more: true }, undefined])
+    expect(recoveredText('breaker-open', { failing: known })).toBeUndefined()
+
+  expect(recoveredText('quarantined-by-webhook', { queues })).toMatch(/^The queue is empty now/)
+  expect(recoveredText('dead-letters', { queues })).toMatch(/^The queue is empty now/)
+  const dead = { ...queues, ordersDead: { ...depth, inFlight: 1 } }
+  expect(recoveredText('dead-letters', { queues: dead })).toBeUndefined()
+  expect(recoveredText('feed-disabled', { failing, queues })).toBeUndefined()
 })

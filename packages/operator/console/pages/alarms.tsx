@@ -1,4 +1,4 @@
-import { Ago, Chip, Code, type Column, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
+import { Chip, Code, type Column, LinkButton, Minute, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { recoveredText } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
@@ -16,6 +16,13 @@ const STATES = {
 } as const
 
 export const isActive = ({ state }: Alarm) => state === 'alarm'
+
+const SEVERITIES = {
+  critical: [t('Critical'), 'bad'],
+  warning: [t('Warning'), 'wait'],
+} as const
+
+export const toneOf = ({ severity }: Alarm) => SEVERITIES[severity][1]
 
 const meaningOf = ({ code, summary: text, store = '' }: Alarm) =>
   ({ code: `alarm/${code}`, text, values: { store } }) as const
@@ -38,8 +45,9 @@ const ALARMS: Column<Alarm>[] = [
     ),
   },
   { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
+  { label: t('Severity'), cell: ({ severity }) => SEVERITIES[severity][0] },
   { label: t('Meaning'), kind: 'breaks sentences', cell: alarm => <Message text={meaningOf(alarm)} /> },
-  { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
+  { label: t('Since'), cell: ({ since }) => since && <Minute iso={since} /> },
 ]
 
 /** All alarms, with their states and meanings. */
@@ -48,7 +56,7 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
 )
 
 /** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
-export const Verdict = ({ alarms, problems, failing, notices }: Data) => {
+export const Verdict = ({ alarms, problems, failing, queues, notices }: Data) => {
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
     return (
@@ -76,23 +84,24 @@ export const Verdict = ({ alarms, problems, failing, notices }: Data) => {
     )
   }
   const meaning = (alarm: Alarm) => {
-    const recovered = recoveredText(alarm.code, failing?.count)
+    const recovered = recoveredText(alarm.code, { failing, queues })
     return recovered === undefined ? <Message text={meaningOf(alarm)} /> : t(recovered)
   }
   return (
-    <ul class="verdict card list" data-tone="bad">
+    <ul class="verdict card list" data-tone={active.map(toneOf)[0]}>
       {active.map(alarm => (
         <li key={alarm.name} class="row spread">
           <p>
             <strong>
               <Name>{nameOfAlarm(alarm)}</Name>
-            </strong>
+            </strong>{' '}
+            <Chip tone={toneOf(alarm)}>{SEVERITIES[alarm.severity][0]}</Chip>
             <br />
             {meaning(alarm)}
             <br />
             <span class="small">
               <Code>{alarm.name}</Code>{' '}
-              {alarm.since && t('since {time}', { time: <Ago iso={alarm.since} /> })}
+              {alarm.since && t('since {time}', { time: <Minute iso={alarm.since} /> })}
             </span>
           </p>
           <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>

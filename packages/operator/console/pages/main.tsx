@@ -1,7 +1,7 @@
 import { messageOf, type Refusal } from '@order-relay/web/http.ts'
 import { useResources } from '@order-relay/web/resources.ts'
 import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
-import { isActive } from './alarms.tsx'
+import { isActive, toneOf } from './alarms.tsx'
 import { OVERVIEW } from './api.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
@@ -68,7 +68,8 @@ const PAGES: Pages = {
 const Console = ({ refused }: { refused: Refusal | undefined }) => {
   const { data } = useResources({ overview: OVERVIEW })
   const { alarms = [], stage = '', queues } = data?.overview ?? {}
-  const active = alarms.filter(isActive).length
+  const [worst, ...others] = alarms.filter(isActive)
+  const active = worst === undefined ? 0 : 1 + others.length
   const waiting = (...depths: ({ waiting: number } | undefined)[]) => {
     const count = depths.reduce((sum, depth) => sum + (depth?.waiting ?? 0), 0)
     return count > 0 && ([count, t('waiting')] as const)
@@ -76,7 +77,9 @@ const Console = ({ refused }: { refused: Refusal | undefined }) => {
   const badges = {
     dead: waiting(queues?.ordersDead, queues?.feedsDead),
     quarantine: waiting(queues?.quarantine),
-    overview: active > 0 && ([active, t('{count|alarm is|alarms are} active', { count: active })] as const),
+    overview:
+      worst !== undefined &&
+      ([active, t('{count|alarm is|alarms are} active', { count: active }), toneOf(worst)] as const),
   }
   const brand = (
     <>

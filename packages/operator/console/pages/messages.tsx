@@ -27,7 +27,7 @@ import { commandOf, HISTORY, OpenPlan, type Plan, Planning, PlanPage, Progress, 
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
 const EMPTY = {
-  dead: t('Events that keep failing for days are moved here. Replay them once the cause is fixed.'),
+  dead: t('Events and messages that failed too often are moved here. Replay them once the cause is fixed.'),
   quarantine: t('Authentic webhooks that cannot be read are kept here. Replay them once they can be read.'),
 }
 type Row = RouteData<'messages'>['messages'][number]

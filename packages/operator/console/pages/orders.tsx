@@ -74,6 +74,16 @@ const MATCH: Column<Row> = {
     ),
 }
 
+const LAST_CHANGE: Column<Row> = {
+  label: t('Last change'),
+  cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} />,
+}
+
+const FAILING_SINCE: Column<Row> = {
+  label: t('Event from'),
+  cell: ({ failing_since }) => failing_since && <Ago iso={failing_since} />,
+}
+
 const COLUMNS: Column<Row>[] = [
   {
     label: t('Order'),
@@ -94,8 +104,21 @@ const COLUMNS: Column<Row>[] = [
     kind: 'one-line sentences cell-waiting',
     cell: ({ waiting }) => waiting && <WaitsFor link={waiting} />,
   },
-  { label: t('Last change'), cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} /> },
 ]
+
+/** The columns and the title of a list, and the name of its first page. The rows may be those of the previous filter. */
+const tableOf = ({ orders, sorted }: List) => {
+  if (sorted === 'by event') {
+    const caption = t('Failing orders, the oldest failing event first')
+    return { columns: [...COLUMNS, FAILING_SINCE], caption, first: t('Oldest events') }
+  }
+  const isFoundById = orders.some(({ match }) => match && match.by !== 'order')
+  return {
+    columns: [...COLUMNS, LAST_CHANGE, ...(isFoundById ? [MATCH] : [])],
+    caption: sorted === 'by match' ? t('Orders found') : t('Orders, most recently changed first'),
+    first: t('Last changed'),
+  }
+}
 
 const titleOfNone = (route: Route, cursor: string | undefined) => {
   if (isSearch(route)) return t('Nothing matches this text')
@@ -111,7 +134,7 @@ const changesOf = (before: List, after: List) => {
   return changed.length > 0 ? t('{count} {count|order|orders} changed', { count: changed.length }) : undefined
 }
 
-/** The orders, most recently changed first, or those found by a number or id. */
+/** A list of orders, or those found by a number or id. */
 export const Orders = page(
   {
     title: () => t('Orders'),
@@ -121,41 +144,51 @@ export const Orders = page(
     }),
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list: { orders, cursor, searched }, retries, route }) => (
-    <>
-      <PageHead>{isOfWaiting(route) && <RetryOrders />}</PageHead>
-      {isOfWaiting(route) && <Retries {...retries} ended />}
-      {!isSearch(route) && <Filters route={route} />}
-      <Table
-        caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}
-        columns={orders.some(({ match }) => match && match.by !== 'order') ? [...COLUMNS, MATCH] : COLUMNS}
-        rows={orders}
-        kind="orders"
-        keyOf={({ source, external_id }) => `${source}/${external_id}`}
-      >
-        <Empty title={titleOfNone(route, cursor)}>
-          {route.query.size > 0 ? (
-            <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
-          ) : (
-            <p>{t('They appear here once a store sends one, or the accounting service a webhook.')}</p>
-          )}
-        </Empty>
-      </Table>
-      {isSearch(route) && searched !== undefined && (
-        <p class="small muted note">
-          {t(
-            'Searched the latest changes, back to {time}. Complete ids and invoice numbers are found at any age.',
-            {
-              time: <Ago iso={searched} />,
-            },
-          )}
-        </p>
-      )}
-      <Pager first={t('Last changed')} cursor={cursor}>
-        {cursor !== undefined && searched !== undefined && (
-          <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>
+  ({ list, retries, route }) => {
+    const { orders, cursor, searched } = list
+    const { first, ...table } = tableOf(list)
+    return (
+      <>
+        <PageHead>{isOfWaiting(route) && <RetryOrders />}</PageHead>
+        {isOfWaiting(route) && <Retries {...retries} ended />}
+        {!isSearch(route) && <Filters route={route} />}
+        <Table
+          {...table}
+          rows={orders}
+          kind="orders"
+          keyOf={({ source, external_id }) => `${source}/${external_id}`}
+        >
+          <Empty title={titleOfNone(route, cursor)}>
+            {isSearch(route) && (
+              <p>
+                {t(
+                  'A payment reference is found only until the payment is registered. Search for the order number instead.',
+                )}
+              </p>
+            )}
+            {route.query.size > 0 ? (
+              <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
+            ) : (
+              <p>{t('They appear here once a store sends one, or the accounting service a webhook.')}</p>
+            )}
+          </Empty>
+        </Table>
+        {isSearch(route) && searched !== undefined && (
+          <p class="small muted note">
+            {t(
+              'Searched the latest changes, back to {time}. Complete ids and invoice numbers are found at any age.',
+              {
+                time: <Ago iso={searched} />,
+              },
+            )}
+          </p>
         )}
-      </Pager>
-    </>
-  ),
+        <Pager first={first} cursor={cursor}>
+          {cursor !== undefined && searched !== undefined && (
+            <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>
+          )}
+        </Pager>
+      </>
+    )
+  },
 )

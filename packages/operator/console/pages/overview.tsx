@@ -5,6 +5,7 @@ import { Ago, Code, type Column, Section, Table } from '@order-relay/web/pieces.
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { ComponentChildren } from 'preact'
+import { recoveredText } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
 import { AlarmTable, isActive, Verdict } from './alarms.tsx'
 import { OVERVIEW, type RouteData } from './api.ts'
@@ -101,14 +102,15 @@ const Flow = (data: Data) => {
           {failing?.longest?.since && (
             <small>
               <a href={linkToOrder(failing.longest.source, failing.longest.external_id)}>
-                {t('the longest')} <Ago iso={failing.longest.since} />
+                {t('oldest event: {time}', { time: <Ago iso={failing.longest.since} /> })}
               </a>
             </small>
           )}
         </Figure>
-        {failing?.count !== 0 && alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) && (
-          <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
-        )}
+        {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) &&
+          recoveredText('breaker-open', { failing }) === undefined && (
+            <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
+          )}
       </Stage>
       <Stage title={t('Feeds')}>
         {behind

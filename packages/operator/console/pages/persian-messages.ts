@@ -246,7 +246,8 @@ export const MESSAGES = {
   'Failing events released: {count}': 'رویدادهای ناموفق که دوباره پردازش می‌شوند: {count}',
   'Orders with refused requests checked: {count}': 'سفارش‌های دارای درخواست ردشده که بررسی می‌شوند: {count}',
   'No longer waiting: {count}': 'دیگر در انتظار نبود: {count}',
-  'Messages retried: {count}': 'پیام‌هایی که بی‌درنگ دوباره ارسال شدند: {count}',
+  'Orders whose messages are retried, in sequence: {count}':
+    'سفارش‌هایی که پیام‌هایشان به ترتیب و بی‌درنگ دوباره ارسال می‌شود: {count}',
   'it answered {status}': 'پاسخ {status} داد',
   'reach AWS': 'دسترسی به AWS',
   'use AWS': 'استفاده از AWS',

@@ -20,6 +20,9 @@ export const t = translator({
   State: 'وضعیت',
   Meaning: 'شرح',
   Since: 'از زمان',
+  Severity: 'شدت',
+  Critical: 'بحرانی',
+  Warning: 'غیربحرانی',
   'No alarm is active.': 'هیچ هشداری فعال نیست.',
   'Alarm: {names}': 'هشدار: {names}',
   'What to do': 'راهنمای رفع مشکل',
@@ -45,7 +48,7 @@ export const t = translator({
   'Events retried': 'تلاش‌های مجدد',
   'Failing orders': 'سفارش‌های دچار خطا',
   'over {count}': 'بیش از {count}',
-  'the longest': 'قدیمی‌ترین',
+  'oldest event: {time}': 'قدیمی‌ترین رویداد: {time}',
   'Accounting service': 'سرویس حسابداری',
   unavailable: 'در دسترس نیست',
   'Deliveries retried': 'ارسال‌های مجدد',
@@ -304,7 +307,7 @@ export const t = translator({
   Kind: 'نوع',
   Expires: 'انقضا',
   expired: 'منقضی شده',
-  'Hour of last use': 'ساعت آخرین استفاده',
+  'Last used': 'آخرین استفاده',
   'All requests': 'همهٔ درخواست‌ها',
   'Can only read orders': 'فقط خواندن سفارش‌ها',
   'Can only create orders': 'فقط ثبت سفارش‌ها',
@@ -384,8 +387,8 @@ export const t = translator({
   'The plan has ended.': 'اجرای برنامه تمام شد.',
   'Nothing here.': 'موردی وجود ندارد.',
   'No message matches': 'پیامی با این مشخصات پیدا نشد',
-  'Events that keep failing for days are moved here. Replay them once the cause is fixed.':
-    'رویدادهایی که چند روز پیاپی ناموفق باشند به اینجا منتقل می‌شوند. پس از رفع علت، دوباره پردازششان کنید.',
+  'Events and messages that failed too often are moved here. Replay them once the cause is fixed.':
+    'رویدادها و پیام‌هایی که بیش از حد ناموفق بوده‌اند به اینجا منتقل می‌شوند. پس از رفع علت، دوباره پردازششان کنید.',
   'Authentic webhooks that cannot be read are kept here. Replay them once they can be read.':
     'وب‌هوک‌های معتبری که قابل خواندن نیستند اینجا نگه داشته می‌شوند. وقتی قابل خواندن شدند، دوباره پردازششان کنید.',
   'What failed': 'خطاها',
@@ -422,9 +425,10 @@ export const t = translator({
   'API key not accepted': 'کلید API پذیرفته نشد',
   'not served': 'انجام نشد',
   // The list.
-  'Find an order by its number, a request, delivery or invoice, or a payment reference':
-    'جستجوی سفارش با شمارهٔ آن، شناسهٔ درخواست یا وب‌هوک، شمارهٔ فاکتور یا شمارهٔ پیگیری پرداخت',
-  'Search: order, request, delivery, invoice, reference': 'جستجو: سفارش، درخواست، وب‌هوک، فاکتور، پیگیری',
+  'Find an order by its number, a request, delivery or invoice, or the reference of a payment that is not registered yet':
+    'جستجوی سفارش با شمارهٔ آن، شناسهٔ درخواست یا وب‌هوک، شمارهٔ فاکتور یا شمارهٔ پیگیری پرداختی که هنوز ثبت نشده است',
+  'Search: order, request, delivery, invoice, open payment':
+    'جستجو: سفارش، درخواست، وب‌هوک، فاکتور، پرداخت ثبت‌نشده',
   'Found by': 'یافته با',
   request: 'درخواست',
   delivery: 'وب‌هوک',
@@ -447,6 +451,11 @@ export const t = translator({
   'Searched back to {time}': 'تا {time} جستجو شد',
   'Show all orders': 'نمایش همهٔ سفارش‌ها',
   'Orders, most recently changed first': 'سفارش‌ها به ترتیب آخرین تغییر',
+  'Failing orders, the oldest failing event first': 'سفارش‌های دچار خطا، قدیمی‌ترین رویداد ناموفق در ابتدا',
+  'Event from': 'زمان رویداد',
+  'Oldest events': 'قدیمی‌ترین رویدادها',
+  'A payment reference is found only until the payment is registered. Search for the order number instead.':
+    'شمارهٔ پیگیری پرداخت فقط تا زمان ثبت پرداخت پیدا می‌شود. به جای آن شمارهٔ سفارش را جستجو کنید.',
   'Orders found': 'سفارش‌های پیداشده',
   'There are no orders yet': 'هنوز سفارشی وجود ندارد',
   'They appear here once a store sends one, or the accounting service a webhook.':
@@ -521,8 +530,8 @@ export const t = translator({
   No: 'خیر',
   'the signature header is malformed': 'قالب هدر امضا نادرست است',
   'the signature is too old, or in the future': 'زمان امضا قدیمی یا در آینده است',
-  'The accounting service rejected the API key in the last minutes; no order fails now.':
-    'سرویس حسابداری در دقیقه‌های اخیر کلید API را رد کرده است؛ اکنون هیچ سفارشی ناموفق نیست.',
+  'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.':
+    'سرویس حسابداری کلید API را رد کرد؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
   'not signed with a known secret': 'با هیچ کلید شناخته‌شده‌ای امضا نشده است',
   'a header contradicts the signed body': 'هدر با متن امضاشده نمی‌خواند',
   'the body is too large': 'متن بیش از حد بزرگ است',
@@ -545,8 +554,12 @@ export const t = translator({
   'None: the order came from the accounting service.': 'ندارد: سفارش از سرویس حسابداری آمده است.',
   'of: {kind}': 'برای: {kind}',
   'first refused {when}': 'اولین رد: {when}',
-  'The accounting service was unavailable; no order fails anymore. The alarm ends shortly.':
-    'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.':
+    'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'An order failed for over 30 minutes; none fails anymore. The alarm ends shortly.':
+    'سفارشی بیش از ۳۰ دقیقه خطا می‌داد؛ دیگر هیچ سفارشی ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'The queue is empty now; the alarm ends within minutes.':
+    'صف اکنون خالی است؛ هشدار تا چند دقیقهٔ دیگر پایان می‌یابد.',
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',

@@ -28,8 +28,10 @@ const open = (q: string) =>
 export const Search = () => (
   <search class="search" data-keeps-focus={isShown() || undefined}>
     <SearchBox
-      label={t('Find an order by its number, a request, delivery or invoice, or a payment reference')}
-      placeholder={t('Search: order, request, delivery, invoice, reference')}
+      label={t(
+        'Find an order by its number, a request, delivery or invoice, or the reference of a payment that is not registered yet',
+      )}
+      placeholder={t('Search: order, request, delivery, invoice, open payment')}
       onChoose={search}
       onEnter={open}
     />

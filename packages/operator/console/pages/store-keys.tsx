@@ -7,6 +7,7 @@ import {
   Code,
   type Column,
   Empty,
+  Hour,
   Moment,
   Name,
   Section,
@@ -53,7 +54,7 @@ const keyColumns = (source: string): Column<Key>[] => [
       </>
     ),
   },
-  { label: t('Hour of last use'), cell: ({ used }) => used && <Moment iso={used} /> },
+  { label: t('Last used'), cell: ({ used }) => used && <Hour iso={used} /> },
   buttons<Key>([
     t('Revoke'),
     ({ id, name = id }) => t('Revoke key {id}', { id: name }),

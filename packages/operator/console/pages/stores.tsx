@@ -23,7 +23,6 @@ import { Conformance } from './conformance.tsx'
 import { FEED_CHANGES } from './feed-pieces.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE, ShownOnce } from './pieces.tsx'
-import { askIndex } from './remedies.tsx'
 import { Keys } from './store-keys.tsx'
 import { WooShop } from './store-shop.tsx'
 
@@ -61,12 +60,7 @@ export const Stores = page(
   { title: () => t('Stores'), reads: () => ({ known: STORES }) },
   ({ known: { stores, hours, reference } }) => (
     <>
-      <PageHead>
-        <span class="row">
-          {reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}
-          <Button onClick={askIndex}>{t('Write the index')}</Button>
-        </span>
-      </PageHead>
+      <PageHead>{reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}</PageHead>
       <p class="small muted note">
         {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
       </p>

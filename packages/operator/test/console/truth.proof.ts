@@ -97,6 +97,21 @@ const scenario = (name: string, play: (page: Page, compared: () => Promise<unkno
     3 * END_MS + OUTAGE_MS,
   )
 
+/** Checks that the rows of a list are in the sequence that its caption states, by the times that they show. */
+const expectSorted = async (page: Page, show: string) => {
+  await page.evaluate(`location.hash = '#/orders?show=${show}'`)
+  await until(async () => (await page.getByLabel('Orders to show').inputValue()) === show)
+  const { caption, shown } = await page.evaluate<{ caption: string; shown: string[] }>(`({
+    caption: document.querySelector('main caption').textContent,
+    shown: [...document.querySelectorAll('main tbody td:last-child time')].map(time => time.dateTime),
+  })`)
+  expect(shown.length).toBeGreaterThan(1)
+  expect(caption).toMatch(/(most recently changed|oldest failing event) first$/)
+  const oldestFirst = shown.toSorted()
+  const sorted = caption.includes('oldest') ? oldestFirst : oldestFirst.toReversed()
+  expect({ caption, shown }).toEqual({ caption, shown: sorted })
+}
+
 const click = (page: Page, role: 'button' | 'link', name: string) =>
   page.getByRole(role, { name, exact: true }).first().click()
 const openRunbook = (page: Page, hasText: string) =>
@@ -109,11 +124,18 @@ scenario(
   async (page, compared) => {
     await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
     serviceIs('unavailable')
-    const ids = Array.from({ length: 20 }, (_, index) => `outage-${index}`)
-    for (const id of ids) expect((await create('api', id)).status).toBe(202)
+    const [first = '', ...others] = Array.from({ length: 20 }, (_, index) => `outage-${index}`)
+    const ids = [first, ...others]
+    expect((await create('api', first)).status).toBe(202)
+    // Before an alarm begins, the overview says which one will.
+    await page.locator('.verdict', { hasText: '1 order fails' }).waitFor()
+    await compared()
+    for (const id of others) expect((await create('api', id)).status).toBe(202)
     await page.getByText('unavailable', { exact: true }).waitFor()
     await until(async () => (await read('overview')).failing.count === 20, END_MS)
     await Promise.all([compared(), sleep(OUTAGE_MS)])
+    for (const show of ['failing', 'unsettled', '']) await expectSorted(page, show)
+    await page.evaluate(`location.hash = '#/overview'`)
     await local.sandbox('DELETE', '/panel/faults')
     serviceIs('serving')
     await click(page, 'button', 'Retry now…')
@@ -171,7 +193,7 @@ scenario(
     status = 200
     await page.evaluate(`location.hash = '#/stores/${SELF}'`)
     await click(page, 'button', 'Retry all now')
-    await page.getByText('Messages retried: 3').waitFor()
+    await page.getByText('Orders whose messages are retried, in sequence: 3').waitFor()
     await until(async () => [...(await states())].join() === 'accepted', END_MS)
   },
 )
@@ -222,6 +244,8 @@ scenario(
     await click(page, 'button', 'Set the API key…')
     await page.getByRole('dialog').getByLabel('API key').fill('sandbox-key')
     await submit(page, 'Store the key')
+    // The functions cannot find the key before the console has checked it with the service and stored it.
+    await page.getByText('Stored; it takes effect within a minute.').waitFor()
     serviceIs('serving', Date.now() + NEW_KEY_MS)
     await until(async () => {
       const { failing } = await read('overview')

@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orderOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
+import { logFile } from '@order-relay/local/log.ts'
 import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import * as v from 'valibot'
@@ -61,6 +63,36 @@ export type World = {
   accepted: ReadonlySet<string>
   /** The service's state, and since when. */
   service: { state: 'serving' | 'unavailable' | 'unauthorized'; since: number }
+}
+
+/** The alarms of failing orders: their names on the pages, and the metrics of those that count every failure. */
+const ALARMS = {
+  'breaker-open': ['Accounting service unavailable', 'ServiceUnavailable'],
+  'service-unauthorized': ['API key refused', 'ServiceUnauthorized'],
+  'order-stuck': ['An order keeps failing', undefined],
+} as const
+
+/** A failure within this time of an earlier one continues its alarm, in milliseconds; the pages may count up to 60 s. */
+const CONTINUES_MS = 50_000
+
+/** The times at which the functions counted a failure, according to their log. */
+const countedAt = async (metric: string): Promise<number[]> => {
+  const log = await readFile(logFile(local.stack().dataDir), 'utf8')
+  return [...log.matchAll(new RegExp(`"Timestamp":(\\d+).*"Name":"${metric}"`, 'g'))].map(([, at]) =>
+    Number(at),
+  )
+}
+
+/** Whether an alarm may have begun at the time that is said: in that minute, or at that instant. */
+const mayBegin = (since: string, counted: readonly number[]) => {
+  const said = Date.parse(since)
+  const most = /T\d\d:\d\dZ$/.test(since) ? 59_999 : 0
+  return counted.some(
+    at =>
+      at >= said &&
+      at <= said + most &&
+      !counted.some(earlier => earlier < at && earlier > at - CONTINUES_MS && earlier < said),
+  )
 }
 
 /** The queues, the table and the service, without the code of the pages. */
@@ -233,6 +265,26 @@ const falseOf = (pages: Pages, truth: Truth, world: World) => [
   ...pages.pages.flatMap(page => ofOrder(page, truth, world)),
 ]
 
+/** The false statements about when alarms begin. @param before the overview of the previous comparison */
+const ofBeginnings = async (
+  before: Pages['overview'] | undefined,
+  { alarms }: Pages['overview'],
+): Promise<string[]> => {
+  const found: string[] = []
+  const isActive = (overview: Pick<Pages['overview'], 'alarms'>, code: string) =>
+    overview.alarms.some(each => each.code === code && each.state === 'alarm')
+  const said = before?.failing?.text?.text
+  for (const [code, [name, metric]] of Object.entries(ALARMS)) {
+    const alarm = alarms.find(each => each.code === code && each.state === 'alarm')
+    if (alarm === undefined) continue
+    if (before !== undefined && said !== undefined && !isActive(before, code) && !said.includes(`"${name}"`))
+      found.push(`the overview says "${said}" before ${code} begins`)
+    if (metric && alarm.since !== undefined && !mayBegin(alarm.since, await countedAt(metric)))
+      found.push(`${code} is active since ${alarm.since}`)
+  }
+  return found
+}
+
 /**
  * Compares the pages with the queues, the table and the service every second until it is stopped. A statement that is
  * false both before and after the reading, for longer than the pages may lag, is a violation.
@@ -242,12 +294,15 @@ export const watchPages = (read: Read, world: World) => {
   const sentences = new Set<string>()
   const stop = new AbortController()
   let samples = 0
+  let last: Pages['overview'] | undefined
   const compare = async () => {
     const before = await readTruth(world)
     const started = Date.now()
     const pages = await readPages(read, world)
     const lag = LAG_MS + REST * (Date.now() - started)
     const after = await readTruth(world)
+    for (const claim of await ofBeginnings(last, pages.overview)) sentences.add(claim)
+    last = pages.overview
     const now = Date.now()
     const later = falseOf(pages, after, world)
     const found = falseOf(pages, before, world).filter(claim => later.includes(claim))
