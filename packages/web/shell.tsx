@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import { type ComponentChildren, createContext, render } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { closeDialog, Dialogs } from './form.tsx'
+import { closeDialog, Dialogs } from './dialog.tsx'
 import { messageOf, Refusal } from './http.ts'
 import { type Badge, type Item, Navigation } from './navigation.tsx'
 import { announcement, hideToast, shownToast } from './notices.ts'

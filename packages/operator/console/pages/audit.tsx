@@ -1,6 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
+import { ask } from '@order-relay/web/dialog.tsx'
 import { Choice } from '@order-relay/web/filters.tsx'
-import { ask } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'

@@ -1,4 +1,5 @@
-import { ask, type FieldProps } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import type { FieldProps } from '@order-relay/web/form.tsx'
 import { formatDuration } from '@order-relay/web/format.ts'
 import { Button, Section } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'

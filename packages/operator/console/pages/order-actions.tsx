@@ -1,4 +1,4 @@
-import { ask } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { act, type RouteData } from './api.ts'

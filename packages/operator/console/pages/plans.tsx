@@ -1,5 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
-import { ask, type FieldProps } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import type { FieldProps } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { listed } from '@order-relay/web/language.ts'

@@ -1,4 +1,5 @@
-import { ask, type FieldProps } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import type { FieldProps } from '@order-relay/web/form.tsx'
 import { formatDuration } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { toast } from '@order-relay/web/notices.ts'

@@ -1,4 +1,4 @@
-import { ask } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { listed } from '@order-relay/web/language.ts'

@@ -1,5 +1,6 @@
 import { today } from '@order-relay/web/date-input.tsx'
-import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import { Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
 import { isolated } from '@order-relay/web/language.ts'

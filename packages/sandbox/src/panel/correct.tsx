@@ -1,4 +1,5 @@
-import { ask, Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import { Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
 import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
 import { isolated } from '@order-relay/web/language.ts'

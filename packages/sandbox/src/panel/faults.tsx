@@ -1,4 +1,5 @@
-import { ask, type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import { type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, LinkButton, Moment, Section, Wait } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'

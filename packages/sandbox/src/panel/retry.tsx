@@ -1,4 +1,4 @@
-import { ask } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
 import { decimal, sum } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'

@@ -1,4 +1,5 @@
-import { ask, type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import { type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
 import { formatDate } from '@order-relay/web/format.ts'
 import { Refusal } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'

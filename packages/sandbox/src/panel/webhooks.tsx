@@ -1,4 +1,4 @@
-import { ask } from '@order-relay/web/form.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
 import { Id } from '@order-relay/web/id.tsx'
 import { attempt } from '@order-relay/web/notices.ts'
 import {

@@ -1,0 +1,132 @@
+import { signal, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { type Draft, Field, type FieldProps, Form, type FormProps, type Values } from './form.tsx'
+import { t } from './persian.ts'
+
+type Question = {
+  title: string
+  text?: string
+  fields?: readonly FieldProps[]
+  /** More content of the form, such as fields that can be added. */
+  content?: ComponentChildren
+  action: string
+  submit: FormProps['submit']
+  tone?: FormProps['tone']
+  /** Whether more than the fields has changed. With it, the dialog asks before it discards changes. */
+  isEdited?: () => boolean
+}
+
+const question = signal<(Question & { id: number }) | undefined>(undefined)
+let asked = 0
+
+/** Opens a dialog. Escape closes it, and focus returns to the previous element. */
+export const ask = (about: Question) => {
+  asked += 1
+  question.value = { ...about, id: asked }
+}
+
+export const closeDialog = () => document.querySelector('dialog')?.close()
+
+/** The container of dialogs, once per page. */
+export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
+
+/** Asks before the changes in a dialog are discarded. */
+const Leave = ({ onStay }: { onStay: () => void }) => {
+  const stay = useRef<HTMLButtonElement>(null)
+  useLayoutEffect(() => {
+    const { activeElement } = document
+    stay.current?.focus()
+    return () => activeElement instanceof HTMLElement && activeElement.focus()
+  }, [])
+  return (
+    <div class="notice" data-tone="wait" role="alertdialog" aria-label={t('Discard your changes?')}>
+      <p class="strong">{t('Discard your changes?')}</p>
+      <div class="row">
+        <button ref={stay} type="button" class="button" onClick={onStay}>
+          {t('Keep editing')}
+        </button>
+        <button type="button" class="button" data-tone="bad" onClick={closeDialog}>
+          {t('Discard changes')}
+        </button>
+      </div>
+    </div>
+  )
+}
+
+const Dialog = ({
+  id,
+  title,
+  text,
+  fields = [],
+  action,
+  tone,
+  submit,
+  content,
+  isEdited,
+}: Question & { id: number }) => {
+  const draft = useSignal<Draft>({})
+  const isLeaving = useSignal(false)
+  const hasChanges = () => isEdited !== undefined && (Object.keys(draft.value).length > 0 || isEdited())
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    const warn = (event: Event) => hasChanges() && event.preventDefault()
+    // Not at the event "cancel": browsers close the dialog at the second Escape in spite of it.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || !hasChanges()) return
+      event.preventDefault()
+      isLeaving.value = !isLeaving.value
+    }
+    window.addEventListener('beforeunload', warn)
+    window.addEventListener('keydown', onKeyDown)
+    return () => {
+      window.removeEventListener('beforeunload', warn)
+      window.removeEventListener('keydown', onKeyDown)
+    }
+  }, [])
+  // Removed after closing, so that the browser can return the focus; the next dialog may already be open.
+  const onClose = () => {
+    if (question.value?.id === id) question.value = undefined
+  }
+  const submitAndClose = async (values: Values) => {
+    await submit(values)
+    closeDialog()
+  }
+  const cancel = (
+    <button
+      type="button"
+      class="button"
+      onClick={() => {
+        if (hasChanges()) isLeaving.value = true
+        else closeDialog()
+      }}
+    >
+      {t('Cancel')}
+    </button>
+  )
+  return (
+    <dialog
+      ref={dialog}
+      class={content === undefined ? undefined : 'wide'}
+      aria-labelledby="dialog-title"
+      onClose={onClose}
+    >
+      <h2 id="dialog-title">{title}</h2>
+      {text && <p>{text}</p>}
+      <Form class="pairs" {...{ action, tone }} submit={submitAndClose} draft={draft} buttons={cancel}>
+        {fields.map(field => (
+          <Field key={field.name} {...field} />
+        ))}
+        {content}
+      </Form>
+      {isLeaving.value && (
+        <Leave
+          onStay={() => {
+            isLeaving.value = false
+          }}
+        />
+      )}
+    </dialog>
+  )
+}
