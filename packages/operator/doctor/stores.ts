@@ -1,0 +1,79 @@
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
+import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
+import { PROBE_SOURCE, storeName } from '@order-relay/lib/platform/names.ts'
+import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
+import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
+import type { Context } from '../core/context.ts'
+import { hasLog } from '../core/log.ts'
+import { note, ok, problem, shellWord } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
+import { type FailingFeed, failingFeeds, failingFinding } from '../feeds/failing.ts'
+import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
+import { registrationOf } from '../stores/endpoints.ts'
+import { type Finding, messagesOf, say } from './messages.ts'
+
+const feed = async (
+  context: Context,
+  store: Store,
+  hasSecret: boolean,
+  failing: FailingFeed | undefined,
+): Promise<Finding> => {
+  const { source, feed: kind } = store
+  const check = say('feed', { source })
+  const isHttp = kind !== 'sqs'
+  if (isHttp && !registersItself(store) && !hasSecret) {
+    const remedy = `relay stores secret ${shellWord(source)}${context.flags}`
+    return problem(check, say('no-signing-secret'), remedy)
+  }
+  try {
+    const [name = '', deadLetters] = queueNames(store)
+    const { all } = await depthOf(context, name)
+    const dead = deadLetters === undefined ? 0 : (await depthOf(context, deadLetters)).all
+    if (dead > 0) {
+      const command = `relay dead list --source ${shellWord(source)}${context.flags}`
+      return problem(check, say('consumer-failed', { count: dead }), command)
+    }
+    if (registersItself(store) && (await registrationOf(context, source)) === undefined) {
+      const remedy = say('register-url', { url: (await context.stack()).apiUrl + REGISTRATION_PATH })
+      if (all === 0) return note(check, say('not-registered'), remedy)
+      return problem(check, say('not-registered-waiting', { messages: messagesOf(all) }), remedy)
+    }
+    if (all === 0) return ok(check, say('no-messages'))
+    if (failing !== undefined) return failingFinding(context, source, failing, all)
+    const command = `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags}`
+    const remedy = isHttp ? say('endpoint-answers', { command }) : say('check-consumer')
+    return note(check, say('not-received', { messages: messagesOf(all) }), remedy)
+  } catch (error) {
+    if (!(error instanceof QueueDoesNotExist)) throw error
+    return problem(check, say('no-queue'), say(context.local ? 'restart' : 'deploy-stores'))
+  }
+}
+
+/** The feeds and keys of the stores. */
+export const stores = async (context: Context): Promise<Finding[]> => {
+  const secrets = await storesWithSecret(context)
+  const keys = (await storeKeysOf(context)).filter(({ expired }) => !expired)
+  const withKeys = new Set(keys.map(({ store }) => store))
+  const known = context.stores()
+  const failing = hasLog(context) ? await failingFeeds(context) : undefined
+  const findings: Finding[] = []
+  for (const store of known) {
+    const { source } = store
+    findings.push(await feed(context, store, secrets.has(storeName(source)), failing?.get(source)))
+    if (withKeys.has(storeName(source)) || source === PROBE_SOURCE) continue
+    const remedy = `relay stores key ${shellWord(source)}${context.flags}`
+    findings.push(note(say('store-key', { source }), say('no-store-key'), remedy))
+  }
+  const indexes = await Promise.all(INDEXED.map(folder => context.parameters.index(folder)))
+  // Without any, the functions read the parameters themselves.
+  if (indexes.some(({ exists, stale }) => exists && stale.length > 0)) {
+    const remedy = `relay stores index${context.flags}`
+    findings.push(problem(say('index'), say('index-differs'), remedy))
+  }
+  for (const name of withKeys) {
+    if (known.some(({ source }) => storeName(source) === name)) continue
+    const remedy = `relay stores list${context.flags}`
+    findings.push(note(say('store-keys', { source: name }), say('store-unknown'), remedy))
+  }
+  return findings
+}
