@@ -15,7 +15,8 @@ if (name === undefined)
   await runDemo({
     steps: story,
     partiesOf: async ({ urls }, dataDir) => partiesOf(urls, SOURCE, credentialsIn(dataDir)),
-    look: stack => `The order in the console: ${stack.consoleUrl()}#/orders/${SOURCE}/A-1`,
+    look: ({ consoleUrl, urls }) =>
+      `The order in the console: ${consoleUrl()}#/orders/${SOURCE}/A-1\nRelay ${urls.relay}, sandbox panel ${urls.sandbox}`,
   })
 
 const connectors = readdirSync(CONNECTORS)

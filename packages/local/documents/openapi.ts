@@ -230,7 +230,7 @@ export const openApi = () => ({
       delete: withdraw('create', 'withdrawCreate'),
     },
     [`${ORDERS_PATH}{external_id}/payment/`]: {
-      ...read('readOrderEndingInPayment', 'Read the order whose number ends with `/payment`'),
+      ...read('readOrderEndingInPayment', 'Read the order whose number ends with /payment'),
       post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
         ...body(true, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
         responses: {
@@ -249,7 +249,7 @@ export const openApi = () => ({
       ),
     },
     [`${ORDERS_PATH}{external_id}/refund/`]: {
-      ...read('readOrderEndingInRefund', 'Read the order whose number ends with `/refund`'),
+      ...read('readOrderEndingInRefund', 'Read the order whose number ends with /refund'),
       post: operation('registerRefund', 'Register a full return', [id, source, prefer], {
         ...body(false, { reason: 'returned' }, 'RefundRequest'),
         responses: {

@@ -121,8 +121,9 @@ export const MESSAGES = {
   'no-store-key': 'it has none, so it cannot use the API',
   index: 'the index of keys and secrets',
   'index-differs': 'it differs from them',
-  'store-keys': 'the keys of "{source}"',
-  'store-unknown': 'stored, but the store is not in stores.yml',
+  'other-key': 'a key of "{source}"',
+  'store-unknown': 'the key {id} is stored, but the store is not in stores.yml',
+  'revoke-key': 'if the store was removed, revoke the key: {command}',
   // Orders.
   'accountant/one': '{count} order waits for an accountant',
   'accountant/many': '{count} orders wait for an accountant',

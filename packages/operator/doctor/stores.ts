@@ -70,10 +70,12 @@ export const stores = async (context: Context): Promise<Finding[]> => {
     const remedy = `relay stores index${context.flags}`
     findings.push(problem(say('index'), say('index-differs'), remedy))
   }
-  for (const name of withKeys) {
-    if (known.some(({ source }) => storeName(source) === name)) continue
-    const remedy = `relay stores list${context.flags}`
-    findings.push(note(say('store-keys', { source: name }), say('store-unknown'), remedy))
+  for (const { store, id } of keys) {
+    if (known.some(({ source }) => storeName(source) === store)) continue
+    const command = `relay stores revoke ${shellWord(store)} ${id}${context.flags}`
+    findings.push(
+      note(say('other-key', { source: store }), say('store-unknown', { id }), say('revoke-key', { command })),
+    )
   }
   return findings
 }

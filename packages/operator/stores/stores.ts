@@ -94,7 +94,9 @@ const forPrograms = (isSqs: boolean, url: string) => {
   const python = example(`${name}.py`, { 'import sys\n': '', 'sys.argv[1]': `"${url}"` })
   return {
     // The example has no types; Node 20 has no SQLite.
-    'store.mjs': `// npm install order-relay-store${isSqs ? ' @aws-sdk/client-sqs' : ''}\n${javaScript}`,
+    'store.mjs': `// npm install order-relay-store${isSqs ? ' @aws-sdk/client-sqs' : ''}
+// Until order-relay-store is published, install its tarball: packages/store/README.md
+${javaScript}`,
     'once.mjs': example('once.mjs'),
     'store.py': `${isSqs ? '# pip install boto3\n' : ''}${python}`,
     'once.py': example('once.py'),
@@ -119,6 +121,13 @@ const forReceiver = (url = '') => {
   return { environment: { FEED_SECRET: 'the secret of the feed', PORT: port || '8080' } }
 }
 
+/** The hour of a key's last use: `2026-03-21 09:00–10:00 UTC`. */
+const hourText = (used: Date | undefined) => {
+  if (used === undefined) return undefined
+  const [from, to] = [used, new Date(used.getTime() + 3_600_000)].map(each => each.toISOString().slice(11, 16))
+  return `${used.toISOString().slice(0, 10)} ${from}–${to} UTC`
+}
+
 /** `relay stores show`. */
 export const showStore = async (context: Context, source: string) => {
   const store = storeNamed(context, source)
@@ -141,7 +150,7 @@ export const showStore = async (context: Context, source: string) => {
   const messages = exact ? 'order.updated, as the service sends it' : undefined
   const queue = { url, arn, waiting, in_flight, policy: jsonOf(Policy) }
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
-  const rows = keys.map(key => [keyLabel(key), key.id, key.kind, key.since, key.expires, key.used])
+  const rows = keys.map(key => [keyLabel(key), key.id, key.kind, key.since, key.expires, hourText(key.used)])
   return {
     data: { source, exact, feed: { kind, ...details }, queue, keys, snippets },
     text: lines(

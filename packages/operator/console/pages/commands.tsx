@@ -4,7 +4,16 @@ import { linkTo } from '@order-relay/web/route.ts'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { plan } from './plans.tsx'
-import { askIndex, askKey, askRegister, askRotate, askUnregister, rotateLabel, SERVICE } from './remedies.tsx'
+import {
+  askIndex,
+  askKey,
+  askRegister,
+  askRevoke,
+  askRotate,
+  askUnregister,
+  rotateLabel,
+  SERVICE,
+} from './remedies.tsx'
 import { askRetry } from './retry.tsx'
 
 type Options = Readonly<Record<string, string | undefined>>
@@ -35,6 +44,13 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
   ['rotate', rotateLabel, () => askRotate],
   ['unregister', t('Unregister…'), () => askUnregister],
   ['stores index', t('Write the index'), () => askIndex],
+  [
+    'stores revoke',
+    t('Revoke'),
+    ({ store = '', key: id = '' }) =>
+      () =>
+        askRevoke(store, { id }),
+  ],
   ['stores list', t('Stores'), () => linkTo(['stores'])],
   ['stores', t('Stores'), ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store])],
   ['dead discard --done', t('Plan a deletion'), () => () => plan('dead', 'discard', { done: true })],
@@ -65,16 +81,16 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
 
 const WORD = /'([^']*)'|(\S+)/g
 
-/** The options of a command, without placeholders; `store` is the argument after the subcommand. */
+/** The options of a command, without placeholders; `store` and `key` are the arguments after the subcommand. */
 const optionsOf = (words: readonly string[]): Options => {
   const given = words.map((word, index) => {
     const next = words[index + 1] ?? ''
     return [word.replace(/^--/, ''), next === '' || next.startsWith('--') ? 'true' : next] as const
   })
   const options = given.filter(([, value], index) => words[index]?.startsWith('--') && !value.startsWith('<'))
-  const [, , store] = words
-  const isStore = store !== undefined && !/^(--|<)/.test(store)
-  return { ...Object.fromEntries(options), ...(isStore && { store }) }
+  const isGiven = (word: string | undefined) => word !== undefined && !/^(--|<)/.test(word)
+  const [, , store, key] = words
+  return { ...Object.fromEntries(options), ...(isGiven(store) && { store }), ...(isGiven(key) && { key }) }
 }
 
 /** A button or link for what the console does instead of a command such as `relay key set --local`. */

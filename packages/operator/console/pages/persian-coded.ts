@@ -173,8 +173,9 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'no-store-key': 'کلیدی ندارد و نمی‌تواند از API استفاده کند',
   index: 'ایندکس کلیدها',
   'index-differs': 'با کلیدهای ذخیره‌شده یکسان نیست',
-  'store-keys': 'کلیدهای «{source}»',
-  'store-unknown': 'کلید ذخیره شده، ولی فروشگاه در stores.yml نیست',
+  'other-key': 'کلیدی از «{source}»',
+  'store-unknown': 'کلید {id} ذخیره شده، ولی فروشگاه در stores.yml نیست',
+  'revoke-key': 'اگر فروشگاه حذف شده است، کلید را باطل کنید: {command}',
   shop: 'فروشگاه ووکامرس «{source}»',
   'shop-state':
     '{url}: {access}؛ وب‌هوک‌ها: {webhooks}؛ آخرین خواندن: {polled}، آخرین همگام‌سازی: {synchronized}؛ سفارش‌های نیازمند رسیدگی: {count}',

@@ -157,6 +157,19 @@ export const askIndex = () =>
     },
   })
 
+export const askRevoke = (source: string, { id, name = id }: { id: string; name?: string | undefined }) =>
+  ask({
+    title: t('Revoke key {id}', { id: name }),
+    text: t('It stops working within a minute, and cannot be restored.'),
+    action: t('Revoke'),
+    tone: 'bad',
+    submit: async () => {
+      await act('stores/revoke', { source, id })
+      toast(t('Revoked; it stops working within a minute.'))
+      changed()
+    },
+  })
+
 /** Rotates the secret, or finishes a rotation. */
 export const askRotate = (service: Service) =>
   isRotating(service) ? askFinish(service) : askNewSecret(service)

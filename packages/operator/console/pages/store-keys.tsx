@@ -1,6 +1,5 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { Id } from '@order-relay/web/id.tsx'
-import { toast } from '@order-relay/web/notices.ts'
 import {
   Button,
   buttons,
@@ -17,20 +16,9 @@ import { useSignal } from '@preact/signals'
 import { act, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { ShownOnce } from './pieces.tsx'
+import { askRevoke } from './remedies.tsx'
 
 type Key = RouteData<'store'>['keys'][number]
-
-const revoke = (source: string, { id, name = id }: Key) =>
-  ask({
-    title: t('Revoke key {id}', { id: name }),
-    text: t('It stops working within a minute, and cannot be restored.'),
-    action: t('Revoke'),
-    tone: 'bad',
-    submit: async () => {
-      await act('stores/revoke', { source, id })
-      toast(t('Revoked; it stops working within a minute.'))
-    },
-  })
 
 const KINDS = [
   ['full', t('All requests')],
@@ -58,7 +46,7 @@ const keyColumns = (source: string): Column<Key>[] => [
   buttons<Key>([
     t('Revoke'),
     ({ id, name = id }) => t('Revoke key {id}', { id: name }),
-    key => revoke(source, key),
+    key => askRevoke(source, key),
   ]),
 ]
 
