@@ -1,10 +1,12 @@
 import { SourceMap } from 'node:module'
 import { posix } from 'node:path'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { entryText } from '@order-relay/local/log.ts'
 import * as v from 'valibot'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
+import { explain } from './core/errors.ts'
 import { LATE_MS, type LogLine, logOf, newestOf, type Range } from './core/log.ts'
 import { ORDER, SOURCE, since } from './core/options.ts'
 import { type Color, colored } from './core/terminal.ts'
@@ -120,6 +122,11 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
   const { json, verbose, terminal } = context
   const { stdout, stderr } = terminal
   const format = json ? lineJson : lineText
+  // The log of a stack that was stopped is still there.
+  if (context.local && follow)
+    await context.queueUrl(QUEUES.orders).catch(error => {
+      stderr.write(`${explain(error, context).message}\n`)
+    })
   let isWaiting = false
   const onCurrent = () => {
     if (follow && !isWaiting) stderr.write('Waiting for new lines. Press Ctrl-C to stop.\n')

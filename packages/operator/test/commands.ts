@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
+import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
 import { newOrder, type Order, type RequestView } from '@order-relay/lib/orders/order.ts'
 import { BULK_SHARDS, orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { keyItem } from '@order-relay/lib/orders/stored.ts'
@@ -405,6 +406,14 @@ export const keyTests = () => {
     const twice = await local.relay(['stores', 'revoke', 'demo-shop', id])
     expect(twice.err).toContain(`Cannot revoke the key "${id}": the store "demo-shop" has `)
     expect(twice.code).toBe(1)
+  })
+
+  test('the doctor names a key of a removed store, and the command that revokes it', async () => {
+    await local.stack().ssm.putParameter(storeKeyParameter('/order-relay/local', 'removed', 'its key'))
+    const { findings } = (await local.json(['doctor'])).data
+    const found = findings.find(({ check }: { check: string }) => check === 'a key of "removed"')
+    const [, command = ''] = /relay (stores revoke removed \S+) --local$/.exec(found.remedy) ?? []
+    expect((await local.relay(command.split(' '))).out).toContain('The store "removed" has 0 keys left.')
   })
 
   test('a key has a name, a kind and an expiry, and is revoked by its name', async () => {
