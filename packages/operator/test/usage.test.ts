@@ -88,8 +88,15 @@ test('reports with a remedy that the local stack is not running', async () => {
   })
   await writeCredentials(file(), settingsFrom({}).ports)
   const { code, err } = await list()
-  expect(err).toMatch(/^Cannot reach the local stack: no response .*; start it with: npm start$/m)
+  const unreachable = /^Cannot reach the local stack: no response .*; start it with: npm start$/m
+  expect(err).toMatch(unreachable)
   expect(code).toBe(1)
+
+  await writeFile(file('relay.log'), '')
+  const tail = startRelay(['tail', '--local'], { SQS_PORT: '1', ORDER_RELAY_DATA: file() })
+  await tail.printed(/Waiting for new lines/)
+  tail.child.kill('SIGINT')
+  expect((await tail.ended).err).toMatch(unreachable)
 })
 
 test('the launcher runs on any Node, and without credentials suggests to sign in or use --local', async () => {
