@@ -4,6 +4,7 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import { decimal, isLess } from './decimal.ts'
 import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
+import { DOCUMENT_KINDS } from './store/document-list.ts'
 import { SORTS } from './store/orders.ts'
 
 /** An object with these fields and no others, so that a misspelled name is an error. */
@@ -198,11 +199,37 @@ const exportQuery = v.object({
   sort: v.optional(v.picklist(SORTS, `must be one of ${SORTS.join(', ')}`), '-invoice_number'),
 })
 
-/** An export for spreadsheets, in a language and calendar. */
-export const spreadsheetQuery = v.object({
-  ...exportQuery.entries,
+const spreadsheet = {
   language: v.optional(v.picklist(['en', 'fa'], 'must be en or fa'), 'en'),
   calendar: v.optional(v.picklist(['gregory', 'persian'], 'must be gregory or persian'), 'gregory'),
+}
+
+/** An export for spreadsheets, in a language and calendar. */
+export const spreadsheetQuery = v.object({ ...exportQuery.entries, ...spreadsheet })
+
+/** The filter of receipts, returns and repayments. */
+const documentFilter = {
+  kind: v.optional(v.picklist(DOCUMENT_KINDS, `must be one of ${DOCUMENT_KINDS.join(', ')}`)),
+  account: v.optional(text),
+  from: v.optional(date),
+  to: v.optional(date),
+  q: v.optional(text),
+}
+
+export const documentSpreadsheetQuery = v.object({ ...documentFilter, ...spreadsheet })
+
+export const documentsQuery = v.object({
+  ...documentFilter,
+  limit: limit(50),
+  before: v.optional(
+    v.pipe(
+      text,
+      v.regex(
+        RegExp(`^\\d{4}-\\d\\d-\\d\\d\\.(${DOCUMENT_KINDS.join('|')})\\.\\d{1,15}$`),
+        'must be `next` of the previous page',
+      ),
+    ),
+  ),
 })
 
 export const ordersQuery = v.object({
@@ -246,5 +273,7 @@ export type Correction = v.InferOutput<typeof correction>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>
 export type SpreadsheetQuery = v.InferOutput<typeof spreadsheetQuery>
+export type DocumentsQuery = v.InferOutput<typeof documentsQuery>
+export type DocumentSpreadsheetQuery = v.InferOutput<typeof documentSpreadsheetQuery>
 export type RefusalsQuery = v.InferOutput<typeof refusalsQuery>
 export type OrdersQuery = v.InferOutput<typeof ordersQuery>

@@ -25,31 +25,61 @@ export const searchable = (invoice_number: number, total: string, parts: readonl
 /** Shorter parts of words are not in the trigram index. */
 const INDEXED = 3
 
-/**
- * The SQL conditions, with parameters, for rows of the table `search` that contain every word of a text. `#57` and
- * `invoice 57` match only the invoice with this number; a mobile number also matches its international form, and an amount,
- * with or without separators, the orders with this total.
- */
-export const searching = (text: string): { sql: string; parameters: Record<string, string> } => {
-  const words = normalised(text)
-    .replace(/(?<!\S)(?:فاکتور|invoice) (\d+)(?!\S)/g, '#$1')
+/** The documents that a number may follow, in English and Persian. */
+const NAMED = {
+  '': 'invoice|فاکتور',
+  receipt: 'receipt|رسید(?: دریافت)?',
+  repayment: 'repayment|رسید پرداخت|عودت وجه',
+  return: '(?:sales )?return|برگشت از فروش',
+}
+
+/** The normalized words of a text; a document is one word: `#57` is an invoice, `receipt#5` a receipt. */
+export const wordsOf = (text: string): string[] =>
+  Object.entries(NAMED)
+    .reduce(
+      (marked, [kind, names]) =>
+        marked.replace(RegExp(`(?<!\\S)(?:${names}) #?(\\d+)(?!\\S)`, 'g'), `${kind}#$1`),
+      normalised(text),
+    )
     .split(' ')
     .filter(Boolean)
-  const terms = words.map((word, index) => {
-    const part = /^#\d+$/.test(word) ? `${word}\n` : word.replace(/^\+98/, '')
-    const isIndexed = [...part].length >= INDEXED
-    const total = /^\d{1,3}(?:[,٬]\d{3})+$|^\d+$/.test(word) && totalLine(word.replace(/[,٬]/g, ''))
-    const phrases = [part, total].filter(each => each !== false)
-    return {
-      sql: `text ${isIndexed ? 'MATCH' : 'GLOB'} $word${index}`,
-      name: `word${index}`,
-      value: isIndexed
-        ? phrases.map(each => `"${each.replaceAll('"', '""')}"`).join(' OR ')
-        : `*${part.replace(/[*?[]/g, '[$&]')}*`,
-    }
-  })
+
+/** The kind and number of a document that is a word of {@link wordsOf}. */
+export const documentIn = (word: string) => {
+  const [, kind = '', number] = /^(receipt|repayment|return)#(\d+)$/.exec(word) ?? []
+  return number === undefined ? undefined : { kind, number }
+}
+
+/** The SQL condition for rows of the table `search s` that contain a word, and its parameter. */
+const termOf = (word: string, name: string) => {
+  const document = documentIn(word)
+  if (document !== undefined) {
+    const sql = `s.rowid IN (SELECT invoice_number FROM ${document.kind}s WHERE number = $${name})`
+    return { sql, value: document.number }
+  }
+  const part = /^#\d+$/.test(word) ? `${word}\n` : word.replace(/^\+98/, '')
+  const isIndexed = [...part].length >= INDEXED
+  const total = /^\d{1,3}(?:[,٬]\d{3})+$|^\d+$/.test(word) && totalLine(word.replace(/[,٬]/g, ''))
+  const phrases = [part, total].filter(each => each !== false)
   return {
-    sql: terms.map(({ sql }) => sql).join(' AND '),
+    sql: `text ${isIndexed ? 'MATCH' : 'GLOB'} $${name}`,
+    value: isIndexed
+      ? phrases.map(each => `"${each.replaceAll('"', '""')}"`).join(' OR ')
+      : `*${part.replace(/[*?[]/g, '[$&]')}*`,
+  }
+}
+
+/**
+ * The SQL conditions, with parameters, for rows of the table `search s` that contain these words, one condition each. `#57`
+ * matches only the invoice with this number, `receipt#5` only the order with this receipt; a mobile number also matches its
+ * international form, and an amount, with or without separators, the orders with this total.
+ */
+export const searching = (
+  words: readonly string[],
+): { sql: string[]; parameters: Record<string, string> } => {
+  const terms = words.map((word, index) => ({ name: `word${index}`, ...termOf(word, `word${index}`) }))
+  return {
+    sql: terms.map(({ sql }) => sql),
     parameters: Object.fromEntries(terms.map(({ name, value }) => [name, value])),
   }
 }

@@ -9,7 +9,7 @@ import { balanceOf, type OBSTACLES, obstaclesNow, rowDiscountsOf } from './docum
 import { LABELS } from './orders.ts'
 
 type Language = SpreadsheetQuery['language']
-type Cell = string | number | bigint | null
+export type Cell = string | number | bigint | null
 
 /** The columns with their Persian names. */
 const COLUMNS = {
@@ -34,17 +34,21 @@ const COLUMNS = {
   repaid: 'عودت وجه (ریال)',
   balance: 'مانده (ریال)',
   error: 'علت نیاز به بررسی',
+  // At the end, since scripts read the other columns by position.
+  national_id: 'شناسه ملی / کد ملی',
+  economic_code: 'کد اقتصادی',
+  returned_tax: 'مالیات و عوارض برگشت (ریال)',
 }
 
 const CAUSES: Record<(typeof OBSTACLES)[number], string> = {
   stock: 'کمبود موجودی',
   finalization: 'قطعی‌سازی خودکار خاموش است',
   account: 'حساب دریافت وجه انتخاب نشده است',
-  year: 'بیرون از سال‌های مالی',
+  year: 'خارج از سال‌های مالی',
 }
 
 /** The payment methods as in the panel. */
-const METHODS: Record<Receipt['method'], string> = {
+export const METHODS: Record<Receipt['method'], string> = {
   online: 'پرداخت اینترنتی',
   transfer: 'حواله بانکی',
   card: 'کارت بانکی',
@@ -65,14 +69,33 @@ const written = (value: Cell) => {
 }
 
 /** The columns of names that may consist of digits. */
-const NAMES: ReadonlySet<string> = new Set(['external_id', 'customer_name', 'mobile', 'reference'])
+const NAMES: ReadonlySet<string> = new Set([
+  ...['external_id', 'customer_name', 'mobile', 'national_id', 'economic_code', 'reference'],
+])
 
 /** Keeps the leading zero of mobile numbers and all digits of long numbers, which spreadsheets would drop or round. */
 const writtenName = (value: Cell) =>
   typeof value === 'string' && /^(?:0\d+|\d{12,})$/.test(value) ? `"=""${value}"""` : written(value)
 
+const lineOf = (cells: readonly string[]) => `${cells.join()}\r\n`
+
+/** The names of the columns. The byte order mark identifies UTF-8 for spreadsheets. */
+export const headOf = (columns: Record<string, string>, language: Language) =>
+  `\uFEFF${lineOf(language === 'fa' ? Object.values(columns) : Object.keys(columns))}`
+
+export const rowOf = <Name extends string>(
+  columns: Record<Name, string>,
+  cells: Record<Name, Cell>,
+  language: Language,
+) =>
+  lineOf(
+    (Object.keys(columns) as Name[]).map(name =>
+      language === 'fa' && NAMES.has(name) ? writtenName(cells[name]) : written(cells[name]),
+    ),
+  )
+
 /** The day in a sortable form. Digits stay Latin, since spreadsheets treat Persian digits as text. */
-const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
+export const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
   calendar === 'gregory'
     ? date
     : jalaliOf(date)
@@ -106,6 +129,7 @@ const partsOf = ({ invoice_number, order_discount }: ListedOrder, store: Store) 
 
 const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, store: Store) => {
   const receipts = store.receipts.list(order.invoice_number)
+  const returnRows = store.returnRows.list(order.invoice_number)
   const cells: Record<keyof typeof COLUMNS, Cell> = {
     ...order,
     date: dayIn(order.date, calendar),
@@ -114,39 +138,35 @@ const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
     method: methodsOf(receipts, language),
     ...partsOf(order, store),
     return_number: numbersOf(store.returns.list(order.invoice_number)),
+    returned_tax: sum(returnRows.map(({ tax }) => tax)),
     balance: balanceOf(order),
     error: errorOf(order, language, store),
   }
-  return Object.keys(COLUMNS).map(name => {
-    const value = cells[name as keyof typeof COLUMNS]
-    return language === 'fa' && NAMES.has(name) ? writtenName(value) : written(value)
-  })
+  return rowOf(COLUMNS, cells, language)
 }
+
+type Exported = { from?: string | undefined; to?: string | undefined } & Pick<SpreadsheetQuery, 'calendar'>
 
 /** The name of the file, with the days that the export is limited to, in its calendar. */
-export const exportName = ({ from, to, calendar }: SpreadsheetQuery): string => {
+export const exportName = (content: string, { from, to, calendar }: Exported): string => {
   const dayOf = (date: string) => dayIn(date, calendar).replaceAll('/', '-')
   const days = [from && `from-${dayOf(from)}`, to && `to-${dayOf(to)}`].filter(Boolean)
-  return `${['orders', ...days].join('-')}.csv`
+  return `${[content, ...days].join('-')}.csv`
 }
 
-const lineOf = (cells: readonly string[]) => `${cells.join()}\r\n`
-
 /** Small enough to barely delay other requests. */
-const EXPORTED_AT_ONCE = 500
+export const EXPORTED_AT_ONCE = 500
 
 /**
- * All matching orders as CSV (RFC 4180), in parts so that other requests are answered in between. The byte order mark
- * identifies UTF-8 for spreadsheets. The orders and their sequence are fixed at the start.
+ * All matching orders as CSV (RFC 4180), in parts so that other requests are answered in between. The orders and their sequence are fixed at the start.
  */
 export async function* exportOrders(query: SpreadsheetQuery, store: Store): AsyncGenerator<string> {
   const { sort, language, calendar: _, ...filter } = query
   const numbers = store.orders.numbers(filter, { sort, limit: -1 })
-  const names = language === 'fa' ? Object.values(COLUMNS) : Object.keys(COLUMNS)
-  yield `\uFEFF${lineOf(names)}`
+  yield headOf(COLUMNS, language)
   for (let start = 0; start < numbers.length; start += EXPORTED_AT_ONCE) {
     await setImmediate()
     const orders = store.orders.list(numbers.slice(start, start + EXPORTED_AT_ONCE))
-    yield orders.map(order => lineOf(cellsOf(order, query, store))).join('')
+    yield orders.map(order => cellsOf(order, query, store)).join('')
   }
 }

@@ -38,8 +38,11 @@ const invoiced = (sums: readonly StatusSums[]) => ({
 
 const isDraft = ({ status }: StatusSums) => status === 'needs_review'
 
+type ReturnSums = ReturnType<Store['orders']['returnSums']>
+
 /** The sums of the totals, receipts and returns of all orders that match a filter. */
-const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
+const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[], returns: ReturnSums) => {
+  const returned = returns.filter(({ status }) => status === (filter.status ?? status))
   const counted = sums.filter(({ status }) => status === (filter.status ?? status))
   return {
     ...invoiced(counted),
@@ -48,6 +51,10 @@ const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
     received: sum(counted.map(({ received }) => received)),
     returned: sum(counted.map(({ returned }) => returned)),
     repaid: sum(counted.map(({ repaid }) => repaid)),
+    returns: {
+      net: sum(returned.map(({ net }) => net)),
+      tax: sum(returned.map(({ tax }) => tax)),
+    },
     // Nothing is due for a paid or returned order, and a credit of its buyer does not reduce what others owe.
     due: sum(
       counted
@@ -82,7 +89,8 @@ export const sumOrders = (filter: OrderFilter, store: Store) => {
   const sums = store.orders.sums(filter)
   const counts = { needs_review: 0, invoiced: 0, paid: 0, refunded: 0 }
   for (const { status, count } of sums) counts[status] = count
-  return { counts, totals: totalsOf(filter, sums), sources: store.orders.sources() }
+  const totals = totalsOf(filter, sums, store.orders.returnSums(filter))
+  return { counts, totals, sources: store.orders.sources() }
 }
 
 /** A number if a double holds it exactly, otherwise its digits; the panel shows both. */
@@ -95,6 +103,7 @@ const rowOf = ({ position, order_discount: orderDiscount, ...row }: ReturnType<t
   const { quantity, returned, left, ...rest } = row
   return {
     ...{ ...rest, row: position + 1, orderDiscount },
+    gross: sum([row.amount, rowDiscountsOf([row])]),
     quantity: quantityOf(quantity),
     returned: quantityOf(shown(returned)),
     left: quantityOf(shown(left)),

@@ -2,8 +2,10 @@ import { changeStream } from '@order-relay/web/serve.ts'
 import * as v from 'valibot'
 import * as accountant from '../actions/accountant.ts'
 import * as catalogue from '../actions/catalogue.ts'
+import { listDocuments } from '../actions/document-list.ts'
 import { createExamples } from '../actions/examples.ts'
 import { exportName, exportOrders } from '../actions/export.ts'
+import { exportDocuments } from '../actions/export-documents.ts'
 import { listDeliveries, listOrders, showDelivery, showOrder, sumOrders } from '../actions/panel.ts'
 import { dismissRefusal, listRefusals } from '../actions/refusals.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
@@ -35,6 +37,13 @@ const onStore =
   (input: Input, { store }: EndpointRequest) =>
     act(input, store)
 
+/** A file for spreadsheets, sent in parts. */
+const spreadsheet = (parts: AsyncIterable<string>, name: string, { context }: EndpointRequest) => {
+  const body = ReadableStream.from(parts).pipeThrough(new TextEncoderStream())
+  const headers = { 'content-disposition': `attachment; filename="${name}"` }
+  return context.body(body, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
+}
+
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
 const orders: readonly Endpoint[] = [
@@ -53,11 +62,25 @@ const orders: readonly Endpoint[] = [
       'All matching orders as CSV in UTF-8 with a byte order mark, for spreadsheets; no cell is interpreted as a formula. With `language=fa`, headers, statuses and causes are in Persian.',
     example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
-    ...asks(requests.spreadsheetQuery, (query, { context, store }) => {
-      const parts = ReadableStream.from(exportOrders(query, store)).pipeThrough(new TextEncoderStream())
-      const headers = { 'content-disposition': `attachment; filename="${exportName(query)}"` }
-      return context.body(parts, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
-    }),
+    ...asks(requests.spreadsheetQuery, (query, request) =>
+      spreadsheet(exportOrders(query, request.store), exportName('orders', query), request),
+    ),
+  }),
+  get('/panel/documents', 'listDocuments', 'List receipts, returns and repayments', {
+    description:
+      'The documents of all orders, newest first, with cancelled ones. The sums are those of all matching documents that are not cancelled.',
+    answers: { 200: { schema: 'DocumentList', when: 'A page of documents.' } },
+    example: { query: 'kind=receipt&account=bank-1&from=2026-01-01' },
+    ...asks(requests.documentsQuery, onStore(listDocuments)),
+  }),
+  get('/panel/documents.csv', 'exportDocuments', 'Export receipts, returns and repayments', {
+    description:
+      'All matching documents as CSV, like the export of orders. The amounts of cancelled documents are in a column of their own.',
+    example: { query: 'language=fa&calendar=persian' },
+    answers: { 200: { type: 'text/csv', when: 'The documents.' } },
+    ...asks(requests.documentSpreadsheetQuery, (query, request) =>
+      spreadsheet(exportDocuments(query, request.store), exportName('documents', query), request),
+    ),
   }),
   post('/panel/retries', 'retryOrders', 'Retry many orders', {
     description:

@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { OBSTACLES } from '../actions/documents.ts'
 import * as panel from '../panel-requests.ts'
 import * as requests from '../requests.ts'
+import { DOCUMENT_KINDS } from '../store/document-list.ts'
 
 const text = v.string()
 const number = v.pipe(v.number(), v.integer())
@@ -85,6 +86,7 @@ const invoiceRow = v.strictObject({
   ...{ quantity, returned: quantity, left: quantity },
   unit_price: text,
   discount: text,
+  gross: digits,
   ...money,
 })
 
@@ -92,12 +94,14 @@ const account = v.strictObject({ code: text, name: text })
 
 const paid = { method: v.picklist(PAYMENT_METHODS), reference: text, date: day, account: v.nullable(account) }
 
+const signed = v.pipe(text, v.regex(/^-?\d+$/))
+
 const orderDetail = v.strictObject({
   ...dated,
   customer: v.nullable(buyer),
   rows: v.array(invoiceRow),
   totals: v.strictObject({ rowDiscounts: digits, ...money, total: digits }),
-  balance: v.pipe(text, v.regex(/^-?\d+$/)),
+  balance: signed,
   tax_rate: exact,
   prices_include_tax: v.boolean(),
   receipts: v.array(
@@ -120,6 +124,18 @@ const orderDetail = v.strictObject({
   shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
 })
+
+const document = v.strictObject({
+  kind: v.picklist(DOCUMENT_KINDS),
+  ...{ number, date: day, ...key, invoice_number: number, customer: text },
+  method: v.nullable(v.picklist(PAYMENT_METHODS)),
+  account: v.nullable(account),
+  ...{ reference: v.nullable(text), reason: v.nullable(text) },
+  ...{ amount: digits, net: v.nullable(digits), tax: v.nullable(digits) },
+  cancelled_at: v.nullable(time),
+})
+
+const documentSums = { count: number, amount: digits }
 
 const refusal = v.strictObject({
   ...key,
@@ -213,12 +229,25 @@ export const SCHEMAS = {
     totals: v.strictObject({
       ...invoiced,
       ...{ received: digits, returned: digits, repaid: digits, due: digits, credit: digits },
+      returns: v.strictObject({ net: digits, tax: digits }),
       finalized: v.strictObject(invoiced),
       drafts: v.strictObject(invoiced),
     }),
     sources: v.array(text),
   }),
   OrderDetail: orderDetail,
+  DocumentList: v.strictObject({
+    documents: v.array(document),
+    next: v.nullable(text),
+    sums: v.strictObject({
+      receipts: v.strictObject(documentSums),
+      repayments: v.strictObject(documentSums),
+      returns: v.strictObject({ ...documentSums, net: digits, tax: digits }),
+      accounts: v.array(
+        v.strictObject({ account: v.nullable(account), received: digits, repaid: digits, balance: signed }),
+      ),
+    }),
+  }),
   RefusalList: v.strictObject({ refusals: v.array(refusal), open: number }),
   RefusalCount: v.strictObject({ open: number }),
   WebhookList: v.strictObject({ webhooks: v.array(v.strictObject({ url: text, created_at: time })) }),

@@ -17,6 +17,7 @@ import {
   settings,
 } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
+import { DOCUMENT_INDEXES, documentList } from './document-list.ts'
 import { heldPayments, receipts, repayments, returnRows, returns } from './documents.ts'
 import { history, invoiceRows, orders } from './orders.ts'
 import { addFunctions, type Sql, statements } from './query.ts'
@@ -33,6 +34,7 @@ const OWNER_ONLY = 0o600
 const tables = (sql: Sql, clock: Clock) => ({
   accounts: accounts(sql),
   customers: customers(sql),
+  documentList: documentList(sql),
   deliveries: deliveries(sql, clock),
   fiscalYears: fiscalYears(sql),
   heldPayments: heldPayments(sql),
@@ -115,8 +117,8 @@ const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tab
       db.exec(SCHEMA)
       seed(opened, clock)
     }
-    // A database of the same version may predate the index.
-    db.exec(CUSTOMERS_INDEX)
+    // A database of the same version may predate the indexes.
+    db.exec(`${CUSTOMERS_INDEX}; ${DOCUMENT_INDEXES}`)
     return opened
   })
 

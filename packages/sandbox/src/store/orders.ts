@@ -1,8 +1,8 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Status } from '@order-relay/lib/protocol/status.ts'
 import type { Clock } from '../clock.ts'
-import { searchable, searching } from '../search.ts'
-import type { Sql } from './query.ts'
+import { searchable, searching, wordsOf } from '../search.ts'
+import { exactSum, type Sql } from './query.ts'
 
 /** An order with its invoice; amounts are whole rials as digits. */
 export type Order = OrderKey & {
@@ -69,12 +69,14 @@ export type OrderPage = { sort: (typeof SORTS)[number]; before?: number | undefi
 export type ListedOrder = Order & {
   customer_name: string
   mobile: string | null
+  national_id: string
+  economic_code: string
   reference: string | null
   review_reason: string | null
 }
 
 // The reason is the accountant's own until a retry replaces it with what the service finds.
-const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile,
+const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile, c.national_id, c.economic_code,
     CASE (SELECT kind FROM history h
         WHERE h.invoice_number = o.invoice_number AND kind IN ('reviewed', 'retried')
         ORDER BY position DESC LIMIT 1)
@@ -94,23 +96,18 @@ const CONDITIONS = {
 /** The orders of a filter in SQL, and the parameters. */
 const matching = ({ q = '', ...filter }: OrderFilter) => {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined)
-  const words = searching(q)
-  const isSearch = words.sql !== ''
+  const words = searching(wordsOf(q))
+  const isSearch = words.sql.length > 0
   const conditions = given.map(([name]) => CONDITIONS[name as keyof typeof CONDITIONS])
   return {
     isSearch,
     from: isSearch ? 'search s CROSS JOIN orders o ON o.invoice_number = s.rowid' : 'orders o',
     // The search returns rows in this order, so that it can stop at the end of a page.
     number: isSearch ? 's.rowid' : 'o.invoice_number',
-    where: ['true', ...conditions, ...(isSearch ? [words.sql] : [])].join(' AND '),
+    where: ['true', ...conditions, ...words.sql].join(' AND '),
     parameters: { ...(Object.fromEntries(given) as Record<string, string>), ...words.parameters },
   }
 }
-
-/** The sum of a column. Amounts of up to 13 digits are added by SQLite, which is ten times as fast. */
-const exactSum = (column: string) =>
-  `plus(CAST(coalesce(sum(CAST(${column} AS INTEGER)) FILTER (WHERE length(${column}) < 14), 0) AS TEXT),
-     sum_of(${column}) FILTER (WHERE length(${column}) > 13)) AS ${column}`
 
 /** The searchable parts of an order, one per row. */
 const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
@@ -119,9 +116,14 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
   UNION SELECT substr(name, 1, 300) FROM invoice_rows WHERE invoice_number = ?1 AND kind = 'item'
   UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
+  UNION SELECT reference FROM repayments WHERE invoice_number = ?1 AND cancelled_at IS NULL
   UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
 
 const TOTAL = 'SELECT total FROM orders WHERE invoice_number = ?'
+
+/** The rows of returns. */
+const RETURNED = `(SELECT invoice_number, net, tax FROM returns JOIN return_rows ON return_number = number
+    WHERE cancelled_at IS NULL) r`
 
 const SUMS = ['net', 'tax', 'received', 'returned', 'repaid'] as const
 
@@ -156,6 +158,18 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
     const sums = `${count} AS count, ${SUMS.map(exactSum)}`
     const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
     return all<StatusSums>(sql, parameters).filter(({ count }) => count > 0)
+  },
+  /** Net and tax of the returns of the matching orders, by status. */
+  returnSums: ({ status: _, ...filter }: OrderFilter) => {
+    const { isSearch, from, number, where, parameters } = matching(filter)
+    // Without a search, the few orders with returns are read instead of all orders.
+    const tables = isSearch
+      ? `${from} JOIN ${RETURNED} ON r.invoice_number = ${number}`
+      : `${RETURNED} CROSS JOIN ${from} ON ${number} = r.invoice_number`
+    return all<Pick<Order, 'status' | 'net' | 'tax'>>(
+      `SELECT status, ${['r.net', 'r.tax'].map(exactSum)} FROM ${tables} WHERE ${where} GROUP BY +status`,
+      parameters,
+    )
   },
   /** Updates the search index of an order. */
   index: (invoice_number: number) => {

@@ -1,0 +1,70 @@
+import { setImmediate } from 'node:timers/promises'
+import type { DocumentSpreadsheetQuery } from '../panel-requests.ts'
+import type { DocumentKind, ListedDocument } from '../store/document-list.ts'
+import type { Store } from '../store/open.ts'
+import { type Cell, dayIn, EXPORTED_AT_ONCE, headOf, METHODS, rowOf } from './export.ts'
+
+/** The columns with their Persian names. */
+const COLUMNS = {
+  kind: 'نوع سند',
+  number: 'شماره سند',
+  date: 'تاریخ',
+  state: 'وضعیت',
+  account: 'حساب',
+  method: 'روش',
+  reference: 'شماره پیگیری',
+  amount: 'مبلغ (ریال)',
+  net: 'مبلغ خالص برگشت (ریال)',
+  tax: 'مالیات و عوارض برگشت (ریال)',
+  cancelled_amount: 'مبلغ باطل‌شده (ریال)',
+  reason: 'علت برگشت',
+  invoice_number: 'شماره فاکتور',
+  source: 'فروشگاه',
+  external_id: 'شماره سفارش',
+  customer_name: 'نام مشتری',
+  national_id: 'شناسه ملی / کد ملی',
+  economic_code: 'کد اقتصادی',
+}
+
+const KINDS: Record<DocumentKind, string> = {
+  receipt: 'رسید دریافت',
+  return: 'برگشت از فروش',
+  repayment: 'رسید پرداخت',
+}
+
+const inPersian = ({ kind, method, cancelled_at }: ListedDocument) => ({
+  kind: KINDS[kind],
+  method: method && METHODS[method],
+  state: cancelled_at === null ? 'معتبر' : 'باطل‌شده',
+})
+
+/** The amounts of a cancelled document are in a column of their own, so that the others add up. */
+const cellsOf = (document: ListedDocument, { language, calendar }: DocumentSpreadsheetQuery) => {
+  const { amount, net, tax, cancelled_at, date, account_name, account_code } = document
+  const isCancelled = cancelled_at !== null
+  const cells: Record<keyof typeof COLUMNS, Cell> = {
+    ...{ ...document, state: isCancelled ? 'cancelled' : 'valid' },
+    date: dayIn(date, calendar),
+    account: account_name ?? account_code,
+    ...(isCancelled ? { amount: null, net: null, tax: null } : { amount, net, tax }),
+    cancelled_amount: isCancelled ? amount : null,
+    ...(language === 'fa' && inPersian(document)),
+  }
+  return rowOf(COLUMNS, cells, language)
+}
+
+/** All matching documents as CSV, newest first, in parts like the export of orders. */
+export async function* exportDocuments(
+  query: DocumentSpreadsheetQuery,
+  store: Store,
+): AsyncGenerator<string> {
+  const { language, calendar: _, ...filter } = query
+  yield headOf(COLUMNS, language)
+  let before: ListedDocument | undefined
+  do {
+    await setImmediate()
+    const documents = store.documentList.page(filter, { before, limit: EXPORTED_AT_ONCE })
+    yield documents.map(document => cellsOf(document, query)).join('')
+    before = documents.length === EXPORTED_AT_ONCE ? documents.at(-1) : undefined
+  } while (before !== undefined)
+}

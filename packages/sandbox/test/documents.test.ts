@@ -1,0 +1,145 @@
+import { beforeEach, expect, test } from '@jest/globals'
+import { eachWithSandbox, expectFit, order, PAYMENT, row } from './world.ts'
+
+const sandbox = eachWithSandbox()
+
+const list = async (query = '') => {
+  const { body, status } = await sandbox().panel(`documents?${query}`)
+  expect(status).toBe(200)
+  return body
+}
+
+const named = async (query = '') =>
+  (await list(query)).documents?.map(({ kind, number }) => `${kind} ${number}`)
+
+const search = (q: string) => named(`q=${encodeURIComponent(q)}`)
+
+/** Receipt 1 is cancelled, receipt 2 in the bank, receipt 3 and repayment 1 in the cash box. */
+beforeEach(async () => {
+  const { create, act } = sandbox()
+  const customer = { mobile: '09123456789', name: 'سارا' }
+  await create(order('1', { customer, payment: PAYMENT, date: '2026-04-22' }))
+  await act('1', 'reverse-payment', {})
+  await act('1', 'pay', { method: 'card', reference: 'bank-77', date: '2026-04-23' })
+  await create(order('2', { items: [row('SKU-2', 4)] }))
+  await act('2', 'pay', { method: 'cash', account: 'cash-1', date: '2026-04-23', reference: '۰۱۲' })
+  await act('2', 'return', { rows: [{ row: 1, quantity: 1 }], reason: 'شکسته' })
+  await act('2', 'repay', { method: 'cash', account: 'cash-1', amount: 600, date: '2026-04-24' })
+})
+
+test('documents are listed newest first, cancelled ones too, by kind, account and day', async () => {
+  expect(await named()).toEqual(['return 1', 'repayment 1', 'receipt 3', 'receipt 2', 'receipt 1'])
+  expect(await named('kind=receipt')).toEqual(['receipt 3', 'receipt 2', 'receipt 1'])
+  expect(await named('account=cash-1')).toEqual(['repayment 1', 'receipt 3'])
+  expect(await named('from=2026-04-23&to=2026-04-23')).toEqual(['receipt 3', 'receipt 2'])
+  const { documents } = await list('from=2026-04-22&to=2026-04-22')
+  expect(documents).toMatchObject([
+    { number: 1, external_id: '1', customer: 'سارا', amount: '2200', account: { code: 'bank-1' } },
+  ])
+  expect(documents?.[0]?.cancelled_at).toEqual(expect.any(String))
+  const { status, body } = await sandbox().panel('documents?before=x')
+  expect([status, body.error?.message]).toEqual([400, expect.stringContaining('of the previous page')])
+})
+
+test('pages contain every document once', async () => {
+  const [found, cursors]: [unknown[], string[]] = [[], ['']]
+  for (const before of cursors) {
+    const { documents = [], next } = await list(`limit=2${before && `&before=${before}`}`)
+    found.push(...documents.map(({ kind, number }) => `${kind} ${number}`))
+    if (next !== null) cursors.push(String(next))
+  }
+  expect(found).toEqual(['return 1', 'repayment 1', 'receipt 3', 'receipt 2', 'receipt 1'])
+  expect(cursors).toHaveLength(3)
+})
+
+test('sums are exact, by account, and without cancelled documents', async () => {
+  await sandbox().create(order('3', { items: [row('SKU-1', 1, 1e30)], payment: PAYMENT }))
+  const body = await list('limit=1')
+  expectFit('DocumentList', JSON.parse(JSON.stringify(body)))
+  expect(body.sums).toEqual({
+    receipts: { count: 3, amount: '1100000000000000000000000006600' },
+    repayments: { count: 1, amount: '600' },
+    returns: { count: 1, amount: '1100', net: '1000', tax: '100' },
+    accounts: [
+      {
+        ...{
+          account: { code: 'bank-1', name: 'حساب بانک ملت' },
+          received: '1100000000000000000000000002200',
+        },
+        ...{ repaid: '0', balance: '1100000000000000000000000002200' },
+      },
+      {
+        account: { code: 'cash-1', name: 'صندوق فروشگاه' },
+        ...{ received: '4400', repaid: '600', balance: '3800' },
+      },
+    ],
+  })
+  expect((await list('kind=receipt&to=2026-04-22')).sums?.receipts).toEqual({ count: 0, amount: '0' })
+})
+
+test('a search finds documents by number, reference and order, and orders by their documents', async () => {
+  for (const q of ['رسید ۲', 'رسید دريافت 2', 'receipt 2', 'Receipt #2', 'bank-77 رسید ۲'])
+    expect([q, await search(q)]).toEqual([q, ['receipt 2']])
+  for (const [q, found] of [
+    ['receipt 1', ['receipt 1']],
+    ['رسید ۹', []],
+    ['برگشت از فروش ۱', ['return 1']],
+    ['sales return 1', ['return 1']],
+    ['رسید پرداخت ۱', ['repayment 1']],
+    ['عودت وجه 1', ['repayment 1']],
+    ['فاکتور ۱', ['receipt 2', 'receipt 1']],
+    ['3', ['receipt 3', 'receipt 2', 'receipt 1']],
+    ['سارا', ['receipt 2', 'receipt 1']],
+  ] as const)
+    expect([q, await search(q)]).toEqual([q, found])
+  const orders = async (q: string) =>
+    (await sandbox().list(`orders?q=${encodeURIComponent(q)}`)).map(({ external_id }) => external_id)
+  for (const [q, id] of [
+    ['رسید ۱', '1'],
+    ['receipt 3', '2'],
+    ['repayment 1', '2'],
+    ['برگشت از فروش ۱', '2'],
+  ] as const)
+    expect([q, await orders(q)]).toEqual([q, [id]])
+  expect(await orders('receipt 33')).toEqual([])
+})
+
+test('the export has the same documents, and amounts that add up without the cancelled ones', async () => {
+  await sandbox().put('customers/09123456789', { nationalId: '0012345679', economicCode: '411111111111' })
+  const csv = async (path: string) => {
+    const response = await fetch(`${sandbox().url}/panel/${path}`)
+    const lines = Buffer.from(await response.arrayBuffer())
+      .toString()
+      .split('\r\n')
+    return { lines, name: response.headers.get('content-disposition') }
+  }
+  const english = await csv('documents.csv')
+  expect(english.lines[0]).toBe(
+    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code',
+  )
+  expect(english.lines[1]).toMatch(
+    /^return,1,2026-11-\d\d,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,$/,
+  )
+  expect(english.lines).toHaveLength(7)
+  const persian = await csv('documents.csv?language=fa&calendar=persian&kind=receipt&to=2026-04-23')
+  expect(persian.name).toBe('attachment; filename="documents-to-1405-02-03.csv"')
+  expect(persian.lines.slice(1)).toEqual([
+    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,۰۱۲,4400,,,,,2,api,2,مشتری متفرقه,,',
+    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111"""',
+    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111"""',
+    '',
+  ])
+  const orders = await csv('orders.csv?q=سارا')
+  expect(orders.lines[1]).toMatch(/^api,1,2026-04-22,سارا,.*,0012345679,411111111111,0$/)
+})
+
+test('the totals of orders contain net and tax of their returns', async () => {
+  const returns = async (query: string) => (await sandbox().panel(`sums?${query}`)).body.totals?.returns
+  for (const query of ['', 'status=paid', 'q=2', 'from=2026-11-01'])
+    expect([query, await returns(query)]).toEqual([query, { net: '1000', tax: '100' }])
+  for (const query of ['status=invoiced', 'q=سارا', 'to=2026-04-23'])
+    expect([query, await returns(query)]).toEqual([query, { net: '0', tax: '0' }])
+  await sandbox().act('2', 'reverse-repayment', {})
+  await sandbox().act('2', 'review', { error: 'x' })
+  expect(await returns('')).toEqual({ net: '0', tax: '0' })
+})
