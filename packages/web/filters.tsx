@@ -138,6 +138,8 @@ export const SearchBox = ({
 }
 
 type PagerProps = {
+  /** @default the pages of orders */
+  label?: string
   /** The name of the beginning. */
   first: string
   /** The start of the next page, if any. */
@@ -145,12 +147,12 @@ type PagerProps = {
   children?: ComponentChildren
 }
 
-/** Links to older orders of a list, and back to its start. */
-export const Pager = ({ first, cursor, children }: PagerProps) => {
+/** Links to older entries of a list, and back to its start. */
+export const Pager = ({ label = t('Pages of orders'), first, cursor, children }: PagerProps) => {
   const isLater = route.value.query.has('cursor')
   if (!isLater && cursor == null) return null
   return (
-    <nav class="row" aria-label={t('Pages of orders')}>
+    <nav class="row" aria-label={label}>
       {isLater && (
         <LinkButton href={linkWith({})}>
           <span class="arrow">←</span> {first}

@@ -19,7 +19,7 @@ export const COMMON = {
   Today: 'امروز',
   // Orders.
   Store: 'فروشگاه',
-  'Any store': 'همهٔ فروشگاه‌ها',
+  'Any store': 'همه فروشگاه‌ها',
   'Needs review': 'نیازمند بررسی',
   Invoiced: 'فاکتور شده',
   Paid: 'پرداخت شده',

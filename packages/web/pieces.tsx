@@ -202,6 +202,8 @@ export type Column<Row> = {
   /** Hides the label, as over buttons. */
   isBare?: boolean
   cell: (row: Row) => ComponentChildren
+  /** The cell of a last row, such as the sum of the column. The first column names that row. */
+  foot?: ComponentChildren
 }
 
 type TableProps<Row> = {
@@ -255,6 +257,23 @@ const Rows = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableProps<Row
         </tr>
       ))}
     </tbody>
+    {columns[0]?.foot !== undefined && (
+      <tfoot role="rowgroup">
+        <tr role="row">
+          {columns.map(({ label, kind, foot }, index) =>
+            index === 0 ? (
+              <th key={label} class={kind} {...ROW_HEADER}>
+                {foot}
+              </th>
+            ) : (
+              <td key={label} class={kind} {...CELL} data-label={label}>
+                {foot}
+              </td>
+            ),
+          )}
+        </tr>
+      </tfoot>
+    )}
   </table>
 )
 

@@ -34,7 +34,7 @@ export const SERVICE_MESSAGES = {
   'must be at least {least}': 'نباید کمتر از {least} باشد',
   'must be at most {most}': 'نباید بیشتر از {most} باشد',
   'must have at least one item': 'حداقل یک کالا لازم است',
-  'must be a mobile number such as {example}': 'باید شمارهٔ موبایل باشد، مانند {example}',
+  'must be a mobile number such as {example}': 'باید شماره موبایل باشد، مانند {example}',
   'must not be before ~"{=field}"~, {date}': 'نباید قبل از «{field}» ({date}) باشد',
   'must not exceed the row, {amount}': 'نباید بیش از مبلغ ردیف ({amount}) باشد',
   'must not exceed the items, {amount}': 'نباید بیش از مبلغ کالاها ({amount}) باشد',

@@ -8,11 +8,13 @@ import { order, row, startReceiver, useSandbox } from './world.ts'
 const VIEWS = [
   ['#/orders', 'retried', 'retried'],
   ['#/orders?q=nothing', 'No order matches', 'سفارشی با این مشخصات نیست'],
-  ['#/orders/review?source=api', 'Fix and retry', 'رفع مشکل و تلاش مجدد'],
+  ['#/orders/review?source=api', 'Fix and retry', 'رفع مشکل و قطعی کردن'],
   ['#/orders/paid?source=api', 'Card reader', 'کارتخوان'],
   ['#/orders/refunded?source=api', 'Sales return 1', 'برگشت از فروش ⁨۱⁩'],
   ['#/orders/changed?source=api', 'Corrected', 'اصلاح شد'],
   ['#/orders/parts?source=api', 'Partial return', 'برگشت بخشی از فروش'],
+  ['#/documents', 'Sums by account', 'جمع هر حساب'],
+  ['#/documents?q=nothing', 'No document matches', 'سندی با این مشخصات نیست'],
   ['#/refused', 'Product in row 1', 'علت رد'],
   ['#/products', 'Add product', 'افزودن کالا'],
   ['#/customers', 'E-mail', 'ایمیل'],
@@ -133,7 +135,7 @@ export const accessTests = (openAt: OpenAt) => {
     await page.setViewportSize({ width: 680, height: 1000 })
 
     expect(await page.getByRole('heading', { name: 'Invoice' }).isVisible()).toBe(true)
-    expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(true)
+    expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(false)
     for (const text of ['فروشگاه نمونه', 'In words: two thousand one hundred forty-five rials'])
       expect([text, await page.getByText(text).isVisible()]).toEqual([text, true])
     expect(await page.getByText('Signature of the buyer').isVisible()).toBe(true)
@@ -144,6 +146,24 @@ export const accessTests = (openAt: OpenAt) => {
       'document.querySelector(".invoice-rows").getBoundingClientRect().right',
     )
     expect(width).toBeLessThanOrEqual(680)
+  })
+
+  test('prints a receipt alone', async () => {
+    const { page } = await openAt(`${sandbox().url}/#/orders/paid?source=api`)
+    await page.getByRole('heading', { name: 'Invoice' }).waitFor()
+    await page.evaluate(
+      'window.print = () => { window.printed = document.querySelector(".invoice").dataset.printed }',
+    )
+    await page.getByRole('button', { name: 'Print Receipt 1' }).click()
+    expect(await page.evaluate('window.printed')).toBe('receipt-1')
+    await page.emulateMedia({ media: 'print' })
+    for (const text of ['Receipt 1', 'فروشگاه نمونه', 'Signature of the buyer'])
+      expect([text, await page.getByText(text).first().isVisible()]).toEqual([text, true])
+    for (const hidden of ['.invoice-rows', '.totals', '.in-words', '.document button'])
+      expect([hidden, await page.locator(hidden).first().isVisible()]).toEqual([hidden, false])
+    await page.evaluate('dispatchEvent(new Event("afterprint"))')
+    await page.locator('.invoice-rows').waitFor()
+    expect(await page.locator('[data-printed]').count()).toBe(0)
   })
 
   // Last: it finalizes the order in review.

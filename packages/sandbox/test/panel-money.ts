@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
-import { type Client, order, PAYMENT, row } from './world.ts'
+import { type Client, eventually, order, PAYMENT, row } from './world.ts'
 
 /** What the accountant does with refused orders, credits and accounts. */
 export const moneyTests = (openAt: OpenAt, client: () => Client) => {
@@ -45,7 +45,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     const shown = async () => (await page.locator('main').textContent())?.replace(/[\u2068\u2069\u200f]/g, '')
     await page.getByText('موبایل مشتری').waitFor()
     expect(await shown()).toContain('تاریخ «۱۱ دی ۱۳۹۷»: خارج از سال‌های مالی است')
-    expect(await shown()).toContain('موبایل مشتری «12»: باید شمارهٔ موبایل باشد')
+    expect(await shown()).toContain('موبایل مشتری «12»: باید شماره موبایل باشد')
     await page.getByText('به فروشگاه اطلاع دهید تا سفارش را اصلاح کند').waitFor()
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 740 })
@@ -121,6 +121,74 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors.filter(each => !/status of 400/.test(each))).toEqual([])
   })
 
+  test('a day is closed by its documents: by kind, account and day, with sums and an export', async () => {
+    await client().create(order('1', { payment: PAYMENT, date: '2026-04-22' }))
+    await client().create(order('2', { payment: PAYMENT, date: '2026-04-23' }))
+    await client().act('2', 'reverse-payment', {})
+    await client().act('2', 'pay', { method: 'cash', account: 'cash-1', date: '2026-04-23' })
+    const { page, errors } = await open('#/orders')
+    await page.getByRole('link', { name: 'Documents' }).click()
+    const rows = page.getByRole('table', { name: 'Documents' }).locator('tbody').getByRole('row')
+    const shown = (names: readonly string[]) =>
+      eventually(
+        () => rows.getByRole('link').allTextContents(),
+        texts => texts.join() === names.join(),
+      )
+    await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
+    await rows.nth(1).getByText('Cancelled').waitFor()
+    const sums = page.getByRole('table', { name: 'Sums by account, in rials' })
+    expect(await sums.getByRole('row').allTextContents()).toEqual([
+      'AccountReceivedRepaidReceipts less repayments',
+      'حساب بانک ملت2,20002,200',
+      'صندوق فروشگاه2,20002,200',
+      'Sum4,40004,400',
+    ])
+    await page.getByLabel('First day').fill('2026-04-23')
+    await shown(['Receipt 3', 'Receipt 2'])
+    expect(await sums.getByRole('row').last().textContent()).toBe('Sum2,20002,200')
+    await page.getByLabel('Account', { exact: true }).selectOption('bank-1')
+    await shown(['Receipt 2'])
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV (for Excel)' }).click()
+    expect((await download).suggestedFilename()).toBe('documents-from-2026-04-23.csv')
+    await page.getByRole('link', { name: 'Sales returns' }).click()
+    await page.getByText('No document matches').waitFor()
+    await page.getByRole('link', { name: 'Show all documents' }).click()
+    await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
+    await page.getByLabel('Search by document').fill('رسید ۱')
+    await shown(['Receipt 1'])
+    await page.getByLabel('Search by document').fill('')
+    await page.getByRole('link', { name: 'Today' }).click()
+    await page.getByText('No document matches').waitFor()
+    const today = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
+    expect(page.url()).toContain(`from=${today}&to=${today}`)
+    expect(errors).toEqual([])
+  })
+
+  test('a part of an order is returned without clearing the other rows', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 3), row('SKU-2', 2)], shipping: 50 }))
+    const { page, errors } = await open('#/orders/1?source=api')
+    await page.getByRole('button', { name: 'Register return' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Register return: 1' })
+    await dialog.getByText('Amount of the return: 5,555 rials').waitFor()
+    await dialog.getByLabel('What to return').selectOption('Some of the goods')
+    await dialog.getByText('Must be greater than zero in at least one row').waitFor()
+    await dialog.getByLabel(/^Return of .*قهوه ترک/).fill('1')
+    await dialog.getByText('Amount of the return: 1,100 rials').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await fill(dialog, {}, 'Register return')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Goods are returned, so the order cannot be corrected').waitFor()
+    await page.getByRole('button', { name: 'Register return' }).click()
+    await fill(dialog, { Reason: 'x' }, 'Register return')
+    const goods = page.getByRole('region', { name: 'Sales return 2' })
+    await goods
+      .getByText('Back in stock3 × چای سیاه ۵۰۰ گرمی1 × قهوه ترک ۲۵۰ گرمی', { exact: true })
+      .waitFor()
+    await page.getByText('Goods are returned, so the order cannot be corrected').waitFor()
+    expect(errors.filter(each => !/status of 400/.test(each))).toEqual([])
+  })
+
   test('the identity of a buyer is added to the customer and printed', async () => {
     await client().create(order('1', { customer: { mobile: '09123456789', name: 'Sara' } }))
     const { page, errors } = await open('#/customers', { locale: 'fa-IR' })
@@ -135,7 +203,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     const buyer = page.locator('.parties > div').filter({ hasText: 'خریدار' })
     await buyer.getByText('کد ملی').waitFor()
     const text = (await buyer.textContent())?.replace(/[\u2068\u2069]/g, '')
-    expect(text).toBe('خریدارSaraکد ملی: ۰۰۱۲۳۴۵۶۷۹اصفهانکد پستی: ۸۱۳۴۵۶۷۸۹۰۰۹۱۲۳۴۵۶۷۸۹')
+    expect(text).toBe('خریدارSaraکد ملی: ۰۰۱۲۳۴۵۶۷۹اصفهانکد پستی: ۸۱۳۴۵۶۷۸۹۰موبایل: ۰۹۱۲۳۴۵۶۷۸۹')
     expect(errors).toEqual([])
   })
 

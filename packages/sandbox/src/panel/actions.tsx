@@ -1,17 +1,19 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
-import { Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
-import { decimal, serial, sum } from '@order-relay/web/format.ts'
+import { Field, type FieldProps, FormContext, type Values } from '@order-relay/web/form.tsx'
+import { decimal, formatDate, serial, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
 import { isolated } from '@order-relay/web/language.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
+import { useContext } from 'preact/hooks'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
+import { PAYMENT_METHODS } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
@@ -55,7 +57,13 @@ const goodsOf = ({ rows, returns }: Order) =>
     .map(({ row, quantity }) => `${decimal(quantity)} × ${isolated(rows[row - 1]?.name ?? '')}`)
     .join(t(', ')) ?? ''
 
-type Document = { number: number; amount: string }
+type Document = Order['receipts'][number] | Order['repayments'][number]
+
+/** What distinguishes payments of the same amount. */
+const detailsOf = ({ date, account, method, reference }: Document) =>
+  [formatDate(date), isolated(account?.name ?? t('None selected')), PAYMENT_METHODS[method], reference]
+    .filter(Boolean)
+    .join(t(', '))
 
 const RECEIPTS = [
   ['', t('Select a receipt')],
@@ -81,13 +89,14 @@ const choiceOf = (
           ...{ name, label },
           options: [
             ...others,
-            ...documents.map(
-              ({ number, amount }) =>
-                [
-                  String(number),
-                  t('{receipt}: {amount} rials', { receipt: serial(number), amount: decimal(amount) }),
-                ] as const,
-            ),
+            ...documents.map(document => {
+              const [receipt, amount] = [serial(document.number), decimal(document.amount)]
+              const details = detailsOf(document)
+              return [
+                String(document.number),
+                t('{receipt}: {amount} rials, {details}', { receipt, amount, details }),
+              ] as const
+            }),
           ],
         },
       ]
@@ -95,6 +104,32 @@ const choiceOf = (
 const chosenIn = (name: string, documents: readonly Document[], { required }: Values) => {
   const chosen = documents.length === 1 ? 'all' : required(name)
   return chosen === 'all' ? {} : { [name]: Number(chosen) }
+}
+
+const SCOPES = [
+  ['all', t('All remaining goods')],
+  ['some', t('Some of the goods')],
+] as const
+
+/** All remaining goods, or the quantity of each row; a row that is left empty is not returned. */
+const ReturnFields = ({ order }: { order: Order }) => {
+  const { draft } = useContext(FormContext)
+  const rows = openRows(order)
+  const isOne = rows.length === 1
+  return (
+    <div class="pairs">
+      {!isOne && <Field name="scope" label={t('What to return')} options={SCOPES} value="all" />}
+      {(isOne || draft.value.scope === 'some') &&
+        rows.map(({ row, name, left }, index) => (
+          <Field
+            key={row}
+            {...{ name: `rows[${index}].quantity`, label: t('Return of {name}', { name }), kind: 'number' }}
+            {...{ value: isOne ? left : '', help: t('At most {left}', { left: decimal(left) }) }}
+          />
+        ))}
+      <Field name="reason" label={t('Reason')} />
+    </div>
+  )
 }
 
 const paymentOf = ({ text, date, required }: Values) => ({
@@ -177,21 +212,15 @@ const ACTIONS: readonly Action[] = [
       ),
       receipts.length > 0 && t('Receipts do not change.'),
     ],
-    fields: order => [
-      ...openRows(order).map(
-        ({ name, left }, index): FieldProps => ({
-          ...{ name: `rows[${index}].quantity`, label: t('Return of {name}', { name }) },
-          ...{ kind: 'number', value: left, help: t('At most {left}', { left: decimal(left) }) },
-        }),
-      ),
-      { name: 'reason', label: t('Reason') },
-    ],
+    content: order => <ReturnFields order={order} />,
     bodyOf: (values, order) => ({
       reason: values.text('reason'),
-      rows: openRows(order).map(({ row }, index) => ({
-        row,
-        quantity: values.number(`rows[${index}].quantity`),
-      })),
+      ...(values.text('scope') !== 'all' && {
+        rows: openRows(order).map(({ row }, index) => {
+          const name = `rows[${index}].quantity`
+          return { row, quantity: values.text(name) === '' ? 0 : values.number(name) }
+        }),
+      }),
     }),
     resultOf: ({ returned }, before) =>
       t('Amount of the return: {amount} rials', { amount: decimal(sum(returned, `-${before.returned}`)) }),
@@ -208,9 +237,15 @@ const ACTIONS: readonly Action[] = [
     effect: ({ status, receipts, returns }) => [
       t('The invoice is a draft again.'),
       status !== 'refunded' && t('Its goods go back to stock.'),
-      returns.length > 0 && t('Sales return {number} is cancelled.', { number: numbersOf(returns) }),
+      returns.length > 0 &&
+        t('Sales {count|return|returns} {numbers} {count|is|are} cancelled.', {
+          ...{ count: returns.length, numbers: numbersOf(returns) },
+        }),
       receipts.length > 0 &&
-        t('Receipt {receipt} is cancelled and its payment held.', { receipt: numbersOf(receipts) }),
+        t(
+          '{count|Receipt|Receipts} {numbers} {count|is|are} cancelled and {count|its payment|their payments} held.',
+          { count: receipts.length, numbers: numbersOf(receipts) },
+        ),
       WEBHOOK,
     ],
     fields: () => [{ name: 'error', label: t('What to review') }],
@@ -231,24 +266,17 @@ const done = ({ external_id: order, status, total, balance }: Order) => {
 const askTo = (action: Action, order: Order, money: Accounts) => {
   const { name, label, effect, fields: fieldsOf, content: contentOf, bodyOf, resultOf, doneOf } = action
   const fields = fieldsOf?.(order) ?? []
+  const content = contentOf?.(order, money)
   const rehearse = async (values: Values) => {
     const body = { ...bodyOf?.(values, order), dryRun: true }
     return resultOf?.(await request<Order>('POST', orderPath(order, `/${name}`), body), order) ?? ''
   }
-  const rehearsed = (
-    <Rehearsed rehearse={rehearse}>
-      <div class="pairs">
-        {fields.map(field => (
-          <Field key={field.name} {...field} />
-        ))}
-      </div>
-    </Rehearsed>
-  )
+  const rehearsed = <Rehearsed rehearse={rehearse}>{content}</Rehearsed>
   ask({
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
     text: effect(order).filter(Boolean).join(' '),
-    ...(resultOf === undefined ? { fields, content: contentOf?.(order, money) } : { content: rehearsed }),
+    ...(resultOf === undefined ? { fields, content } : { content: rehearsed }),
     submit: async values => {
       const after = await act(order, name, bodyOf?.(values, order))
       if (doneOf === undefined) done(after)
@@ -268,13 +296,14 @@ export const Actions = ({ order, money }: { order: Order; money: Accounts }) => 
         {action.label}
       </Button>
     ))}
-    {CORRECTED.includes(order.status) &&
-      (order.returned === '0' ? (
+    {order.returned !== '0' ? (
+      <p class="small muted">
+        {t('Goods are returned, so the order cannot be corrected: move it back to review first.')}
+      </p>
+    ) : (
+      CORRECTED.includes(order.status) && (
         <Button onClick={() => askToCorrect(order, done)}>{t('Correct order')}</Button>
-      ) : (
-        <p class="small muted">
-          {t('A part is returned, so the order cannot be corrected: move it back to review first.')}
-        </p>
-      ))}
+      )
+    )}
   </div>
 )

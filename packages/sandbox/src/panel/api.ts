@@ -25,6 +25,9 @@ export const ordersOf = (filter: Filter) =>
 export const sumsOf = (filter: Filter = {}) =>
   resource<SchemaData<'OrderSums'>>(`/panel/sums${queryOf(filter)}`, 'order')
 
+export const documentsOf = (filter: Filter) =>
+  resource<SchemaData<'DocumentList'>>(`/panel/documents${queryOf(filter)}`, 'order', 'account', 'customer')
+
 export const orderOf = (key: Key) =>
   resource<SchemaData<'OrderDetail'>>(orderPath(key), 'order', 'product', 'settings', 'account', 'delivery')
 

@@ -1,6 +1,7 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { choices, language } from '@order-relay/web/language.ts'
 import {
+  Button,
   Chip,
   Code,
   type Column,
@@ -12,6 +13,8 @@ import {
   Table,
 } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
+import { useSignal } from '@preact/signals'
+import { useLayoutEffect } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
@@ -77,50 +80,61 @@ const Buyer = ({ customer }: Pick<Order, 'customer'>) => {
   const number = mobile && serial(mobile)
   // The name of a customer without one is the mobile number.
   const isNamed = name !== '' && name !== mobile
-  const contact = [isNamed && number, email].filter(Boolean).join(' · ')
+  const contact = [isNamed && number && t('Mobile: {number}', { number }), email].filter(Boolean).join(' · ')
   const about = [...identityOf(identity), contact].filter(Boolean)
   const details = about.length > 0 || number ? about : [t('No contact details')]
   return <Party title={t('Buyer')} {...{ name: (!isNamed && number) || name, details }} />
 }
 
-const amount = (label: string, of: (row: Row) => string | number, kind = ''): Column<Row> => ({
-  label,
-  kind: `number ${kind}`,
-  cell: row => decimal(of(row)),
-})
-
-/** A column of deductions. */
-const taken = (label: string, of: (row: Row) => string): Column<Row> => ({
-  label,
-  kind: 'number',
-  cell: row => (of(row) === '0' ? <span class="none">–</span> : decimal(`-${of(row)}`)),
-})
-
-const COLUMNS: Column<Row>[] = [
-  {
-    label: t('Item'),
-    cell: ({ row, name, sku }) => (
-      <>
-        <span class="muted">{serial(row)}.</span> <Name>{name}</Name>
-        {sku !== null && (
-          <span class="sku small muted">
-            <Code>{sku}</Code>
-          </span>
-        )}
-      </>
-    ),
-  },
-  amount(t('Quantity'), row => row.quantity),
-  amount(t('Unit price'), row => row.unit_price),
-  taken(t('Discount'), row => row.discount),
-  amount(t('Amount'), row => row.amount),
-  taken(t('Discount share'), row => row.orderDiscount),
-  amount(t('Net'), row => row.net),
-  amount(t('Tax'), row => row.tax),
-  amount(t('Total'), row => sum(row.net, row.tax), 'strong'),
-]
-
 const deducted = (amount: string) => decimal(amount === '0' ? amount : `-${amount}`)
+
+/** A column of amounts with their sum. */
+const amount = (label: string, of: (row: Row) => string, total: string, kind = ''): Column<Row> => ({
+  ...{ label, kind: `number ${kind}` },
+  cell: row => decimal(of(row)),
+  foot: decimal(total),
+})
+
+/** What the discount of a row and its share of the discount of the order take from it. */
+const discountOf = ({ gross, amount, orderDiscount }: Row) => sum(gross, `-${amount}`, orderDiscount)
+
+/** From the gross amount of each row to its total, as on Iranian invoices: every column follows from those before it. */
+const columnsOf = ({ totals, prices_include_tax }: Order): Column<Row>[] => {
+  const { rowDiscounts, orderDiscount, amount: discounted, net, tax, total } = totals
+  const netColumn = amount(t('Net'), row => row.net, net)
+  return [
+    {
+      label: t('Item'),
+      cell: ({ row, name, sku }) => (
+        <>
+          <span class="muted">{serial(row)}.</span> <Name>{name}</Name>
+          {sku !== null && (
+            <span class="sku small muted">
+              <Code>{sku}</Code>
+            </span>
+          )}
+        </>
+      ),
+      foot: t('Sum'),
+    },
+    { label: t('Quantity'), kind: 'number', cell: ({ quantity }) => decimal(quantity) },
+    { label: t('Unit price'), kind: 'number', cell: ({ unit_price }) => decimal(unit_price) },
+    amount(t('Gross amount'), row => row.gross, sum(discounted, rowDiscounts)),
+    {
+      ...{ label: t('Discount'), kind: 'number', foot: deducted(sum(rowDiscounts, orderDiscount)) },
+      cell: row => (discountOf(row) === '0' ? <span class="none">–</span> : deducted(discountOf(row))),
+    },
+    amount(
+      prices_include_tax ? t('After discount, with tax') : t('After discount'),
+      row => sum(row.amount, `-${row.orderDiscount}`),
+      sum(discounted, `-${orderDiscount}`),
+    ),
+    // Without tax in the prices, this is the net.
+    ...(prices_include_tax ? [netColumn] : []),
+    amount(t('Tax'), row => row.tax, tax),
+    amount(t('Row total'), row => sum(row.net, row.tax), total, 'strong'),
+  ]
+}
 
 /** The amounts received, returned and due. */
 const Settlement = ({ order: { received, returned, repaid, balance } }: { order: Order }) =>
@@ -191,11 +205,13 @@ const documentsOf = ({ receipts, returns, repayments, rows }: Order) => [
       [t('Tax')]: t('{amount} rials', { amount: decimal(sum(...goods.rows.map(({ tax }) => tax))) }),
       [t('Amount')]: t('{amount} rials', { amount: decimal(goods.amount) }),
       [t('Date')]: <InvoiceDay date={goods.date} />,
-      [t('Back in stock')]: goods.rows.map(({ row, quantity }) => (
-        <p key={row}>
-          {decimal(quantity)} × <Name>{rows[row - 1]?.name}</Name>
-        </p>
-      )),
+      [t('Back in stock')]: goods.rows
+        .filter(({ row }) => rows[row - 1]?.kind === 'item')
+        .map(({ row, quantity }) => (
+          <p key={row}>
+            {decimal(quantity)} × <Name>{rows[row - 1]?.name}</Name>
+          </p>
+        )),
       [t('Reason')]: goods.reason && <Name>{goods.reason}</Name>,
     },
   })),
@@ -215,56 +231,82 @@ const documentsOf = ({ receipts, returns, repayments, rows }: Order) => [
 
 type InvoiceProps = { order: Order; seller: SchemaData<'Seller'> }
 
-/** The invoice in its usual layout, with its documents. */
-export const Invoice = ({ order, seller }: InvoiceProps) => (
-  <article class="card invoice" aria-labelledby="invoice">
-    <header class="row spread">
-      <div>
-        <div class="row">
-          <h2 id="invoice">
-            {t('Sales invoice')} <span class="muted">{t('№')}</span> {serial(order.invoice_number)}
-          </h2>
-          <Chip tone={order.invoice_status === 'draft' ? 'wait' : 'good'}>
-            {INVOICE[order.invoice_status]}
-          </Chip>
+/** The invoice in its usual layout, with its documents. One of them can be printed instead of the invoice. */
+export const Invoice = ({ order, seller }: InvoiceProps) => {
+  const printed = useSignal<string | undefined>(undefined)
+  useLayoutEffect(() => {
+    if (printed.value === undefined) return
+    const end = () => {
+      printed.value = undefined
+    }
+    window.addEventListener('afterprint', end, { once: true })
+    window.print()
+  }, [printed.value])
+  return (
+    <article class="card invoice" aria-labelledby="invoice" data-printed={printed.value}>
+      <header class="row spread">
+        <div>
+          <div class="row">
+            <h2 id="invoice">
+              {t('Sales invoice')} <span class="muted">{t('№')}</span> {serial(order.invoice_number)}
+            </h2>
+            <Chip tone={order.invoice_status === 'draft' ? 'wait' : 'good'}>
+              {INVOICE[order.invoice_status]}
+            </Chip>
+          </div>
         </div>
+        <Facts
+          facts={{
+            [t('Date')]: <InvoiceDay date={order.date} />,
+            [t('Order')]: (
+              <>
+                <Name>{order.external_id}</Name> <StoreName {...order} />
+              </>
+            ),
+          }}
+        />
+      </header>
+      <div class="parties">
+        <Seller {...seller} />
+        <Buyer {...order} />
       </div>
-      <Facts
-        facts={{
-          [t('Date')]: <InvoiceDay date={order.date} />,
-          [t('Order')]: (
-            <>
-              <Name>{order.external_id}</Name> <StoreName {...order} />
-            </>
-          ),
-        }}
-      />
-    </header>
-    <div class="parties">
-      <Seller {...seller} />
-      <Buyer {...order} />
-    </div>
-    <Scrolls label={t('Rows of the invoice')}>
-      <Table
-        caption={t('Rows of invoice {number}, in rials', { number: serial(order.invoice_number) })}
-        kind="invoice-rows"
-        columns={COLUMNS}
-        rows={order.rows}
-        keyOf={row => String(order.rows.indexOf(row))}
-      />
-    </Scrolls>
-    <Totals order={order} />
-    <InWords {...order} />
-    <Settlement order={order} />
-    {documentsOf(order).map(({ key, title, tone, facts }) => (
-      <section key={key} class="document row" data-tone={tone} aria-label={title}>
-        <h3>{title}</h3>
-        <Facts facts={facts} />
-      </section>
-    ))}
-    <div class="signatures" aria-hidden="true">
-      <p>{t('Stamp and signature of the seller')}</p>
-      <p>{t('Signature of the buyer')}</p>
-    </div>
-  </article>
-)
+      <Scrolls label={t('Rows of the invoice')}>
+        <Table
+          caption={t('Rows of invoice {number}, in rials', { number: serial(order.invoice_number) })}
+          kind="invoice-rows"
+          columns={columnsOf(order)}
+          rows={order.rows}
+          keyOf={row => String(order.rows.indexOf(row))}
+        />
+      </Scrolls>
+      <Totals order={order} />
+      <InWords {...order} />
+      <Settlement order={order} />
+      {documentsOf(order).map(({ key, title, tone, facts }) => (
+        <section
+          key={key}
+          class="document row"
+          data-tone={tone}
+          aria-label={title}
+          data-printed={key === printed.value || undefined}
+        >
+          <h3>{title}</h3>
+          <Facts facts={facts} />
+          <Button
+            kind="small"
+            label={t('Print {document}', { document: title })}
+            onClick={() => {
+              printed.value = key
+            }}
+          >
+            {t('Print')}
+          </Button>
+        </section>
+      ))}
+      <div class="signatures" aria-hidden="true">
+        <p>{t('Stamp and signature of the seller')}</p>
+        <p>{t('Signature of the buyer')}</p>
+      </div>
+    </article>
+  )
+}

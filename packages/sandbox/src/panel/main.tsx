@@ -3,6 +3,7 @@ import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
 import { useEffect } from 'preact/hooks'
 import { refusalsOf, sumsOf } from './api.ts'
 import { Customers } from './customers.tsx'
+import { Documents } from './documents.tsx'
 import { ActiveFaults, Testing } from './faults.tsx'
 import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
@@ -19,6 +20,11 @@ const PAGES: Pages = {
     Detail: Order,
     label: t('Orders'),
     icon: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9.5 8h5M9.5 12h5',
+  },
+  documents: {
+    Page: Documents,
+    label: t('Documents'),
+    icon: 'M3 6h18v12H3zM12 9a3 3 0 1 0 0 6 3 3 0 1 0 0-6M6 9h.01M18 15h.01',
   },
   refused: {
     Page: RefusedOrders,

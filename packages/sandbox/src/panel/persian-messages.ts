@@ -4,7 +4,7 @@ export const MESSAGES = {
   'Order received~ with its payment~, invoice {number} drafted':
     'سفارش همراه با دریافت وجه رسید و پیش‌نویس فاکتور {number} ایجاد شد',
   'Invoice {number} finalized, goods taken from stock': 'فاکتور {number} قطعی و کالاها از انبار کم شد',
-  'Retried by the accountant': 'تلاش مجدد حسابدار',
+  'Retried by the accountant': 'اقدام حسابدار به قطعی کردن فاکتور',
   'Receipt {number} ({type}) of {amount} rials~ into {=account}':
     'رسید دریافت {number} ({type}) به مبلغ {amount} ریال در {account}',
   'Receipt {number} ({type}) of {amount} rials~ without an account':
@@ -63,7 +63,7 @@ export const MESSAGES = {
   'Repayment {number}': 'رسید پرداخت {number}',
   'Cannot {action} order ~"{=order}"~: it is {status}, and {reason}':
     '{action} سفارش «{order}» ممکن نیست: {status} است و {reason}',
-  retry: 'تلاش مجدد',
+  retry: 'قطعی کردن',
   pay: 'ثبت دریافت وجه',
   'reverse the payment of': 'ابطال دریافت وجه',
   repay: 'عودت وجه',
@@ -81,7 +81,7 @@ export const MESSAGES = {
   'its invoice is a draft': 'فاکتور آن پیش‌نویس است',
   'it has a receipt': 'رسید دریافت دارد',
   'move it back to review first': 'ابتدا به بررسی برگردانید',
-  'finalize it with a retry first': 'ابتدا با تلاش مجدد قطعی کنید',
+  'finalize it with a retry first': 'ابتدا آن را قطعی کنید',
   'reverse its payment first': 'ابتدا دریافت وجه را باطل کنید',
   'add stock, or move it back to review first': 'موجودی را اضافه کنید یا ابتدا به بررسی برگردانید',
   'the new total is {total} rials, its receipts have {amount}':

@@ -1,6 +1,7 @@
+import { today } from '@order-relay/web/date-input.tsx'
 import { DayChoice, parameter } from '@order-relay/web/filters.tsx'
 import { Options } from '@order-relay/web/form.tsx'
-import { decimal, formatYear } from '@order-relay/web/format.ts'
+import { decimal, formatYear, sum } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
 import { choices, language } from '@order-relay/web/language.ts'
 import { Facts } from '@order-relay/web/pieces.tsx'
@@ -26,6 +27,33 @@ const DAYS = [
 
 const isReversed = ({ from, to }: Partial<Record<string, string>>) => Boolean(from && to && from > to)
 
+/** The first and last day of a list. */
+export const Days = () => {
+  const { filter } = filterOf(route.value)
+  return DAYS.map(([name, label]) => (
+    <DayChoice
+      {...{ key: name, label, ...parameter(name) }}
+      check={date => isReversed({ ...filter, [name]: date }) && t('The first day is after the last day')}
+    />
+  ))
+}
+
+/** Limits a list to today. */
+export const Today = () => {
+  const day = today()
+  const { from, to } = filterOf(route.value).filter
+  return (
+    <a
+      class="button small"
+      href={linkWith({ from: day, to: day })}
+      aria-current={from === day && to === day ? 'true' : undefined}
+      data-keeps-focus
+    >
+      {t('Today')}
+    </a>
+  )
+}
+
 const SORTS = [
   ['', t('Newest first')],
   ['invoice_number', t('Oldest first')],
@@ -37,7 +65,7 @@ const SORTS = [
 ] as const
 
 /** The language and calendar of the export, if they are not the defaults of the service. */
-const SPREADSHEET = {
+export const SPREADSHEET = {
   language: language === 'fa' ? language : null,
   calendar: choices.calendar.chosen === 'persian' ? 'persian' : null,
 }
@@ -78,7 +106,7 @@ const otherDays = (years: readonly FiscalYear[]) => {
 }
 
 /** On a phone, the orders come first. */
-const isPhone = matchMedia('(max-width: 50rem)').matches
+export const isPhone = matchMedia('(max-width: 50rem)').matches
 
 /** Dates and sorting of the list, and the totals over all of its pages. */
 export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readonly FiscalYear[] }) => {
@@ -91,14 +119,7 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
       <div class="row">
         <search class="filters" data-keeps-focus>
           <YearChoice years={years} />
-          {DAYS.map(([name, label]) => (
-            <DayChoice
-              {...{ key: name, label, ...parameter(name) }}
-              check={date =>
-                isReversed({ ...filter, [name]: date }) && t('The first day is after the last day')
-              }
-            />
-          ))}
+          <Days />
           <label class="small">
             {t('Sort')}
             <select value={sorting.value} onChange={event => sorting.onChoose(event.currentTarget.value)}>
@@ -106,6 +127,7 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
             </select>
           </label>
         </search>
+        <Today />
         <a
           class="button small"
           href={`/panel/orders.csv${queryOf({ ...filter, sort, ...SPREADSHEET })}`}
@@ -121,6 +143,8 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
             [t('Finalized invoices')]: decimal(finalized.total),
             [t('Received')]: decimal(sums.received),
             [t('Returned')]: decimal(sums.returned),
+            [t('Tax of returns')]: decimal(sums.returns.tax),
+            [t('Tax after returns')]: decimal(sum(finalized.tax, `-${sums.returns.tax}`)),
             [t('Repaid')]: decimal(sums.repaid),
             [t('Due')]: decimal(sums.due),
             [t('Credit of buyers')]: decimal(sums.credit),

@@ -15,7 +15,7 @@ const PERSIAN = {
     'صفر یک دو سه چهار پنج شش هفت هشت نه ده یازده دوازده سیزده چهارده پانزده شانزده هفده هجده نوزده',
   ),
   tens: words('- - بیست سی چهل پنجاه شصت هفتاد هشتاد نود'),
-  hundreds: words('- صد دویست سیصد چهارصد پانصد ششصد هفتصد هشتصد نهصد'),
+  hundreds: words('- یکصد دویست سیصد چهارصد پانصد ششصد هفتصد هشتصد نهصد'),
   scales: words('- هزار میلیون میلیارد تریلیون کوادریلیون کوینتیلیون'),
 }
 
@@ -55,8 +55,6 @@ export const numberInWords = (digits: string, language: Language): string | unde
   const named = groups.flatMap((number, index) => {
     if (number === 0) return []
     const scale = 6 - index
-    // Persian omits "one" before "thousand".
-    if (language === 'fa' && number === 1 && scale === 1) return [SCALES.fa[1]]
     const text = PARTS[language](number).filter(Boolean).join(BETWEEN[language])
     return [scale === 0 ? text : `${text} ${SCALES[language][scale]}`]
   })
