@@ -26,11 +26,14 @@ const isoOf = (time: number, isIt: (at: Date) => boolean) => {
 export const jalaliOf = (date: string): number[] => persianDay.format(midnight(date)).split('/').map(Number)
 
 /**
- * A typed date, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day or the year does not have
+ * A typed date, `1405/2/3`, `2026-04-23` or `14050203`, as `YYYY-MM-DD`; undefined if there is no such day or the year does not have
  * four digits. Years before 1700 are Jalali.
  */
 export const exactDate = (typed: string) => {
-  const parts = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})$/.exec(latinDigits(typed).trim())
+  const text = latinDigits(typed)
+    .trim()
+    .replace(/^(\d{4})(\d\d)(\d\d)$/, '$1/$2/$3')
+  const parts = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})$/.exec(text)
   if (parts === null) return undefined
   const [year = 0, month = 0, date = 0] = parts.slice(1).map(Number)
   if (year >= 1700) {

@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { decimal, isLess } from './decimal.ts'
 import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
 import { DOCUMENT_KINDS } from './store/document-list.ts'
-import { SORTS } from './store/orders.ts'
+import { BALANCES, SORTS } from './store/orders.ts'
 
 /** An object with these fields and no others, so that a misspelled name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries) => {
@@ -188,6 +188,7 @@ const limit = (preset: number) =>
 /** The filter of orders. */
 export const sumsQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
+  balance: v.optional(v.picklist(BALANCES, `must be one of ${BALANCES.join(', ')}`)),
   source: v.optional(text),
   from: v.optional(date),
   to: v.optional(date),

@@ -133,6 +133,25 @@ test('the export has the same documents, and amounts that add up without the can
   expect(orders.lines[1]).toMatch(/^api,1,2026-04-22,سارا,.*,0012345679,411111111111,0$/)
 })
 
+test('orders are filtered by what is due and by the credit of their buyers', async () => {
+  const { create, act, list, panel } = sandbox()
+  await create(order('draft', { items: [row('SKU-3', 1)] }))
+  await create(order('free', { items: [row('SKU-1', 1, 0)] }))
+  await create(order('due'))
+  await create(order('part', { items: [row('SKU-1', 1, 1e30)] }))
+  await act('part', 'pay', { method: 'cash', amount: 200 })
+  const ids = async (query: string) => (await list(`orders?${query}`)).map(({ external_id }) => external_id)
+  expect(await ids('balance=due')).toEqual(['part', 'due'])
+  expect(await ids('balance=credit')).toEqual(['2'])
+  expect(await ids('balance=due&q=part')).toEqual(['part'])
+  expect(await ids('balance=credit&status=invoiced')).toEqual([])
+  const { counts, totals } = (await panel('sums?balance=credit')).body
+  expect(counts).toMatchObject({ paid: 1, invoiced: 0 })
+  expect(totals).toMatchObject({ count: 1, credit: '500', due: '0', returns: { tax: '100' } })
+  await act('2', 'repay', { method: 'cash', account: 'cash-1' })
+  expect(await ids('balance=credit')).toEqual([])
+})
+
 test('the totals of orders contain net and tax of their returns', async () => {
   const returns = async (query: string) => (await sandbox().panel(`sums?${query}`)).body.totals?.returns
   for (const query of ['', 'status=paid', 'q=2', 'from=2026-11-01'])

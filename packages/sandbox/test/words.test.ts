@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { ROOT } from '@order-relay/test-support/project.ts'
 import { numberInWords } from '../src/panel/words.ts'
 
 test.each([
@@ -21,4 +24,17 @@ test.each([
   ['-5', undefined, undefined],
 ])('%s in words', (digits, english, persian) => {
   expect([numberInWords(digits, 'en'), numberInWords(digits, 'fa')]).toEqual([english, persian])
+})
+
+test('PANEL.md names the Persian labels of the panel', async () => {
+  const read = (path: string) => readFile(join(ROOT, 'packages', path), 'utf8')
+  const texts = (await read('sandbox/src/panel/persian.ts')) + (await read('web/persian.ts'))
+  const labels = [
+    ...(await read('sandbox/PANEL.md')).matchAll(/\*\*([^*]+)\*\* \(((?:[^()]|\([^()]*\))+)\)/g),
+  ]
+  expect(labels.length).toBeGreaterThan(20)
+  for (const [, english = '', persian] of labels) {
+    const name = /^\w+$/.test(english) ? english : `'${english}'`
+    expect(texts).toContain(`\n  ${name}: '${persian}',`)
+  }
 })

@@ -127,6 +127,9 @@ const DESCRIPTIONS: Record<string, string> = {
   customers: 'The customers.',
   accounts: 'The accounts.',
   orders: 'The orders.',
+  'listOrders.balance': 'Only orders with an amount `due`, or whose buyers have a `credit`.',
+  'sumOrders.balance': 'Only orders with an amount `due`, or whose buyers have a `credit`.',
+  'exportOrders.balance': 'Only orders with an amount `due`, or whose buyers have a `credit`.',
   'listOrders.source': 'Only orders of this store.',
   q: 'Only orders that contain each of these words in their identifier, their payment reference, the SKU or name of an item, or the name or mobile number of their customer, in Arabic or Persian spelling. `#57` or `invoice 57` is invoice 57, `receipt 5` the order with receipt 5; an amount, with or without separators, is also the total of an order.',
   'listCustomers.q':

@@ -1,6 +1,6 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
-import { Field, type FieldProps, FormContext, type Values } from '@order-relay/web/form.tsx'
+import type { FieldProps, Values } from '@order-relay/web/form.tsx'
 import { decimal, formatDate, serial, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
 import { isolated } from '@order-relay/web/language.ts'
@@ -8,13 +8,13 @@ import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
-import { useContext } from 'preact/hooks'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
 import { PAYMENT_METHODS } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
+import { openRows, ReturnFields } from './return-fields.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
@@ -33,9 +33,6 @@ type Action = {
   /** Reports the result; by default, the status and what is due. */
   doneOf?: (after: Order) => string
 }
-
-/** The rows with goods that can be returned. */
-const openRows = ({ rows }: Order) => rows.filter(({ left }) => Number(left) > 0)
 
 const numbersOf = (documents: readonly { number: number }[]) =>
   documents.map(({ number }) => serial(number)).join(t(', '))
@@ -104,32 +101,6 @@ const choiceOf = (
 const chosenIn = (name: string, documents: readonly Document[], { required }: Values) => {
   const chosen = documents.length === 1 ? 'all' : required(name)
   return chosen === 'all' ? {} : { [name]: Number(chosen) }
-}
-
-const SCOPES = [
-  ['all', t('All remaining goods')],
-  ['some', t('Some of the goods')],
-] as const
-
-/** All remaining goods, or the quantity of each row; a row that is left empty is not returned. */
-const ReturnFields = ({ order }: { order: Order }) => {
-  const { draft } = useContext(FormContext)
-  const rows = openRows(order)
-  const isOne = rows.length === 1
-  return (
-    <div class="pairs">
-      {!isOne && <Field name="scope" label={t('What to return')} options={SCOPES} value="all" />}
-      {(isOne || draft.value.scope === 'some') &&
-        rows.map(({ row, name, left }, index) => (
-          <Field
-            key={row}
-            {...{ name: `rows[${index}].quantity`, label: t('Return of {name}', { name }), kind: 'number' }}
-            {...{ value: isOne ? left : '', help: t('At most {left}', { left: decimal(left) }) }}
-          />
-        ))}
-      <Field name="reason" label={t('Reason')} />
-    </div>
-  )
 }
 
 const paymentOf = ({ text, date, required }: Values) => ({

@@ -65,9 +65,8 @@ const Rials = ({ amount, net, tax, cancelled_at }: Document) => {
   return (
     <>
       {decimal(amount)}
-      {net !== null && tax !== null && (
-        <p class="small muted">{t('Net {net}, tax {tax}', { net: decimal(net), tax: decimal(tax) })}</p>
-      )}
+      {net !== null && <p class="small muted">{t('Net {net}', { net: decimal(net) })}</p>}
+      {tax !== null && <p class="small muted">{t('Tax {tax}', { tax: decimal(tax) })}</p>}
     </>
   )
 }

@@ -1,32 +1,19 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
-import { choices, language } from '@order-relay/web/language.ts'
-import {
-  Button,
-  Chip,
-  Code,
-  type Column,
-  Day,
-  DayInBoth,
-  Facts,
-  Name,
-  Scrolls,
-  Table,
-} from '@order-relay/web/pieces.tsx'
+import { language } from '@order-relay/web/language.ts'
+import { Button, Chip, Code, type Column, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
+import { documentsOf, InvoiceDay } from './invoice-documents.tsx'
 import { t } from './persian.ts'
-import { PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
+import { StoreName } from './pieces.tsx'
 import { numberInWords } from './words.ts'
 
 type Order = SchemaData<'OrderDetail'>
 type Row = Order['rows'][number]
 
 const INVOICE = { draft: t('Draft'), posted: t('Posted') }
-
-/** Persian invoices have the Jalali date only, unless the reader chooses the Gregorian calendar. */
-const InvoiceDay = language === 'fa' && choices.calendar.chosen === 'persian' ? Day : DayInBoth
 
 type PartyProps = { title: string; name: string; details: readonly (string | false | null)[] }
 
@@ -180,54 +167,6 @@ const InWords = ({ total }: Pick<Order, 'total'>) => {
   const words = numberInWords(total, language)
   return words !== undefined && <p class="in-words">{t('In words: {words} rials', { words })}</p>
 }
-
-/** The documents of an invoice: its receipts, its returns and its repayments. */
-const documentsOf = ({ receipts, returns, repayments, rows }: Order) => [
-  ...receipts.map(receipt => ({
-    key: `receipt-${receipt.number}`,
-    title: t('Receipt {number}', { number: serial(receipt.number) }),
-    tone: 'good',
-    facts: {
-      [t('Method')]: PAYMENT_METHODS[receipt.method],
-      [t('Booked as')]: RECEIPT_TYPES[receipt.type],
-      [t('Amount')]: t('{amount} rials', { amount: decimal(receipt.amount) }),
-      [t('Date')]: <InvoiceDay date={receipt.date} />,
-      [t('Account')]: receipt.account ? <Name>{receipt.account.name}</Name> : t('None selected'),
-      [t('Reference')]: receipt.reference && <Code>{receipt.reference}</Code>,
-    },
-  })),
-  ...returns.map(goods => ({
-    key: `return-${goods.number}`,
-    title: t('Sales return {number}', { number: serial(goods.number) }),
-    tone: 'undone',
-    facts: {
-      [t('Net')]: t('{amount} rials', { amount: decimal(sum(...goods.rows.map(({ net }) => net))) }),
-      [t('Tax')]: t('{amount} rials', { amount: decimal(sum(...goods.rows.map(({ tax }) => tax))) }),
-      [t('Amount')]: t('{amount} rials', { amount: decimal(goods.amount) }),
-      [t('Date')]: <InvoiceDay date={goods.date} />,
-      [t('Back in stock')]: goods.rows
-        .filter(({ row }) => rows[row - 1]?.kind === 'item')
-        .map(({ row, quantity }) => (
-          <p key={row}>
-            {decimal(quantity)} × <Name>{rows[row - 1]?.name}</Name>
-          </p>
-        )),
-      [t('Reason')]: goods.reason && <Name>{goods.reason}</Name>,
-    },
-  })),
-  ...repayments.map(repayment => ({
-    key: `repayment-${repayment.number}`,
-    title: t('Repayment {number}', { number: serial(repayment.number) }),
-    tone: 'undone',
-    facts: {
-      [t('Method')]: PAYMENT_METHODS[repayment.method],
-      [t('Amount')]: t('{amount} rials', { amount: decimal(repayment.amount) }),
-      [t('Date')]: <InvoiceDay date={repayment.date} />,
-      [t('Account')]: <Name>{repayment.account.name}</Name>,
-      [t('Reference')]: repayment.reference && <Code>{repayment.reference}</Code>,
-    },
-  })),
-]
 
 type InvoiceProps = { order: Order; seller: SchemaData<'Seller'> }
 

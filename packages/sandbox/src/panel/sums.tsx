@@ -11,7 +11,7 @@ import { t } from './persian.ts'
 
 type OrderSums = SchemaData<'OrderSums'>
 
-export const FILTERS = ['status', 'source', 'q', 'from', 'to', 'sort', 'cursor'] as const
+export const FILTERS = ['status', 'balance', 'source', 'q', 'from', 'to', 'sort', 'cursor'] as const
 
 /** The filter, sorting and page in the address. */
 export const filterOf = ({ query }: Route) => {
@@ -53,6 +53,12 @@ export const Today = () => {
     </a>
   )
 }
+
+const BALANCES = [
+  ['', t('All')],
+  ['due', t('With an amount due')],
+  ['credit', t('With a credit of the buyer')],
+] as const
 
 const SORTS = [
   ['', t('Newest first')],
@@ -113,6 +119,7 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
   const { count, finalized, drafts, ...sums } = totals
   const { sort, filter } = filterOf(route.value)
   const sorting = parameter('sort')
+  const balance = parameter('balance')
   return (
     <details class="sums" open={!isPhone}>
       <summary>{t('Dates, sorting and totals')}</summary>
@@ -120,6 +127,12 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
         <search class="filters" data-keeps-focus>
           <YearChoice years={years} />
           <Days />
+          <label class="small">
+            {t('Balance')}
+            <select value={balance.value} onChange={event => balance.onChoose(event.currentTarget.value)}>
+              <Options options={BALANCES} />
+            </select>
+          </label>
           <label class="small">
             {t('Sort')}
             <select value={sorting.value} onChange={event => sorting.onChoose(event.currentTarget.value)}>

@@ -57,9 +57,13 @@ type Sort = keyof typeof SORTED_BY
 
 export const SORTS = (Object.keys(SORTED_BY) as Sort[]).flatMap(each => [`-${each}`, each] as const)
 
+/** Orders with an amount due, and those whose buyers have a credit. */
+export const BALANCES = ['due', 'credit'] as const
+
 /** A filter of orders; undefined fields match all. `from` and `to` are days, `q` is any text of the order. */
 export type OrderFilter = Partial<Record<'source' | 'from' | 'to' | 'q', string | undefined>> & {
   status?: Status | undefined
+  balance?: (typeof BALANCES)[number] | undefined
 }
 
 /** A page of a list: `before` is the last invoice number of the previous page. */
@@ -86,6 +90,14 @@ const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile, c.national_id, c.
   FROM orders o
   JOIN customers c ON c.code = o.customer_code`
 
+const BALANCE = `plus(plus(total, '-' || returned), plus('-' || received, repaid))`
+
+/** The orders of each balance. Most paid orders are excluded without a calculation. */
+const BALANCED = {
+  due: `status = 'invoiced' AND ${BALANCE} GLOB '[1-9]*'`,
+  credit: `status IN ('paid', 'refunded') AND (received <> total OR returned <> '0') AND ${BALANCE} GLOB '-*'`,
+} as const
+
 const CONDITIONS = {
   status: 'status = $status',
   source: 'source = $source',
@@ -94,11 +106,14 @@ const CONDITIONS = {
 } as const
 
 /** The orders of a filter in SQL, and the parameters. */
-const matching = ({ q = '', ...filter }: OrderFilter) => {
+const matching = ({ q = '', balance, ...filter }: OrderFilter) => {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined)
   const words = searching(wordsOf(q))
   const isSearch = words.sql.length > 0
-  const conditions = given.map(([name]) => CONDITIONS[name as keyof typeof CONDITIONS])
+  const conditions = [
+    ...given.map(([name]) => CONDITIONS[name as keyof typeof CONDITIONS]),
+    ...(balance === undefined ? [] : [BALANCED[balance]]),
+  ]
   return {
     isSearch,
     from: isSearch ? 'search s CROSS JOIN orders o ON o.invoice_number = s.rowid' : 'orders o',
@@ -154,7 +169,8 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
   /** The matching orders by status, regardless of the status of the filter. */
   sums: ({ status: _, ...filter }: OrderFilter) => {
     const { isSearch, from, where, parameters } = matching(filter)
-    const [count, table] = isSearch ? ['count(*)', from] : ['sum(count)', 'order_sums']
+    const isKept = !isSearch && filter.balance === undefined
+    const [count, table] = isKept ? ['sum(count)', 'order_sums'] : ['count(*)', from]
     const sums = `${count} AS count, ${SUMS.map(exactSum)}`
     const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
     return all<StatusSums>(sql, parameters).filter(({ count }) => count > 0)
