@@ -24,8 +24,9 @@ export type OrderResult = {
 export type RequestKind = 'create' | 'payment' | 'refund' | 'withdrawal'
 
 /**
- * `waiting` and `held` are open; a request ends exactly once, in one of the other four. `duplicate` is a success: the
- * service had registered it before, possibly by an attempt whose response was lost.
+ * `waiting` and `held` are open; a request ends exactly once, in one of the other four. `duplicate`: nothing was
+ * left to do, since the order was already registered, paid or refunded, possibly by an attempt whose response was lost.
+ * The status of the order says whether it is paid; the payment of a refunded order is not registered.
  */
 export type RequestState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
 
