@@ -96,7 +96,9 @@ export const feedTests = () => {
     const files: Record<string, string> = rest
     expect(Object.keys(files)).toEqual(['store.mjs', 'once.mjs', 'store.py', 'once.py'])
     const url = local.queue(FEED)
-    expect(files['store.mjs']).toMatch(/^\/\/ npm install order-relay-store @aws-sdk\/client-sqs\n\/\/ Until .*\nimport /)
+    expect(files['store.mjs']).toMatch(
+      /^\/\/ npm install order-relay-store @aws-sdk\/client-sqs\n\/\/ Until .*\nimport /,
+    )
     expect(files['store.py']).toMatch(/^# pip install boto3\nimport /)
     const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
     // Python and version 1 of the AWS CLI support no other variable, and the latter no endpoint variable.

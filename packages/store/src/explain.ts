@@ -124,7 +124,8 @@ const traceIn = (body: Uint8Array): string | undefined => {
   try {
     // Go maps and PostgreSQL's jsonb sort the fields; the sender writes `event` first.
     const fields = Object.keys(JSON.parse(text))
-    if (fields.indexOf('event') > 0) return 'the body was parsed and written again, with its fields in another order'
+    if (fields.indexOf('event') > 0)
+      return 'the body was parsed and written again, with its fields in another order'
   } catch {
     return 'the body is not JSON: it was cut off or changed'
   }
