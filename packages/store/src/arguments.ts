@@ -1,3 +1,5 @@
+import type { RawBody } from './signature.ts'
+
 /** What an argument must be, in words, and a check whether a value is valid; `shown` if errors may contain the value. */
 export type Kind = readonly [what: string, is: (value: unknown) => boolean, shown?: 'shown']
 
@@ -34,10 +36,12 @@ export const WAIT: Kind = [
   'a whole number of seconds from 0 to 10',
   value => numberFrom(0)(value) && Number(value) <= 10,
 ]
-export const BYTES: Kind = [
-  'the raw bytes or their text, nothing parsed',
-  value => typeof value === 'string' || value instanceof Uint8Array,
-]
+/** By its tag, since an ArrayBuffer may come from another realm. */
+const isBuffer = (value: unknown): value is ArrayBuffer =>
+  Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+export const isRaw = (value: unknown): value is RawBody =>
+  typeof value === 'string' || value instanceof Uint8Array || isBuffer(value)
+export const BYTES: Kind = ['the raw bytes or their text, nothing parsed', isRaw]
 // Some runtimes accept an empty key, which anyone can use.
 export const SECRETS: Kind = [
   'a secret, or a list of secrets, none of them empty',

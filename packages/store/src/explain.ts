@@ -6,6 +6,7 @@ import {
   headerOf,
   hexOf,
   hmac,
+  type RawBody,
   SignatureError,
   toBase64,
   verifySignature,
@@ -148,7 +149,7 @@ const traceIn = (body: Uint8Array): string | undefined => {
  */
 export const explainSignature = async (options: {
   headers: HeadersLike
-  body: string | Uint8Array
+  body: RawBody
   secret: string
   /** When the delivery arrived, in unix seconds. @default now */
   receivedAt?: number

@@ -133,8 +133,8 @@ export const readMessage = (json: string): FeedMessage => {
   if (isMessage) return value as FeedMessage
   if (event === 'order.updated' && typeof delivery === 'string' && version === undefined && isObject(data))
     throw new MessageError(
-      'Cannot read a message without a version: the store is exact in stores.yml; remove "exact" from it, or do not ' +
-        'use this package',
+      'Cannot read a message without a version: it is a webhook of the accounting service, or the store is exact in ' +
+        'stores.yml; verify such messages with verifySignature, or remove "exact" from the store',
     )
   throw new MessageError('Cannot read a feed message: it must have event, delivery, version and data')
 }
