@@ -191,7 +191,7 @@ export const explainSignature = async (options: {
       const age = Math.round(receivedAt - Number(t))
       return invalid(
         age > 0 ? `the signature is ${age} seconds old` : `the signature is ${-age} seconds in the future`,
-        'set the clock; for a delivery that waited, pass the time of its arrival as receivedAt',
+        'set the clock; for a delivery that waited, also pass the time of its arrival',
       )
     }
   }

@@ -190,6 +190,18 @@ test('reads the ArrayBuffer of a request, and its limit counts its bytes', async
   expect((await receive(headers, new ArrayBuffer(1001))).status).toBe(413)
 })
 
+test.each([
+  ['invoiced', ['posted', null, null, null]],
+  ['paid', ['posted', 1, null, null]],
+  ['refunded', ['posted', 1, 1, null]],
+  ['needs_review', ['draft', null, null, 'The stock is insufficient']],
+])('a message for tests has the fields of an order that is %s', (status, expected) => {
+  const { data } = orderUpdated({ external_id: '1', status })
+  const { status_display, invoice_status, receipt_number, return_number, error } = data
+  expect(status_display).toBe(status)
+  expect([invoice_status, receipt_number, return_number, error]).toEqual(expected)
+})
+
 test('a parsed body causes a clear error', async () => {
   const { receive, errors } = receiving(ignore)
   const app = express().use(express.json()).post('/webhook', nodeHandler(receive))
