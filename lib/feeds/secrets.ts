@@ -1,7 +1,13 @@
 import type { Ssm } from '../platform/clients.ts'
 import { type Runtime, unixSeconds } from '../platform/environment.ts'
 import { feedSecretName, PARAMETERS, storeName } from '../platform/names.ts'
-import { indexedParameters, parameterCache, untilText, valueUntil } from '../platform/parameters.ts'
+import {
+  indexedParameters,
+  type Parameters,
+  parameterCache,
+  untilText,
+  valueUntil,
+} from '../platform/parameters.ts'
 
 /** How long messages are signed with the replaced secret as well, in seconds. */
 const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
@@ -28,6 +34,25 @@ export const feedSecretParameters = (
 const PREVIOUS = '.previous'
 
 /**
+ * The secrets that sign a store's messages: one, or two during a rotation; undefined if it has none.
+ *
+ * @param stored the parameters below {@link PARAMETERS.feedSecrets}
+ * @param now unix time in seconds
+ */
+export const signingSecrets = (
+  stored: Parameters,
+  source: string,
+  now: number,
+): readonly string[] | undefined => {
+  const name = storeName(source)
+  // A store may be named "constructor", which every object inherits.
+  const current = Object.hasOwn(stored, name) ? stored[name] : undefined
+  if (current === undefined) return undefined
+  const previous = valueUntil(stored[name + PREVIOUS], now)
+  return previous === undefined ? [current] : [current, previous]
+}
+
+/**
  * Looks up the secrets that sign a store's messages. A missing secret is looked up again at most once a minute, so a
  * new store is notified soon.
  *
@@ -37,17 +62,10 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
   const path = `${secretsPath}/${PARAMETERS.feedSecrets}`
   const secrets = parameterCache(indexedParameters(ssm, path), runtime)
   return async (source: string): Promise<readonly string[]> => {
-    const name = storeName(source)
-    const found = await secrets.find(stored => {
-      // A store may be named "constructor", which every object inherits.
-      const current = Object.hasOwn(stored, name) ? stored[name] : undefined
-      if (current === undefined) return undefined
-      const previous = valueUntil(stored[name + PREVIOUS], unixSeconds(runtime.now()))
-      return previous === undefined ? [current] : [current, previous]
-    })
+    const found = await secrets.find(stored => signingSecrets(stored, source, unixSeconds(runtime.now())))
     if (found !== undefined) return found
     throw new Error(
-      `Cannot sign for the store "${source}": Parameter Store has no ${path}/${name}; ` +
+      `Cannot sign for the store "${source}": Parameter Store has no ${path}/${storeName(source)}; ` +
         'create it with "npx relay stores secret"',
     )
   }

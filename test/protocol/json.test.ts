@@ -144,9 +144,17 @@ describe('a scan', () => {
 
   test.each([
     ['{"a":1,"b":{"a":2}}', []],
-    ['{"a":1,"\\u0061":2,"b":[{"c":1},{"c":1,"c":2}]}', ['a', 'c']],
+    ['{"a":1,"\\u0061":2,"b":[{"c":1},{"c":1,"c":2,"c":3}]}', ['a', 'b[1].c']],
+    ['{"a":{"b":[[],[1,{"c":[],"c":1}]]}}', ['a.b[1][1].c']],
+    ['[{"a":1,"a":2}]', ['[0].a']],
   ])('finds repeated names in %s', (text, repeated) => {
     expect(scanJson(text)).toEqual({ repeated })
+  })
+
+  test('finds at most ten repeated names, whatever the text', () => {
+    const [name, many] = ['a'.repeat(200_000), '{"b":1,"b":2},'.repeat(20_000)]
+    const scan = scanJson(`{"${name}":[${many}1]}`)
+    expect('repeated' in scan && scan.repeated.length).toBe(10)
   })
 
   test.each([

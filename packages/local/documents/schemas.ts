@@ -55,7 +55,7 @@ const refusal = v.object({
 const state = v.pipe(
   v.picklist(REQUEST_STATES),
   v.description(
-    '`waiting` and `held` are open, the others final. `duplicate` is a success: the service had registered the request before, possibly by an attempt whose response was lost; a withdrawal found nothing left to withdraw.',
+    '`waiting` and `held` are open, the others final. `duplicate`: nothing was left to do, since the order was already registered, paid or refunded, possibly by an attempt whose response was lost; a withdrawal found nothing left to withdraw. The status of the order says whether it is paid: the payment of a refunded order is not registered, nor is one that only a repeated create has.',
   ),
 )
 
@@ -116,7 +116,7 @@ export const SCHEMAS = {
     duplicate: v.pipe(
       v.boolean(),
       v.description(
-        'Whether the service had registered the order before, which ends the request as `duplicate`.',
+        'Whether the service had registered the order before, which ends the request as `duplicate`; a `payment` in it is then not registered.',
       ),
     ),
   }),

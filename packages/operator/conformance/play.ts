@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Patience, within } from '../core/async.ts'
+import { usageError } from '../core/errors.ts'
 import { type Finding, note, ok, problem } from '../core/output.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
 import {
@@ -40,7 +41,7 @@ export type Playing = Patience & {
 /** How long to watch for messages that the store should not handle. */
 const SETTLE_MS = 150
 
-const FIRST = 'delivery'
+export const FIRST = 'delivery'
 const NEEDS_HANDLED = 'pass --handled, or the command that starts the store'
 const EXACT_MESSAGES = 'the store is exact: its messages have no version and are order.updated'
 const NEEDS_STORE = 'pass the command that starts the store after "--"'
@@ -59,7 +60,8 @@ const lastWords = async (store: StoreProcess | undefined) => {
 /**
  * Runs every check that can be judged for a store, with one finding each.
  *
- * @throws the signal's reason when aborted; the store is then not restarted
+ * @throws Failure if there is no check of a name in `only`; the signal's reason when aborted, and the store is then not
+ * restarted
  */
 export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const { source, exact = false, feed, http, store, handled, only, signal, terminal, onFinding } = options
@@ -124,6 +126,12 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     ...(http && httpChecks(stage, http)),
     ...(store && handled && ofStore),
   }
+  const names = Object.keys({ ...all, ...ofStore })
+  const misspelled = only?.find(name => !names.includes(name))
+  if (misspelled !== undefined) {
+    const found = `its feed has no check "${misspelled}"`
+    throw usageError(`test the store "${source}"`, found, `the checks are ${names.join(', ')}`)
+  }
   const isApplicable = (name: string) => !exact || !NOT_EXACT.has(name)
   const checks = Object.fromEntries(Object.entries(all).filter(([name]) => isApplicable(name)))
   const inapplicable = Object.keys(all).filter(name => !isApplicable(name))
@@ -147,8 +155,6 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     add(await judge(name, check))
     shown.advance()
   }
-  for (const name of only ?? [])
-    if (!(name in all)) add(note(name, 'not judged', 'it is no check of this feed, or needs the store'))
   if (inapplicable.length > 0) add(note(inapplicable.join(', '), 'not applicable', EXACT_MESSAGES))
   if (store === undefined) add(note(Object.keys(ofStore).join(', '), 'not judged', NEEDS_STORE))
   return findings

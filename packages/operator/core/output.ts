@@ -93,19 +93,26 @@ export const findingInWords = ({ check, level, found, remedy }: Finding<string>)
 
 /**
  * @param where what was checked, in a sentence
+ * @param notJudged the checks without a result, with which nothing is fine
  * @returns a report, and its last line, for a command that has printed the findings
  */
 export const findingsReport = (
   findings: readonly Finding<string>[],
   where: string,
   about: object = {},
+  notJudged: readonly string[] = [],
 ): Report & { summary: string } => {
   const problems = findings.filter(({ level }) => level === 'problem').length
-  const summary = `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${where}.`
+  const isOk = problems === 0 && notJudged.length === 0
+  const unknown = notJudged.map(check => `"${check}"`).join(', ')
+  const summary =
+    isOk || problems > 0
+      ? `${isOk ? 'No problems' : count(problems, 'problem')} found in ${where}.`
+      : `Cannot judge ${unknown} of ${where}: see the notes above.`
   return {
     summary,
-    data: { ...about, ok: problems === 0, problems, findings: findings.map(findingInWords) },
-    ok: problems === 0,
+    data: { ...about, ok: isOk, problems, findings: findings.map(findingInWords) },
+    ok: isOk,
     colorOf: findingColor,
     text: lines(findings.map(findingText), summary),
   }

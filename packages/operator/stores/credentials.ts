@@ -6,7 +6,7 @@ import {
   storedKey,
   storeKeyParameter,
 } from '@order-relay/lib/api/keys.ts'
-import { feedSecretParameters } from '@order-relay/lib/feeds/secrets.ts'
+import { feedSecretParameters, signingSecrets } from '@order-relay/lib/feeds/secrets.ts'
 import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
 import { feedSecretName, PARAMETERS, storeName, TABLES } from '@order-relay/lib/platform/names.ts'
 import { newFeedSecret } from '@order-relay/lib/platform/registrations.ts'
@@ -147,17 +147,18 @@ export const setSecret = async (context: Context, source: string, { stdin = fals
 }
 
 /**
- * The secret that signs the messages of an HTTP feed.
+ * The secrets that sign the messages of an HTTP feed: one, or two during a rotation.
  *
- * @param action the action that needs it
+ * @param action the action that needs them
  */
-export const feedSecretOf = async (
+export const feedSecretsOf = async (
   { parameters, flags }: Pick<Context, 'parameters' | 'flags'>,
   source: string,
   action: string,
-): Promise<string> => {
-  const secret = await parameters.get(feedSecretName(source))
-  if (secret !== undefined) return secret
+): Promise<readonly string[]> => {
+  const stored = (await parameters.below(PARAMETERS.feedSecrets)).map(({ name, value }) => [name, value])
+  const secrets = signingSecrets(Object.fromEntries(stored), source, nowSeconds())
+  if (secrets !== undefined) return secrets
   const remedy = `create it: relay stores secret ${shellWord(source)}${flags}`
   throw cannot(action, 'the store has no secret', remedy)
 }

@@ -4,7 +4,7 @@ import { registrationRepository } from '@order-relay/lib/platform/registrations.
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
-import { feedSecretOf } from './credentials.ts'
+import { feedSecretsOf } from './credentials.ts'
 
 /** The URL that a store has registered for its HTTP feed and since when, read without the secret; undefined if none. */
 export const registrationOf = async (
@@ -20,7 +20,7 @@ export const registrationOf = async (
 }
 
 /**
- * The endpoint of an HTTP feed, and the secret that signs its messages.
+ * The endpoint of an HTTP feed, and the secrets that sign its messages: one, or two during a rotation.
  *
  * @param action the action that needs it
  */
@@ -28,11 +28,12 @@ export const endpointOf = async (
   context: Context,
   { source, feed }: HttpStore,
   action: string,
-): Promise<{ url: string; secret: string }> => {
-  if (feed.http !== undefined) return { url: feed.http, secret: await feedSecretOf(context, source, action) }
+): Promise<{ url: string; secrets: readonly string[] }> => {
+  if (feed.http !== undefined)
+    return { url: feed.http, secrets: await feedSecretsOf(context, source, action) }
   const { dynamodb, nameOf } = context
   const registered = await registrationRepository(dynamodb, nameOf(TABLES.registrations)).get(source)
-  if (registered !== undefined) return registered
+  if (registered !== undefined) return { url: registered.url, secrets: [registered.secret] }
   const { apiUrl } = await context.stack()
   const remedy = `the store registers one: PUT ${apiUrl}${REGISTRATION_PATH}`
   throw cannot(action, 'the store has registered no webhook URL', remedy)

@@ -124,7 +124,9 @@ const forReceiver = (url = '') => {
 /** The hour of a key's last use: `2026-03-21 09:00–10:00 UTC`. */
 const hourText = (used: Date | undefined) => {
   if (used === undefined) return undefined
-  const [from, to] = [used, new Date(used.getTime() + 3_600_000)].map(each => each.toISOString().slice(11, 16))
+  const [from, to] = [used, new Date(used.getTime() + 3_600_000)].map(each =>
+    each.toISOString().slice(11, 16),
+  )
   return `${used.toISOString().slice(0, 10)} ${from}–${to} UTC`
 }
 
@@ -187,7 +189,7 @@ export const testFeed = async (context: Context, source: string) => {
       remedy,
     )
   }
-  const { url, secret } = await endpointOf(context, { ...store, feed }, `test the feed of "${source}"`)
+  const { url, secrets } = await endpointOf(context, { ...store, feed }, `test the feed of "${source}"`)
   const event = FEED_TEST
   const delivery = randomUUID()
   const data = { source, external_id: event }
@@ -197,10 +199,7 @@ export const testFeed = async (context: Context, source: string) => {
   const allowed = context.local ? 'loopback' : 'private'
   const http = httpClient(address => assertAllowed(address, allowed))
   const deliver = httpDelivery({ http, now: Date.now })
-  const failure = await deliver({ url, secrets: [secret], event, delivery, body }).then(
-    () => undefined,
-    messageOf,
-  )
+  const failure = await deliver({ url, secrets, event, delivery, body }).then(() => undefined, messageOf)
   const milliseconds = Math.round(performance.now() - began)
   return {
     data: { source, url, delivery, accepted: failure === undefined, failure, milliseconds },

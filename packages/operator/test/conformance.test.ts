@@ -12,7 +12,7 @@ import { createQueue, startParts } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import { testStore } from '../conformance/conformance.ts'
+import { conformance, testStore } from '../conformance/conformance.ts'
 import { httpFeed, messageMaker, sqsFeed, storeProcess } from '../conformance/feeds.ts'
 import { play } from '../conformance/play.ts'
 import { createContext } from '../core/context.ts'
@@ -157,4 +157,30 @@ test('removes messages of an earlier run from the queue, and refuses to run whil
   const json = JSON.stringify({ data: order })
   await sendInOrder(parts.sqs, url, order, { id: randomUUID(), json, attributes: {} })
   await expect(run()).rejects.toThrow('1 message of real orders may wait in feed-shop.fifo')
+})
+
+test('does not report "No problems" about checks that it cannot judge, and refuses names of no check', async () => {
+  const { url, close } = await listening((_request, response) => response.end())
+  closing.push(close)
+  const context = {
+    ...createContext({ local: true }, terminal),
+    stores: () => [{ source: 'shop', feed: { http: url, disable_after: 60 } }],
+    parameters: {
+      ...createContext({ local: true }, terminal).parameters,
+      below: async () => [{ name: 'shop', value: secret, modified: new Date() }],
+    },
+  }
+  const run = (only: string, handled?: string) =>
+    conformance(context, 'shop', { wait: 1, only, handled }, { args: ['shop'] })
+  expect(await run('duplicates')).toMatchObject({
+    ok: false,
+    data: { ok: false, problems: 0 },
+    text: expect.stringMatching(/^Cannot judge "delivery", "duplicates" of the store "shop", /),
+  })
+  await expect(run('duplicates, raw-body')).rejects.toMatchObject({
+    exit: 2,
+    message: expect.stringMatching(
+      /^Cannot test .*no check "raw-body"; the checks are delivery, .*raw body.*kills$/,
+    ),
+  })
 })

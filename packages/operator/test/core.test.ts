@@ -15,7 +15,7 @@ import { since } from '../core/options.ts'
 import { count, facts, shellWord, table } from '../core/output.ts'
 import { colored } from '../core/terminal.ts'
 import { type Windows, windowFindings } from '../doctor/windows.ts'
-import { feedSecretOf } from '../stores/credentials.ts'
+import { feedSecretsOf } from '../stores/credentials.ts'
 import { toSource } from '../tail.ts'
 
 test.each([
@@ -79,9 +79,9 @@ test.each([
 })
 
 test('a remedy quotes the store for the shell and repeats the options of the relay', async () => {
-  const context = { parameters: { get: async () => undefined }, flags: ' --local' } as unknown as Context
+  const context = { parameters: { below: async () => [] }, flags: ' --local' } as unknown as Context
   const remedy = "create it: relay stores secret 'web shop' --local"
-  await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
+  await expect(feedSecretsOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
 })
 
 test('an error of the local stack about its credentials is shown as it is, one of AWS with a remedy', () => {

@@ -31,6 +31,7 @@ export type Sandbox = {
 /**
  * Starts the accounting service and its panel on this machine.
  *
+ * @throws TypeError for an unknown option, such as a misspelled one
  * @throws Error when the port is taken, the data file cannot be opened, or the time zone is unknown
  *
  * @example
@@ -44,8 +45,13 @@ export type Sandbox = {
  * ```
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
-  const { port = PORT, data, speed = 1, timeZone = DEFAULT_TIME_ZONE } = options
-  const store = openStore(data, clockIn(timeZone, options.clock))
+  const { port = PORT, data, speed = 1, timeZone = DEFAULT_TIME_ZONE, clock, ...others } = options
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) {
+    const known = 'port, data, speed, timeZone, clock'
+    throw new TypeError(`Cannot start the sandbox: there is no option "${unknown}"; the options are ${known}`)
+  }
+  const store = openStore(data, clockIn(timeZone, clock))
   const stopping = new AbortController()
   const sender = startSender(store, speed)
   const faults = createFaults(store.changes)

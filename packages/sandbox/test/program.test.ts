@@ -4,6 +4,7 @@ import { expect, jest, test } from '@jest/globals'
 import { eachWithFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms, startProgram } from '@order-relay/test-support/program.ts'
 import { main } from '../src/main.ts'
+import { startSandbox } from '../src/start.ts'
 import { type Client, clientOf, eventually, order, startReceiver, upTo } from './world.ts'
 
 /** Orders to create while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full run. */
@@ -153,4 +154,13 @@ test('--help lists the options', async () => {
   await main(['--help'])
   expect(String(write.mock.calls)).toMatch(/--port N.*--data FILE.*--speed N/s)
   write.mockRestore()
+})
+
+test('startSandbox refuses an unknown option, such as a misspelled one', async () => {
+  const options = { prt: 0 } as object
+  await expect(startSandbox(options)).rejects.toThrow(
+    new TypeError(
+      'Cannot start the sandbox: there is no option "prt"; the options are port, data, speed, timeZone, clock',
+    ),
+  )
 })

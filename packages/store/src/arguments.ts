@@ -1,3 +1,5 @@
+import type { RawBody } from './signature.ts'
+
 /** What an argument must be, in words, and a check whether a value is valid; `shown` if errors may contain the value. */
 export type Kind = readonly [what: string, is: (value: unknown) => boolean, shown?: 'shown']
 
@@ -19,8 +21,9 @@ export const FUNCTION: Kind = ['a function', value => typeof value === 'function
 export const TEXT: Kind = ['a string that is not empty', isText]
 /** An order's number, which clients of HTTP would resolve as a path segment if it were "." or "..". */
 export const ORDER: Kind = [
-  'a string that is not empty, "." or ".."',
+  'a string other than "", "." and ".."',
   value => isText(value) && value !== '.' && value !== '..',
+  'shown',
 ]
 export const STRING: Kind = ['a string', value => typeof value === 'string']
 export const BOOLEAN: Kind = ['true or false', value => typeof value === 'boolean']
@@ -34,10 +37,12 @@ export const WAIT: Kind = [
   'a whole number of seconds from 0 to 10',
   value => numberFrom(0)(value) && Number(value) <= 10,
 ]
-export const BYTES: Kind = [
-  'the raw bytes or their text, nothing parsed',
-  value => typeof value === 'string' || value instanceof Uint8Array,
-]
+/** By its tag, since an ArrayBuffer may come from another realm. */
+const isBuffer = (value: unknown): value is ArrayBuffer =>
+  Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+export const isRaw = (value: unknown): value is RawBody =>
+  typeof value === 'string' || value instanceof Uint8Array || isBuffer(value)
+export const BYTES: Kind = ['the raw bytes or their text, nothing parsed', isRaw]
 // Some runtimes accept an empty key, which anyone can use.
 export const SECRETS: Kind = [
   'a secret, or a list of secrets, none of them empty',
@@ -46,6 +51,7 @@ export const SECRETS: Kind = [
 export const HTTP_URL: Kind = [
   'a URL that begins with https:// or http://',
   value => isText(value) && /^https?:/i.test(value) && URL.canParse(value),
+  'shown',
 ]
 export const SIGNAL: Kind = ['an AbortSignal', value => isObject(value) && 'aborted' in value]
 
@@ -66,7 +72,8 @@ export const optional = ([what, is]: Kind): Kind => [what, value => value === un
 /** Describes a wrong value without exposing secrets or customer data. */
 const described = (value: unknown, isShown: boolean) => {
   if (value === '') return 'empty'
-  if (isShown && typeof value === 'string') return JSON.stringify(value)
+  // A URL may have a password.
+  if (isShown && typeof value === 'string' && !value.includes('@')) return JSON.stringify(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
@@ -88,6 +95,14 @@ export const assertArguments = (
   }
 }
 
+/** @throws ArgumentError for the first name that is not known, such as a misspelled one */
+export const assertKnown = (action: string, what: string, given: object, names: readonly string[]): void => {
+  const unknown = Object.keys(given).find(name => !names.includes(name))
+  if (unknown === undefined) return
+  const known = names.join(', ')
+  throw new ArgumentError(`Cannot ${action}: there is no ${what} "${unknown}"; the ${what}s are ${known}`)
+}
+
 /**
  * Checks options by name, and that there are no others, such as misspelled ones.
  *
@@ -99,8 +114,5 @@ export const assertOptions = (
   given: Parameters<typeof assertArguments>[1],
 ): void => {
   assertArguments(action, given)
-  const unknown = Object.keys(options).find(name => !Object.hasOwn(given, name))
-  if (unknown === undefined) return
-  const known = Object.keys(given).join(', ')
-  throw new ArgumentError(`Cannot ${action}: there is no option "${unknown}"; the options are ${known}`)
+  assertKnown(action, 'option', options, Object.keys(given))
 }

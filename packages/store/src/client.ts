@@ -60,6 +60,7 @@ const KEY: Kind = [
 const BASE_URL: Kind = [
   `${HTTP_URL[0]} and ends before "/api/v1"`,
   value => HTTP_URL[1](value) && !/\/api\/v1(\/orders)?\/*$/.test(String(value)),
+  'shown',
 ]
 const WITHDRAWN = oneOf('create', 'payment', 'refund')
 

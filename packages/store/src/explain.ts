@@ -6,6 +6,7 @@ import {
   headerOf,
   hexOf,
   hmac,
+  type RawBody,
   SignatureError,
   toBase64,
   verifySignature,
@@ -123,8 +124,9 @@ const traceIn = (body: Uint8Array): string | undefined => {
   if (text.includes('\ufffd')) return 'the body was read in another character set, and some of it is lost'
   try {
     // Go maps and PostgreSQL's jsonb sort the fields; the sender writes `event` first.
-    const [first = 'event'] = Object.keys(JSON.parse(text))
-    if (first !== 'event') return 'the body was parsed and written again, with its fields in another order'
+    const fields = Object.keys(JSON.parse(text))
+    if (fields.indexOf('event') > 0)
+      return 'the body was parsed and written again, with its fields in another order'
   } catch {
     return 'the body is not JSON: it was cut off or changed'
   }
@@ -147,7 +149,7 @@ const traceIn = (body: Uint8Array): string | undefined => {
  */
 export const explainSignature = async (options: {
   headers: HeadersLike
-  body: string | Uint8Array
+  body: RawBody
   secret: string
   /** When the delivery arrived, in unix seconds. @default now */
   receivedAt?: number
@@ -189,7 +191,7 @@ export const explainSignature = async (options: {
       const age = Math.round(receivedAt - Number(t))
       return invalid(
         age > 0 ? `the signature is ${age} seconds old` : `the signature is ${-age} seconds in the future`,
-        'set the clock; for a delivery that waited, pass the time of its arrival as receivedAt',
+        'set the clock; for a delivery that waited, also pass the time of its arrival',
       )
     }
   }

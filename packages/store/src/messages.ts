@@ -24,8 +24,9 @@ export type OrderResult = {
 export type RequestKind = 'create' | 'payment' | 'refund' | 'withdrawal'
 
 /**
- * `waiting` and `held` are open; a request ends exactly once, in one of the other four. `duplicate` is a success: the
- * service had registered it before, possibly by an attempt whose response was lost.
+ * `waiting` and `held` are open; a request ends exactly once, in one of the other four. `duplicate`: nothing was
+ * left to do, since the order was already registered, paid or refunded, possibly by an attempt whose response was lost.
+ * The status of the order says whether it is paid; the payment of a refunded order is not registered.
  */
 export type RequestState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
 
@@ -132,8 +133,8 @@ export const readMessage = (json: string): FeedMessage => {
   if (isMessage) return value as FeedMessage
   if (event === 'order.updated' && typeof delivery === 'string' && version === undefined && isObject(data))
     throw new MessageError(
-      'Cannot read a message without a version: the store is exact in stores.yml; remove "exact" from it, or do not ' +
-        'use this package',
+      'Cannot read a message without a version: it is a webhook of the accounting service, or the store is exact in ' +
+        'stores.yml; verify such messages with verifySignature, or remove "exact" from the store',
     )
   throw new MessageError('Cannot read a feed message: it must have event, delivery, version and data')
 }

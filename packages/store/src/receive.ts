@@ -3,6 +3,7 @@ import {
   assertOptions,
   either,
   FUNCTION,
+  isRaw,
   type Kind,
   OBJECT,
   optional,
@@ -44,7 +45,7 @@ const tooLarge = (maxBytes: number): Outcome => ({
 
 /** The most common mistake: a framework has parsed the body, and the signed bytes are gone. */
 const rawBody = (body: unknown): string | Uint8Array => {
-  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  if (isRaw(body)) return typeof body === 'string' ? body : bytesOf(body)
   throw new TypeError(
     'Cannot verify a body that was parsed: receive the raw bytes, in Express by a route before express.json(), in ' +
       'Fastify with a content type parser that has parseAs "buffer", in Next.js with api.bodyParser false',

@@ -24,8 +24,11 @@ export const TOLERANCE_SECONDS = 300
 
 const encoder = new TextEncoder()
 
-export const bytesOf = (text: string | Uint8Array): Uint8Array<ArrayBuffer> =>
-  typeof text === 'string' ? encoder.encode(text) : new Uint8Array(text)
+/** A body as received: its raw bytes or their text. */
+export type RawBody = string | Uint8Array | ArrayBuffer
+
+export const bytesOf = (body: RawBody): Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body)
 
 /** The value of a header, in any case; undefined if the header is missing or repeated. */
 export const headerOf = (headers: HeadersLike, name: string): string | undefined => {
@@ -70,7 +73,7 @@ export const hexOf = (bytes: Uint8Array) =>
  * ```
  */
 export const sign = async (
-  body: string | Uint8Array,
+  body: RawBody,
   secrets: string | readonly string[],
   t = Math.floor(Date.now() / 1000),
 ): Promise<string> => {
@@ -109,7 +112,7 @@ const parse = (header: string | undefined) => {
 export type VerifyOptions = {
   headers: HeadersLike
   /** The body as received: the raw bytes or their text, never JSON that was parsed and serialized again. */
-  body: string | Uint8Array
+  body: RawBody
   /** The secret, or all that are valid while it is being rotated. */
   secrets: string | readonly string[]
   /**

@@ -1,16 +1,36 @@
-import { assertArguments, COUNT, HTTP_URL, OBJECT, oneOf, SECRETS, TEXT } from './arguments.ts'
-import type { FeedMessage, OrderResult, RequestChanged, RequestState } from './messages.ts'
+import { assertArguments, assertKnown, COUNT, HTTP_URL, OBJECT, oneOf, SECRETS, TEXT } from './arguments.ts'
+import type { FeedMessage, OrderResult, OrderUpdated, RequestChanged, RequestState } from './messages.ts'
 import { bytesOf, fromBase64, hmac, sign, toBase64 } from './signature.ts'
 
 const STATE = oneOf('waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn')
 
-const assertMessage = (data: { external_id: string }, version: number) => {
+const assertMessage = (data: { external_id: string }, version: number, fields: readonly string[]) => {
   assertArguments('create a message', { data: [data, OBJECT], version: [version, COUNT] })
   assertArguments('create a message', { external_id: [data.external_id, TEXT] })
+  assertKnown('create a message', 'field', data, fields)
 }
 
+/** The order result of a status, without the key of the order. */
+const resultIn = (status: string) => {
+  const isReviewed = status === 'needs_review'
+  const isPaid = status === 'paid' || status === 'refunded'
+  return {
+    status,
+    status_display: status,
+    total: '1500000',
+    invoice_number: 1,
+    invoice_status: isReviewed ? 'draft' : 'posted',
+    receipt_number: isPaid ? 1 : null,
+    return_number: status === 'refunded' ? 1 : null,
+    error: isReviewed ? 'The stock is insufficient' : null,
+  }
+}
+
+const CHANGED_FIELDS = ['source', 'external_id', 'request', 'id', 'error']
+
 /**
- * A message about a changed order, as the relay would send it; for tests of a store.
+ * A message about a changed order, as the relay would send it; for tests of a store. The other fields follow from `status`:
+ * a paid order has a receipt, a refunded one a return as well, and one in review a draft and an error.
  *
  * @example
  * ```ts
@@ -23,25 +43,15 @@ const assertMessage = (data: { external_id: string }, version: number) => {
 export const orderUpdated = (
   data: Partial<OrderResult> & { external_id: string },
   version = 1,
-): FeedMessage => {
-  assertMessage(data, version)
+): OrderUpdated => {
+  const order = { source: 'api', ...resultIn(data?.status ?? 'invoiced') }
+  assertMessage(data, version, ['external_id', ...Object.keys(order)])
   return {
     event: 'order.updated',
     delivery: crypto.randomUUID(),
     version,
     cause: { event: 'order.updated', delivery: crypto.randomUUID() },
-    data: {
-      source: 'api',
-      status: 'invoiced',
-      status_display: 'invoiced',
-      total: '1500000',
-      invoice_number: 1,
-      invoice_status: 'posted',
-      receipt_number: null,
-      return_number: null,
-      error: null,
-      ...data,
-    },
+    data: { ...order, ...data },
   }
 }
 
@@ -60,9 +70,9 @@ export const requestChanged = (
   state: RequestState,
   data: Partial<RequestChanged['data']> & { external_id: string },
   version = 1,
-): FeedMessage => {
+): RequestChanged => {
   assertArguments('create a message', { state: [state, STATE] })
-  assertMessage(data, version)
+  assertMessage(data, version, CHANGED_FIELDS)
   const id = crypto.randomUUID()
   return {
     event: `order.${state}`,

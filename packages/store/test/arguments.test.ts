@@ -29,11 +29,11 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['create a client: options is undefined', ({ createClient }) => createClient()],
   ['create a client: baseUrl is undefined', ({ createClient }) => createClient({ key: 'k' })],
   [
-    'create a client: baseUrl is a string; it must be a URL',
+    'create a client: baseUrl is "relay.test"; it must be a URL',
     ({ client }) => client({ baseUrl: 'relay.test' }),
   ],
   [
-    'create a client: baseUrl is a string; it must be a URL that begins with https:// or http:// and ends before "/api/v1"',
+    'create a client: baseUrl is "http://relay.test/api/v1/"; it must be a URL that begins with https:// or http:// and ends before "/api/v1"',
     ({ client }) => client({ baseUrl: 'http://relay.test/api/v1/' }),
   ],
   [
@@ -43,6 +43,10 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   [
     'send a request: there is no option "timeout"; the options are wait, strict, signal',
     ({ client }) => client().read('1', { timeout: 5 }),
+  ],
+  [
+    'create a client: baseUrl is a string; it must be a URL',
+    ({ client }) => client({ baseUrl: 'ftp://user:password@relay.test' }),
   ],
   ['create a client: key is empty', ({ client }) => client({ key: '' })],
   ['create a client: attempts is 0', ({ client }) => client({ attempts: 0 })],
@@ -57,13 +61,13 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ],
   ['read an order: external_id is empty', ({ client }) => client().read('')],
   [
-    'read an order: external_id is a string; it must be a string that is not empty, "." or ".."',
+    'read an order: external_id is ".."; it must be a string other than "", "." and ".."',
     ({ client }) => client().read('..'),
   ],
   ['send a request: wait is 11', ({ client }) => client().read('1', { wait: 11 })],
   ['pay an order: payment is a string', ({ client }) => client().pay('1', 'card')],
   ['refund an order: reason is an object', ({ client }) => client().refund('1', { wait: 0 })],
-  ['register a webhook: url is a string', ({ client }) => client().registerWebhook('shop.example')],
+  ['register a webhook: url is "shop.example"', ({ client }) => client().registerWebhook('shop.example')],
   ['remove a webhook: url is undefined', ({ client }) => client().removeWebhook()],
   ['create a receiver: secrets is undefined', ({ createReceiver }) => createReceiver({ handle: () => 1 })],
   ['create a receiver: secrets is an empty list', ({ createReceiver }) => createReceiver({ secrets: [] })],
@@ -102,6 +106,14 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['compare versions: version is a string', ({ nextSeen }) => nextSeen(undefined, { version: '1' })],
   ['handle a message: handle is undefined', ({ onceInMemory }) => onceInMemory()({ data: {} })],
   ['create a message: external_id is undefined', ({ orderUpdated }) => orderUpdated({})],
+  [
+    'create a message: there is no field "receipt"; the fields are external_id, source, status',
+    ({ orderUpdated }) => orderUpdated({ external_id: '1', receipt: 1 }),
+  ],
+  [
+    'create a message: there is no field "kind"; the fields are source, external_id, request, id, error',
+    ({ requestChanged }) => requestChanged('held', { external_id: '1', kind: 'payment' }),
+  ],
   ['create a message: state is "refused"', ({ requestChanged }) => requestChanged('refused', {})],
   ['sign a request: message is undefined', ({ signedRequest }) => signedRequest('http://store.test')],
 ])('names an invalid argument: "Cannot %s"', async (message, call) => {

@@ -178,6 +178,30 @@ const receiving = (handle: Handle, secrets: Secrets = SECRET) => {
 }
 const ignore = () => undefined
 
+test('reads the ArrayBuffer of a request, and its limit counts its bytes', async () => {
+  const handled: FeedMessage[] = []
+  const message = orderUpdated({ external_id: '1001' })
+  const handle = (each: FeedMessage) => handled.push(each)
+  const receive = createReceiver({ secrets: SECRET, handle, onError: ignore, maxBytes: 1000 })
+  const signed = await request(message)
+  const { headers } = signed
+  expect(await receive(headers, await signed.arrayBuffer())).toEqual({ status: 200 })
+  expect(handled).toEqual([message])
+  expect((await receive(headers, new ArrayBuffer(1001))).status).toBe(413)
+})
+
+test.each([
+  ['invoiced', ['posted', null, null, null]],
+  ['paid', ['posted', 1, null, null]],
+  ['refunded', ['posted', 1, 1, null]],
+  ['needs_review', ['draft', null, null, 'The stock is insufficient']],
+])('a message for tests has the fields of an order that is %s', (status, expected) => {
+  const { data } = orderUpdated({ external_id: '1', status })
+  const { status_display, invoice_status, receipt_number, return_number, error } = data
+  expect(status_display).toBe(status)
+  expect([invoice_status, receipt_number, return_number, error]).toEqual(expected)
+})
+
 test('a parsed body causes a clear error', async () => {
   const { receive, errors } = receiving(ignore)
   const app = express().use(express.json()).post('/webhook', nodeHandler(receive))
@@ -232,7 +256,10 @@ describe('a receiver', () => {
     const body = JSON.stringify(exact)
     const headers = { 'x-service-signature': await sign(body, SECRET) }
     const answer = await receiving(ignore).receive(headers, body)
-    expect(answer).toMatchObject({ status: 400, error: expect.stringContaining('remove "exact"') })
+    expect(answer).toMatchObject({
+      status: 400,
+      error: expect.stringMatching(/webhook of the accounting service.*verifySignature.*remove "exact"/),
+    })
   })
 
   test('accepts the test message of the relay without handling it', async () => {

@@ -93,6 +93,8 @@ test.each<
   ['301 seconds old', { at: T + 301 }],
   ['301 seconds in the future', { at: T - 301 }],
   ['another secret signed the body', { secret: 'other' }],
+  ['another secret signed the body', { body: '{"a":1,"b":2}' }],
+  ['another secret signed the body', { body: '{"a":[1,2]}' }],
   ['the body is empty', { body: '' }],
   ['it was cut off', { body: BODY.slice(0, 40) }],
   ['its fields in another order', { body: '{"data":{},"event":"order.updated"}' }],

@@ -157,7 +157,7 @@ export const MESSAGES = {
     'هدر باید v1=<۶۴ رقم هگز با حروف کوچک> داشته باشد',
   'the signature is {count} seconds old': 'امضا {count} ثانیه قدیمی است',
   'the signature is {count} seconds in the future': 'زمان امضا {count} ثانیه در آینده است',
-  'set the clock; for a delivery that waited, pass the time of its arrival as receivedAt':
+  'set the clock; for a delivery that waited, also pass the time of its arrival':
     'ساعت را تنظیم کنید؛ برای وب‌هوکی که منتظر مانده، زمان دریافتش را وارد کنید',
   'white space around the body was added': 'در ابتدا یا انتهای متن فاصله اضافه شده است',
   'a line break at the end of the body was removed': 'پایان سطر از انتهای متن حذف شده است',
