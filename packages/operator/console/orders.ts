@@ -102,7 +102,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         ...summary(stored, dead, announced),
         ...{ version, doubt, result, entries, complete },
         failing: stored.failing,
-        feed: await messagesOf(context, { source, external_id }, entries),
+        feed: await messagesOf(context, { source, external_id }, entries, () => readings.of('dead')),
         requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => ({
           ...view,
           refused_at: refusedAt(view.id),

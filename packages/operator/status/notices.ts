@@ -3,7 +3,7 @@ import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { isRepaired } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { note } from '../core/output.ts'
-import type { Queues } from '../core/queue.ts'
+import { type Queues, totalOf } from '../core/queue.ts'
 import { type Finding, say } from '../doctor/messages.ts'
 import { failingFeeds, failingFinding } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
@@ -29,9 +29,7 @@ export const accountantNotices = async (context: Context): Promise<Finding[]> =>
 
 /** The stores whose HTTP feed fails and has messages waiting. */
 export const feedNotices = async (context: Context, { feeds }: Queues): Promise<Finding[]> => {
-  const depths = new Map(
-    feeds.map(({ source, depth }) => [source, depth ? depth.waiting + depth.inFlight : 0]),
-  )
+  const depths = new Map(feeds.map(({ source, depth }) => [source, totalOf(depth)]))
   const isHttp = ({ source, feed }: { source: string; feed: unknown }) => feed !== 'sqs' && depths.get(source)
   if (!context.stores().some(isHttp)) return []
   return [...(await failingFeeds(context))].flatMap(([source, failing]) => {

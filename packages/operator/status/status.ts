@@ -5,6 +5,7 @@ import {
   bySeverity,
   feedAlarmsFor,
   isCritical,
+  labelOf,
 } from '@order-relay/deploy/alarms.ts'
 import { tableAlarms, undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
 import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
@@ -72,16 +73,36 @@ const SEARCHED_S = 6 * 60 * 60
 
 const WATCHED = ['ordersDead', 'feedsDead', 'quarantine'] as const
 
+/** The depth of the queue whose visible messages an alarm watches. */
+const watchedDepth = (
+  { stores }: Context,
+  { condition, code, store }: Alarm,
+  queues: Queues,
+): Depth | undefined => {
+  if (code === 'store-dead-letters') {
+    const source = stores().find(each => labelOf(each) === store)?.source
+    return queues.feeds.find(feed => feed.source === source)?.dead
+  }
+  const id = JSON.stringify(condition.Dimensions)
+  const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
+  return queue && queues[queue]
+}
+
 /** The alarms that the local stack can evaluate: conditions on its own metrics and on queue depths. */
-const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries): Promise<State> => {
+const localState = async (
+  context: Context,
+  alarm: Alarm,
+  queues: Queues,
+  read: ReadSeries,
+): Promise<State> => {
+  const { condition } = alarm
   const { Namespace, MetricName, Dimensions, Statistic, Period, ComparisonOperator, Threshold } = condition
   const exceeds = (value: number) =>
     ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
   if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
-    const id = JSON.stringify(Dimensions)
-    const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
-    if (queue === undefined) return { state: 'unknown' }
-    return { state: exceeds(queues[queue].waiting) ? 'alarm' : 'ok' }
+    const depth = watchedDepth(context, alarm, queues)
+    if (depth === undefined) return { state: 'unknown' }
+    return { state: exceeds(depth.waiting) ? 'alarm' : 'ok' }
   }
   if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
   const dimensions = Object.fromEntries(
@@ -114,7 +135,7 @@ export const alarmsOf = async (context: Context, queues: Queues, read: ReadSerie
   const alarms = tableOf(context).map(async ({ condition, ...alarm }) => ({
     ...alarm,
     ...(known === undefined
-      ? await localState({ condition, ...alarm }, queues, read)
+      ? await localState(context, { condition, ...alarm }, queues, read)
       : (known.get(alarmName(service, alarm)) ?? ({ state: 'unknown' } as const))),
   }))
   // Over metrics that only AWS records; only stages with gradual deployments have those of new versions.
@@ -193,6 +214,9 @@ const status = async (context: Context): Promise<Report> => {
   const depths = [
     ...Object.entries(own).map(([name, depth]): [string, Depth] => [wordsOf(name), depth]),
     ...feeds.map(({ source, depth }): [string, Depth | undefined] => [`feed ${source}`, depth]),
+    ...feeds.flatMap(({ source, dead }): [string, Depth][] =>
+      dead === undefined ? [] : [[`dead letters of ${source}`, dead]],
+    ),
   ]
   return {
     data: {

@@ -107,3 +107,21 @@ test('alarms speak in the past once their cause has ended', () => {
   expect(recoveredText('dead-letters', { queues: dead })).toBeUndefined()
   expect(recoveredText('feed-disabled', { failing, queues })).toBeUndefined()
 })
+
+test('in the local stack, the dead letters of a store with an SQS feed raise its alarm', async () => {
+  const stores = [
+    { source: 'shop', feed: 'sqs' as const, dead_letter_after: 2 },
+    { source: 'other', feed: 'sqs' as const, dead_letter_after: 2 },
+  ]
+  const feeds = [
+    { source: 'shop', depth, dead: { ...depth, waiting: 6 } },
+    { source: 'other', depth, dead: depth },
+  ]
+  const withStores = { ...context, stores: () => stores } as unknown as Context
+  const alarms = await alarmsOf(withStores, { ...queues, feeds }, counting([], 0, 0))
+  const states = alarms.filter(({ code }) => code === 'store-dead-letters')
+  expect(states.map(({ store, state }) => [store, state])).toEqual([
+    ['shop', 'alarm'],
+    ['other', 'ok'],
+  ])
+})
