@@ -135,7 +135,10 @@ export const t = translator({
   'Accounts for every webhook and request, and compares each order that changed with the accounting service.':
     'سرنوشت همهٔ وب‌هوک‌ها و درخواست‌ها را مشخص و سفارش‌های تغییرکرده را با سرویس حسابداری مقایسه می‌کند.',
   'Last 30 days': '۳۰ روز گذشته',
-  'Everything is accounted for.': 'مغایرتی وجود ندارد.',
+  'Everything from {since} to {until} is accounted for.': 'از {since} تا {until} مغایرتی وجود ندارد.',
+  '{count} {count|order was|orders were} repaired {when}. Audit again to confirm that they agree.':
+    '{count} سفارش {when} اصلاح شد. برای اطمینان، دوباره تطبیق دهید.',
+  'Audit again': 'تطبیق دوباره',
   Difference: 'مغایرت',
   Differences: 'مغایرت‌ها',
   'Differences: {count}': 'مغایرت‌ها: {count}',
@@ -170,7 +173,7 @@ export const t = translator({
   'Waiting for a decision': 'در انتظار تصمیم اپراتور',
   Setup: 'راه‌اندازی',
   'Check again': 'بررسی مجدد',
-  'Audit and repair': 'ممیزی و تعمیر',
+  'Audit and repair': 'تطبیق و تعمیر',
   'Checking: {done} of {all} topics': 'در حال بررسی: {done} از {all}',
   '{count} {count|problem|problems}': '{count} مشکل',
   'No problems found.': 'مشکلی پیدا نشد.',

@@ -211,6 +211,7 @@ test('an audit is started, and differences are repaired', async () => {
   await until(async () => (await reads('audit')).body.job?.end !== undefined)
   expect((await reads('balance')).body.balance).toMatchObject({ until: expect.any(String) })
   expect(await changes('audit/repair', { orders: [order] })).toEqual(ok({ checked: 1 }))
+  expect((await reads('balance')).body.balance).toMatchObject({ repaired: { orders: 1 } })
 })
 
 test('the log is followed until its reader leaves', async () => {
