@@ -566,8 +566,15 @@ export const t = translator({
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
-  'None yet. After a create without an answer, the service may have registered the order.':
-    'هنوز هیچ. پس از درخواست ثبتی که پاسخ نگرفته، ممکن است سرویس سفارش را ثبت کرده باشد.',
+  'None yet.': 'هنوز هیچ.',
+  'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
+  'None yet. The create had no answer, so the service may have registered the order.':
+    'هنوز هیچ. درخواست ثبت پاسخی نگرفته است و ممکن است سرویس سفارش را ثبت کرده باشد.',
+  'None yet. The service knows the order, which will be read from it.':
+    'هنوز هیچ. سرویس سفارش را می‌شناسد و سفارش از آن خوانده می‌شود.',
+  'None. The service refused the create.': 'هیچ. سرویس درخواست ثبت را رد کرد.',
+  'None. The create was withdrawn before the service registered the order.':
+    'هیچ. درخواست ثبت پیش از آن‌که سرویس سفارش را ثبت کند لغو شد.',
   'Version of the feed': 'نسخهٔ فید',
   'In doubt': 'نامطمئن',
   'It may be out of date and will be read from the service.': 'ممکن است قدیمی باشد و از سرویس خوانده می‌شود.',
