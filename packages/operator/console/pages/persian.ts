@@ -531,14 +531,8 @@ export const t = translator({
   'Status of the invoice': 'وضعیت فاکتور',
   Yes: 'بله',
   No: 'خیر',
-  'the signature header is malformed': 'قالب هدر امضا نادرست است',
-  'the signature is too old, or in the future': 'زمان امضا قدیمی یا در آینده است',
   'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.':
     'سرویس حسابداری کلید API را رد کرد؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
-  'not signed with a known secret': 'با هیچ کلید شناخته‌شده‌ای امضا نشده است',
-  'a header contradicts the signed body': 'هدر با متن امضاشده نمی‌خواند',
-  'the body is too large': 'متن بیش از حد بزرگ است',
-  'the signature is valid, but the body cannot be read': 'امضا معتبر است، ولی متن خوانده نمی‌شود',
   'Show the quarantine': 'نمایش قرنطینه',
   'Ended {ago}': 'پایان: {ago}',
   'The webhooks and events of the probe are included ({store}).':

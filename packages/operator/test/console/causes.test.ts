@@ -97,7 +97,7 @@ test('why an event, a call or a message to a store fails is translated', () => {
   const orders = failuresIn('lib/orders/{repository,handle-event}.ts', /new Error\(['`](.+?)['`]\)/g)
   const feeds = failuresIn('lib/feeds/deliver.ts', /new FeedError\(['`](.+?)['`]/g)
   const http = failuresIn('lib/platform/{http-client,addresses}.ts', /new Error\(['`](.+?)['`]\)/g)
-  const contradictions = failuresIn('lib/webhook/receive.ts', /contradict\(['`](.+?)['`]\)/g)
+  const contradictions = failuresIn('lib/webhook/receive.ts', /contradict\('[\w ]+', ['`](.+?)['`]\)/g)
   expect([orders, feeds, http, contradictions].map(({ length }) => length)).toEqual([2, 2, 3, 2])
   const all = [...accounting, ...orders, ...feeds, ...http, ...contradictions]
   expect(untranslated([...all, ...all.map(causeOf)])).toEqual([])
