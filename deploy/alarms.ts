@@ -76,6 +76,9 @@ const olderThan = (name: unknown, period: number, seconds: number) =>
 /** The metric of refused requests, in the namespace of the stack's own name. */
 export const THROTTLED = 'Throttled'
 
+/** The period of the alarm about invalid signatures, in seconds. */
+export const SIGNATURE_FAILURES_SECONDS = 15 * MINUTE
+
 /** Runbook pages shared by several alarms. Any other alarm has its own page. */
 const PAGES: Readonly<Record<string, string>> = {
   'quarantined-by-webhook': 'quarantine',
@@ -165,7 +168,7 @@ const definitions = (service: string) => {
     'signature-failures': [
       'Within 15 minutes, at least five webhooks were not signed with a known secret',
       {
-        ...above(own('Deliveries', { outcome: 'forged' }), 'Sum', 15 * MINUTE, 5),
+        ...above(own('Deliveries', { outcome: 'forged' }), 'Sum', SIGNATURE_FAILURES_SECONDS, 5),
         ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       },
     ],

@@ -13,7 +13,7 @@ import { depthOf, queuesOf, totalOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
-import { signatureNotices } from '../status/notices.ts'
+import { signaturesOf } from '../status/notices.ts'
 import type { Refusals } from '../status/refusals.ts'
 import { account } from './account.ts'
 import { drill } from './drill.ts'
@@ -63,7 +63,7 @@ const webhook: Check = async (context, url, isAudited) => {
 
   const { id, secret, since } = newest
   const response = await ping(url, secret)
-  const findings = await signatureNotices(context, isAudited, url)
+  const { notices: findings } = await signaturesOf(context, isAudited, url)
   // The service may have forgotten the registration that the relay remembers.
   if (findings.every(({ level }) => level !== 'problem'))
     findings.push(ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })))

@@ -25,7 +25,7 @@ import {
   type Series,
   seriesOf,
 } from './metrics.ts'
-import { noticesOf } from './notices.ts'
+import { accountantNotices, feedNotices, signaturesOf } from './notices.ts'
 import { recoveredText } from './recovered.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
@@ -201,13 +201,16 @@ const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` 
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [alarms, rates, ages, failing, notices] = await Promise.all([
+  const [alarms, rates, ages, failing, signatures, feedFindings, accountant] = await Promise.all([
     alarmsOf(context, queues, read),
     ratesOf(read),
     agesOf(context, queues, read),
     failingOf(context),
-    noticesOf(context, queues),
+    signaturesOf(context),
+    feedNotices(context, queues),
+    accountantNotices(context),
   ])
+  const notices = [...signatures.notices, ...feedFindings, ...accountant]
   const active = alarms.filter(({ state }) => state === 'alarm')
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
   const { feeds, ...own } = queues
@@ -234,7 +237,7 @@ const status = async (context: Context): Promise<Report> => {
         ? (failing.text?.text ?? 'No alarm is active.')
         : active.map(({ name, code, severity, summary, page, since }) =>
             lines(
-              `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues }) ?? summary}`,
+              `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues, signatures: signatures.recovery })?.text ?? summary}`,
               `   → docs/runbook/${page}.md`,
             ),
           ),
