@@ -108,11 +108,11 @@ const definitions = (service: string) => {
     // The metrics of a queue that was idle are up to fifteen minutes late. These counters raise the alarm
     // immediately, and the queue's metric keeps it raised until the queue is empty.
     'quarantined-by-webhook': [
-      'The accounting service sent a webhook that is unreadable or contradictory: it is in the quarantine for you to replay or discard',
+      'The accounting service sent a webhook that is unreadable or contradictory: it is in the quarantine for you to replay or discard; the alarm relay-quarantine is about the same message',
       any(own('Quarantined', { from: 'webhook' })),
     ],
     'quarantined-by-worker': [
-      'The order queue had a message that is unreadable: it is in the quarantine for you to replay or discard',
+      'The order queue had a message that is unreadable: it is in the quarantine for you to replay or discard; the alarm relay-quarantine is about the same message',
       any(own('Quarantined', { from: 'worker' })),
     ],
     'queue-age': [
@@ -230,7 +230,7 @@ const definitions = (service: string) => {
       notEmpty(ref(QUEUE_IDS.feedsDead)),
     ],
     'feed-dead-lettered': [
-      'A feed message failed too often and was moved to the dead-letter queue',
+      'A feed message failed too often and was moved to the dead-letter queue; the alarm relay-feed-dead-letters is about the same message',
       any(own('FeedDeadLettered')),
     ],
   } satisfies Record<string, [summary: string, condition: Condition]>

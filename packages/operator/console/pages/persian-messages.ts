@@ -15,6 +15,9 @@ export const MESSAGES = {
   create: 'ثبت سفارش',
   payment: 'پرداخت',
   refund: 'مرجوعی',
+  withdrawal: 'لغو',
+  superseded: 'جایگزین‌شده',
+  erased: 'پاک‌شده',
   // Fields of records.
   url: 'نشانی',
   answer: 'پاسخ',
