@@ -76,6 +76,9 @@ const olderThan = (name: unknown, period: number, seconds: number) =>
 /** The metric of refused requests, in the namespace of the stack's own name. */
 export const THROTTLED = 'Throttled'
 
+/** The period of the alarm about invalid signatures, in seconds. */
+export const SIGNATURE_FAILURES_SECONDS = 15 * MINUTE
+
 /** Runbook pages shared by several alarms. Any other alarm has its own page. */
 const PAGES: Readonly<Record<string, string>> = {
   'quarantined-by-webhook': 'quarantine',
@@ -105,11 +108,11 @@ const definitions = (service: string) => {
     // The metrics of a queue that was idle are up to fifteen minutes late. These counters raise the alarm
     // immediately, and the queue's metric keeps it raised until the queue is empty.
     'quarantined-by-webhook': [
-      'The accounting service sent a webhook that is unreadable or contradictory: it is in the quarantine for you to replay or discard',
+      'The accounting service sent a webhook that is unreadable or contradictory: it is in the quarantine for you to replay or discard; the alarm relay-quarantine is about the same message',
       any(own('Quarantined', { from: 'webhook' })),
     ],
     'quarantined-by-worker': [
-      'The order queue had a message that is unreadable: it is in the quarantine for you to replay or discard',
+      'The order queue had a message that is unreadable: it is in the quarantine for you to replay or discard; the alarm relay-quarantine is about the same message',
       any(own('Quarantined', { from: 'worker' })),
     ],
     'queue-age': [
@@ -165,7 +168,7 @@ const definitions = (service: string) => {
     'signature-failures': [
       'Within 15 minutes, at least five webhooks were not signed with a known secret',
       {
-        ...above(own('Deliveries', { outcome: 'forged' }), 'Sum', 15 * MINUTE, 5),
+        ...above(own('Deliveries', { outcome: 'forged' }), 'Sum', SIGNATURE_FAILURES_SECONDS, 5),
         ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       },
     ],
@@ -227,7 +230,7 @@ const definitions = (service: string) => {
       notEmpty(ref(QUEUE_IDS.feedsDead)),
     ],
     'feed-dead-lettered': [
-      'A feed message failed too often and was moved to the dead-letter queue',
+      'A feed message failed too often and was moved to the dead-letter queue; the alarm relay-feed-dead-letters is about the same message',
       any(own('FeedDeadLettered')),
     ],
   } satisfies Record<string, [summary: string, condition: Condition]>

@@ -30,7 +30,9 @@ export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
   | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' | 'probe' }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
-  | ({ outcome: 'contradictory' | 'unreadable'; reason: string } & About)
+  /** `why`: a header contradicts the body, or the delivery id is that of another order. */
+  | ({ outcome: 'contradictory'; why: 'header' | 'delivery id'; reason: string } & About)
+  | ({ outcome: 'unreadable'; reason: string } & About)
   | { outcome: 'too_large' }
 
 export type ReceiveDependencies = {
@@ -121,11 +123,11 @@ export const receive = async (
   const { event, delivery } = reading.kind === 'order.updated' ? reading.webhook : reading
   const isOurs = reading.kind === 'order.updated' && isKnownSource(reading.webhook.data.source)
   // The body is signed, so a contradictory delivery is kept: the fault may be the sender's.
-  const contradict = async (reason: string): Promise<Received> => {
-    if (!isOurs) return { outcome: 'contradictory', reason, delivery }
+  const contradict = async (why: 'header' | 'delivery id', reason: string): Promise<Received> => {
+    if (!isOurs) return { outcome: 'contradictory', why, reason, delivery }
     await quarantineOnce(reason)
     const { source, external_id } = reading.webhook.data
-    return { outcome: 'contradictory', reason, delivery, source, external_id }
+    return { outcome: 'contradictory', why, reason, delivery, source, external_id }
   }
   // Headers are not signed: one that disagrees with the body was changed in transit (P2).
   for (const [header, value] of [
@@ -133,7 +135,7 @@ export const receive = async (
     [HEADERS.event, event],
   ] as const) {
     if ((headers[header] ?? value) !== value) {
-      return contradict(`The header ${header} does not agree with the signed body`)
+      return contradict('header', `The header ${header} does not agree with the signed body`)
     }
   }
   if (reading.kind === 'other event') {
@@ -150,7 +152,7 @@ export const receive = async (
   if (known !== undefined) {
     return known.source === source && known.external_id === external_id
       ? { outcome: 'duplicate', ...about }
-      : contradict('The delivery id belongs to another order')
+      : contradict('delivery id', 'The delivery id belongs to another order')
   }
   await enqueue({ source, external_id }, { id: delivery, json: reading.text }).catch(failAbout(about))
   const shown = { t: String(verified.t), ...shownHeaders(headers) }

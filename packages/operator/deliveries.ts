@@ -55,18 +55,32 @@ type Outcome = (typeof OUTCOMES)[number]
 
 const FAILED = ['delivery failed', 'delivery deferred']
 
-/** Outcomes that have other names in the log. */
+/** Outcomes that have other names in the log. Contradictory webhooks of known stores are quarantined, others refused. */
 const LOGGED: Partial<Record<Outcome, readonly string[]>> = {
   refused: ['forged', 'contradictory', 'too_large'],
-  quarantined: ['unreadable'],
+  quarantined: ['unreadable', 'contradictory'],
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  malformed: 'the signature header is malformed',
+  stale: 'the signature is too old, or in the future',
+  mismatch: 'not signed with a known secret',
+  header: 'a header contradicts the signed body',
+  'delivery id': 'its delivery id belongs to another order',
+  too_large: 'the body is too large',
+  // Its signature is valid.
+  unreadable: 'the signature is valid, but the body cannot be read',
+}
+
+type Logged = { outcome: string; why?: string | undefined; source?: string | undefined }
+
 /** The outcome of a delivery and its reason, in plain words. */
-export const outcomeOf = (outcome: string, why?: string): { outcome: string; why?: string } => {
-  if (outcome === 'unreadable') return { outcome: 'quarantined' }
-  if (!LOGGED.refused?.includes(outcome)) return { outcome, ...(why !== undefined && { why }) }
-  const kind = outcome.replace('_', ' ')
-  return { outcome: 'refused', why: why === undefined ? kind : `${kind}, ${why}` }
+export const outcomeOf = ({ outcome, why, source }: Logged): { outcome: string; why?: string } => {
+  const isRefused = LOGGED.refused?.includes(outcome)
+  const isQuarantined = outcome === 'unreadable' || (outcome === 'contradictory' && source !== undefined)
+  const kind = isQuarantined ? 'quarantined' : isRefused ? 'refused' : outcome
+  const reason = why ?? (isQuarantined || isRefused ? outcome : undefined)
+  return { outcome: kind, ...(reason !== undefined && { why: REASONS[reason] ?? reason }) }
 }
 
 /** The log line of a delivery; the receiver records only deliveries that it queued or quarantined. */
@@ -91,12 +105,14 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
   }
   const found = await newestOf(context, newest, limit, ({ at, message, fields }) => {
     const line = v.safeParse(received, fields)
-    const { outcome: name = 'failed', why, ...about } = line.success ? line.output : {}
+    const {
+      outcome: name = 'failed',
+      why,
+      ...about
+    }: Partial<v.InferOutput<typeof received>> = line.success ? line.output : {}
     // The identifying fields are missing if they could not be read or are not trusted.
-    const known = outcomeOf(name, line.success ? why : message)
-    // It was quarantined because its signature is valid.
-    const isUnreadable = known.outcome === 'quarantined'
-    const row = { at, ...known, ...(isUnreadable && { why: 'authentic, unreadable' }), ...about }
+    const known = outcomeOf({ outcome: name, why: line.success ? why : message, source: about.source })
+    const row = { at, ...known, ...about }
     if (why === 'probe' || (source === undefined && row.source === PROBE_SOURCE)) return undefined
     if ((outcome ?? row.outcome) !== row.outcome || (source ?? row.source) !== row.source) return undefined
     return row
@@ -124,7 +140,7 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
   deliveries
     .command('list')
     .description(
-      'List the deliveries in the log, newest first: queued, duplicate, ignored, or refused and why.',
+      'List the deliveries in the log, newest first: queued, duplicate, ignored, refused or quarantined, and why.',
     )
     .addOption(periodOption('1h'))
     .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))

@@ -2,12 +2,11 @@ import { tablesOf } from '@order-relay/deploy/tables.ts'
 import { requestViews } from '@order-relay/lib/orders/order.ts'
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
 import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
-import { queueNames } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { count, lines, type Report, table } from './core/output.ts'
-import { depthOf, queuesOf } from './core/queue.ts'
+import { queuesOf, totalOf } from './core/queue.ts'
 import { indexItems, storedOrders } from './orders/read.ts'
 
 type OpenOrder = OrderKey & { waiting: number; held: number }
@@ -31,24 +30,17 @@ type Loss = { queue: string; messages: number }
 /** The number of messages in each queue of the stack that has any. */
 const messagesOf = async (context: Context): Promise<Loss[]> => {
   const { feeds, ...own } = await queuesOf(context)
-  const dead = context.stores().flatMap(store => {
-    const [, name] = queueNames(store)
-    return name === undefined ? [] : [{ queue: `dead letters of ${store.source}`, name }]
-  })
-  const all = [
-    ...[
-      { queue: 'order queue', depth: own.orders },
-      { queue: 'bulk queue', depth: own.bulk },
-      { queue: 'dead letters of orders', depth: own.ordersDead },
-      { queue: 'dead letters of HTTP feeds', depth: own.feedsDead },
-      { queue: 'quarantine', depth: own.quarantine },
-      ...feeds.map(({ source, depth }) => ({ queue: `feed ${source}`, depth })),
-    ].map(({ queue, depth }) => ({ queue, messages: (depth?.waiting ?? 0) + (depth?.inFlight ?? 0) })),
-    ...(await Promise.all(
-      dead.map(async ({ queue, name }) => ({ queue, messages: (await depthOf(context, name)).all })),
-    )),
+  return [
+    { queue: 'order queue', depth: own.orders },
+    { queue: 'bulk queue', depth: own.bulk },
+    { queue: 'dead letters of orders', depth: own.ordersDead },
+    { queue: 'dead letters of HTTP feeds', depth: own.feedsDead },
+    { queue: 'quarantine', depth: own.quarantine },
+    ...feeds.map(({ source, depth }) => ({ queue: `feed ${source}`, depth })),
+    ...feeds.map(({ source, dead }) => ({ queue: `dead letters of ${source}`, depth: dead })),
   ]
-  return all.filter(({ messages }) => messages > 0)
+    .map(({ queue, depth }) => ({ queue, messages: totalOf(depth) }))
+    .filter(({ messages }) => messages > 0)
 }
 
 const isProtected = async ({ aws, service }: Context): Promise<boolean> => {

@@ -267,7 +267,7 @@ described('a deployment', () => {
 
   test('accounts for everything', async () => {
     const { deliveries, ...rest } = JSON.parse(await it.relay(['audit', '--json']))
-    expect(deliveries.outcomes).toEqual({ queued: 4, 'refused: forged, mismatch': 1 })
+    expect(deliveries.outcomes).toEqual({ queued: 4, 'refused: not signed with a known secret': 1 })
     expect(rest).toMatchObject({
       balanced: true,
       requests: { accepted: 1, states: { registered: 1 } },

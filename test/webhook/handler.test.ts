@@ -184,6 +184,7 @@ describe('a request that is not queued', () => {
   const [delivery, why] = [DELIVERY, 'foreign source']
   const disagree = (name: string) => `The header ${name} does not agree with the signed body`
   const [ID, EVENT] = ['x-service-delivery', 'x-service-event']
+  const HEADER = 'header'
 
   const LARGE = named({}, { x: 'ک'.repeat(32_768) })
 
@@ -197,9 +198,21 @@ describe('a request that is not queued', () => {
     ['forged', webhook(), { why: 'stale' }, '', { t: NOW + 301 }],
     ['forged', webhook(), { why: 'mismatch' }, '', { secret: 'guess' }],
     ['too_large', `"${'x'.repeat(MAX_BODY_BYTES - 1)}"`, {}],
-    ['contradictory', named(), { ...KEY, delivery }, disagree(ID), { headers: { [ID]: 'x' } }],
-    ['contradictory', named({ x: 1 }), { ...KEY, delivery }, disagree(EVENT), { headers: { [EVENT]: 'x' } }],
-    ['contradictory', named({}, foreign), { delivery }, disagree(ID), { headers: { [ID]: 'x' } }],
+    ['contradictory', named(), { ...KEY, why: HEADER, delivery }, disagree(ID), { headers: { [ID]: 'x' } }],
+    [
+      'contradictory',
+      named({ x: 1 }),
+      { ...KEY, why: HEADER, delivery },
+      disagree(EVENT),
+      { headers: { [EVENT]: 'x' } },
+    ],
+    [
+      'contradictory',
+      named({}, foreign),
+      { why: HEADER, delivery },
+      disagree(ID),
+      { headers: { [ID]: 'x' } },
+    ],
     [
       'unreadable',
       named({}, { status: 1 }),

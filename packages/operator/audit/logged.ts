@@ -7,7 +7,7 @@ import { outcomeOf } from '../deliveries.ts'
 
 /** The content of the functions' log for a period. */
 export type Logged = {
-  /** Number of deliveries by outcome: `queued`, `ignored: foreign source`, `refused: forged, stale`. */
+  /** Number of deliveries by outcome: `queued`, `ignored: foreign source`, `refused: the body is too large`. */
   outcomes: Map<string, number>
   /** By delivery id. */
   queued: Map<string, OrderKey>
@@ -56,7 +56,7 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
     case 'delivery received': {
       if (at > until || !v.is(delivery, fields) || fields.why === 'probe' || fields.source === PROBE_SOURCE)
         return
-      countOutcome(outcomeName(fields.outcome, fields.why))
+      countOutcome(outcomeName(fields))
       if (v.is(queued, fields)) logged.queued.set(fields.delivery, v.parse(v.object(orderKey), fields))
       return
     }

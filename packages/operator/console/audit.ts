@@ -12,7 +12,11 @@ import { get, PERIODS, post } from './route.ts'
 /** One audit at a time. */
 const AUDIT = 'audit'
 
-type Last = Omit<Audited, 'lists'> & { lists: ReturnType<typeof shortened> }
+type Last = Omit<Audited, 'lists'> & {
+  lists: ReturnType<typeof shortened>
+  /** When the orders that differed were re-read, and their number. */
+  repaired?: { at: Date; orders: number }
+}
 
 /** The last audit of this console. */
 export const createAudits = () => {
@@ -21,6 +25,9 @@ export const createAudits = () => {
     last: () => last,
     keep: (audited: Last) => {
       last = audited
+    },
+    repair: (orders: number) => {
+      if (last !== undefined) last = { ...last, repaired: { at: new Date(), orders } }
     },
     /** Whether it has compared the orders of a period, and none has to be repaired. */
     covers: (refusals: Refusals): boolean =>
@@ -36,7 +43,7 @@ export type Audits = ReturnType<typeof createAudits>
 /** The results of `relay audit`: it continues, and its last result stays available, whichever page is shown. */
 export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
   const jobs = createJobs(context, live, AUDIT)
-  live.poll('balance', 500, async () => audits.last()?.until)
+  live.poll('balance', 500, async () => [audits.last()?.until, audits.last()?.repaired])
   return [
     get('audit', {}, async () => ({ job: jobs.of(AUDIT) })),
     get('balance', {}, async () => ({ balance: audits.last() })),
@@ -54,6 +61,7 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
       { orders: v.array(v.object({ source: v.string(), external_id: v.string() })) },
       async ({ orders }) => {
         await checkOrders(context, orders)
+        audits.repair(orders.length)
         const last = audits.last()
         if (last?.unread.length === 0) await recordRepair(context, last, orders.length)
         return { checked: orders.length }

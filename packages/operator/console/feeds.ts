@@ -7,6 +7,7 @@ import { RETRY_RATE, retriedText, retryOrder, retryStore } from '../feeds/retry.
 import { timelineOf } from '../orders/orders.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
+import type { Readings } from './readings.ts'
 import { get, PERIODS, post } from './route.ts'
 
 const LIMIT = 200
@@ -14,7 +15,7 @@ const LIMIT = 200
 const key = { source: v.string(), external_id: v.string() }
 
 /** The messages that stores received, as in `relay feeds`. */
-export const feedsRoutes = (context: Context, live: Live) => {
+export const feedsRoutes = (context: Context, live: Live, readings: Readings) => {
   const retries = createJobs(context, live, 'retries')
   return [
     get(
@@ -29,7 +30,7 @@ export const feedsRoutes = (context: Context, live: Live) => {
     ),
     get('feed', key, async order => {
       const { entries } = await timelineOf(context, order)
-      return { ...order, ...(await messagesOf(context, order, entries)) }
+      return { ...order, ...(await messagesOf(context, order, entries, () => readings.of('dead'))) }
     }),
     post('feeds/retry', key, async order => ({ delivery: await retryOrder(context, order) })),
     get('feeds/retries', { source: v.string() }, async ({ source }) => ({ job: retries.of(source) })),

@@ -13,6 +13,7 @@ import { checkOrders, timelineOf } from '../orders/orders.ts'
 import { announcedOf } from '../orders/read.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
+import { createOf } from '../orders/summary.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
 import { withdraw } from '../orders/withdraw.ts'
 import { createJobs } from './jobs.ts'
@@ -34,6 +35,7 @@ const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Annou
   return {
     ...{ source, external_id, updated_at, failing_since: failing?.since },
     status: result?.status,
+    create: result === undefined ? createOf(order) : undefined,
     invoice_number: result?.invoice_number,
     open: [...requestViews(order), ...announcedRequests(order, announced)]
       .filter(({ state }) => isOpen(state))
@@ -102,7 +104,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         ...summary(stored, dead, announced),
         ...{ version, doubt, result, entries, complete },
         failing: stored.failing,
-        feed: await messagesOf(context, { source, external_id }, entries),
+        feed: await messagesOf(context, { source, external_id }, entries, () => readings.of('dead')),
         requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => ({
           ...view,
           refused_at: refusedAt(view.id),

@@ -9,7 +9,7 @@ import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
-import { accountantNotices, feedNotices, signatureNotices } from '../status/notices.ts'
+import { accountantNotices, feedNotices, signaturesOf } from '../status/notices.ts'
 import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
 import type { Audits } from './audit.ts'
 import type { Live } from './live.ts'
@@ -34,7 +34,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
   const failing = live.poll('failing', every.alarms, () => failingOf(context))
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
-  const signatures = live.poll('signatures', every.metrics, () => signatureNotices(context, audits.covers))
+  const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covers))
   const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
   const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))
   return [
@@ -53,10 +53,9 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
         imports: await readable(imports()),
         failing: await readable(failing()),
         alarms: (await readable(alarms())) ?? [],
-        notices: (await Promise.all([signatures(), feeds(), accountant()].map(readable))).flatMap(
-          each => each ?? [],
-        ),
+        signatures: await readable(signatures()),
       }
+      const notices = [found.signatures?.notices, await readable(feeds()), await readable(accountant())]
       const { stage, local } = context
       const sources = context.stores().map(({ source }) => source)
       return {
@@ -66,6 +65,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
         probe: sources.find(source => source === PROBE_SOURCE),
         every: { ...every, queues: everyQueues },
         ...found,
+        notices: notices.flatMap(each => each ?? []),
         problems: [...problems],
       }
     }),

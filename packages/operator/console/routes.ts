@@ -29,7 +29,7 @@ export const routesOf = (context: Context, live: Live) => {
     ...setupRoutes(context, live, audits),
     ...orderRoutes(context, live, readings),
     ...deliveriesRoutes(context),
-    ...feedsRoutes(context, live),
+    ...feedsRoutes(context, live, readings),
     ...logRoutes(context),
     ...auditRoutes(context, live, audits),
     ...tourRoutes(context),

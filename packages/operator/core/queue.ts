@@ -1,6 +1,7 @@
 import { type Message, QueueDoesNotExist } from '@aws-sdk/client-sqs'
-import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import { visibilityExtender } from '@order-relay/lib/platform/retry.ts'
+import { queueNames } from '@order-relay/lib/platform/stores.ts'
 import { interruptible } from './async.ts'
 import type { Context } from './context.ts'
 import { progress } from './terminal.ts'
@@ -55,7 +56,11 @@ export const depthOf = async ({ sqs, queueUrl }: Pick<Context, 'sqs' | 'queueUrl
 /** Messages that may be received now, and those being processed or waiting for a retry. */
 export type Depth = { waiting: number; inFlight: number }
 
-/** The depth of every queue; undefined for a feed without a queue. */
+/** The number of messages in queues, in any state. */
+export const totalOf = (...depths: (Depth | undefined)[]): number =>
+  depths.reduce((sum, depth) => sum + (depth ? depth.waiting + depth.inFlight : 0), 0)
+
+/** The depth of every queue, and of the dead-letter queues of stores that have one; undefined if the queue does not exist. */
 export const queuesOf = async (context: Context) => {
   const depth = async (queue: string): Promise<Depth> => {
     const { visible, all } = await depthOf(context, queue)
@@ -69,10 +74,12 @@ export const queuesOf = async (context: Context) => {
   const [own, feeds] = await Promise.all([
     Promise.all(names.map(async name => [name, await depth(QUEUES[name])] as const)),
     Promise.all(
-      context.stores().map(async ({ source, queue }) => ({
-        source,
-        depth: await depth(feedQueueName(source, queue)).catch(missing),
-      })),
+      context.stores().map(async store => {
+        const [depthOfFeed, dead] = await Promise.all(
+          queueNames(store).map(queue => depth(queue).catch(missing)),
+        )
+        return { source: store.source, depth: depthOfFeed, dead }
+      }),
     ),
   ])
   return { ...(Object.fromEntries(own) as Record<keyof typeof QUEUES, Depth>), feeds }

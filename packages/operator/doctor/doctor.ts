@@ -9,11 +9,11 @@ import type { Context } from '../core/context.ts'
 import { explain, Failure } from '../core/errors.ts'
 import { URL_OPTION } from '../core/options.ts'
 import { findingsReport, note, ok, problem } from '../core/output.ts'
-import { depthOf } from '../core/queue.ts'
+import { depthOf, queuesOf, totalOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
-import { signatureNotices } from '../status/notices.ts'
+import { signaturesOf } from '../status/notices.ts'
 import type { Refusals } from '../status/refusals.ts'
 import { account } from './account.ts'
 import { drill } from './drill.ts'
@@ -63,7 +63,7 @@ const webhook: Check = async (context, url, isAudited) => {
 
   const { id, secret, since } = newest
   const response = await ping(url, secret)
-  const findings = await signatureNotices(context, isAudited, url)
+  const { notices: findings } = await signaturesOf(context, isAudited, url)
   // The service may have forgotten the registration that the relay remembers.
   if (findings.every(({ level }) => level !== 'problem'))
     findings.push(ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })))
@@ -152,18 +152,12 @@ const service: Check = (context, webhookUrl) => Promise.all([access(context), cl
 
 const queues: Check = async context => {
   const { flags } = context
-  const isEmpty = async (
-    code: 'dead-letters' | 'quarantine',
-    names: readonly string[],
-    remedy: Coded<DoctorCode>,
-  ): Promise<Finding> => {
-    let all = 0
-    for (const name of names) all += (await depthOf(context, name)).all
-    return all === 0 ? ok(say(code), say('none')) : problem(say(code), messagesOf(all), remedy)
-  }
-  const { all, inFlight } = await depthOf(context, QUEUES.orders)
-  const { all: bulk } = await depthOf(context, QUEUES.bulk)
-  const waiting = say('in-progress', { messages: messagesOf(all), count: inFlight })
+  const { orders, bulk, ordersDead, feedsDead, quarantine, feeds } = await queuesOf(context)
+  const isEmpty = (code: 'dead-letters' | 'quarantine', all: number, remedy: Coded<DoctorCode>): Finding =>
+    all === 0 ? ok(say(code), say('none')) : problem(say(code), messagesOf(all), remedy)
+  const [all, imported] = [totalOf(orders), totalOf(bulk)]
+  const dead = totalOf(ordersDead, feedsDead, ...feeds.map(feed => feed.dead))
+  const waiting = say('in-progress', { messages: messagesOf(all), count: orders.inFlight })
   const why = say('why-they-wait', { command: `relay tail --since 30m --errors${flags}` })
   const commandsOf = (name: string) => ({
     list: `relay ${name} list${flags}`,
@@ -171,11 +165,11 @@ const queues: Check = async context => {
   })
   return [
     all === 0 ? ok(say('queue-processed'), say('no-messages')) : note(say('queue-waits'), waiting, why),
-    bulk === 0
+    imported === 0
       ? ok(say('no-imports'), say('bulk-empty'))
-      : note(say('imports'), say('in-bulk', { messages: messagesOf(bulk) }), `relay imports${flags}`),
-    await isEmpty('dead-letters', [QUEUES.ordersDead, QUEUES.feedsDead], say('see-dead', commandsOf('dead'))),
-    await isEmpty('quarantine', [QUEUES.quarantine], say('see-quarantine', commandsOf('quarantine'))),
+      : note(say('imports'), say('in-bulk', { messages: messagesOf(imported) }), `relay imports${flags}`),
+    isEmpty('dead-letters', dead, say('see-dead', commandsOf('dead'))),
+    isEmpty('quarantine', totalOf(quarantine), say('see-quarantine', commandsOf('quarantine'))),
   ]
 }
 

@@ -10,6 +10,7 @@ import { depthOf } from '../core/queue.ts'
 import { type FailingFeed, failingFeeds, failingFinding } from '../feeds/failing.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
+import { deadLettersIn } from '../stores/stores.ts'
 import { type Finding, messagesOf, say } from './messages.ts'
 
 const feed = async (
@@ -26,9 +27,9 @@ const feed = async (
     return problem(check, say('no-signing-secret'), remedy)
   }
   try {
-    const [name = '', deadLetters] = queueNames(store)
+    const [name = ''] = queueNames(store)
     const { all } = await depthOf(context, name)
-    const dead = deadLetters === undefined ? 0 : (await depthOf(context, deadLetters)).all
+    const dead = (await deadLettersIn(context, store)) ?? 0
     if (dead > 0) {
       const command = `relay dead list --source ${shellWord(source)}${context.flags}`
       return problem(check, say('consumer-failed', { count: dead }), command)

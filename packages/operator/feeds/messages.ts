@@ -2,15 +2,20 @@ import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
 import { ATTEMPT_TTL_SECONDS, type Attempt } from '@order-relay/lib/feeds/attempts.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
 import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
+import { DEAD_LETTERS } from '../messages/kinds.ts'
+import { collect } from '../messages/message.ts'
+import { deadLettersIn } from '../stores/stores.ts'
 import { attemptsOf } from './attempts.ts'
 
 /**
  * The state of a message to a store. Times are ISO 8601.
  *
  * - `sent`: it was sent to the queue of an SQS feed
+ * - `dead`: it is a dead letter; without an attempt in an SQS feed, whose consumer is unknown to the relay
  * - `accepted`: the store accepted it; without details if the attempt was not recorded
  * - `queued`: behind another message of the order, or about to be sent
  * - `unsent`: the store was not called, for the reason `code`
@@ -20,7 +25,8 @@ import { attemptsOf } from './attempts.ts'
 type MessageState =
   | { state: 'sent' | 'not failed' | 'unrecorded' }
   | { state: 'accepted'; last?: ShownAttempt }
-  | { state: 'failing' | 'unsent' | 'dead'; last: ShownAttempt }
+  | { state: 'failing' | 'unsent'; last: ShownAttempt }
+  | { state: 'dead'; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
 type ShownAttempt = Omit<Attempt, 'handle'>
@@ -39,6 +45,8 @@ type Circumstances = {
   feed: 'sqs' | 'http'
   /** Number of messages in the queue of the feed. */
   queued: number
+  /** The messages among the visible dead letters of an SQS feed. */
+  dead: ReadonlySet<string>
   /** The setting `feedAttempts`. */
   recorded: string
   /** Unix time in milliseconds. */
@@ -61,7 +69,7 @@ export const isWaiting = ({ outcome }: Attempt): boolean => outcome === 'failed'
 export const messageViews = (
   entries: readonly HistoryEntry[],
   attempts: readonly Attempt[],
-  { feed, queued, recorded, now }: Circumstances,
+  { feed, queued, dead, recorded, now }: Circumstances,
 ): FeedMessageView[] => {
   const published = entries.flatMap(({ at: published_at, version, published }) =>
     published.map(message => ({ ...message, version, published_at })).toReversed(),
@@ -76,8 +84,13 @@ export const messageViews = (
     recorded === 'failures' && age < ATTEMPT_TTL_SECONDS ? { state: 'accepted' } : { state: 'unrecorded' }
   const hasLeft = (position: number, age: number) =>
     (current !== -1 && position > current) || age > RETENTION_SECONDS || (queued === 0 && age > DEPTH_SECONDS)
-  const stateOf = (position: number, age: number, last: ShownAttempt | undefined): MessageState => {
-    if (feed === 'sqs') return { state: 'sent' }
+  const stateOf = (
+    delivery: string,
+    position: number,
+    age: number,
+    last: ShownAttempt | undefined,
+  ): MessageState => {
+    if (feed === 'sqs') return { state: dead.has(delivery) ? 'dead' : 'sent' }
     if (last?.outcome === 'accepted' || last?.outcome === 'dead') return { state: last.outcome, last }
     if (hasLeft(position, age)) return departed(age)
     if (last !== undefined) return { state: last.outcome === 'failed' ? 'failing' : 'unsent', last }
@@ -87,21 +100,49 @@ export const messageViews = (
   return published.map((message, position) => {
     const own = byDelivery.get(message.delivery) ?? []
     const age = (now - Date.parse(message.published_at)) / 1000
-    return { ...message, ...stateOf(position, age, own[0]), attempts: own }
+    return { ...message, ...stateOf(message.delivery, position, age, own[0]), attempts: own }
   })
 }
 
 const MOST_ATTEMPTS = 500
 
-/** The messages of an order to its store, newest first. */
-export const messagesOf = async (context: Context, order: OrderKey, entries: readonly HistoryEntry[]) => {
+/** Maximum number of dead letters to read for the state of messages. */
+const LIMIT = 1000
+
+type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages'>
+
+/** The ids of the messages among the visible dead letters of a store with an SQS feed. */
+const deadOf = async (
+  context: Context,
+  store: Store,
+  read = (): Promise<Reading> =>
+    collect(context, { ...DEAD_LETTERS, queues: () => queueNames(store).slice(1) }, { limit: LIMIT }),
+): Promise<ReadonlySet<string>> => {
+  // Receives from the queue only if it is not empty, since SQS hides received messages.
+  if (!(await deadLettersIn(context, store))) return new Set()
+  const { messages } = await read()
+  return new Set(messages.flatMap(({ from, delivery }) => (from === 'feed' && delivery ? [delivery] : [])))
+}
+
+/**
+ * The messages of an order to its store, newest first.
+ *
+ * @param read reads the dead letters, for example from a shared reading. @default reads up to 1000 of the store
+ */
+export const messagesOf = async (
+  context: Context,
+  order: OrderKey,
+  entries: readonly HistoryEntry[],
+  read?: () => Promise<Reading>,
+) => {
   const store = context.stores().find(({ source }) => source === order.source)
   const feed = store === undefined || store.feed === 'sqs' ? 'sqs' : 'http'
   const queue = feedQueueName(order.source, store?.queue)
   // The depth is read before the attempts, which are recorded before a message leaves the queue.
+  const dead = store === undefined ? new Set<string>() : await deadOf(context, store, read)
   const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
   const attempts = feed === 'sqs' ? [] : await attemptsOf(context, order, MOST_ATTEMPTS)
   const { feedAttempts: recorded } = await context.stack()
-  const views = messageViews(entries, attempts, { feed, queued, recorded, now: Date.now() })
+  const views = messageViews(entries, attempts, { feed, queued, dead, recorded, now: Date.now() })
   return { feed, messages: views, complete: attempts.length < MOST_ATTEMPTS } as const
 }

@@ -1,8 +1,14 @@
 import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
-import { requestViews } from '@order-relay/lib/orders/order.ts'
+import { isRefused, type Order, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { table } from '../core/output.ts'
 import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
+
+/** What is known of an order's create: its stage while it is open, or how it ended; undefined without one. */
+export const createOf = ({ open: { create }, ended }: Pick<Order, 'open' | 'ended'>) => {
+  if (create === undefined) return ended.findLast(({ kind }) => kind === 'create')?.state
+  return isRefused(create) ? 'refused' : create.stage
+}
 
 /** An order in a list. */
 export const summary = (

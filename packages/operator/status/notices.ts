@@ -3,12 +3,13 @@ import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { isRepaired } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { note } from '../core/output.ts'
-import type { Queues } from '../core/queue.ts'
+import { type Queues, totalOf } from '../core/queue.ts'
 import { type Finding, say } from '../doctor/messages.ts'
 import { failingFeeds, failingFinding } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
-import { type Refusals, refusalFinding, refusalsOf } from './refusals.ts'
+import type { SignatureRecovery } from './recovered.ts'
+import { type Refusals, refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
 
 /** Maximum number of unsettled orders to read. */
 const MOST = 1000
@@ -29,9 +30,7 @@ export const accountantNotices = async (context: Context): Promise<Finding[]> =>
 
 /** The stores whose HTTP feed fails and has messages waiting. */
 export const feedNotices = async (context: Context, { feeds }: Queues): Promise<Finding[]> => {
-  const depths = new Map(
-    feeds.map(({ source, depth }) => [source, depth ? depth.waiting + depth.inFlight : 0]),
-  )
+  const depths = new Map(feeds.map(({ source, depth }) => [source, totalOf(depth)]))
   const isHttp = ({ source, feed }: { source: string; feed: unknown }) => feed !== 'sqs' && depths.get(source)
   if (!context.stores().some(isHttp)) return []
   return [...(await failingFeeds(context))].flatMap(([source, failing]) => {
@@ -41,24 +40,19 @@ export const feedNotices = async (context: Context, { feeds }: Queues): Promise<
 }
 
 /**
- * Whether webhooks are refused for their signature, or were and orders may lag.
+ * Whether webhooks are refused for their signature, or were and orders may lag; and whether they are accepted again.
  *
  * @param isAudited whether an audit has shown that no order lags; recorded repairs are known
  * @param url the webhook URL, if it is not the registered one
  */
-export const signatureNotices = async (
+export const signaturesOf = async (
   context: Context,
   isAudited: (refusals: Refusals) => boolean = () => false,
   url?: string,
-): Promise<Finding[]> => {
+): Promise<{ notices: Finding[]; recovery?: SignatureRecovery | undefined }> => {
   const refusals = await refusalsOf(context, url)
-  if (refusals === undefined) return []
+  if (refusals === undefined) return { notices: [] }
   const isDone = !refusals.lasts && (isAudited(refusals) || (await isRepaired(context, refusals)))
-  return isDone ? [] : [refusalFinding(context, refusals)]
+  const notices = isDone ? [] : [refusalFinding(context, refusals)]
+  return { notices, recovery: signatureRecovery(refusals) }
 }
-
-/** What needs attention, whether or not an alarm is active. */
-export const noticesOf = async (context: Context, queues: Queues): Promise<Finding[]> =>
-  (
-    await Promise.all([signatureNotices(context), feedNotices(context, queues), accountantNotices(context)])
-  ).flat()

@@ -1,9 +1,15 @@
+import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
+import { type Coded, catalogue } from '../core/coded.ts'
 import type { Queues } from '../core/queue.ts'
 
 /** The number of orders that fail, and of those that wait for the accounting service. */
 type Failing = Readonly<Record<'count' | 'unavailable' | 'unauthorized', number>> & { more: boolean }
 
-type Facts = { failing?: Failing | undefined; queues?: Queues | undefined }
+type Facts = {
+  failing?: Failing | undefined
+  queues?: Queues | undefined
+  signatures?: SignatureRecovery | undefined
+}
 
 /** Of more orders than are counted, some may wait for the service. */
 const none = (cause: 'unavailable' | 'unauthorized', { failing }: Facts) =>
@@ -12,31 +18,44 @@ const none = (cause: 'unavailable' | 'unauthorized', { failing }: Facts) =>
 const isEmpty = (name: 'ordersDead' | 'feedsDead' | 'quarantine', { queues }: Facts) =>
   queues !== undefined && queues[name].waiting + queues[name].inFlight === 0
 
-const EMPTY = 'The queue is empty now; the alarm ends within minutes.'
+/** Since when webhooks are accepted again, and when the alarm ends; times are ISO 8601. */
+export type SignatureRecovery = Readonly<Record<'accepted' | 'until' | 'ends', string>>
 
 /** What alarms say once their cause has ended, since they look back over minutes. */
-const RECOVERED = {
-  'breaker-open': [
-    facts => none('unavailable', facts),
+export const RECOVERED = {
+  'recovered/service':
     'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
-  ],
-  'service-unauthorized': [
-    facts => none('unauthorized', facts),
+  'recovered/key':
     'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.',
-  ],
-  'order-stuck': [
-    ({ failing }) => failing?.count === 0,
-    'An order failed for over 30 minutes; none fails anymore. The alarm ends shortly.',
-  ],
-  'dead-letters': [facts => isEmpty('ordersDead', facts), EMPTY],
-  'feed-dead-letters': [facts => isEmpty('feedsDead', facts), EMPTY],
-  quarantine: [facts => isEmpty('quarantine', facts), EMPTY],
-  'quarantined-by-webhook': [facts => isEmpty('quarantine', facts), EMPTY],
-  'quarantined-by-worker': [facts => isEmpty('quarantine', facts), EMPTY],
-} as const satisfies Readonly<Record<string, readonly [hasEnded: (facts: Facts) => boolean, text: string]>>
+  'recovered/order': 'An order failed for over 30 minutes; none fails anymore. The alarm ends shortly.',
+  'recovered/queue': 'The queue is empty now; the alarm ends within minutes.',
+  'recovered/signatures':
+    'Webhooks are accepted again, the last one at {accepted}; none has been refused since {until}. The alarm ends at {ends} at the latest.',
+} as const
+
+export type RecoveredCode = keyof typeof RECOVERED
+
+const say = catalogue(RECOVERED)
+
+type Recovered = (facts: Facts) => Coded<RecoveredCode> | undefined | false
+
+const empty =
+  (name: Parameters<typeof isEmpty>[0]): Recovered =>
+  facts =>
+    isEmpty(name, facts) && say('recovered/queue')
+
+const ALARMS: Partial<Record<AlarmCode, Recovered>> = {
+  'breaker-open': facts => none('unavailable', facts) && say('recovered/service'),
+  'service-unauthorized': facts => none('unauthorized', facts) && say('recovered/key'),
+  'order-stuck': ({ failing }) => failing?.count === 0 && say('recovered/order'),
+  'signature-failures': ({ signatures }) => signatures && say('recovered/signatures', signatures),
+  'dead-letters': empty('ordersDead'),
+  'feed-dead-letters': empty('feedsDead'),
+  quarantine: empty('quarantine'),
+  'quarantined-by-webhook': empty('quarantine'),
+  'quarantined-by-worker': empty('quarantine'),
+}
 
 /** The text of an active alarm whose cause has ended; undefined for others. */
-export const recoveredText = (code: string, facts: Facts) => {
-  const [hasEnded, text] = Object.entries(RECOVERED).find(([each]) => each === code)?.[1] ?? []
-  return hasEnded?.(facts) ? text : undefined
-}
+export const recoveredText = (code: AlarmCode, facts: Facts): Coded<RecoveredCode> | undefined =>
+  ALARMS[code]?.(facts) || undefined

@@ -1,3 +1,4 @@
+import { SIGNATURE_FAILURES_SECONDS } from '@order-relay/deploy/alarms.ts'
 import { METRICS_NAMESPACE, PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
@@ -7,6 +8,7 @@ import { ACCEPTED_WITHIN_MS } from '../core/webhook.ts'
 import { type Finding, say } from '../doctor/messages.ts'
 import { registrationsOf, webhookUrlOf } from '../registration.ts'
 import { lastIntervals, seriesOf } from './metrics.ts'
+import type { SignatureRecovery } from './recovered.ts'
 
 /** Webhooks that no known secret has signed: forgeries, or the service's own after its secret was replaced. */
 export type Refusals = {
@@ -87,6 +89,13 @@ export const refusalsOf = async (context: Context, given?: string): Promise<Refu
     accepted,
     ofUrl.map(({ since }) => since),
   )
+}
+
+/** Whether webhooks are accepted again, and when the alarm about the refused ones ends. Pure. */
+export const signatureRecovery = ({ until, accepted, lasts }: Refusals): SignatureRecovery | undefined => {
+  if (lasts || accepted === undefined || accepted <= until) return undefined
+  const ends = new Date(Math.ceil(Number(until) / 60_000) * 60_000 + SIGNATURE_FAILURES_SECONDS * 1000)
+  return { accepted: accepted.toISOString(), until: until.toISOString(), ends: ends.toISOString() }
 }
 
 /** The finding about refused webhooks, with its remedy. */

@@ -5,6 +5,7 @@ import {
   bySeverity,
   feedAlarmsFor,
   isCritical,
+  labelOf,
 } from '@order-relay/deploy/alarms.ts'
 import { tableAlarms, undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
 import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
@@ -24,7 +25,7 @@ import {
   type Series,
   seriesOf,
 } from './metrics.ts'
-import { noticesOf } from './notices.ts'
+import { accountantNotices, feedNotices, signaturesOf } from './notices.ts'
 import { recoveredText } from './recovered.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
@@ -72,16 +73,36 @@ const SEARCHED_S = 6 * 60 * 60
 
 const WATCHED = ['ordersDead', 'feedsDead', 'quarantine'] as const
 
+/** The depth of the queue whose visible messages an alarm watches. */
+const watchedDepth = (
+  { stores }: Context,
+  { condition, code, store }: Alarm,
+  queues: Queues,
+): Depth | undefined => {
+  if (code === 'store-dead-letters') {
+    const source = stores().find(each => labelOf(each) === store)?.source
+    return queues.feeds.find(feed => feed.source === source)?.dead
+  }
+  const id = JSON.stringify(condition.Dimensions)
+  const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
+  return queue && queues[queue]
+}
+
 /** The alarms that the local stack can evaluate: conditions on its own metrics and on queue depths. */
-const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries): Promise<State> => {
+const localState = async (
+  context: Context,
+  alarm: Alarm,
+  queues: Queues,
+  read: ReadSeries,
+): Promise<State> => {
+  const { condition } = alarm
   const { Namespace, MetricName, Dimensions, Statistic, Period, ComparisonOperator, Threshold } = condition
   const exceeds = (value: number) =>
     ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
   if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
-    const id = JSON.stringify(Dimensions)
-    const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
-    if (queue === undefined) return { state: 'unknown' }
-    return { state: exceeds(queues[queue].waiting) ? 'alarm' : 'ok' }
+    const depth = watchedDepth(context, alarm, queues)
+    if (depth === undefined) return { state: 'unknown' }
+    return { state: exceeds(depth.waiting) ? 'alarm' : 'ok' }
   }
   if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
   const dimensions = Object.fromEntries(
@@ -114,7 +135,7 @@ export const alarmsOf = async (context: Context, queues: Queues, read: ReadSerie
   const alarms = tableOf(context).map(async ({ condition, ...alarm }) => ({
     ...alarm,
     ...(known === undefined
-      ? await localState({ condition, ...alarm }, queues, read)
+      ? await localState(context, { condition, ...alarm }, queues, read)
       : (known.get(alarmName(service, alarm)) ?? ({ state: 'unknown' } as const))),
   }))
   // Over metrics that only AWS records; only stages with gradual deployments have those of new versions.
@@ -180,19 +201,25 @@ const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` 
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [alarms, rates, ages, failing, notices] = await Promise.all([
+  const [alarms, rates, ages, failing, signatures, feedFindings, accountant] = await Promise.all([
     alarmsOf(context, queues, read),
     ratesOf(read),
     agesOf(context, queues, read),
     failingOf(context),
-    noticesOf(context, queues),
+    signaturesOf(context),
+    feedNotices(context, queues),
+    accountantNotices(context),
   ])
+  const notices = [...signatures.notices, ...feedFindings, ...accountant]
   const active = alarms.filter(({ state }) => state === 'alarm')
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
   const { feeds, ...own } = queues
   const depths = [
     ...Object.entries(own).map(([name, depth]): [string, Depth] => [wordsOf(name), depth]),
     ...feeds.map(({ source, depth }): [string, Depth | undefined] => [`feed ${source}`, depth]),
+    ...feeds.flatMap(({ source, dead }): [string, Depth][] =>
+      dead === undefined ? [] : [[`dead letters of ${source}`, dead]],
+    ),
   ]
   return {
     data: {
@@ -210,7 +237,7 @@ const status = async (context: Context): Promise<Report> => {
         ? (failing.text?.text ?? 'No alarm is active.')
         : active.map(({ name, code, severity, summary, page, since }) =>
             lines(
-              `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues }) ?? summary}`,
+              `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues, signatures: signatures.recovery })?.text ?? summary}`,
               `   → docs/runbook/${page}.md`,
             ),
           ),

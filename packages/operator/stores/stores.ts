@@ -39,6 +39,12 @@ const FEEDS = {
   self: 'HTTP, to the URL that the store registers',
 }
 
+/** The number of messages that the consumer of a store's queue could not handle; undefined without a queue for them. */
+export const deadLettersIn = async (context: Context, store: Store): Promise<number | undefined> => {
+  const [, dead] = queueNames(store)
+  return dead === undefined ? undefined : (await depthOf(context, dead)).all
+}
+
 export const listStores = async (context: Context, { errors: isAsked = false }: { errors?: boolean }) => {
   const errors = isAsked ? await failingFeeds(context) : undefined
   const keys = await storeKeysOf(context)
@@ -53,19 +59,21 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
       feed: await feedOf(context, store, secrets.has(name)),
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
+      dead_letters: await deadLettersIn(context, store),
       keys: keys.filter(({ store }) => store === name),
       error: errors?.get(source),
     })
   }
-  const rows = stores.map(({ source, exact, feed, queue, waiting, keys: own, error }) => [
+  const rows = stores.map(({ source, exact, feed, queue, waiting, dead_letters, keys: own, error }) => [
     source,
     `${feedText(feed)}${exact ? ', exact' : ''}`,
     queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
+    dead_letters,
     own.map(keyLabel).join(', '),
     ...(errors ? [error && `${error.at.toISOString()} ${error.message}`] : []),
   ])
-  const columns = ['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS', ...(errors ? ['LAST ERROR'] : [])]
+  const columns = ['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'DEAD', 'KEYS', ...(errors ? ['LAST ERROR'] : [])]
   return { data: { stores }, text: table(columns, rows) }
 }
 
@@ -134,10 +142,10 @@ const hourText = (used: Date | undefined) => {
 export const showStore = async (context: Context, source: string) => {
   const store = storeNamed(context, source)
   const { feed, exact = false, consumers, dead_letter_after } = store
-  const [name = '', deadName] = queueNames(store)
+  const [name = ''] = queueNames(store)
   const url = await context.queueUrl(name)
   const { all: waiting, inFlight: in_flight, attributes } = await depthOf(context, name)
-  const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
+  const dead_letters = await deadLettersIn(context, store)
   const { QueueArn: arn = '', Policy = '' } = attributes
   const secret = await context.parameters.get(feedSecretName(source))
   const keys = await keysWithUse(context, source)

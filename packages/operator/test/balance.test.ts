@@ -60,16 +60,22 @@ test('every delivery has exactly one outcome', () => {
     received('ignored', { delivery: 'c', why: 'foreign source' }),
     received('forged', { why: 'stale' }),
     received('too_large'),
+    received('contradictory', { why: 'delivery id', delivery: 'a', ...key('d') }),
+    received('contradictory', { why: 'header', delivery: 'e' }),
     received('unreadable', { reason: 'The body is not JSON' }),
     { message: 'delivery failed' },
     { message: 'feed message delivered', delivery: 'a' },
     { ...queued('later'), at: new Date(UNTIL.getTime() + 1) },
   ])
   const outcomes = {
-    ...{ queued: 2, duplicate: 1, quarantined: 1, failed: 1 },
-    ...{ 'ignored: foreign source': 1, 'refused: forged, stale': 1, 'refused: too large': 1 },
+    ...{ queued: 2, duplicate: 1, failed: 1, 'ignored: foreign source': 1 },
+    'refused: the signature is too old, or in the future': 1,
+    'refused: the body is too large': 1,
+    'refused: a header contradicts the signed body': 1,
+    'quarantined: its delivery id belongs to another order': 1,
+    'quarantined: the signature is valid, but the body cannot be read': 1,
   }
-  expect(deliveries).toEqual({ received: 8, outcomes })
+  expect(deliveries).toEqual({ received: 10, outcomes })
   expect(queue).toMatchObject({ entered: 2, applied: 1, unchanged: 1, unaccounted: 0 })
   expect(differences).toEqual([])
 })

@@ -162,10 +162,17 @@ export const monitorTests = () => {
     expect(await outcomes('--source', 'demo-shop')).toEqual([])
     await local.relay(['send', '--external-id', 'w-1', '--age', '301'])
     const { out: refused } = await local.relay(['deliveries', 'list', '--outcome', 'refused', '--limit', '1'])
-    expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +forged, stale /)
+    expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +the signature is too old, or in the future /)
     await local.relay(['send', '--file', join(ROOT, 'package.json')])
     const { out: quarantined } = await local.relay(['deliveries', 'list', '--outcome', 'quarantined'])
-    expect(quarantined).toMatch(/^RECEIVED .*\n\S+ +quarantined +authentic, unreadable\b/)
+    expect(quarantined).toMatch(
+      /^RECEIVED .*\n\S+ +quarantined +the signature is valid, but the body cannot be read\b/,
+    )
+    await local.relay(['send', '--external-id', 'w-2', '--delivery', data.delivery])
+    const reused = await local.relay(['deliveries', 'list', '--outcome', 'quarantined', '--limit', '1'])
+    expect(reused.out).toMatch(
+      /^RECEIVED .*\n\S+ +quarantined +its delivery id belongs to another order +api +w-2 /,
+    )
     await local.empty('quarantine')
   })
 
@@ -254,7 +261,7 @@ export const auditTests = () => {
 
   test('ignores warm-up invocations of the functions and probes of the commands', async () => {
     const { data } = await local.json(['audit', '--since', '1d', '--no-service'])
-    expect(data.deliveries.outcomes).not.toHaveProperty(['refused: forged, malformed'])
+    expect(data.deliveries.outcomes).not.toHaveProperty(['refused: the signature header is malformed'])
   })
 
   test('the audit accounts for everything received and finds no difference from the service', async () => {
@@ -286,7 +293,9 @@ export const auditTests = () => {
     const { code, data } = await local.json(['audit', '--since', since])
     expect(data).toMatchObject({
       balanced: true,
-      deliveries: { outcomes: { queued: 1, 'ignored: foreign source': 1, 'refused: forged, mismatch': 1 } },
+      deliveries: {
+        outcomes: { queued: 1, 'ignored: foreign source': 1, 'refused: not signed with a known secret': 1 },
+      },
       queue: { entered: 3, applied: 3, unaccounted: 0 },
       requests: { accepted: 2, states: { registered: 2 } },
       stored: { 'create registered': 1, 'payment registered': 1 },

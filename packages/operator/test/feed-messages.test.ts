@@ -26,10 +26,11 @@ const statesOf = (
   {
     feed = 'http',
     queued = 1,
+    dead = [],
     recorded = 'all',
-  }: { feed?: 'sqs' | 'http'; queued?: number; recorded?: string } = {},
+  }: { feed?: 'sqs' | 'http'; queued?: number; dead?: string[]; recorded?: string } = {},
 ) =>
-  messageViews(entries, attempts, { feed, queued, recorded, now: NOW })
+  messageViews(entries, attempts, { feed, queued, dead: new Set(dead), recorded, now: NOW })
     .map(view => (view.state === 'queued' && view.behind ? `behind ${view.behind}` : view.state))
     .toReversed()
 
@@ -63,13 +64,14 @@ test('with the setting "failures", a message that has left the queue without a f
   expect(statesOf(published(1, '2026-01-01T00:00:00Z'), [], { recorded, queued: 0 })).toEqual(['unrecorded'])
 })
 
-test('a message to an SQS feed is only shown as sent', () => {
+test('a message to an SQS feed is shown as sent unless it is a dead letter', () => {
   expect(statesOf(published(2), [], { feed: 'sqs' })).toEqual(['sent', 'sent'])
+  expect(statesOf(published(2), [], { feed: 'sqs', dead: ['1'] })).toEqual(['dead', 'sent'])
 })
 
 test('a receipt handle is not shown', () => {
   const [view] = messageViews(published(1), [attempt('1', 'failed')], {
-    ...{ feed: 'http', queued: 1, recorded: 'all', now: NOW },
+    ...{ feed: 'http', queued: 1, dead: new Set<string>(), recorded: 'all', now: NOW },
   })
   expect(JSON.stringify(view)).not.toContain('handle')
   expect(view?.attempts).toHaveLength(1)

@@ -50,9 +50,19 @@ export const feedTests = () => {
       await local.stack().sqs.receiveMessage({ QueueUrl: local.queue(FEED), VisibilityTimeout: 0 })
       return (await list()).length > 0
     })
-    expect((await local.relay(['doctor'])).out).toContain(
-      'dead letters that its consumer could not handle: 1',
-    )
+    const doctor = await local.relay(['doctor'])
+    expect(doctor.out).toContain('dead letters that its consumer could not handle: 1')
+    expect(doctor.out).not.toContain('dead letters: none')
+    const status = await local.relay(['status'])
+    expect(status).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/!! feed-.*-dead-letters \(critical\)/),
+    })
+    expect(status.out).toMatch(new RegExp(`dead letters of ${PERSIAN} +1 `))
+    const { stores } = (await local.json(['stores', 'list'])).data
+    expect(stores).toContainEqual(expect.objectContaining({ source: PERSIAN, dead_letters: 1 }))
+    const { messages } = (await local.json(['feeds', 'show', PERSIAN, 'poison'])).data
+    expect(messages).toMatchObject([{ state: 'dead', attempts: [] }])
     expect(await list()).toMatchObject([{ from: 'feed', external_id: 'poison', event: 'order.updated' }])
     const { out } = await local.relay(['dead', 'replay', '--source', PERSIAN])
     expect(out).toBe('Replayed 1 message.\n')

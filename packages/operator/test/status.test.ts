@@ -4,6 +4,7 @@ import type { Context } from '../core/context.ts'
 import { failingText } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
 import { recoveredText } from '../status/recovered.ts'
+import { signatureRecovery } from '../status/refusals.ts'
 import { alarmsOf } from '../status/status.ts'
 
 const context = {
@@ -93,17 +94,52 @@ test.each([
 test('alarms speak in the past once their cause has ended', () => {
   // An order fails for another cause.
   const failing = { count: 1, unavailable: 0, unauthorized: 0, more: false }
-  expect(recoveredText('breaker-open', { failing })).toMatch(/^The accounting service was unavailable/)
-  expect(recoveredText('service-unauthorized', { failing })).toMatch(/^The accounting service rejected/)
+  expect(recoveredText('breaker-open', { failing })?.text).toMatch(/^The accounting service was unavailable/)
+  expect(recoveredText('service-unauthorized', { failing })?.text).toMatch(/^The accounting service rejected/)
   expect(recoveredText('order-stuck', { failing })).toBeUndefined()
-  expect(recoveredText('order-stuck', { failing: { ...failing, count: 0 } })).toMatch(/^An order failed/)
+  expect(recoveredText('order-stuck', { failing: { ...failing, count: 0 } })?.text).toMatch(
+    /^An order failed/,
+  )
   // Of more orders than are read, some may wait for the service.
   for (const known of [{ ...failing, unavailable: 1 }, { ...failing, more: true }, undefined])
     expect(recoveredText('breaker-open', { failing: known })).toBeUndefined()
 
-  expect(recoveredText('quarantined-by-webhook', { queues })).toMatch(/^The queue is empty now/)
-  expect(recoveredText('dead-letters', { queues })).toMatch(/^The queue is empty now/)
+  expect(recoveredText('quarantined-by-webhook', { queues })?.text).toMatch(/^The queue is empty now/)
+  expect(recoveredText('dead-letters', { queues })?.text).toMatch(/^The queue is empty now/)
   const dead = { ...queues, ordersDead: { ...depth, inFlight: 1 } }
   expect(recoveredText('dead-letters', { queues: dead })).toBeUndefined()
   expect(recoveredText('feed-disabled', { failing, queues })).toBeUndefined()
+})
+
+test('in the local stack, the dead letters of a store with an SQS feed raise its alarm', async () => {
+  const stores = [
+    { source: 'shop', feed: 'sqs' as const, dead_letter_after: 2 },
+    { source: 'other', feed: 'sqs' as const, dead_letter_after: 2 },
+  ]
+  const feeds = [
+    { source: 'shop', depth, dead: { ...depth, waiting: 6 } },
+    { source: 'other', depth, dead: depth },
+  ]
+  const withStores = { ...context, stores: () => stores } as unknown as Context
+  const alarms = await alarmsOf(withStores, { ...queues, feeds }, counting([], 0, 0))
+  const states = alarms.filter(({ code }) => code === 'store-dead-letters')
+  expect(states.map(({ store, state }) => [store, state])).toEqual([
+    ['shop', 'alarm'],
+    ['other', 'ok'],
+  ])
+})
+
+test('the alarm about signatures says that webhooks are accepted again, and when it ends', () => {
+  const at = (time: string) => new Date(`2026-11-27T${time}Z`)
+  const refused = { since: at('02:50:00'), until: at('02:55:21'), lasts: false }
+  const textOf = (accepted: Date | undefined, lasts = false) =>
+    recoveredText('signature-failures', { signatures: signatureRecovery({ ...refused, accepted, lasts }) })
+      ?.text
+  expect(textOf(at('02:57:54'))).toBe(
+    'Webhooks are accepted again, the last one at 2026-11-27T02:57:54.000Z; none has been refused since 2026-11-27T02:55:21.000Z. The alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
+  )
+  // A new secret is stored, but nothing has been signed with it yet.
+  expect([textOf(undefined), textOf(at('02:40:00')), textOf(at('02:50:00'), true)]).toEqual([
+    ...[undefined, undefined, undefined],
+  ])
 })

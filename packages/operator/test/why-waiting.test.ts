@@ -3,6 +3,7 @@ import type { Announced } from '@order-relay/lib/orders/announcements.ts'
 import { isSettled, newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { DeadLetter, DeadLettersOfOrder } from '../orders/dead-letters.ts'
+import { createOf } from '../orders/summary.ts'
 import { waitingInWords, whyWaiting } from '../orders/why-waiting.ts'
 
 const NOW = Date.parse('2026-01-02T03:00:00Z')
@@ -266,4 +267,14 @@ test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced }, webhook).discard).toMatch(/^Nothing is lost/)
   const actions = Object.keys(effects({ result: inReview, open: { payment: held, refund: early } }))
   expect(actions).toEqual(['check', 'withdraw refund'])
+})
+
+test('of an order without a result, only a create without an answer may have been registered', () => {
+  const ended = { ids: ['c'], kind: 'create', state: 'withdrawn' } as const
+  expect(createOf({ open: { create }, ended: [] })).toBe('unsent')
+  expect(createOf({ open: { create: { ...create, stage: 'unanswered' } }, ended: [] })).toBe('unanswered')
+  expect(createOf({ open: {}, ended: [{ ...ended, state: 'rejected' }, ended] })).toBe('withdrawn')
+  // The store sent another create after it withdrew the first.
+  expect(createOf({ open: { create }, ended: [ended] })).toBe('unsent')
+  expect(createOf({ open: { payment }, ended: [] })).toBeUndefined()
 })

@@ -56,7 +56,7 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
 )
 
 /** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
-export const Verdict = ({ alarms, problems, failing, queues, notices }: Data) => {
+export const Verdict = ({ alarms, problems, failing, queues, signatures, notices }: Data) => {
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
     return (
@@ -84,8 +84,8 @@ export const Verdict = ({ alarms, problems, failing, queues, notices }: Data) =>
     )
   }
   const meaning = (alarm: Alarm) => {
-    const recovered = recoveredText(alarm.code, { failing, queues })
-    return recovered === undefined ? <Message text={meaningOf(alarm)} /> : t(recovered)
+    const recovered = recoveredText(alarm.code, { failing, queues, signatures: signatures?.recovery })
+    return <Message text={recovered ?? meaningOf(alarm)} />
   }
   return (
     <ul class="verdict card list" data-tone={active.map(toneOf)[0]}>

@@ -5,7 +5,7 @@ import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Button, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
@@ -23,6 +23,16 @@ const CHOICES = [...PERIODS, ['30d', t('Last 30 days')]] as const
 
 /** Kept while other pages are shown. */
 const period = signal<(typeof CHOICES)[number][0]>('24h')
+
+const audit = () => attempt(() => act('audit/start', { since: period.value }))
+
+/** Starts an audit over at least the last hours, and shows it. */
+export const auditHours = async (hours: number) => {
+  const days = hours / 24
+  period.value = days > 7 ? '30d' : days > 1 ? '7d' : hours > 1 ? '24h' : '1h'
+  await audit()
+  location.hash = linkTo(['audit'])
+}
 
 const OrderLink = ({ source, external_id }: { source: string; external_id: string }) => (
   <a href={linkToOrder(source, external_id)}>
@@ -71,12 +81,31 @@ const Unread = ({ unread, waitingSince }: Balance) =>
     </div>
   )
 
-const Differences = ({ differences, unread }: Balance) => {
+/** The orders that were re-read after this audit, of which it cannot tell whether they agree now. */
+const Repaired = ({ repaired }: Balance) =>
+  repaired && (
+    <div class="verdict card" data-tone="wait" role="status">
+      <p>
+        {t('{count} {count|order was|orders were} repaired {when}. Audit again to confirm that they agree.', {
+          count: repaired.orders,
+          when: <Ago iso={repaired.at} />,
+        })}
+      </p>
+      <Button onClick={audit}>{t('Audit again')}</Button>
+    </div>
+  )
+
+const Differences = ({ since, until, unread, repaired, ...balance }: Balance) => {
+  const differences = balance.differences.filter(({ outdated }) => !outdated || repaired === undefined)
   if (differences.length === 0) {
     return (
-      unread.length === 0 && (
+      unread.length === 0 &&
+      repaired === undefined && (
         <p class="verdict card" data-tone="good" role="status">
-          {t('Everything is accounted for.')}
+          {t('Everything from {since} to {until} is accounted for.', {
+            since: <Moment iso={since} />,
+            until: <Moment iso={until} />,
+          })}
         </p>
       )
     )
@@ -226,7 +255,7 @@ export const Audit = page(
             period.value = CHOICES.find(([each]) => each === value)?.[0] ?? period.value
           }}
         />
-        <Button kind="primary" onClick={() => attempt(() => act('audit/start', { since: period.value }))}>
+        <Button kind="primary" onClick={audit}>
           {t('Audit')}
         </Button>
         <span role="status">
@@ -236,9 +265,10 @@ export const Audit = page(
       <p class="error" role="alert">
         {translateMessage(job?.end?.failure ?? '')}
       </p>
-      {balance && (
+      {balance && (job === undefined || job.end) && (
         <>
           <Unread {...balance} />
+          <Repaired {...balance} />
           <Differences {...balance} />
           <Numbers {...balance} />
         </>

@@ -2,6 +2,7 @@ import { Button, Command } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { RouteData } from './api.ts'
+import { auditHours } from './audit.tsx'
 import { t } from './persian.ts'
 import { plan } from './plans.tsx'
 import {
@@ -25,9 +26,11 @@ type Label = string | ((service: RouteData<'service'>) => string)
 
 const HOURS: Readonly<Record<string, number>> = { m: 1 / 60, h: 1, d: 24 }
 
+const hoursOf = (since: string) => Number.parseInt(since, 10) * (HOURS[since.slice(-1)] ?? 1)
+
 /** The shortest period of the page that includes the command's period. */
 const periodOf = (since = '') => {
-  const hours = Number.parseInt(since, 10) * (HOURS[since.slice(-1)] ?? 1)
+  const hours = hoursOf(since)
   return hours <= 1 ? '1h' : hours <= 24 ? '24h' : '7d'
 }
 
@@ -59,7 +62,13 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
   ['dead', t('Dead letters'), ({ source }) => linkTo(['dead'], { source })],
   ['quarantine replay', t('Plan a replay'), replay('quarantine')],
   ['quarantine', t('Quarantine'), () => linkTo(['quarantine'])],
-  ['audit', t('Audit and repair'), () => linkTo(['audit'])],
+  [
+    'audit',
+    t('Audit and repair'),
+    ({ since = '24h' }) =>
+      () =>
+        auditHours(hoursOf(since)),
+  ],
   ['feeds list', t('Messages'), ({ source }) => linkTo(['feeds'], { source, since: '24h' })],
   [
     'deliveries',

@@ -12,6 +12,7 @@ import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
 import { Overview } from './overview.tsx'
 import { t } from './persian.ts'
+import { deadOfFeeds } from './pieces.tsx'
 import { Runbook } from './runbook.tsx'
 import { Search } from './search.tsx'
 import { openSession } from './session.ts'
@@ -75,7 +76,7 @@ const Console = ({ refused }: { refused: Refusal | undefined }) => {
     return count > 0 && ([count, t('waiting')] as const)
   }
   const badges = {
-    dead: waiting(queues?.ordersDead, queues?.feedsDead),
+    dead: waiting(queues?.ordersDead, ...(queues ? deadOfFeeds(queues) : [])),
     quarantine: waiting(queues?.quarantine),
     overview:
       worst !== undefined &&

@@ -47,6 +47,10 @@ export const RequestChip = ({ kind, state }: Request) => {
   )
 }
 
+/** Whether a create has ended without a result of the service. */
+export const isEnded = (create: RouteData<'order'>['create']) =>
+  create === 'withdrawn' || create === 'rejected'
+
 export const OpenRequests = ({ requests }: { requests: readonly Request[] }) => (
   <ul>
     {requests.map((request, index) => (

@@ -140,14 +140,22 @@ const Requests = ({ requests }: Data) => (
 const shown = (value: unknown) =>
   translateMessage(visible(typeof value === 'string' ? decimal(value) : JSON.stringify(value)))
 
-const Result = ({ result, version, updated_at, doubt, failing }: Data) => (
+/** Why there is no result, by what is known of the create. */
+const NO_RESULT: Readonly<Record<string, string>> = {
+  unsent: t('None yet. The create is still to be sent.'),
+  unanswered: t('None yet. The create had no answer, so the service may have registered the order.'),
+  known: t('None yet. The service knows the order, which will be read from it.'),
+  refused: t('None. The service refused the create.'),
+  rejected: t('None. The service refused the create.'),
+  withdrawn: t('None. The create was withdrawn before the service registered the order.'),
+}
+
+const Result = ({ result, create, version, updated_at, doubt, failing }: Data) => (
   <Section id="result" title={t('Last result of the service')}>
     <div class="card made">
       <Facts
         facts={{
-          [t('Result')]:
-            result === undefined &&
-            t('None yet. After a create without an answer, the service may have registered the order.'),
+          [t('Result')]: result === undefined && (NO_RESULT[create ?? ''] ?? t('None yet.')),
           ...Object.fromEntries(
             Object.entries(result ?? {})
               .filter(

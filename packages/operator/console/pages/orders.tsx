@@ -6,7 +6,7 @@ import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '@order-relay/web/status.tsx'
 import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
-import { OpenRequests, WaitsFor } from './order-pieces.tsx'
+import { isEnded, OpenRequests, RequestChip, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { OrderOfStore, StoreFilter } from './pieces.tsx'
 import { RETRIES, Retries, RetryOrders } from './retry.tsx'
@@ -90,7 +90,15 @@ const COLUMNS: Column<Row>[] = [
     kind: 'cell-order',
     cell: order => <OrderOfStore {...order} kind="row-link" />,
   },
-  { label: t('Status'), cell: ({ status }) => <StatusChip status={status} /> },
+  {
+    label: t('Status'),
+    cell: ({ status, create }) =>
+      create !== undefined && isEnded(create) ? (
+        <RequestChip kind="create" state={create} />
+      ) : (
+        <StatusChip status={status} />
+      ),
+  },
   {
     label: t('Invoice'),
     kind: 'number',

@@ -1,3 +1,4 @@
+import { translateMessage } from '@order-relay/web/messages.ts'
 import type { Tone } from '@order-relay/web/pieces.tsx'
 import { t } from './persian.ts'
 
@@ -11,23 +12,17 @@ export const OUTCOMES: Readonly<Record<string, readonly [name: string, tone: Ton
   failed: [t('failed'), 'bad'],
 }
 
-/** Why a webhook was refused, ignored or not stored. */
+/** Why a webhook was ignored or not stored. */
 const REASONS: Readonly<Record<string, string>> = {
-  'forged, malformed': t('the signature header is malformed'),
-  'forged, stale': t('the signature is too old, or in the future'),
-  'forged, mismatch': t('not signed with a known secret'),
-  'authentic, unreadable': t('the signature is valid, but the body cannot be read'),
-  contradictory: t('a header contradicts the signed body'),
-  'too large': t('the body is too large'),
   'foreign source': t('of an unknown store'),
   'other event': t('an event other than order.updated'),
   'delivery failed': t('could not be stored; the service sends it again'),
   'delivery deferred': t('could not be stored; the service sends it again'),
 }
 
-export const reasonText = (why: string) => REASONS[why] ?? why
+export const reasonText = (why: string) => REASONS[why] ?? translateMessage(why)
 
-/** An outcome with its reason, such as "refused: contradictory". */
+/** An outcome with its reason, such as "refused: the body is too large". */
 export const outcomeText = (name: string) => {
   const [outcome = '', why] = name.split(': ')
   const text = OUTCOMES[outcome]?.[0] ?? outcome

@@ -11,7 +11,7 @@ import { AlarmTable, isActive, Verdict } from './alarms.tsx'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { Findings } from './findings.tsx'
 import { t } from './persian.ts'
-import { Figure, linkToOrder, ROW_OF_STORE } from './pieces.tsx'
+import { deadOfFeeds, Figure, linkToOrder, ROW_OF_STORE } from './pieces.tsx'
 import { RETRIES, Retries, RetryOrders } from './retry.tsx'
 import { TourOffer } from './tour.tsx'
 
@@ -52,6 +52,11 @@ const LISTED = 4
 
 type Depth = { waiting: number; inFlight: number }
 
+const inAll = (depths: readonly Depth[]): Depth => ({
+  waiting: sum(depths.map(({ waiting }) => waiting)),
+  inFlight: sum(depths.map(({ inFlight }) => inFlight)),
+})
+
 const rateOf = (label: string, number: number | undefined, minutes = 1, tone?: 'bad' | 'wait') => (
   <Figure
     label={label}
@@ -78,6 +83,7 @@ const Flow = (data: Data) => {
   const behind = (queues?.feeds ?? [])
     .map(({ source, depth = { waiting: 0, inFlight: 0 } }) => ({ source, depth }))
     .toSorted((a, b) => b.depth.waiting - a.depth.waiting)
+  const letters = queues && inAll(deadOfFeeds(queues))
   return (
     <ol class="flow">
       <Stage title={t('Endpoints')}>
@@ -129,7 +135,7 @@ const Flow = (data: Data) => {
       </Stage>
       <Stage title={t('Not processed')}>
         {depthOf(t('Dead letters'), queues?.ordersDead, undefined, '#/dead', 'bad')}
-        {depthOf(t('Dead letters of feeds'), queues?.feedsDead, undefined, '#/dead', 'bad')}
+        {depthOf(t('Dead letters of feeds'), letters, undefined, '#/dead', 'bad')}
         {depthOf(t('Quarantine'), queues?.quarantine, undefined, '#/quarantine', 'bad')}
       </Stage>
     </ol>

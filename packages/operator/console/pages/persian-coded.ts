@@ -1,17 +1,20 @@
 import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { DoctorCode } from '../../doctor/messages.ts'
 import type { WaitingCode } from '../../orders/messages.ts'
+import type { RecoveredCode } from '../../status/recovered.ts'
 
 /** Persian messages by code: alarms, findings of the doctor, and why orders wait. */
-export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | WaitingCode, string>> = {
+export const PERSIAN: Readonly<
+  Record<`alarm/${AlarmCode}` | DoctorCode | WaitingCode | RecoveredCode, string>
+> = {
   'alarm/dead-letters':
     'رویداد یک سفارش بارها ناموفق بوده و در صف پیام‌های ناموفق (DLQ) است تا آن را دوباره پردازش یا حذف کنید',
   'alarm/quarantine':
     'وب‌هوک‌ها یا رویدادهایی که رله نمی‌تواند از آن‌ها استفاده کند در قرنطینه‌اند تا آن‌ها را دوباره پردازش یا حذف کنید',
   'alarm/quarantined-by-webhook':
-    'سرویس حسابداری وب‌هوکی ناخوانا یا متناقض فرستاد؛ به قرنطینه رفت تا آن را دوباره پردازش یا حذف کنید',
+    'سرویس حسابداری وب‌هوکی ناخوانا یا متناقض فرستاد؛ به قرنطینه رفت تا آن را دوباره پردازش یا حذف کنید؛ هشدار relay-quarantine دربارهٔ همین پیام است',
   'alarm/quarantined-by-worker':
-    'پیامی ناخوانا در صف سفارش‌ها بود؛ به قرنطینه رفت تا آن را دوباره پردازش یا حذف کنید',
+    'پیامی ناخوانا در صف سفارش‌ها بود؛ به قرنطینه رفت تا آن را دوباره پردازش یا حذف کنید؛ هشدار relay-quarantine دربارهٔ همین پیام است',
   'alarm/queue-age': 'در ۵ دقیقهٔ گذشته، قدیمی‌ترین پیام صف سفارش‌ها بیش از ۱۵ دقیقه مانده بود',
   'alarm/bulk-queue-age': 'در ۵ دقیقهٔ گذشته، قدیمی‌ترین پیام صف ورود گروهی بیش از ۱۲ ساعت مانده بود',
   'alarm/order-stuck': 'سفارشی پیاپی خطا می‌دهد و بیش از ۳۰ دقیقه عقب مانده است',
@@ -44,7 +47,8 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'alarm/feed-stuck': 'در ۳۰ دقیقهٔ گذشته، فروشگاهی پیامی را نپذیرفت که بیش از یک ساعت ناموفق بود',
   'alarm/feed-dead-letters':
     'پیام فید یک فروشگاه بارها ناموفق بوده و در صف پیام‌های ناموفق (DLQ) است تا آن را دوباره پردازش یا حذف کنید',
-  'alarm/feed-dead-lettered': 'پیام فید یک فروشگاه بارها ناموفق بود و به صف پیام‌های ناموفق (DLQ) منتقل شد',
+  'alarm/feed-dead-lettered':
+    'پیام فید یک فروشگاه بارها ناموفق بود و به صف پیام‌های ناموفق (DLQ) منتقل شد؛ هشدار relay-feed-dead-letters دربارهٔ همین پیام است',
   'alarm/store-feed-age': 'در ۱۵ دقیقهٔ گذشته، قدیمی‌ترین پیام فروشگاه «{store}» بیش از یک ساعت مانده بود',
   'alarm/store-dead-letters':
     'پیام‌هایی که فروشگاه «{store}» نتوانسته پردازش کند در صف پیام‌های ناموفق آن مانده‌اند',
@@ -85,10 +89,10 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'no-dead-letter-queue': 'صف سفارش‌ها DLQ ندارد',
   'deploy-again': 'دوباره مستقر کنید',
   'lower-receives': 'maxReceiveCount صف سفارش‌ها را کمتر یا مدت نگهداری آن را بیشتر و دوباره مستقر کنید',
-  'webhook-registered': 'وب‌هوک ثبت شده است',
+  'webhook-registered': 'این رله وب‌هوک را ثبت کرده است',
   'webhook-unregistered': 'وب‌هوک ثبت نشده است',
   'no-secret': 'برای {url} کلید امضایی ذخیره نشده است',
-  'registered-since': '{url}، از {time}',
+  'registered-since': '{url}، ثبت‌شده با این رله در {time}؛ رابط سرویس راهی برای تأیید آن ندارد',
   'secret-accepted': 'رله وب‌هوک‌های امضاشده با کلیدش را می‌پذیرد',
   'secret-refused': 'رله وب‌هوک‌های امضاشده با کلید خودش را نمی‌پذیرد',
   'ping-failed': 'نشانی وب‌هوک پیام آزمایشی امضاشده را نمی‌پذیرد',
@@ -229,6 +233,15 @@ export const PERSIAN: Readonly<Record<`alarm/${AlarmCode}` | DoctorCode | Waitin
   'confirms/soon': 'رله این نتیجه را به‌زودی با سرویس تطبیق می‌دهد: {reason}.',
   'confirms/webhook': 'با وب‌هوک رسیده است و وب‌هوک‌ها ممکن است به‌ترتیب نرسند',
   'confirms/doubt': 'ممکن است قدیمی باشد',
+  'recovered/service':
+    'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'recovered/key':
+    'سرویس حسابداری کلید API را رد کرد؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'recovered/order':
+    'سفارشی بیش از ۳۰ دقیقه خطا می‌داد؛ دیگر هیچ سفارشی ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
+  'recovered/queue': 'صف اکنون خالی است؛ هشدار تا چند دقیقهٔ دیگر پایان می‌یابد.',
+  'recovered/signatures':
+    'وب‌هوک‌ها دوباره پذیرفته می‌شوند، آخرین آن‌ها در {accepted}؛ از {until} هیچ‌کدام رد نشده است. هشدار حداکثر در {ends} پایان می‌یابد.',
   'failing/one': '{count} سفارش خطا می‌دهد و دوباره تلاش می‌شود: {reason}. {alarm}',
   'failing/many': '{count} سفارش خطا می‌دهند و دوباره تلاش می‌شود: {reason}. {alarm}',
   'failing/over': 'بیش از {count} سفارش خطا می‌دهند و دوباره تلاش می‌شود: {reason}. {alarm}',

@@ -135,7 +135,10 @@ export const t = translator({
   'Accounts for every webhook and request, and compares each order that changed with the accounting service.':
     'سرنوشت همهٔ وب‌هوک‌ها و درخواست‌ها را مشخص و سفارش‌های تغییرکرده را با سرویس حسابداری مقایسه می‌کند.',
   'Last 30 days': '۳۰ روز گذشته',
-  'Everything is accounted for.': 'مغایرتی وجود ندارد.',
+  'Everything from {since} to {until} is accounted for.': 'از {since} تا {until} مغایرتی وجود ندارد.',
+  '{count} {count|order was|orders were} repaired {when}. Audit again to confirm that they agree.':
+    '{count} سفارش {when} اصلاح شد. برای اطمینان، دوباره تطبیق دهید.',
+  'Audit again': 'تطبیق دوباره',
   Difference: 'مغایرت',
   Differences: 'مغایرت‌ها',
   'Differences: {count}': 'مغایرت‌ها: {count}',
@@ -170,7 +173,7 @@ export const t = translator({
   'Waiting for a decision': 'در انتظار تصمیم اپراتور',
   Setup: 'راه‌اندازی',
   'Check again': 'بررسی مجدد',
-  'Audit and repair': 'ممیزی و تعمیر',
+  'Audit and repair': 'تطبیق و تعمیر',
   'Checking: {done} of {all} topics': 'در حال بررسی: {done} از {all}',
   '{count} {count|problem|problems}': '{count} مشکل',
   'No problems found.': 'مشکلی پیدا نشد.',
@@ -528,14 +531,6 @@ export const t = translator({
   'Status of the invoice': 'وضعیت فاکتور',
   Yes: 'بله',
   No: 'خیر',
-  'the signature header is malformed': 'قالب هدر امضا نادرست است',
-  'the signature is too old, or in the future': 'زمان امضا قدیمی یا در آینده است',
-  'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.':
-    'سرویس حسابداری کلید API را رد کرد؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
-  'not signed with a known secret': 'با هیچ کلید شناخته‌شده‌ای امضا نشده است',
-  'a header contradicts the signed body': 'هدر با متن امضاشده نمی‌خواند',
-  'the body is too large': 'متن بیش از حد بزرگ است',
-  'the signature is valid, but the body cannot be read': 'امضا معتبر است، ولی متن خوانده نمی‌شود',
   'Show the quarantine': 'نمایش قرنطینه',
   'Ended {ago}': 'پایان: {ago}',
   'The webhooks and events of the probe are included ({store}).':
@@ -554,17 +549,18 @@ export const t = translator({
   'None: the order came from the accounting service.': 'ندارد: سفارش از سرویس حسابداری آمده است.',
   'of: {kind}': 'برای: {kind}',
   'first refused {when}': 'اولین رد: {when}',
-  'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.':
-    'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
-  'An order failed for over 30 minutes; none fails anymore. The alarm ends shortly.':
-    'سفارشی بیش از ۳۰ دقیقه خطا می‌داد؛ دیگر هیچ سفارشی ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
-  'The queue is empty now; the alarm ends within minutes.':
-    'صف اکنون خالی است؛ هشدار تا چند دقیقهٔ دیگر پایان می‌یابد.',
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
-  'None yet. After a create without an answer, the service may have registered the order.':
-    'هنوز هیچ. پس از درخواست ثبتی که پاسخ نگرفته، ممکن است سرویس سفارش را ثبت کرده باشد.',
+  'None yet.': 'هنوز هیچ.',
+  'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
+  'None yet. The create had no answer, so the service may have registered the order.':
+    'هنوز هیچ. درخواست ثبت پاسخی نگرفته است و ممکن است سرویس سفارش را ثبت کرده باشد.',
+  'None yet. The service knows the order, which will be read from it.':
+    'هنوز هیچ. سرویس سفارش را می‌شناسد و سفارش از آن خوانده می‌شود.',
+  'None. The service refused the create.': 'هیچ. سرویس درخواست ثبت را رد کرد.',
+  'None. The create was withdrawn before the service registered the order.':
+    'هیچ. درخواست ثبت پیش از آن‌که سرویس سفارش را ثبت کند لغو شد.',
   'Version of the feed': 'نسخهٔ فید',
   'In doubt': 'نامطمئن',
   'It may be out of date and will be read from the service.': 'ممکن است قدیمی باشد و از سرویس خوانده می‌شود.',

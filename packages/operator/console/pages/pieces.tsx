@@ -13,6 +13,14 @@ import { PERSIAN } from './persian-coded.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
+type Queues = NonNullable<RouteData<'overview'>['queues']>
+
+/** The dead letters of feeds: those of HTTP feeds, and those that consumers of queues could not handle. */
+export const deadOfFeeds = ({ feedsDead, feeds }: Queues) => [
+  feedsDead,
+  ...feeds.flatMap(({ dead }) => dead ?? []),
+]
+
 /** A filter by the stores of stores.yml. */
 export const StoreFilter = () => {
   const { data } = useResources({ overview: OVERVIEW })

@@ -52,6 +52,13 @@ const COLUMNS: Column<Store>[] = [
   ROW_OF_STORE,
   { label: t('Feed'), cell: store => <FeedName {...store} /> },
   { label: t('Messages waiting'), kind: 'number', cell: ({ waiting }) => decimal(waiting) },
+  {
+    label: t('Dead letters'),
+    kind: 'number',
+    cell: ({ source, dead_letters: dead }) =>
+      dead !== undefined &&
+      (dead > 0 ? <a href={linkTo(['dead'], { source })}>{decimal(dead)}</a> : decimal(dead)),
+  },
   { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
   { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
 ]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { accountingClient } from '@order-relay/lib/accounting/client.ts'
 import { readOrderEvent } from '@order-relay/lib/orders/events.ts'
+import { REQUEST_KINDS } from '@order-relay/lib/orders/order.ts'
 import { invalid } from '@order-relay/lib/protocol/errors.ts'
 import { parseJson } from '@order-relay/lib/protocol/json.ts'
 import { orderRequest } from '@order-relay/lib/protocol/requests.ts'
@@ -97,7 +98,7 @@ test('why an event, a call or a message to a store fails is translated', () => {
   const orders = failuresIn('lib/orders/{repository,handle-event}.ts', /new Error\(['`](.+?)['`]\)/g)
   const feeds = failuresIn('lib/feeds/deliver.ts', /new FeedError\(['`](.+?)['`]/g)
   const http = failuresIn('lib/platform/{http-client,addresses}.ts', /new Error\(['`](.+?)['`]\)/g)
-  const contradictions = failuresIn('lib/webhook/receive.ts', /contradict\(['`](.+?)['`]\)/g)
+  const contradictions = failuresIn('lib/webhook/receive.ts', /contradict\('[\w ]+', ['`](.+?)['`]\)/g)
   expect([orders, feeds, http, contradictions].map(({ length }) => length)).toEqual([2, 2, 3, 2])
   const all = [...accounting, ...orders, ...feeds, ...http, ...contradictions]
   expect(untranslated([...all, ...all.map(causeOf)])).toEqual([])
@@ -126,6 +127,11 @@ test('why a request is refused is translated', () => {
   })
   expect(reasons.length).toBeGreaterThan(100)
   expect(untranslated(reasons)).toEqual([])
+})
+
+test('the kinds and states of requests in an audit are translated', () => {
+  const kinds = [...REQUEST_KINDS, 'withdrawal']
+  expect(untranslated([...kinds, 'superseded', 'erased'])).toEqual([])
 })
 
 test('the errors of connections are translated, for the service and for stores', async () => {

@@ -217,6 +217,30 @@ export const pageTests = (open: Open) => {
       await click('button', 'Repair…')
       await click('button', 'Re-read orders')
       await until(async () => (await shownOrder('audited')).status === 'invoiced')
+      await page.getByText(/\d+ (order was|orders were) repaired/).waitFor()
+      expect(await page.getByRole('button', { name: 'Repair…' }).count()).toBe(0)
+      expect(await page.getByText('audited order is').count()).toBe(0)
+      await click('button', 'Audit again')
+      await page.getByText(/\d+ (order was|orders were) repaired/).waitFor({ state: 'detached' })
+      // Orders of other tests may differ.
+      await page.getByText(/^(Everything from .* to .* is accounted for\.|Differences: \d+)$/).waitFor()
+      expect(await page.getByText('audited order is').count()).toBe(0)
+    }))
+
+  test('an audit opened from a finding or the runbook is a new one, and hides the previous one while it runs', () =>
+    visit({ hash: '#/audit' }, async ({ page, click }) => {
+      await page.getByLabel('Period').selectOption('1h')
+      await click('button', 'Audit')
+      const period = () => page.locator('.note', { has: page.locator('time') }).textContent()
+      const before = await period()
+      await goTo(page, '#/runbook/signature-failures')
+      await click('button', 'Audit and repair')
+      await page
+        .getByText(/^(Everything from|Differences:)/)
+        .first()
+        .waitFor()
+      expect(await page.getByLabel('Period').inputValue()).toBe('24h')
+      expect(await period()).not.toBe(before)
     }))
 
   test('plans, stops and resumes a replay of a group of dead letters, and records it in the history', async () => {

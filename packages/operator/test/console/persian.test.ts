@@ -10,11 +10,12 @@ import { PERSIAN } from '../../console/pages/persian-coded.ts'
 import { MESSAGES } from '../../console/pages/persian-messages.ts'
 import { MESSAGES as FINDINGS } from '../../doctor/messages.ts'
 import { WAITING } from '../../orders/messages.ts'
+import { RECOVERED } from '../../status/recovered.ts'
 
 const namesIn = (text: string) => new Set(text.match(/\{\w+\}/g))
 
 test('a Persian message contains the values of the English message', () => {
-  for (const [code, english] of Object.entries({ ...FINDINGS, ...WAITING }))
+  for (const [code, english] of Object.entries({ ...FINDINGS, ...WAITING, ...RECOVERED }))
     expect({ code, names: namesIn(Reflect.get(PERSIAN, code)) }).toEqual({ code, names: namesIn(english) })
 })
 

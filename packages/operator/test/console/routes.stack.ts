@@ -59,7 +59,9 @@ test('an open request is retried by its cause and withdrawn, and its store is no
   const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
   await local.store('POST', '', { external_id: waiting.external_id, items: [item] })
   const requests = async () => (await reads('order', waiting)).body.requests
+  const create = async () => (await reads('order', waiting)).body.create
   expect(await requests()).toMatchObject([{ kind: 'create', state: 'waiting' }])
+  expect(await create()).toBe('refused')
   const { groups } = (await reads('orders/waiting')).body
   expect(groups).toContainEqual({ source: 'api', cause: 'unknown_sku', orders: 1 })
   expect(await changes('orders/retry-all', { cause: 'unknown_sku' })).toEqual(ok())
@@ -69,6 +71,10 @@ test('an open request is retried by its cause and withdrawn, and its store is no
   expect(await changes('orders/retry-stop')).toEqual(ok())
   expect(await changes('orders/withdraw', { ...waiting, of: 'create' })).toEqual(ok(some(waiting)))
   await until(async () => (await requests()).some(({ state }: { state: string }) => state === 'withdrawn'))
+  expect(await create()).toBe('withdrawn')
+  expect((await reads('orders', { q: waiting.external_id })).body.orders).toMatchObject([
+    { create: 'withdrawn' },
+  ])
   const { entries } = (await reads('order', waiting)).body
   expect(JSON.stringify(entries)).toContain('"order.withdrawn"')
 })
@@ -211,6 +217,7 @@ test('an audit is started, and differences are repaired', async () => {
   await until(async () => (await reads('audit')).body.job?.end !== undefined)
   expect((await reads('balance')).body.balance).toMatchObject({ until: expect.any(String) })
   expect(await changes('audit/repair', { orders: [order] })).toEqual(ok({ checked: 1 }))
+  expect((await reads('balance')).body.balance).toMatchObject({ repaired: { orders: 1 } })
 })
 
 test('the log is followed until its reader leaves', async () => {
