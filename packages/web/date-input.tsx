@@ -36,6 +36,10 @@ const firstOf = (date: string) => addDays(date, 1 - dayOfMonth(date))
 const nextMonth = (date: string) => firstOf(addDays(firstOf(date), 31))
 const previousMonth = (date: string) => firstOf(addDays(firstOf(date), -1))
 
+/** A function that does this twelve times. */
+const ofYear = (step: (date: string) => string) => (date: string) =>
+  Array.from({ length: 12 }).reduce<string>(step, date)
+
 /** How many days a date is after the first day of the week: Saturday in Persian, else Monday. */
 const daysIntoWeek = (date: string) => (midnight(date).getUTCDay() + (language === 'fa' ? 1 : 6)) % 7
 
@@ -108,11 +112,13 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
     // biome-ignore lint/a11y/useSemanticElements: not modal, and may be inside a dialog.
     <div ref={month} class="month" role="group" aria-label={t('Days')} onKeyDown={onKeyDown}>
       <div class="row">
+        {turn(t('Previous year'), '⇤', ofYear(previousMonth))}
         {turn(t('Previous month'), '←', previousMonth)}
         <span class="strong" aria-live="polite">
           {nameOfMonth(focused.value)}
         </span>
         {turn(t('Next month'), '→', nextMonth)}
+        {turn(t('Next year'), '⇥', ofYear(nextMonth))}
       </div>
       <table>
         <thead>

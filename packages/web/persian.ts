@@ -16,6 +16,8 @@ export const COMMON = {
   Days: 'روزها',
   'Previous month': 'ماه قبل',
   'Next month': 'ماه بعد',
+  'Previous year': 'سال قبل',
+  'Next year': 'سال بعد',
   Today: 'امروز',
   // Orders.
   Store: 'فروشگاه',

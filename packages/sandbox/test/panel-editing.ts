@@ -176,9 +176,16 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
   })
 
   test('a day is chosen from a month of either calendar, with the keyboard', async () => {
-    for (const [locale, add, choose, month, picked] of [
-      ['en-GB', 'Add fiscal year', 'Choose a day', 'February 2024', '2024-03-01'],
-      ['fa-IR', 'افزودن سال مالی', 'انتخاب از تقویم', 'اسفند ۱۴۰۳', '۱۴۰۴/۰۱/۰۱'],
+    for (const [locale, add, choose, month, picked, year] of [
+      [
+        'en-GB',
+        'Add fiscal year',
+        'Choose a day',
+        'February 2024',
+        '2024-03-01',
+        ['Previous year', 'February 2023'],
+      ],
+      ['fa-IR', 'افزودن سال مالی', 'انتخاب از تقویم', 'اسفند ۱۴۰۳', '۱۴۰۴/۰۱/۰۱', ['سال قبل', 'اسفند ۱۴۰۲']],
     ] as const) {
       const { page, errors } = await openAt(`${client().url}/#/settings`, { locale })
       await page.getByRole('button', { name: add }).click()
@@ -195,6 +202,9 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
       await page.locator('.month td button:focus').waitFor()
       await page.keyboard.press('PageUp')
       await page.getByText(month).waitFor()
+      await page.getByRole('button', { name: year[0] }).click()
+      await page.getByText(year[1]).waitFor()
+      expect(await violationsOf(page)).toEqual([])
       await page.keyboard.press('Escape')
       await page.locator('.month').waitFor({ state: 'detached' })
       expect(await page.getByRole('dialog').isVisible()).toBe(true)
