@@ -57,7 +57,10 @@ export const SERVICE_MESSAGES = {
   'no record has this code': 'رکوردی با این کد وجود ندارد',
   '{document} is dated~ {date}: outside the fiscal years':
     'تاریخ {document}، {date}، خارج از سال‌های مالی است',
+  '{document} is dated~ {date}: outside the fiscal years~; dates are Gregorian':
+    'تاریخ {document}، {date}، خارج از سال‌های مالی است؛ تاریخ‌ها میلادی‌اند',
   'outside the fiscal years': 'خارج از سال‌های مالی است',
+  'outside the fiscal years~; dates are Gregorian': 'خارج از سال‌های مالی است؛ تاریخ‌ها میلادی‌اند',
   'Field "{=field}" ~{=state}, and no default customer is selected':
     'مشتری با این موبایل نیست و مشتری پیش‌فرض انتخاب نشده است',
 }

@@ -32,7 +32,7 @@ code { background: var(--soft); padding: .1em .3em; border-radius: .25em; overfl
 pre { background: var(--soft); padding: .75rem; border-radius: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 1rem 0; }
 .method { display: inline-block; min-width: 4.2em; font-weight: 700; color: var(--mark); text-transform: uppercase; }
-.path { font-weight: 600; overflow-wrap: anywhere; } .lines { white-space: pre-line; } .table { overflow-x: auto; }
+.path { font-weight: 600; overflow-wrap: anywhere; } .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .9rem; }
 caption { text-align: start; font-weight: 600; padding: .25rem 0; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
@@ -123,7 +123,7 @@ ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema
 <style>${raw(STYLE)}</style>
 </head>
 <body>
-<header><h1>${info.title}</h1><p class="lines">${prose(info.description)}</p>
+<header><h1>${info.title}</h1>${info.description.split('\n\n').map(part => html`<p>${prose(part)}</p>\n`)}
 <p><a href="/docs">The stores' API</a> · <a href="/asyncapi.json">AsyncAPI document</a></p></header>
 <main>
 ${Object.entries(channels).map(([name, channel]) => channelArticle(name, channel))}

@@ -8,6 +8,7 @@ import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
+import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { readEnvironment } from '@order-relay/local/credentials.ts'
 import { messageMaker } from '../conformance/feeds.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -123,10 +124,20 @@ ${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
   }
 }
 
-/** An `https` URL leads to a proxy, whose port the receiver cannot have. */
-const forReceiver = (url = '') => {
-  const port = url.startsWith('http:') ? new URL(url).port : ''
-  return { environment: { FEED_SECRET: 'the secret of the feed', PORT: port || '8080' } }
+/** Information for the developer of a store with an HTTP feed. */
+const forReceiver = async (context: Context, { source, feed }: Store, url = '') => {
+  // An `https` URL leads to a proxy, whose port the receiver cannot have.
+  const port = (url.startsWith('http:') && new URL(url).port) || '8080'
+  const isSelf = feed !== 'sqs' && feed.http === undefined
+  const from = isSelf
+    ? 'the secret in the response to the registration'
+    : `the secret that relay stores secret ${shellWord(source)}${context.flags} shows`
+  const environment = { FEED_SECRET: from, PORT: port }
+  if (!isSelf) return { environment }
+  const { apiUrl } = await context.stack()
+  const registered = url || (context.local ? `http://127.0.0.1:${port}/` : 'https://shop.example/webhook')
+  const registration = `curl -X PUT ${apiUrl}${REGISTRATION_PATH} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d ${shellWord(JSON.stringify({ url: registered }))}`
+  return { registration, environment }
 }
 
 /** The hour of a key's last use: `2026-03-21 09:00–10:00 UTC`. */
@@ -154,7 +165,7 @@ export const showStore = async (context: Context, source: string) => {
   const snippets = {
     ...(feed === 'sqs'
       ? await forConsumer(context, url, arn)
-      : forReceiver('url' in endpoint ? endpoint.url : undefined)),
+      : await forReceiver(context, store, 'url' in endpoint ? endpoint.url : undefined)),
     ...(exact ? forExact(store) : forPrograms(feed === 'sqs', url)),
   }
   const messages = exact ? 'order.updated, as the service sends it' : undefined

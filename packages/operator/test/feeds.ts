@@ -171,6 +171,10 @@ export const feedTests = () => {
     expect(shown).toMatch(/^feed +HTTP, to the URL that the store registers\nurl +http/m)
     const { snippets } = (await local.json(['stores', 'show', SELF])).data
     expect(snippets.environment.PORT).toBe(new URL(endpoint.url).port)
+    expect(snippets.environment.FEED_SECRET).toBe('the secret in the response to the registration')
+    expect(snippets.registration).toMatch(
+      /^curl -X PUT http:.*\/api\/v1\/webhook\/ .*-d '\{"url":"http:[^"]+"\}'$/,
+    )
     const { out } = await local.relay(['feeds', 'show', SELF, 'Refused-1'])
     expect(out).toContain(`queued behind ${refused.delivery}`)
     const failed = ['feeds', 'list', '--source', SELF, '--outcome', 'failed', '--find', 'refused-']

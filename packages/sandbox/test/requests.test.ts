@@ -46,6 +46,11 @@ describe('a refusal names the field and the rule', () => {
     ],
     ['"shipping" is -1: must not be negative', CREATE, create({ shipping: -1 })],
     ['"date" is 9999-12-31: outside the fiscal years', CREATE, create({ date: '9999-12-31' })],
+    [
+      '"date" is 1405-08-02: outside the fiscal years; dates are Gregorian',
+      CREATE,
+      create({ date: '1405-08-02' }),
+    ],
     [`"customer.mobile" is "0912345678": ${NUMBER}`, CREATE, create({ customer: { mobile: '0912345678' } })],
     ['"payment.method" is missing', CREATE, create({ payment: {} })],
     ['"url" is missing', REGISTER, {}],

@@ -147,5 +147,7 @@ export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fisca
  */
 export const requireFiscalYear = (dated: string, date: string, store: Store, field?: string): void => {
   if (store.fiscalYears.cover(date)) return
-  throw new Refusal('outside_fiscal_years', `${dated} ${date}: outside the fiscal years`, field)
+  // A year of the Iranian calendar, such as 1405.
+  const hint = date < '1700' ? '; dates are Gregorian' : ''
+  throw new Refusal('outside_fiscal_years', `${dated} ${date}: outside the fiscal years${hint}`, field)
 }

@@ -1,0 +1,12 @@
+import { expect, test } from '@jest/globals'
+import { asyncApi } from '../documents/asyncapi.ts'
+import { feedsPage } from '../documents/feeds-page.ts'
+
+test('the page of the feeds breaks lines between paragraphs only', async () => {
+  const page = await feedsPage(asyncApi() as never)
+  const [header = ''] = page.split('<main>')
+  expect(page).not.toContain('pre-line')
+  expect(header.match(/<p>/g)).toHaveLength(3)
+  expect(header).toMatch(/<p>Messages are delivered[^<]*at least once/)
+  expect(header).toMatch(/<p>Stores with <code>exact: true<\/code>/)
+})
