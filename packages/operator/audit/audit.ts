@@ -132,9 +132,9 @@ const audit = async (context: Context, options: Period & { repair?: true | undef
 
 const HELP = `
 Every delivery must have one outcome in the functions' log: queued, duplicate, ignored, refused or quarantined, and
-why. Every queued delivery and accepted request must have one outcome in the
-log, the tables or the queues: applied, unchanged, dead, quarantined or waiting. Every order that changed must
-equal the order read from the service. The audit lists each difference, and then exits with 1.
+why. Every queued delivery and accepted request must have one outcome in the log, the tables or the queues: applied,
+unchanged, dead, quarantined or waiting. Every order that changed must equal the order read from the service. The
+audit lists each difference, and then exits with 1.
 With --json, it lists the items behind each number, up to ${MEMBERS} of each.`
 
 export const RATE = 200

@@ -37,11 +37,10 @@ export const MESSAGES = {
   'deploy-again': 'deploy again',
   'lower-receives': 'lower maxReceiveCount of the order queue, or raise its retention, and deploy',
   // The webhook.
-  'webhook-registered': 'this relay has registered the webhook',
+  'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',
   'no-secret': 'no secret is stored for {url}',
-  'registered-since':
-    '{url}, registered by this relay at {time}; the interface of the service has no way to confirm it',
+  'registered-since': '{url}, at {time}; the interface of the service has no way to confirm it',
   'secret-accepted': 'the relay accepts webhooks signed with its secret',
   'secret-refused': 'the relay refuses webhooks signed with its secret',
   'ping-failed': 'the webhook URL does not accept a signed ping',

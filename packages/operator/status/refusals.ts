@@ -14,6 +14,8 @@ import type { SignatureRecovery } from './recovered.ts'
 export type Refusals = {
   since: Date
   until: Date
+  /** When the last webhook with an invalid signature arrived, also if it was malformed or too old. */
+  invalid?: Date | undefined
   /** When the last accepted webhook arrived; undefined if none did in the period. */
   accepted?: Date | undefined
   /** Whether the service may still sign with an unknown secret. */
@@ -83,19 +85,18 @@ export const refusalsOf = async (context: Context, given?: string): Promise<Refu
   const [accepted] = await newestOf(context, newest, 1, ({ at, fields }) =>
     isAccepted(fields) ? at : undefined,
   )
+  const [invalid] = await newestOf(context, { ...newest, fields: { outcome: ['forged'] } }, 1, ({ at }) => at)
   const { ofUrl } = await registrationsOf(context, await webhookUrlOf(context, given))
-  return refusalsIn(
-    refused,
-    accepted,
-    ofUrl.map(({ since }) => since),
-  )
+  const stored = ofUrl.map(({ since }) => since)
+  const refusals = refusalsIn(refused, accepted, stored)
+  return refusals && { ...refusals, invalid }
 }
 
 /** Whether webhooks are accepted again, and when the alarm about the refused ones ends. Pure. */
-export const signatureRecovery = ({ until, accepted, lasts }: Refusals): SignatureRecovery | undefined => {
-  if (lasts || accepted === undefined || accepted <= until) return undefined
-  const ends = new Date(Math.ceil(Number(until) / 60_000) * 60_000 + SIGNATURE_FAILURES_SECONDS * 1000)
-  return { accepted: accepted.toISOString(), until: until.toISOString(), ends: ends.toISOString() }
+export const signatureRecovery = ({ invalid, accepted, lasts }: Refusals): SignatureRecovery | undefined => {
+  if (lasts || invalid === undefined || accepted === undefined || accepted <= invalid) return undefined
+  const ends = new Date(Math.ceil(Number(invalid) / 60_000) * 60_000 + SIGNATURE_FAILURES_SECONDS * 1000)
+  return { accepted: accepted.toISOString(), until: invalid.toISOString(), ends: ends.toISOString() }
 }
 
 /** The finding about refused webhooks, with its remedy. */

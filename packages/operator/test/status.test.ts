@@ -131,7 +131,7 @@ test('in the local stack, the dead letters of a store with an SQS feed raise its
 
 test('the alarm about signatures says that webhooks are accepted again, and when it ends', () => {
   const at = (time: string) => new Date(`2026-11-27T${time}Z`)
-  const refused = { since: at('02:50:00'), until: at('02:55:21'), lasts: false }
+  const refused = { since: at('02:50:00'), until: at('02:54:00'), invalid: at('02:55:21'), lasts: false }
   const textOf = (accepted: Date | undefined, lasts = false) =>
     recoveredText('signature-failures', { signatures: signatureRecovery({ ...refused, accepted, lasts }) })
       ?.text

@@ -92,7 +92,7 @@ export const PERSIAN: Readonly<
   'webhook-registered': 'این رله وب‌هوک را ثبت کرده است',
   'webhook-unregistered': 'وب‌هوک ثبت نشده است',
   'no-secret': 'برای {url} کلید امضایی ذخیره نشده است',
-  'registered-since': '{url}، ثبت‌شده با این رله در {time}؛ رابط سرویس راهی برای تأیید آن ندارد',
+  'registered-since': '{url}، در {time}؛ رابط سرویس راهی برای تأیید آن ندارد',
   'secret-accepted': 'رله وب‌هوک‌های امضاشده با کلیدش را می‌پذیرد',
   'secret-refused': 'رله وب‌هوک‌های امضاشده با کلید خودش را نمی‌پذیرد',
   'ping-failed': 'نشانی وب‌هوک پیام آزمایشی امضاشده را نمی‌پذیرد',
