@@ -6,6 +6,7 @@ export const WAITING = {
   'kind/payment': 'payment',
   'kind/refund': 'refund',
   'waits/held': 'the service holds it until the invoice is finalized',
+  'waits/held-create': 'it came with the create, and the service holds it until the invoice is finalized',
   'waits/early': 'the service accepts it once the invoice is finalized',
   'waits/behind-create': 'the service does not know the order until then',
   'waits/refused': 'the service refused it: {status} {reason}',

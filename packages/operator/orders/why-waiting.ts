@@ -168,6 +168,8 @@ const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly Requ
         ? say('waits/review-reason', { reason: { foreign: error } })
         : say('waits/review')
     add('invoice', { for: 'accountant', reason, ...nextCheck(stored) })
+    if (order.open.payment === undefined && order.ended.some(({ withPayment }) => withPayment))
+      add('payment', { for: 'accountant', reason: say('waits/held-create') })
   }
   for (const request of openRequests(order))
     if (request.id !== failing?.delivery)

@@ -62,6 +62,11 @@ test.each<[string, Partial<Order>, string, More?]>([
     `invoice waits for the accountant: it is in review: insufficient stock; next attempt by ${CHECK}; payment, refund behind it`,
   ],
   [
+    'an order in review that was created with a payment',
+    { result: inReview, ended: [{ ids: ['c'], kind: 'create', state: 'registered', withPayment: true }] },
+    `invoice waits for the accountant: it is in review: insufficient stock; next attempt by ${CHECK}; payment behind it`,
+  ],
+  [
     'a refusal that an accountant can fix',
     { open: { create: refused } },
     `create waits for the accountant ${REFUSED}`,

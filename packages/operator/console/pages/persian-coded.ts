@@ -215,6 +215,7 @@ export const PERSIAN: Readonly<
   'kind/payment': 'پرداخت',
   'kind/refund': 'مرجوعی',
   'waits/held': 'تا قطعی‌شدن فاکتور نزد سرویس معلق است',
+  'waits/held-create': 'همراه با ثبت سفارش رسیده است و تا قطعی‌شدن فاکتور نزد سرویس معلق است',
   'waits/early': 'سرویس آن را پس از قطعی‌شدن فاکتور می‌پذیرد',
   'waits/behind-create': 'تا ثبت سفارش، سرویس آن را نمی‌شناسد',
   'waits/refused': 'سرویس آن را با {status} رد کرد: {reason}',
