@@ -162,6 +162,18 @@ const readContent = (from: Message['from'], body: Buffer): Reading => {
   }
 }
 
+/**
+ * The order may have changed since a webhook was quarantined, so a replay has the worker read it from the service: the
+ * store is never notified of an outdated result. The check keeps the id of the delivery, by which it is found.
+ */
+const checkInstead = ({
+  delivery,
+  data: { source, external_id },
+}: Extract<OrderEvent, { event: 'order.updated' }>) => {
+  const event = { event: 'order.check', delivery, data: { source, external_id } } as const
+  return { event, text: JSON.stringify(event) }
+}
+
 const shown = (body: Buffer, reason: string, reading: Reading) => ({
   details: { bytes: body.length, reason, readable: 'event' in reading },
   content: { body: body.toString('utf8'), body_base64: body.toString('base64') },
@@ -205,15 +217,16 @@ export const QUARANTINE: Kind = {
     const deliveries = deliveryRepository(dynamodb, nameOf(TABLES.deliveries))
     return async ({ from, reading }) => {
       if ('unreadable' in reading) return { outcome: 'unreadable' }
-      const { event, text } = reading
-      if (!sources.has(event.data.source)) return { outcome: 'foreign' }
-      const { source, external_id } = event.data
-      const webhook = from === 'webhook' && event.event === 'order.updated' ? event : undefined
+      const { source, external_id } = reading.event.data
+      if (!sources.has(source)) return { outcome: 'foreign' }
+      const webhook =
+        from === 'webhook' && reading.event.event === 'order.updated' ? reading.event : undefined
+      const { event, text } = webhook === undefined ? reading : checkInstead(webhook)
       const recorded = webhook && (await deliveries.find(webhook.delivery, nowSeconds()))
       if (recorded?.source === source && recorded.external_id === external_id) return { outcome: 'duplicate' }
       const send = async (): Promise<Sent> => {
         const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
-        await enqueue(event.data, { id: randomUUID(), json: text })
+        await enqueue({ source, external_id }, { id: randomUUID(), json: text })
         // A delivery id of another order stays recorded for that order.
         if (webhook === undefined || recorded !== undefined) return 'replayed'
         const { delivery, data } = webhook
@@ -231,5 +244,6 @@ export const quarantineCommands = (cli: Cli): void =>
     command: 'Inspect and replay the quarantine: authentic input that could not be read.',
     list: 'List the messages in quarantine and whether the relay can now read them.',
     show: 'Show a message in quarantine and its body.',
-    replay: 'Add the messages that can now be read to the order queue; the others are kept.',
+    replay:
+      'Add the messages that can now be read to the order queue; the others are kept. For a webhook, the worker reads the order from the accounting service, since it may have changed in the meantime.',
   })
