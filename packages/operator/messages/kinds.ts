@@ -11,7 +11,7 @@ import { readWebhook } from '@order-relay/lib/webhook/receive.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { envelopeOf, nowSeconds } from '../core/webhook.ts'
+import { envelopeOf, jsonOf, nowSeconds } from '../core/webhook.ts'
 import { ordersOf } from '../orders/read.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind, Message, Reading, Sent } from './message.ts'
@@ -61,6 +61,15 @@ const isAlreadyDone = ({ event, delivery, data }: OrderEvent, { order, outbox }:
     ? isDeepStrictEqual(order.result, data)
     : order.ended.some(({ ids }) => ids.includes(delivery)))
 
+const versioned = v.looseObject({ version: v.number() })
+
+/** The version of a feed message, which one to an exact store has as an attribute. */
+const versionOf = ({ raw, body }: Message): number | undefined => {
+  const json = jsonOf(body)
+  if (v.is(versioned, json)) return json.version
+  return raw.attributes.version === undefined ? undefined : Number(raw.attributes.version)
+}
+
 /** Messages of the order queue and of feeds that exhausted their retries (promise P8). */
 export const DEAD_LETTERS: Kind = {
   command: 'dead',
@@ -92,14 +101,23 @@ export const DEAD_LETTERS: Kind = {
     ORDER: ({ external_id }) => external_id,
     EVENT: ({ event }) => event,
     SINCE: ({ at }) => at,
-    STATE: ({ done }) => (done ? 'already done' : undefined),
+    STATE: ({ done, superseded_by }) =>
+      done
+        ? 'already done'
+        : superseded_by === undefined
+          ? undefined
+          : `superseded by version ${superseded_by}`,
   },
 
   explain: async (context, message) => {
     const { from, source, external_id, delivery } = message
-    if (from === 'feed' || source === undefined || external_id === undefined) return message
+    if (source === undefined || external_id === undefined) return message
     const stored = await (await ordersOf(context)).get({ source, external_id })
     if (stored === undefined) return message
+    if (from === 'feed') {
+      const { version } = stored.order
+      return (versionOf(message) ?? version) < version ? { ...message, superseded_by: version } : message
+    }
     // The next save of the order removes the error.
     const error = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
     const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
@@ -110,7 +128,7 @@ export const DEAD_LETTERS: Kind = {
     const { sqs, queueUrl, stores } = context
     const sources = new Set(stores().map(({ source }) => source))
     const queueOf = feedQueues(stores())
-    return async ({ raw, from, source, reading }) => {
+    return async ({ raw, from, source, reading, superseded_by }) => {
       // A feed message names its store, to whose queue it is returned.
       if (from === 'feed') {
         if (source === undefined || !sources.has(source)) return { outcome: 'foreign' }
@@ -125,7 +143,11 @@ export const DEAD_LETTERS: Kind = {
           })
           return 'replayed'
         }
-        return { outcome: 'replayed', send: sendToFeed, note: 'no call: the store is notified again' }
+        const note =
+          superseded_by === undefined
+            ? 'no call: the store is notified again'
+            : `no call: the store is notified again, although version ${superseded_by} has superseded this message`
+        return { outcome: 'replayed', send: sendToFeed, note }
       }
       return {
         ...{ outcome: 'replayed', send: () => processNow(context, { raw, reading }) },

@@ -97,6 +97,8 @@ export const MESSAGES = {
   'worker: {failure}': 'پردازشگر: {failure}',
   'no call': 'بدون فراخوانی',
   'no call: the store is notified again': 'بدون فراخوانی: به فروشگاه دوباره اطلاع داده می‌شود',
+  'no call: the store is notified again, although version {version} has superseded this message':
+    'بدون فراخوانی: به فروشگاه دوباره اطلاع داده می‌شود، هرچند نسخهٔ {version} جای این پیام را گرفته است',
   'no call: the worker cannot read it and quarantines it':
     'بدون فراخوانی: پردازشگر نمی‌تواند آن را بخواند و قرنطینه می‌کند',
   'GET order: {outcome}': 'خواندن سفارش: {outcome}',

@@ -362,6 +362,11 @@ export const t = translator({
   'Choose {name}': 'انتخاب {name}',
   Cause: 'علت',
   'not recorded': 'ثبت نشده',
+  'Show the attempts': 'نمایش تلاش‌ها',
+  'The store received it too often without deleting it.':
+    'فروشگاه آن را بیش از حد دریافت کرده و حذف نکرده است.',
+  'superseded by version {version}': 'نسخهٔ {version} جای آن را گرفته است',
+  'Superseded by version': 'نسخهٔ جایگزین',
   Show: 'نمایش',
   'Show the message of {name}': 'نمایش پیام {name}',
   'Number of messages: type {count}': 'تعداد پیام‌ها: {count} را بنویسید',
