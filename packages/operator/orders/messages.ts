@@ -20,6 +20,7 @@ export const WAITING = {
   'waits/review': 'it is in review',
   'waits/review-reason': 'it is in review: {reason}',
   'waits/doubt': 'it may be out of date and is read from the service',
+  'waits/withdrawal': 'the order is read first: the {kind} may be done already',
   'waits/queued': 'it is in the order queue',
   'confirms/by': 'The relay confirms this result with the service by about {time}: {reason}.',
   'confirms/soon': 'The relay confirms this result with the service shortly: {reason}.',

@@ -401,6 +401,12 @@ test('checks an order to retry a request that the service refused', async () => 
   expect(data).toEqual({ released: 0, checked: 1, gone: 0, total: 1 })
   const taken = await stack.taken(stack.settings.ordersQueueUrl)
   expect(taken).toMatchObject([{ event: 'order.check', data: key }])
+
+  const withdraw = () => relay(['orders', 'withdraw', 'api', 'refused', 'create', '--yes', 'refused'])
+  expect((await withdraw()).code).toBe(0)
+  expect((await withdraw()).err).toContain('its withdrawal is queued already')
+  expect((await relay(['orders', 'show', 'api', 'refused'])).out).not.toContain('  withdraw create')
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ event: 'order.withdraw' }])
 })
 
 test('shows dead letters with their orders and in lists, and discards those already done', async () => {

@@ -106,7 +106,12 @@ const Timeline = ({ source, external_id, entries, complete, feed }: Data) => (
 )
 
 const Requests = ({ requests, ...order }: Data) => (
-  <Section id="requests" title={t('Requests of the store')}>
+  <Section id="requests" title={t('Requests')}>
+    {requests.some(({ kind }) => kind === 'withdrawal') && (
+      <p class="small muted note">
+        {t('A withdrawal is from the store, or from an operator on its behalf.')}
+      </p>
+    )}
     {requests.length === 0 ? (
       <p class="muted">{t('None: the order came from the accounting service.')}</p>
     ) : (

@@ -229,6 +229,7 @@ export const PERSIAN: Readonly<
   'waits/review': 'در حال بررسی است',
   'waits/review-reason': 'در حال بررسی است: {reason}',
   'waits/doubt': 'ممکن است قدیمی باشد و از سرویس خوانده می‌شود',
+  'waits/withdrawal': 'ابتدا سفارش خوانده می‌شود: شاید {kind} انجام شده باشد',
   'waits/queued': 'در صف سفارش‌ها است',
   'confirms/by': 'رله این نتیجه را حدوداً تا {time} با سرویس تطبیق می‌دهد: {reason}.',
   'confirms/soon': 'رله این نتیجه را به‌زودی با سرویس تطبیق می‌دهد: {reason}.',

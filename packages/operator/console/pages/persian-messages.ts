@@ -212,6 +212,9 @@ export const MESSAGES = {
   'Comparing orders with the service~: {done} of {all}': 'مقایسهٔ سفارش‌ها با سرویس: {done} از {all}',
   'Comparing orders with the service': 'مقایسهٔ سفارش‌ها با سرویس',
   // What cannot be done, and why.
+  'withdraw the {kind}': 'لغو {kind}',
+  'none is open': 'چنین درخواست بازی نیست',
+  'its withdrawal is queued already': 'لغو آن هم‌اکنون در صف است',
   'Cannot {action}: {found}': '{action} ممکن نشد: {found}',
   interrupted: 'متوقف شد',
   'show ~the order': 'نمایش سفارش',

@@ -567,7 +567,9 @@ export const t = translator({
   'Changes are kept as long as the order, deliveries for thirty days.':
     'تغییرها تا زمان حذف سفارش و وب‌هوک‌ها سی روز نگه داشته می‌شوند.',
   'The order has changed.': 'سفارش تغییر کرد.',
-  'Requests of the store': 'درخواست‌های فروشگاه',
+  Requests: 'درخواست‌ها',
+  'A withdrawal is from the store, or from an operator on its behalf.':
+    'لغو درخواست را فروشگاه یا اپراتور از طرف آن فرستاده است.',
   'None: the order came from the accounting service.': 'ندارد: سفارش از سرویس حسابداری آمده است.',
   'of: {kind}': 'برای: {kind}',
   'first refused {when}': 'اولین رد: {when}',
