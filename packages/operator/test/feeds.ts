@@ -86,7 +86,7 @@ export const feedTests = () => {
       return found.toSorted()
     }
     const all = await resent({ sent: 3, total: 3, last: 'shown' }, '--since', began)
-    expect(all).toEqual(['poison', 'resent', 'shown'].map(id => `${id} v2 order.resend`))
+    expect(all).toEqual(['poison v3', 'resent v2', 'shown v2'].map(each => `${each} order.resend`))
     const rest = await resent({ sent: 2 }, '--since', began, '--after', 'poison')
     expect(rest).toEqual(['resent', 'shown'].map(id => `${id} v3 order.resend`))
     expect(await resent({ sent: 1 }, '--order', 'shown')).toEqual(['shown v4 order.resend'])
