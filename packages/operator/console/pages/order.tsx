@@ -123,7 +123,6 @@ const Requests = ({ requests, ...order }: Data) => (
               <Id value={id} />
             </p>
             {of !== undefined && <p class="muted">{t('of: {kind}', { kind: nameIn(NAMES, of) })}</p>}
-            <RequestContent request={{ kind, ...more }} order={order} />
             {reason !== undefined && (
               <p class="breaks">
                 {serial(reason.status)} <Message text={reason.message} />
@@ -136,6 +135,7 @@ const Requests = ({ requests, ...order }: Data) => (
                 })}
               </p>
             )}
+            <RequestContent request={{ kind, ...more }} order={order} />
           </li>
         ))}
       </ul>

@@ -100,17 +100,19 @@ const COLUMNS: Column<Row>[] = [
       ),
   },
   {
-    label: t('Invoice'),
+    label: t('Invoice, rials'),
     kind: 'number',
-    // It may be any text.
-    cell: ({ invoice_number: number }) =>
-      number != null && <Name>{serial(visible(String(number).slice(0, 16)))}</Name>,
-  },
-  {
-    label: t('Total, rials'),
-    kind: 'number',
-    // It may be any text.
-    cell: ({ total }) => total != null && <Name>{visible(decimal(String(total).slice(0, 24)))}</Name>,
+    // Both may be any text.
+    cell: ({ invoice_number: number, total }) => (
+      <>
+        {number != null && (
+          <span class="small muted">
+            #<Name>{serial(visible(String(number).slice(0, 16)))}</Name>
+          </span>
+        )}{' '}
+        {total != null && <Name>{visible(decimal(String(total).slice(0, 24)))}</Name>}
+      </>
+    ),
   },
   { label: t('Open requests'), cell: ({ open }) => open.length > 0 && <OpenRequests requests={open} /> },
   {

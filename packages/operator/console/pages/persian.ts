@@ -473,6 +473,7 @@ export const t = translator({
   'Any status': 'همهٔ وضعیت‌ها',
   from: 'از',
   to: 'تا',
+  'Invoice, rials': 'فاکتور (ریال)',
   'Open requests': 'درخواست‌های باز',
   'Waits for': 'در انتظار',
   'Last change': 'آخرین تغییر',
