@@ -8,6 +8,7 @@ import {
   untilText,
   valueUntil,
 } from '../platform/parameters.ts'
+import { FeedError } from './deliver.ts'
 
 /** How long messages are signed with the replaced secret as well, in seconds. */
 const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
@@ -29,6 +30,12 @@ export const feedSecretParameters = (
   }),
   [feedSecretName(source)]: secret,
 })
+
+/** The code of an attempt for a store without a secret. */
+export const NO_SECRET = 'no_secret'
+
+/** How soon after a missing secret it is looked up again, in milliseconds. */
+const NEW_SECRET_INTERVAL_MS = 15_000
 
 /** Suffix of the entry of a replaced secret; a store's name has no dot. */
 const PREVIOUS = '.previous'
@@ -53,7 +60,7 @@ export const signingSecrets = (
 }
 
 /**
- * Looks up the secrets that sign a store's messages. A missing secret is looked up again at most once a minute, so a
+ * Looks up the secrets that sign a store's messages. A missing secret is looked up again at most every 15 seconds, so a
  * new store is notified soon.
  *
  * The returned function throws when a store has no secret.
@@ -62,11 +69,15 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
   const path = `${secretsPath}/${PARAMETERS.feedSecrets}`
   const secrets = parameterCache(indexedParameters(ssm, path), runtime)
   return async (source: string): Promise<readonly string[]> => {
-    const found = await secrets.find(stored => signingSecrets(stored, source, unixSeconds(runtime.now())))
+    const found = await secrets.find(
+      stored => signingSecrets(stored, source, unixSeconds(runtime.now())),
+      NEW_SECRET_INTERVAL_MS,
+    )
     if (found !== undefined) return found
-    throw new Error(
+    throw new FeedError(
       `Cannot sign for the store "${source}": Parameter Store has no ${path}/${storeName(source)}; ` +
-        'create it with "npx relay stores secret"',
+        `create it with npx relay stores secret ${source}`,
+      { code: NO_SECRET },
     )
   }
 }

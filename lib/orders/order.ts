@@ -114,6 +114,8 @@ export type EndedRequests = {
   reason?: Refusal
   /** Where the service's answer differs from the order result, which has changed directly after it. */
   replaced?: Replaced
+  /** A registered create included a payment, which the service holds while the invoice is in review. */
+  withPayment?: true
 }
 
 export type Order = OrderKey & {

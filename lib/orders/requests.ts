@@ -1,4 +1,5 @@
 import type { Refusal } from '../protocol/errors.ts'
+import { readJson } from '../protocol/json.ts'
 import { effectOf } from '../protocol/status.ts'
 import {
   type EndedRequests,
@@ -107,16 +108,25 @@ const endWithdrawals = (
   return addEnded(next, { ids, kind: 'withdrawal', of, state: 'registered' })
 }
 
+/** Whether a create includes a payment. */
+export const includesPayment = (body: string): boolean => {
+  const reading = readJson(body)
+  const json = 'json' in reading ? reading.json : undefined
+  return typeof json === 'object' && json !== null && 'payment' in json && json.payment !== null
+}
+
 /**
  * Ends an open request and those that share its outcome, and decides its withdrawals accordingly.
  */
 export const end = (step: Step, request: OpenRequest, state: FinalState, reason?: Refusal): Step => {
-  const { kind, id, others, withdrawals } = request
+  const { kind, id, body, others, withdrawals } = request
   const { [kind]: _, ...open } = step.order.open
   const closed: Step = { order: { ...step.order, open }, notices: step.notices }
   const group = (ids: readonly string[], as: FinalState): EndedRequests => ({
     ...{ ids, kind, state: as },
     ...(reason && { reason }),
+    // The body is not kept.
+    ...(kind === 'create' && as === 'registered' && includesPayment(body) && { withPayment: true }),
   })
   const ended =
     state === 'registered'

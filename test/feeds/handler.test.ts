@@ -298,18 +298,18 @@ describe('an endpoint that fails', () => {
 })
 
 describe("a store's secret", () => {
-  test.each(['constructor', 'Café'])('%p that is missing is read at most once a minute', async source => {
+  test.each(['constructor', 'Café'])('%p that is missing is read at most every 15 seconds', async source => {
     const name = storeName(source)
     const missing =
       `Cannot sign for the store "${source}": Parameter Store has no ` +
-      `/order-relay/test/feed-secrets/${name}; create it with "npx relay stores secret"`
+      `/order-relay/test/feed-secrets/${name}; create it with npx relay stores secret ${source}`
     const message = record('a', { queue: `feed-own-${name}` })
     for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
     // Two reads, each of the index, which does not exist, and of the secrets.
     expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
-    expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
+    expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing }, fields: { code: 'no_secret' } })
     await stack.set(`feed-secrets/${name}`, 'secret')
-    now += MINUTE
+    now += 15_000
     expect(await run(message)).toEqual([])
     await stack.unset(`feed-secrets/${name}`)
   })

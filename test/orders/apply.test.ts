@@ -122,6 +122,18 @@ describe('a webhook', () => {
 })
 
 describe('a request', () => {
+  test.each([
+    ['{"payment":{"method":"card"}}', { withPayment: true }],
+    ['{"payment":null}', {}],
+  ])('that ends keeps of the create %s only whether it included a payment', (body, kept) => {
+    const create = open('create', { body, others: ['other'] })
+    const { order } = apply(having(undefined, create), answered('create', 'needs_review'))
+    expect(order.ended).toEqual([
+      ended('create', 'registered', kept),
+      ended('create', 'duplicate', { ids: ['other'] }),
+    ])
+  })
+
   test('is sent in the sequence create, payment, refund, independent of arrival, after any due read', () => {
     const all = having('invoiced', ...REQUEST_KINDS.toReversed().map(kind => open(kind)))
     expect(nextCall(all)).toEqual({ to: 'create', body: '{"a":1}' })

@@ -37,6 +37,10 @@ const differenceText = ({ what, id, source, external_id }: Balance['differences'
 /** Maximum number of differences in the text; --json lists all. */
 const LISTED = 20
 
+const UNREGISTERED =
+  'An order that is unknown to the service was registered there once, for example before the service was restored: its store ' +
+  'must send the create again. If the order is not wanted, erase it: relay orders erase <source> <external_id>'
+
 const balanceText = (audited: Omit<Audited, 'lists'>): string => {
   const { deliveries, queue, requests, stored, orders, left, differences } = audited
   const { entered, ...outcomes } = queue
@@ -70,6 +74,7 @@ const balanceText = (audited: Omit<Audited, 'lists'>): string => {
       : `${count(differences.length, 'difference')}:`,
     differences.slice(0, LISTED).map(differenceText),
     differences.length > LISTED && `  and ${differences.length - LISTED} more; see --json`,
+    differences.some(({ unregistered }) => unregistered) && UNREGISTERED,
   )
 }
 

@@ -59,6 +59,8 @@ export type Difference = OrderKey & {
   id?: string
   /** Whether reading the order from the service would resolve the difference. */
   outdated?: true
+  /** The service does not know the order, so reading it resolves nothing. */
+  unregistered?: true
 }
 
 const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
@@ -173,10 +175,9 @@ export const balance = (evidence: Evidence) => {
   )
   const disagreements = compared.flatMap(order => {
     const found = disagreement(order)
-    const isOutdated = order.service !== undefined && 'result' in order.service
-    return found === undefined
-      ? []
-      : [{ what: `order ${found}`, ...order.key, ...(isOutdated && ({ outdated: true } as const)) }]
+    if (found === undefined || order.service === undefined) return []
+    const remedy = 'result' in order.service ? { outdated: true as const } : { unregistered: true as const }
+    return [{ what: `order ${found}`, ...order.key, ...remedy }]
   })
 
   const stored = [...orders.values()].flatMap(({ key, stored }) =>

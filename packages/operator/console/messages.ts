@@ -1,3 +1,4 @@
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { cannot, Failure } from '../core/errors.ts'
@@ -94,6 +95,7 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
         ...summaryOf(each),
         ...{ group: groupOf(each), failure: failureOf(each) },
         deleted_at: deletedAt(each),
+        is_http: each.queue === QUEUES.feedsDead,
       })
       return { at, hidden, groups: groupsOf(messages), messages: messages.map(shownOf) }
     }),

@@ -1,11 +1,19 @@
 import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
-import { isOpen, REQUEST_KINDS, refusalOf, requestViews } from '@order-relay/lib/orders/order.ts'
+import {
+  isOpen,
+  openRequests,
+  REQUEST_KINDS,
+  refusalOf,
+  requestViews,
+} from '@order-relay/lib/orders/order.ts'
+import { idsOf } from '@order-relay/lib/orders/requests.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { messagesOf } from '../feeds/messages.ts'
+import { contentOf } from '../orders/content.ts'
 import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
 import { findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
@@ -36,7 +44,7 @@ const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Annou
     ...{ source, external_id, updated_at, failing_since: failing?.since },
     status: result?.status,
     create: result === undefined ? createOf(order) : undefined,
-    invoice_number: result?.invoice_number,
+    ...{ invoice_number: result?.invoice_number, total: result?.total },
     open: [...requestViews(order), ...announcedRequests(order, announced)]
       .filter(({ state }) => isOpen(state))
       .map(({ kind, state }) => ({ kind, state })),
@@ -96,19 +104,23 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       const { order } = stored
       const dead = (await deadLetters())(order)
       const { version, doubt, result } = order
-      const refusedAt = (id: string) => {
-        const request = Object.values(order.open).find(each => each.id === id || each.others.includes(id))
-        return request && refusalOf(request)?.since
-      }
+      const openOf = (id: string) => openRequests(order).find(each => idsOf(each).includes(id))
+      const paying = order.ended.flatMap(({ withPayment, ids }) => (withPayment ? ids : []))
       return {
         ...summary(stored, dead, announced),
         ...{ version, doubt, result, entries, complete },
         failing: stored.failing,
         feed: await messagesOf(context, { source, external_id }, entries, () => readings.of('dead')),
-        requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => ({
-          ...view,
-          refused_at: refusedAt(view.id),
-        })),
+        requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => {
+          const open = openOf(view.id)
+          return {
+            ...view,
+            refused_at: open && refusalOf(open)?.since,
+            // Requests that share an outcome use the body of one.
+            content: open?.id === view.id ? contentOf(open) : undefined,
+            with_payment: paying.includes(view.id),
+          }
+        }),
         why: whyWaiting(stored, Date.now(), dead, announced),
       }
     }),

@@ -11,7 +11,7 @@ import { readWebhook } from '@order-relay/lib/webhook/receive.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { envelopeOf, nowSeconds } from '../core/webhook.ts'
+import { envelopeOf, jsonOf, nowSeconds } from '../core/webhook.ts'
 import { ordersOf } from '../orders/read.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind, Message, Reading, Sent } from './message.ts'
@@ -61,6 +61,15 @@ const isAlreadyDone = ({ event, delivery, data }: OrderEvent, { order, outbox }:
     ? isDeepStrictEqual(order.result, data)
     : order.ended.some(({ ids }) => ids.includes(delivery)))
 
+const versioned = v.looseObject({ version: v.number() })
+
+/** The version of a feed message, which one to an exact store has as an attribute. */
+const versionOf = ({ raw, body }: Message): number | undefined => {
+  const json = jsonOf(body)
+  if (v.is(versioned, json)) return json.version
+  return raw.attributes.version === undefined ? undefined : Number(raw.attributes.version)
+}
+
 /** Messages of the order queue and of feeds that exhausted their retries (promise P8). */
 export const DEAD_LETTERS: Kind = {
   command: 'dead',
@@ -92,14 +101,23 @@ export const DEAD_LETTERS: Kind = {
     ORDER: ({ external_id }) => external_id,
     EVENT: ({ event }) => event,
     SINCE: ({ at }) => at,
-    STATE: ({ done }) => (done ? 'already done' : undefined),
+    STATE: ({ done, superseded_by }) =>
+      done
+        ? 'already done'
+        : superseded_by === undefined
+          ? undefined
+          : `superseded by version ${superseded_by}`,
   },
 
   explain: async (context, message) => {
     const { from, source, external_id, delivery } = message
-    if (from === 'feed' || source === undefined || external_id === undefined) return message
+    if (source === undefined || external_id === undefined) return message
     const stored = await (await ordersOf(context)).get({ source, external_id })
     if (stored === undefined) return message
+    if (from === 'feed') {
+      const { version } = stored.order
+      return (versionOf(message) ?? version) < version ? { ...message, superseded_by: version } : message
+    }
     // The next save of the order removes the error.
     const error = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
     const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
@@ -110,7 +128,7 @@ export const DEAD_LETTERS: Kind = {
     const { sqs, queueUrl, stores } = context
     const sources = new Set(stores().map(({ source }) => source))
     const queueOf = feedQueues(stores())
-    return async ({ raw, from, source, reading }) => {
+    return async ({ raw, from, source, reading, superseded_by }) => {
       // A feed message names its store, to whose queue it is returned.
       if (from === 'feed') {
         if (source === undefined || !sources.has(source)) return { outcome: 'foreign' }
@@ -125,7 +143,11 @@ export const DEAD_LETTERS: Kind = {
           })
           return 'replayed'
         }
-        return { outcome: 'replayed', send: sendToFeed, note: 'no call: the store is notified again' }
+        const note =
+          superseded_by === undefined
+            ? 'no call: the store is notified again'
+            : `no call: the store is notified again, although version ${superseded_by} has superseded this message`
+        return { outcome: 'replayed', send: sendToFeed, note }
       }
       return {
         ...{ outcome: 'replayed', send: () => processNow(context, { raw, reading }) },
@@ -160,6 +182,18 @@ const readContent = (from: Message['from'], body: Buffer): Reading => {
     case 'unreadable':
       return { unreadable: reading.reason }
   }
+}
+
+/**
+ * The order may have changed since a webhook was quarantined, so a replay has the worker read it from the service: the
+ * store is never notified of an outdated result. The check keeps the id of the delivery, by which it is found.
+ */
+const checkInstead = ({
+  delivery,
+  data: { source, external_id },
+}: Extract<OrderEvent, { event: 'order.updated' }>) => {
+  const event = { event: 'order.check', delivery, data: { source, external_id } } as const
+  return { event, text: JSON.stringify(event) }
 }
 
 const shown = (body: Buffer, reason: string, reading: Reading) => ({
@@ -205,15 +239,16 @@ export const QUARANTINE: Kind = {
     const deliveries = deliveryRepository(dynamodb, nameOf(TABLES.deliveries))
     return async ({ from, reading }) => {
       if ('unreadable' in reading) return { outcome: 'unreadable' }
-      const { event, text } = reading
-      if (!sources.has(event.data.source)) return { outcome: 'foreign' }
-      const { source, external_id } = event.data
-      const webhook = from === 'webhook' && event.event === 'order.updated' ? event : undefined
+      const { source, external_id } = reading.event.data
+      if (!sources.has(source)) return { outcome: 'foreign' }
+      const webhook =
+        from === 'webhook' && reading.event.event === 'order.updated' ? reading.event : undefined
+      const { event, text } = webhook === undefined ? reading : checkInstead(webhook)
       const recorded = webhook && (await deliveries.find(webhook.delivery, nowSeconds()))
       if (recorded?.source === source && recorded.external_id === external_id) return { outcome: 'duplicate' }
       const send = async (): Promise<Sent> => {
         const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
-        await enqueue(event.data, { id: randomUUID(), json: text })
+        await enqueue({ source, external_id }, { id: randomUUID(), json: text })
         // A delivery id of another order stays recorded for that order.
         if (webhook === undefined || recorded !== undefined) return 'replayed'
         const { delivery, data } = webhook
@@ -231,5 +266,6 @@ export const quarantineCommands = (cli: Cli): void =>
     command: 'Inspect and replay the quarantine: authentic input that could not be read.',
     list: 'List the messages in quarantine and whether the relay can now read them.',
     show: 'Show a message in quarantine and its body.',
-    replay: 'Add the messages that can now be read to the order queue; the others are kept.',
+    replay:
+      'Add the messages that can now be read to the order queue; the others are kept. For a webhook, the worker reads the order from the accounting service, since it may have changed in the meantime.',
   })

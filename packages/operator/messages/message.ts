@@ -29,6 +29,8 @@ export type Message = {
   error?: string | undefined
   /** The order shows that the message is already done: a replay would change nothing. */
   done?: true | undefined
+  /** For a message of a feed: the latest version of its order, if a later one has been published. */
+  superseded_by?: number | undefined
   /** The content that the relay received. */
   body: Buffer
   reading: Reading
@@ -101,8 +103,11 @@ export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
 
 /** The identifying fields of a message, for output. */
 export const summaryOf = (message: Message) => {
-  const { raw, from, source, external_id, event, delivery, at, error, done, details } = message
-  return { id: raw.id, from, source, external_id, event, delivery, at, error, done, ...details }
+  const { raw, from, source, external_id, event, delivery, at, error, done, superseded_by, details } = message
+  return {
+    ...{ id: raw.id, from, source, external_id, event, delivery, at, error, done, superseded_by },
+    ...details,
+  }
 }
 
 /** The body for people, indented if it is JSON. */

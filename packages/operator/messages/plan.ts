@@ -57,6 +57,7 @@ const plan = v.object({
         source: v.optional(v.string()),
         external_id: v.optional(v.string()),
         event: v.optional(v.string()),
+        from: v.optional(v.string()),
       },
     }),
   ),

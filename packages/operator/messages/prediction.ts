@@ -6,6 +6,7 @@ import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import type { AccountingCall } from '@order-relay/lib/orders/next-call.ts'
 import { requestViews } from '@order-relay/lib/orders/order.ts'
 import type { Orders } from '@order-relay/lib/orders/repository.ts'
+import { includesPayment } from '@order-relay/lib/orders/requests.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { effectOf } from '@order-relay/lib/protocol/status.ts'
@@ -13,7 +14,6 @@ import * as v from 'valibot'
 import type { ServiceOrder } from '../core/accounting.ts'
 import { cannot, Failure, serviceMessage } from '../core/errors.ts'
 import { count } from '../core/output.ts'
-import { jsonOf } from '../core/webhook.ts'
 
 type CallKind = AccountingCall['to']
 
@@ -44,11 +44,6 @@ export const NOTHING: Prediction = { calls: [], changes: [], publishes: [] }
 
 type Expected = { result: CallResult; after: ServiceOrder; outcome: string }
 
-const hasPayment = (body: string) => {
-  const json = jsonOf(body)
-  return typeof json === 'object' && json !== null && 'payment' in json && json.payment !== null
-}
-
 /**
  * The expected response of the service, and the resulting order (spec: States and transitions). Only the service knows
  * whether it can finalize a new order, or refuses its content.
@@ -70,7 +65,7 @@ const predictCall = (
     const result = { ...known, status }
     return { result: { to, outcome: 'result', result }, after: { result }, outcome }
   }
-  if ('unknown' in now) return becomes('body' in call && hasPayment(call.body) ? 'paid' : 'invoiced')
+  if ('unknown' in now) return becomes('body' in call && includesPayment(call.body) ? 'paid' : 'invoiced')
 
   const { status } = now.result
   if (to === 'create') {

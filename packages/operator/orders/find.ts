@@ -45,6 +45,9 @@ const spellings = (text: string): string[] => {
   return [...new Set(forms)]
 }
 
+/** An invoice number as people write it: `#27`, `invoice 27`, `فاکتور ۲۷`. */
+const INVOICE = /^(?:#|(?:invoice|فاکتور)\s+#?)([\d۰-۹٠-٩]+)$/i
+
 type Candidate = OrderKey & Match
 
 /** Orders whose number begins with the text: one query for each store and spelling. */
@@ -143,7 +146,9 @@ export const findOrders = async (
 ): Promise<{ found: Found[]; searched?: string | undefined }> => {
   const text = given.trim()
   if (text === '' || [...text].length > EXTERNAL_ID_MAX) return { found: [] }
-  const forms = spellings(text)
+  const [, invoice] = INVOICE.exec(text) ?? []
+  // An order number may look like this, too.
+  const forms = [text, ...(invoice === undefined ? [] : [invoice])].flatMap(spellings)
   const [numbers, ids] = await Promise.all([byNumber(context, forms), byIndex(context, forms)])
   const known = [...ids, ...numbers]
   const { candidates, searched } = known.length > 0 ? { candidates: known } : await recent(context, forms)
@@ -167,7 +172,7 @@ export const findOrders = async (
 
 const COST = `
 The beginning of an order number is enough, in lower or upper case. Complete ids and invoice numbers are found
-regardless of age. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
+regardless of age; "#27" and "invoice 27" find the invoice. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
 invoice number, or of the reference of a payment that is not registered yet. Each store costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {

@@ -6,7 +6,6 @@ import {
   type OpenRequest,
   openRequests,
   type RequestKind,
-  type RequestView,
   refusalOf,
 } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
@@ -150,9 +149,32 @@ const whyQueued = (bulk: string | undefined, failing: Failing | undefined): Reas
     : { for: 'bulk queue', reason: say('waits/import') }
 }
 
-type Known = { stored: StoredOrder; failing: Failing | undefined; dead: DeadLettersOfOrder; now: number }
+/** Why a withdrawal is not decided yet. */
+const whyWithdrawal = (of: RequestKind, failing: Failing | undefined): Reason =>
+  failing === undefined
+    ? { for: 'worker', reason: say('waits/withdrawal', { kind: say(`kind/${of}`) }) }
+    : whyQueued(undefined, failing)
 
-const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly RequestView[]): WaitingLink[] => {
+/** Whether an open request has a withdrawal that is not decided yet: with the order, or still queued. */
+export const isBeingWithdrawn = (
+  { kind, accepted_at, withdrawals }: OpenRequest,
+  { order }: Pick<StoredOrder, 'order'>,
+  announced: Announced | undefined,
+): boolean =>
+  withdrawals.length > 0 ||
+  (announced?.withdrawals ?? []).some(
+    each => each.of === kind && each.accepted_at >= accepted_at && !isKnown(order, each.id),
+  )
+
+type Known = {
+  stored: StoredOrder
+  failing: Failing | undefined
+  dead: DeadLettersOfOrder
+  announced: Announced | undefined
+  now: number
+}
+
+const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[] => {
   const { order, bulk } = stored
   const { result, doubt } = order
   const links: WaitingLink[] = []
@@ -168,17 +190,23 @@ const linksOf = ({ stored, failing, dead, now }: Known, announced: readonly Requ
         ? say('waits/review-reason', { reason: { foreign: error } })
         : say('waits/review')
     add('invoice', { for: 'accountant', reason, ...nextCheck(stored) })
+    if (order.open.payment === undefined && order.ended.some(({ withPayment }) => withPayment))
+      add('payment', { for: 'accountant', reason: say('waits/held-create') })
   }
-  for (const request of openRequests(order))
-    if (request.id !== failing?.delivery)
-      add(request.kind, whyOpen(request, stored, failing), request.id, request.others.length)
+  for (const request of openRequests(order)) {
+    const { kind, id, others, withdrawals } = request
+    if (id !== failing?.delivery) add(kind, whyOpen(request, stored, failing), id, others.length)
+    for (const withdrawal of withdrawals)
+      if (!links.some(link => link.id === withdrawal.id))
+        add('withdrawal', whyWithdrawal(kind, failing), withdrawal.id)
+  }
   if (doubt !== false && failing === undefined)
     add('result', {
       for: 'check',
       reason: say('waits/doubt'),
       ...nextCheck(stored),
     })
-  for (const { id, kind } of announced)
+  for (const { id, kind } of announcedRequests(order, announced))
     if (!links.some(link => link.id === id)) add(kind, whyQueued(bulk, failing), id)
   return links
 }
@@ -202,7 +230,7 @@ const discarded = ({ event = '', delivery = '' }: DeadLetter, { order }: StoredO
 const retryOf = ({ code }: Failing) =>
   code === 'unavailable' || code === 'not_called' ? 'retry/unavailable' : 'retry/now'
 
-const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
+const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[] => {
   const { order, check_at } = stored
   const isBlocked = failing !== undefined
   const [letter] = waitingLetters(dead)
@@ -222,7 +250,7 @@ const actionsOf = ({ stored, failing, dead }: Known): WaitingAction[] => {
           { action: 'discard', effect: discarded(letter, stored) },
         ] as const)),
     ...openRequests(order)
-      .filter(({ stage }) => stage !== 'held')
+      .filter(request => request.stage !== 'held' && !isBeingWithdrawn(request, stored, announced))
       .map(({ kind: of }) => {
         const effect = say(isBlocked ? 'withdraw/later' : 'withdraw/now', { kind: say(`kind/${of}`) })
         return { action: 'withdraw', of, effect } as const
@@ -258,8 +286,8 @@ export const whyWaiting = (
   dead: DeadLettersOfOrder,
   announced?: Announced,
 ): Waiting => {
-  const known = { stored, failing: aliveOf(stored, dead, now), dead, now }
-  const links = linksOf(known, announcedRequests(stored.order, announced))
+  const known = { stored, failing: aliveOf(stored, dead, now), dead, announced, now }
+  const links = linksOf(known)
   if (links.every(link => link.for === 'check') && links.length > 0) {
     const confirms = confirmation(stored, now)
     return { summary: `Nothing waits. ${confirms.text}`, links: [], actions: [], confirms }

@@ -9,23 +9,29 @@ import type { Report } from '../core/output.ts'
 import { confirmName } from '../core/terminal.ts'
 import { commandFor } from './erase.ts'
 import { announcementsOf, ordersOf } from './read.ts'
+import { isBeingWithdrawn } from './why-waiting.ts'
 
 /**
  * Withdraws an open request on behalf of its store, like the store's own DELETE: queues the withdrawal and announces it
  * to the worker, which may be retrying an earlier event.
  *
- * @throws Failure if no such request is open
+ * @throws Failure if no such request is open, or its withdrawal is queued already
  */
 export const withdraw = async (context: Context, key: OrderKey, of: RequestKind) => {
+  const announcements = announcementsOf(context)
   const stored = await (await ordersOf(context)).get(key)
   if (stored === undefined) throw unknownOrder('withdraw a request of', key, context)
-  if (stored.order.open[of] === undefined)
-    throw cannot(`withdraw the ${of}`, 'none is open', `see ${commandFor('orders show', key, context)}`)
+  const refuse = (why: string) =>
+    cannot(`withdraw the ${of}`, why, `see ${commandFor('orders show', key, context)}`)
+  const request = stored.order.open[of]
+  if (request === undefined) throw refuse('none is open')
+  if (isBeingWithdrawn(request, stored, await announcements.get(key, true)))
+    throw refuse('its withdrawal is queued already')
   const { sqs, queueUrl } = context
   const [id, accepted_at] = [randomUUID(), Date.now()]
   const event = { event: 'order.withdraw', delivery: id, data: { ...key, kind: of, accepted_at } }
   await orderQueue(sqs, await queueUrl(QUEUES.orders))(key, { id, json: JSON.stringify(event) })
-  await announcementsOf(context).announceWithdrawal(key, { id, of, accepted_at })
+  await announcements.announceWithdrawal(key, { id, of, accepted_at })
   return { ...key, withdrawal: id, of }
 }
 

@@ -172,6 +172,9 @@ test('reports an order that differs from the service', () => {
     'theirs: order is unknown here and "paid" at the service',
     'ours: order is "paid" here and unknown to the service',
   ])
+  expect(
+    differences.map(({ outdated, unregistered }) => (outdated ? 'read' : unregistered && 'create')),
+  ).toEqual(['read', 'read', 'read', 'create'])
 })
 
 test('a request of an erased order is accounted for', () => {

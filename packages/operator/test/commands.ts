@@ -349,12 +349,15 @@ export const auditTests = () => {
     await until(() => isPaid('made-up'))
     const { code, out } = await local.relay(['audit', '--since', since])
     expect(out).toContain('1 difference:\n  api made-up: order is "paid" here and unknown to the service')
+    expect(out).toContain('its store must send the create again. If the order is not wanted, erase it: relay')
     expect(out).toContain('Waiting for a decision: 1 dead letter, 0 in quarantine.')
     expect(code).toBe(1)
     const unasked = await local.json(['audit', '--since', since, '--no-service'])
     expect(unasked).toMatchObject({ code: 0, data: { balanced: true, orders: { asked: 0 } } })
     const longer = await local.relay(['audit', '--since', '31d', '--no-service'])
     expect(longer.out).toContain('are kept for 30 days: of what came in before, only the orders are compared')
+    await local.create('made-up', {}, 'relay')
+    expect((await local.relay(['audit', '--since', since])).out).not.toContain('api made-up')
   })
 }
 

@@ -26,6 +26,14 @@ test('a store that has accepted all its messages does not fail', () => {
   expect([...failingIn([attempt(0, 'a', 'failed'), attempt(1, 'a', 'accepted')])]).toEqual([])
 })
 
+test('the finding about a store without a secret is the command that creates it', () => {
+  const failing = { at: at(1), since: at(1), message: 'Cannot sign', code: 'no_secret', next: undefined }
+  expect(failingFinding({ flags: ' --local' }, 'my shop', failing, 3)).toMatchObject({
+    found: { text: 'it has no signing secret' },
+    remedy: "relay stores secret 'my shop' --local",
+  })
+})
+
 test.each([
   [
     { status: 500, next: new Date('2999-01-01') },

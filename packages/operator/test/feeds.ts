@@ -64,9 +64,14 @@ export const feedTests = () => {
     const { messages } = (await local.json(['feeds', 'show', PERSIAN, 'poison'])).data
     expect(messages).toMatchObject([{ state: 'dead', attempts: [] }])
     expect(await list()).toMatchObject([{ from: 'feed', external_id: 'poison', event: 'order.updated' }])
+    expect(JSON.stringify(await list())).not.toContain('superseded_by')
+    await local.enqueue('orders.fifo', 'order.resend', { source: PERSIAN, external_id: 'poison' })
+    await until(async () => (await list())[0].superseded_by === 2)
+    const plan = await local.relay(['dead', 'replay', '--source', PERSIAN, '--dry-run'])
+    expect(plan.out).toContain('notified again, although version 2 has superseded this message')
     const { out } = await local.relay(['dead', 'replay', '--source', PERSIAN])
     expect(out).toBe('Replayed 1 message.\n')
-    expect(await received()).toEqual(['poison v1 order.updated'])
+    expect(await received()).toEqual(['poison v2 order.resend', 'poison v1 order.updated'])
   })
 
   test('resends the orders of a store since a time, after an order or individually, with a new version', async () => {
@@ -81,7 +86,7 @@ export const feedTests = () => {
       return found.toSorted()
     }
     const all = await resent({ sent: 3, total: 3, last: 'shown' }, '--since', began)
-    expect(all).toEqual(['poison', 'resent', 'shown'].map(id => `${id} v2 order.resend`))
+    expect(all).toEqual(['poison v3', 'resent v2', 'shown v2'].map(each => `${each} order.resend`))
     const rest = await resent({ sent: 2 }, '--since', began, '--after', 'poison')
     expect(rest).toEqual(['resent', 'shown'].map(id => `${id} v3 order.resend`))
     expect(await resent({ sent: 1 }, '--order', 'shown')).toEqual(['shown v4 order.resend'])

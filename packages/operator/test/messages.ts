@@ -193,6 +193,7 @@ export const messageTests = () => {
     test('queues and records a message once when it has become readable', async () => {
       const { out } = await local.relay(['quarantine', 'list'])
       expect(out).toBe('Nothing in quarantine in the local stack.\n')
+      await local.create('read-later')
       const body = webhook('read-later')
       await local.quarantine('webhook', body)
       await local.quarantine('webhook', body)
@@ -202,6 +203,24 @@ export const messageTests = () => {
       expect([code, replayed.entries]).toMatchObject([0, [{ outcome: 'replayed' }, { outcome: 'duplicate' }]])
       await until(async () => (await local.relay(['orders', 'show', 'api', 'read-later'])).code === 0)
       expect(await data('deliveries', 'show', delivery)).toMatchObject({ external_id: 'read-later' })
+    })
+
+    test('reads the order of a replayed webhook, which may be outdated, before its store is notified', async () => {
+      const external_id = 'outdated'
+      await local.create(external_id, { payment: { method: 'cash' } }, 'relay')
+      const old = { source: 'api', external_id, status: 'refunded' }
+      const event = { event: 'order.updated', delivery: randomUUID(), data: old }
+      await local.quarantine('webhook', JSON.stringify(event))
+      const plan = await data('quarantine', 'replay', '--all', '--dry-run')
+      const [{ predicted }] = plan.messages
+      expect(predicted).toMatchObject({ calls: [{ to: 'read', outcome: '"paid"' }], publishes: [] })
+      expect((await local.relay(['quarantine', 'replay', '--all'])).code).toBe(0)
+      const history = async () => (await data('orders', 'show', 'api', external_id)).history.entries
+      const { delivery: id } = event
+      const processed = new RegExp(`^(?=.*event processed).*${id}`, 'm')
+      await until(async () => processed.test(readFileSync(logFile(local.stack().dataDir), 'utf8')))
+      expect(await history()).toMatchObject([{ status: 'paid' }])
+      expect(await data('deliveries', 'show', id)).toMatchObject({ external_id })
     })
 
     test('queues an event of the order queue when it has become readable', async () => {

@@ -225,7 +225,8 @@ const found = async (text: string) => {
 
 test('finds an order by its number, request, delivery or invoice', async () => {
   expect(await found('4')).toEqual(['4 order'])
-  expect(await found('4711')).toEqual(['0 invoice'])
+  for (const text of ['4711', '#4711', 'Invoice 4711', 'فاکتور ۴۷۱۱'])
+    expect(await found(text)).toEqual(['0 invoice'])
   expect(await found(uuid(100))).toEqual(['1 request'])
   const delivery = { delivery: uuid(7), ...api('6'), status: 'needs_review' }
   await deliveryRepository(stack.dynamodb, 'deliveries').record(delivery, BEGIN / 1000)
@@ -401,6 +402,12 @@ test('checks an order to retry a request that the service refused', async () => 
   expect(data).toEqual({ released: 0, checked: 1, gone: 0, total: 1 })
   const taken = await stack.taken(stack.settings.ordersQueueUrl)
   expect(taken).toMatchObject([{ event: 'order.check', data: key }])
+
+  const withdraw = () => relay(['orders', 'withdraw', 'api', 'refused', 'create', '--yes', 'refused'])
+  expect((await withdraw()).code).toBe(0)
+  expect((await withdraw()).err).toContain('its withdrawal is queued already')
+  expect((await relay(['orders', 'show', 'api', 'refused'])).out).not.toContain('  withdraw create')
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ event: 'order.withdraw' }])
 })
 
 test('shows dead letters with their orders and in lists, and discards those already done', async () => {

@@ -62,6 +62,11 @@ test.each<[string, Partial<Order>, string, More?]>([
     `invoice waits for the accountant: it is in review: insufficient stock; next attempt by ${CHECK}; payment, refund behind it`,
   ],
   [
+    'an order in review that was created with a payment',
+    { result: inReview, ended: [{ ids: ['c'], kind: 'create', state: 'registered', withPayment: true }] },
+    `invoice waits for the accountant: it is in review: insufficient stock; next attempt by ${CHECK}; payment behind it`,
+  ],
+  [
     'a refusal that an accountant can fix',
     { open: { create: refused } },
     `create waits for the accountant ${REFUSED}`,
@@ -234,6 +239,32 @@ const effects = (...[order, stored]: Parameters<typeof why>) =>
       effect,
     ]),
   )
+
+test('a withdrawal is part of the chain until it is decided, and no second one is suggested', () => {
+  const withdrawal = { id: 'w', of: 'create', accepted_at: NOW } as const
+  const queued = { announced: { withdrawals: [withdrawal] } }
+  const saved = { ...create, withdrawals: [withdrawal] }
+  const down = { failing: { ...failing, event: 'order.create', delivery: 'c' } }
+  for (const waiting of [
+    why({ open: { create } }, { ...down, ...queued }),
+    why({ doubt: 'now', open: { create: saved } }, down),
+    why({ doubt: 'now', open: { create: saved } }, { ...down, ...queued }),
+  ]) {
+    expect(waiting.links).toMatchObject([
+      { what: 'order.create', id: 'c' },
+      { what: 'withdrawal', id: 'w', for: 'earlier event', reason: 'the event "order.create" fails' },
+    ])
+    expect(waiting.actions.map(({ action }) => action)).toEqual(['retry', 'check'])
+  }
+  expect(why({ doubt: 'now', open: { create: saved } }).links).toMatchObject([
+    { what: 'create' },
+    { what: 'withdrawal', for: 'worker', reason: 'the order is read first: the create may be done already' },
+    { what: 'result' },
+  ])
+  // It applies only to requests accepted before it.
+  const later = { ...create, accepted_at: NOW + 1 }
+  expect(effects({ open: { create: later } }, { ...down, ...queued })).toHaveProperty(['withdraw create'])
+})
 
 test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced }, {})).toEqual({})

@@ -5,7 +5,7 @@ import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Ago, Button, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, Code, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
@@ -111,6 +111,7 @@ const Differences = ({ since, until, unread, repaired, ...balance }: Balance) =>
     )
   }
   const outdated = differences.filter(each => each.outdated)
+  const erase = 'relay orders erase <source> <external_id>'
   return (
     <Section
       id="differences"
@@ -123,6 +124,14 @@ const Differences = ({ since, until, unread, repaired, ...balance }: Balance) =>
         rows={differences.slice(0, 200)}
         keyOf={({ what, id, source, external_id }) => `${source} ${external_id} ${what} ${id}`}
       />
+      {differences.some(each => each.unregistered) && (
+        <p class="note">
+          {t(
+            'An order that is unknown to the service was registered there once, for example before the service was restored: its store must send the create again. If the order is not wanted, erase it: {erase}',
+            { erase: <Code>{erase}</Code> },
+          )}
+        </p>
+      )}
     </Section>
   )
 }

@@ -54,6 +54,11 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
       () =>
         askRevoke(store, { id }),
   ],
+  [
+    'stores secret',
+    t('New secret'),
+    ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store]),
+  ],
   ['stores list', t('Stores'), () => linkTo(['stores'])],
   ['stores', t('Stores'), ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store])],
   ['dead discard --done', t('Plan a deletion'), () => () => plan('dead', 'discard', { done: true })],

@@ -29,6 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
   readable: t('Can be read now'),
   headers: t('Headers'),
   body: t('Body'),
+  superseded_by: t('Superseded by version'),
   cut: t('Shortened'),
   answer: t('Answer'),
   total: t('Total, rials'),

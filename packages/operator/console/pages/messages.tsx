@@ -1,11 +1,12 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter } from '@order-relay/web/filters.tsx'
-import { decimal } from '@order-relay/web/format.ts'
+import { decimal, serial } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import {
   Ago,
   Button,
   buttons,
+  Chip,
   Code,
   type Column,
   Empty,
@@ -19,11 +20,22 @@ import { linkTo, linkWith, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { type Signal, useSignal } from '@preact/signals'
 import { act, type RouteData, reads } from './api.ts'
+import { linkToFeed } from './feed-pieces.tsx'
 import { Fields } from './fields.tsx'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder, Message, PERIODS, textOf } from './pieces.tsx'
-import { commandOf, HISTORY, OpenPlan, type Plan, Planning, PlanPage, Progress, plan } from './plans.tsx'
+import {
+  commandOf,
+  EventName,
+  HISTORY,
+  OpenPlan,
+  type Plan,
+  Planning,
+  PlanPage,
+  Progress,
+  plan,
+} from './plans.tsx'
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
 const EMPTY = {
@@ -77,6 +89,24 @@ const groupsIn = (command: Plan['command']): Column<Group>[] => [
   ),
 ]
 
+/** Why a message failed. The relay does not see why the consumer of an SQS feed failed. */
+const Cause = ({ error, from, source, external_id, is_http, superseded_by }: Row) => (
+  <>
+    {error !== undefined ? (
+      <Message text={error} />
+    ) : from !== 'feed' ? (
+      <span class="muted">{t('not recorded')}</span>
+    ) : is_http && source !== undefined && external_id !== undefined ? (
+      <a href={linkToFeed({ source, external_id })}>{t('Show the attempts')}</a>
+    ) : (
+      t('The store received it too often without deleting it.')
+    )}{' '}
+    {superseded_by !== undefined && (
+      <Chip tone="undone">{t('superseded by version {version}', { version: serial(superseded_by) })}</Chip>
+    )}
+  </>
+)
+
 type Chosen = Signal<ReadonlySet<string>>
 
 const choose = (chosen: Chosen, ids: readonly string[], isChosen: boolean) => {
@@ -109,12 +139,19 @@ const messagesIn = (command: Plan['command'], chosen: Chosen): Column<Row>[] => 
     ),
   },
   { label: t('Store'), kind: 'cell-store', cell: ({ source }) => only('source', source) },
-  { label: t('Event'), cell: ({ event }) => event && only('event', nameIn(NAMES, event), event) },
+  {
+    label: t('Event'),
+    cell: message =>
+      message.event !== undefined && (
+        <a href={linkWith({ event: message.event })}>
+          <EventName {...message} />
+        </a>
+      ),
+  },
   {
     label: t('Cause'),
     kind: 'breaks sentences',
-    cell: ({ error }) =>
-      error === undefined ? <span class="muted">{t('not recorded')}</span> : <Message text={error} />,
+    cell: message => <Cause {...message} />,
   },
   { label: t('Since'), cell: ({ at }) => <Ago iso={at} /> },
   { label: t('Deleted by SQS'), cell: ({ deleted_at }) => <Moment iso={deleted_at} /> },

@@ -16,6 +16,7 @@ import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.ts
 import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
+import { RequestContent } from './request-content.tsx'
 
 type Data = RouteData<'order'>
 type Entry = Data['entries'][number]
@@ -104,13 +105,18 @@ const Timeline = ({ source, external_id, entries, complete, feed }: Data) => (
   </Section>
 )
 
-const Requests = ({ requests }: Data) => (
-  <Section id="requests" title={t('Requests of the store')}>
+const Requests = ({ requests, ...order }: Data) => (
+  <Section id="requests" title={t('Requests')}>
+    {requests.some(({ kind }) => kind === 'withdrawal') && (
+      <p class="small muted note">
+        {t('A withdrawal is from the store, or from an operator on its behalf.')}
+      </p>
+    )}
     {requests.length === 0 ? (
       <p class="muted">{t('None: the order came from the accounting service.')}</p>
     ) : (
       <ul class="card list">
-        {requests.map(({ id, kind, state, of, reason, refused_at }) => (
+        {requests.map(({ id, kind, state, of, reason, refused_at, ...more }) => (
           <li key={id}>
             <RequestChip kind={kind} state={state} />
             <p class="small muted">
@@ -129,6 +135,7 @@ const Requests = ({ requests }: Data) => (
                 })}
               </p>
             )}
+            <RequestContent request={{ kind, ...more }} order={order} />
           </li>
         ))}
       </ul>
@@ -207,6 +214,9 @@ export const Order = page(
     <>
       <PageHead>
         <StatusChip status={order.status} />
+        {order.total != null && (
+          <span class="strong">{t('{total} rials', { total: decimal(visible(String(order.total))) })}</span>
+        )}
         <span class="small muted">
           <Name>{visible(order.source)}</Name>
         </span>

@@ -1,6 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, DayChoice, Pager, parameter } from '@order-relay/web/filters.tsx'
-import { serial } from '@order-relay/web/format.ts'
+import { decimal, serial } from '@order-relay/web/format.ts'
 import { Ago, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
@@ -100,11 +100,19 @@ const COLUMNS: Column<Row>[] = [
       ),
   },
   {
-    label: t('Invoice'),
+    label: t('Invoice, rials'),
     kind: 'number',
-    // It may be any text.
-    cell: ({ invoice_number: number }) =>
-      number != null && <Name>{serial(visible(String(number).slice(0, 16)))}</Name>,
+    // Both may be any text.
+    cell: ({ invoice_number: number, total }) => (
+      <>
+        {number != null && (
+          <span class="small muted">
+            #<Name>{serial(visible(String(number).slice(0, 16)))}</Name>
+          </span>
+        )}{' '}
+        {total != null && <Name>{visible(decimal(String(total).slice(0, 24)))}</Name>}
+      </>
+    ),
   },
   { label: t('Open requests'), cell: ({ open }) => open.length > 0 && <OpenRequests requests={open} /> },
   {

@@ -97,6 +97,8 @@ export const MESSAGES = {
   'worker: {failure}': 'پردازشگر: {failure}',
   'no call': 'بدون فراخوانی',
   'no call: the store is notified again': 'بدون فراخوانی: به فروشگاه دوباره اطلاع داده می‌شود',
+  'no call: the store is notified again, although version {version} has superseded this message':
+    'بدون فراخوانی: به فروشگاه دوباره اطلاع داده می‌شود، هرچند نسخهٔ {version} جای این پیام را گرفته است',
   'no call: the worker cannot read it and quarantines it':
     'بدون فراخوانی: پردازشگر نمی‌تواند آن را بخواند و قرنطینه می‌کند',
   'GET order: {outcome}': 'خواندن سفارش: {outcome}',
@@ -206,10 +208,15 @@ export const MESSAGES = {
   'Waiting for the relay to accept the secret~: {done} of {all}':
     'انتظار برای پذیرش کلید در رله: {done} از {all}',
   'Accepting both secrets during the overlap~: {done} of {all}': 'پذیرش همزمان هر دو کلید: {done} از {all}',
+  'Cannot sign for the store "{=source}": Parameter Store has no {=path}/{=name}; ~create it with npx relay stores secret {=source}':
+    'امضا برای فروشگاه «{source}» ممکن نیست: کلید امضایی ندارد؛ با npx relay stores secret {source} بسازید',
   'Resending orders~: {done} of {all}': 'ارسال مجدد سفارش‌ها: {done} از {all}',
   'Comparing orders with the service~: {done} of {all}': 'مقایسهٔ سفارش‌ها با سرویس: {done} از {all}',
   'Comparing orders with the service': 'مقایسهٔ سفارش‌ها با سرویس',
   // What cannot be done, and why.
+  'withdraw the {kind}': 'لغو {kind}',
+  'none is open': 'چنین درخواست بازی نیست',
+  'its withdrawal is queued already': 'لغو آن هم‌اکنون در صف است',
   'Cannot {action}: {found}': '{action} ممکن نشد: {found}',
   interrupted: 'متوقف شد',
   'show ~the order': 'نمایش سفارش',

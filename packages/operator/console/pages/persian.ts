@@ -142,6 +142,8 @@ export const t = translator({
   Difference: 'مغایرت',
   Differences: 'مغایرت‌ها',
   'Differences: {count}': 'مغایرت‌ها: {count}',
+  'An order that is unknown to the service was registered there once, for example before the service was restored: its store must send the create again. If the order is not wanted, erase it: {erase}':
+    'سفارشی که در سرویس وجود ندارد قبلاً آنجا ثبت شده است، مثلاً پیش از بازگردانی سرویس: فروشگاه باید ثبت سفارش را دوباره بفرستد. اگر سفارش لازم نیست، داده‌هایش را پاک کنید: {erase}',
   'Repair…': 'اصلاح…',
   'Repair {count} {count|order|orders}': 'اصلاح {count} سفارش',
   'The worker reads each order from the accounting service, applies the result, and publishes it to the store. Nothing changes in the service.':
@@ -263,6 +265,8 @@ export const t = translator({
   'Registered by the store': 'زمان ثبت توسط فروشگاه',
   'New secret': 'کلید امضای جدید',
   'New secret for {source}': 'کلید امضای جدید برای {source}',
+  'The store has no secret yet: its messages wait. It signs them within 15 seconds.':
+    'فروشگاه هنوز کلید امضا ندارد و پیام‌هایش در انتظارند. پیام‌ها حداکثر ۱۵ ثانیه بعد با آن امضا می‌شوند.',
   'It signs the messages within a minute; the previous one remains in use for a day.':
     'تا یک دقیقه بعد پیام‌ها با آن امضا می‌شوند؛ کلید قبلی یک روز دیگر معتبر است.',
   'Create secret': 'ایجاد کلید امضا',
@@ -362,6 +366,11 @@ export const t = translator({
   'Choose {name}': 'انتخاب {name}',
   Cause: 'علت',
   'not recorded': 'ثبت نشده',
+  'Show the attempts': 'نمایش تلاش‌ها',
+  'The store received it too often without deleting it.':
+    'فروشگاه آن را بیش از حد دریافت کرده و حذف نکرده است.',
+  'superseded by version {version}': 'نسخهٔ {version} جای آن را گرفته است',
+  'Superseded by version': 'نسخهٔ جایگزین',
   Show: 'نمایش',
   'Show the message of {name}': 'نمایش پیام {name}',
   'Number of messages: type {count}': 'تعداد پیام‌ها: {count} را بنویسید',
@@ -418,6 +427,23 @@ export const t = translator({
   Read: 'خواندن سفارش',
   Check: 'بررسی',
   'held by the service': 'معلق نزد سرویس',
+  // The content of a request.
+  online: 'پرداخت اینترنتی',
+  'bank transfer': 'حواله بانکی',
+  card: 'کارت بانکی',
+  'card reader': 'کارتخوان',
+  cash: 'نقدی',
+  '{quantity} × {price}: {amount}': '{quantity} × {price}: {amount}',
+  reference: 'شماره پیگیری',
+  'Rows, rials': 'ردیف‌ها (ریال)',
+  Shipping: 'هزینه ارسال',
+  Discount: 'تخفیف',
+  'Sum as sent': 'جمع ارسالی فروشگاه',
+  'Amount: the invoice total': 'مبلغ: جمع فاکتور',
+  'With a payment, which the service holds until the invoice is finalized.':
+    'همراه با پرداخت، که تا قطعی‌شدن فاکتور نزد سرویس معلق است.',
+  'With a payment.': 'همراه با پرداخت.',
+  '{total} rials': '{total} ریال',
   'already done': 'تکراری',
   'order unknown': 'سفارش ناشناس',
   'no response': 'بدون پاسخ',
@@ -447,6 +473,7 @@ export const t = translator({
   'Any status': 'همهٔ وضعیت‌ها',
   from: 'از',
   to: 'تا',
+  'Invoice, rials': 'فاکتور (ریال)',
   'Open requests': 'درخواست‌های باز',
   'Waits for': 'در انتظار',
   'Last change': 'آخرین تغییر',
@@ -545,7 +572,9 @@ export const t = translator({
   'Changes are kept as long as the order, deliveries for thirty days.':
     'تغییرها تا زمان حذف سفارش و وب‌هوک‌ها سی روز نگه داشته می‌شوند.',
   'The order has changed.': 'سفارش تغییر کرد.',
-  'Requests of the store': 'درخواست‌های فروشگاه',
+  Requests: 'درخواست‌ها',
+  'A withdrawal is from the store, or from an operator on its behalf.':
+    'لغو درخواست را فروشگاه یا اپراتور از طرف آن فرستاده است.',
   'None: the order came from the accounting service.': 'ندارد: سفارش از سرویس حسابداری آمده است.',
   'of: {kind}': 'برای: {kind}',
   'first refused {when}': 'اولین رد: {when}',

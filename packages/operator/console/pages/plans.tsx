@@ -107,6 +107,13 @@ export const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
   )
 }
 
+/** The event of a message: one of a feed has the name of what it tells the store. */
+export const EventName = ({ from, event }: { from?: string | undefined; event?: string | undefined }) => {
+  if (event === undefined) return null
+  if (from !== 'feed') return nameIn(NAMES, visible(event))
+  return t('Message to the store: {event}', { event: <Code>{visible(event)}</Code> })
+}
+
 export const HISTORY: Column<Operation>[] = [
   { label: t('When'), cell: ({ at }) => <Moment iso={at} /> },
   { label: t('By'), kind: 'breaks', cell: ({ by }) => <Code>{by}</Code> },
@@ -262,7 +269,7 @@ const STEPS: Column<Step>[] = [
         <Id value={id} />
       ),
   },
-  { label: t('Event'), cell: ({ event }) => event && nameIn(NAMES, visible(event)) },
+  { label: t('Event'), cell: message => <EventName {...message} /> },
   { label: t('Effect'), kind: 'breaks sentences', cell: step => <Effect {...step} /> },
 ]
 
@@ -287,13 +294,15 @@ export const PlanPage = page(
         <p class="strong">
           <Named {...plan} />
         </p>
-        <p class="note">
-          {t('Calls to the service: create {create}, payment {payment}, refund {refund}', {
-            create,
-            payment,
-            refund,
-          })}
-        </p>
+        {plan.action === 'replay' && (
+          <p class="note">
+            {t('Calls to the service: create {create}, payment {payment}, refund {refund}', {
+              create,
+              payment,
+              refund,
+            })}
+          </p>
+        )}
         <Table columns={STEPS} rows={plan.messages.slice(0, SHOWN)} keyOf={({ id }) => id} />
         {more > 0 && <p class="note">{t('and {count} more', { count: more })}</p>}
       </>

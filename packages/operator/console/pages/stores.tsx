@@ -146,7 +146,10 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
   const createSecret = () =>
     ask({
       title: t('New secret for {source}', { source }),
-      text: t('It signs the messages within a minute; the previous one remains in use for a day.'),
+      text:
+        feed.kind === 'http' && feed.secret
+          ? t('It signs the messages within a minute; the previous one remains in use for a day.')
+          : t('The store has no secret yet: its messages wait. It signs them within 15 seconds.'),
       action: t('Create secret'),
       submit: async () => {
         secret.value = (await act('stores/secret', { source })).secret

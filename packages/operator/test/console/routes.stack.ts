@@ -79,6 +79,24 @@ test('an open request is retried by its cause and withdrawn, and its store is no
   expect(JSON.stringify(entries)).toContain('"order.withdrawn"')
 })
 
+test('an order shows its total, what its open requests contain, and a payment that its create included', async () => {
+  const items = [{ sku: 'SKU-1', quantity: 2, unit_price: 1000 }]
+  const payment = { method: 'card', reference: 'R-9' }
+  const [refused, held] = ['routed-3', 'routed-4'].map(external_id => ({ source: 'api', external_id }))
+  await local.store('POST', '', { ...refused, items: [{ ...items[0], sku: 'sold by nobody' }], payment })
+  expect((await reads('order', { ...refused })).body.requests).toMatchObject([
+    { content: { rows: [{ sku: 'sold by nobody', quantity: '2', amount: '2000' }], total: '2000', payment } },
+  ])
+  await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
+  await local.store('POST', '', { ...held, items, payment })
+  await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
+  const { body } = await reads('order', { ...held })
+  expect(body).toMatchObject({ status: 'needs_review', total: '2200', requests: [{ with_payment: true }] })
+  expect(body.why.links).toMatchObject([{ what: 'invoice' }, { what: 'payment', for: 'accountant' }])
+  const { orders } = (await reads('orders', { q: 'routed-4' })).body
+  expect(orders).toMatchObject([{ ...held, total: '2200' }])
+})
+
 test('the id of a request among the deliveries leads to its order', async () => {
   const [request] = (await reads('order', order)).body.requests
   expect(await reads('delivery', { id: request.id })).toEqual(ok({ order }))
