@@ -119,6 +119,16 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await page.waitForFunction(
       'document.getElementById("fiscal-years").getBoundingClientRect().top < innerHeight',
     )
+    await page.goBack()
+    await review.getByText('Outside the fiscal years').first().waitFor()
+    await client().put('fiscal-years', { fiscalYears: [{ from: '2020-01-01', to: '2099-12-31' }] })
+    await review.getByRole('button', { name: 'Set stock, change settings and retry' }).click()
+    await page.getByText('The order is now invoiced').waitFor()
+    await page.evaluate('location.hash = "#/settings"')
+    await page.getByRole('button', { name: 'Add fiscal year' }).click()
+    const dialog = page.getByRole('dialog')
+    await fill(dialog, { 'First day': '2026-08-23', 'Last day': '2027-08-22' }, 'Add')
+    await dialog.getByText('Must not overlap the fiscal year from 2020-01-01 to 2099-12-31').waitFor()
   })
 
   test('a future date is refused, and a return has a date', async () => {
@@ -188,7 +198,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     const line = dialog.getByRole('group', { name: 'Row 2' })
     await line.getByText('Type the code or the name of a product.').waitFor()
     expect(await line.getByLabel('Unit price').inputValue()).toBe('')
-    await line.getByLabel('Product').fill('چای سبز')
+    await line.getByLabel('Product').fill('چاي سبز')
     await line.getByLabel('Product').blur()
     expect(await line.getByLabel('Product').inputValue()).toBe('TEA')
     expect(await line.getByLabel('Unit price').inputValue()).toBe('4,000')

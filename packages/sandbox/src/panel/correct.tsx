@@ -7,6 +7,7 @@ import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
+import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { Rehearsed } from './rehearsed.tsx'
@@ -28,9 +29,10 @@ const newLine = (lines: readonly Line[]): Line => {
   return { id, sku: '', name: '', quantity: 1, unit_price: '', discount: 0 }
 }
 
-/** The product with this code or, if no other one has it, this name. */
+/** The product with this code or, if no other one has it, this name in either spelling. */
 const productFor = (typed: string, products: readonly Product[]) => {
-  const named = products.filter(({ name }) => name.trim() === typed)
+  const nameIn = (text: string) => normalised(text).trim()
+  const named = products.filter(({ name }) => nameIn(name) === nameIn(typed))
   return products.find(({ sku }) => sku === typed) ?? (named.length === 1 ? named[0] : undefined)
 }
 
