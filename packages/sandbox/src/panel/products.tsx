@@ -53,11 +53,15 @@ const NEW: Product = { sku: '', name: '', stock: 0, price: null }
 const askForProduct = (product: Product) =>
   askFor({ title: t('Edit {code}', { code: product.sku }), action: t('Save'), product, hasCode: true })
 
+/** Stores may have prices with fractions of a rial, list prices have none. */
+const listPriceOf = ({ unit_price: price }: { unit_price: number }) =>
+  Number.isInteger(price) ? price : null
+
 /** @param item of an order that was refused without the product */
 export const askToAddProduct = (item?: { sku: string; name: string; unit_price: number }) =>
   askFor({
     ...{ title: t('Add a product'), action: t('Add'), hasCode: item !== undefined, isNew: true },
-    product: item === undefined ? NEW : { ...NEW, sku: item.sku, name: item.name, price: item.unit_price },
+    product: item === undefined ? NEW : { ...NEW, sku: item.sku, name: item.name, price: listPriceOf(item) },
   })
 
 const COLUMNS: Column<Product>[] = [
