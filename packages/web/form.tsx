@@ -10,7 +10,7 @@ import {
 import { useContext } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
 import { DateInput, notDate } from './date-input.tsx'
-import { decimal, exactNumber } from './format.ts'
+import { decimal, exactNumber, hasPoint, isMisgrouped } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
 import { translateMessage } from './messages.ts'
 import { hideToast } from './notices.ts'
@@ -37,7 +37,23 @@ export const valuesOf = (form: HTMLFormElement) => {
   const number = (field: string) => {
     const number = exactNumber(required(field))
     if (number !== undefined) return number
-    throw new Refusal(t('"{typed}" is not a number', { typed: text(field) }), { field })
+    const typed = text(field)
+    throw new Refusal(
+      isMisgrouped(typed)
+        ? t('"{typed}" is not a number: separators make groups of three digits', { typed })
+        : t('"{typed}" is not a number', { typed }),
+      { field },
+    )
+  }
+  const rials = (field: string) => {
+    const typed = required(field)
+    if (!hasPoint(typed)) return number(field)
+    throw new Refusal(
+      t('"{typed}" has a decimal point, and rials have no fractions. Type thousands like {example}.', {
+        ...{ typed, example: decimal(5_000_000) },
+      }),
+      { field },
+    )
   }
   return {
     text,
@@ -53,6 +69,8 @@ export const valuesOf = (form: HTMLFormElement) => {
     required,
     /** @throws Refusal when it is not a number */
     number,
+    /** @throws Refusal when it is not a whole number, or has a point that may separate thousands */
+    rials,
     /** A number whose digits beyond the sixteenth do not matter. @throws Refusal if it is not a number */
     count: (field: string) => Number(JSON.stringify(number(field))),
     /** @throws Refusal when it is not a date */
@@ -176,7 +194,7 @@ export type FieldProps = {
   name: string
   label: string
   help?: ComponentChildren
-  kind?: 'text' | 'number' | 'date' | 'switch' | 'secret' | 'body'
+  kind?: 'text' | 'number' | 'rials' | 'date' | 'switch' | 'secret' | 'body'
   value?: string | number | boolean | null
   suffix?: string
   readOnly?: boolean
@@ -199,9 +217,10 @@ export const Options = ({ options }: OptionsProps) =>
   ))
 
 /** Groups the digits of a number once it is typed. */
-const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
+const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>, kind: FieldProps['kind']) => {
   const number = exactNumber(currentTarget.value)
-  if (number === undefined) return
+  // A point that may separate thousands stays visible until it is refused.
+  if (number === undefined || (kind === 'rials' && hasPoint(currentTarget.value))) return
   currentTarget.value = decimal(JSON.stringify(number))
   currentTarget.dispatchEvent(new Event('input', { bubbles: true }))
 }
@@ -212,7 +231,8 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
   const { suffix, readOnly = false, autofocus = false, suggestions } = rest
   const error = problem.value?.field === name ? problem.value.message : undefined
   const id = `field-${name}`
-  const saved = kind === 'number' && typeof value !== 'boolean' ? decimal(value ?? '') : value
+  const isNumber = kind === 'number' || kind === 'rials'
+  const saved = isNumber && typeof value !== 'boolean' ? decimal(value ?? '') : value
   const present = draft.value[name] ?? saved ?? options?.[0]?.[0] ?? ''
   const shared = {
     ...{ id, name, autofocus, 'aria-invalid': error !== undefined || undefined },
@@ -224,7 +244,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
     onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autofocus && event.currentTarget.select(),
   } as const
   return (
-    <div class={`field ${kind}`}>
+    <div class={`field ${isNumber ? 'number' : kind}`}>
       <div class="words">
         <label for={id}>{label}</label>
         {help !== undefined && (
@@ -242,7 +262,9 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
         {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}
         {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
         {kind === 'date' && <DateInput {...typed} />}
-        {kind === 'number' && <input {...typed} type="text" inputMode="decimal" onChange={group} />}
+        {isNumber && (
+          <input {...typed} type="text" inputMode="decimal" onChange={event => group(event, kind)} />
+        )}
         {kind === 'text' && options === undefined && (
           <input {...typed} type="text" list={suggestions && `${id}-list`} />
         )}

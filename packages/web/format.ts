@@ -97,17 +97,29 @@ export const formatInterval = (seconds: number) => {
   return textOf(isOne ? parts.filter(({ type }) => type === 'unit') : parts)
 }
 
+/** Separators of thousands: `,`, the Persian `٬` and `،`, and spaces. */
+const SEPARATORS = /[,٬،\s]/g
+
 /**
- * A typed number, with Persian digits and grouping allowed, as exact JSON; undefined if it is not a number.
+ * A typed number, with Persian digits and groups of three digits allowed, as exact JSON; undefined if it is not a number.
  */
 export const exactNumber = (typed: string) => {
   const latin = latinDigits(typed)
     // In Persian, a negative number begins with a direction mark.
-    .replace(/[,٬\s\u200e\u200f\u061c]/g, '')
+    .replace(/[\u200e\u200f\u061c]/g, '')
+    .trim()
+    .replaceAll(SEPARATORS, ',')
     .replace('٫', '.')
     .replace('−', '-')
-  return /^-?\d+(\.\d+)?$/.test(latin) ? JSON.rawJSON(latin.replace(/^(-?)0+(?=\d)/, '$1')) : undefined
+  if (!/^-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/.test(latin)) return undefined
+  return JSON.rawJSON(latin.replaceAll(',', '').replace(/^(-?)0+(?=\d)/, '$1'))
 }
+
+/** Whether a typed number is one if its separators are left out. */
+export const isMisgrouped = (typed: string) => exactNumber(typed.replaceAll(SEPARATORS, '')) !== undefined
+
+/** Whether a typed number has a decimal point, which some readers use to separate thousands. */
+export const hasPoint = (typed: string) => /[.٫]/.test(typed)
 
 /** A calendar date `YYYY-MM-DD` in the form typed in a Jalali calendar: `1405/2/3`. */
 export const persianInput = (date: string) =>

@@ -30,7 +30,7 @@ export const learnMessages = (persian: Record<string, string>) => {
 
 const valueIn = (text: string) => {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return formatDate(text)
-  if (/^-?\d{1,3}(,\d{3})+$/.test(text)) return decimal(text.replaceAll(',', ''))
+  if (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text)) return decimal(text.replaceAll(',', ''))
   return /^-?\d+(\.\d+)?$/.test(text) ? serial(text) : undefined
 }
 

@@ -5,6 +5,10 @@ export const COMMON = {
   'Cannot reach the service: is it still running?': 'ارتباط با سرویس برقرار نشد؛ آیا هنوز در حال اجراست؟',
   'The service answered {status}': 'پاسخ سرویس: {status}',
   'Fill in this field': 'این فیلد را پر کنید',
+  '"{typed}" is not a number: separators make groups of three digits':
+    '«{typed}» عدد نیست: جداکننده هزارگان باید هر سه رقم را جدا کند',
+  '"{typed}" has a decimal point, and rials have no fractions. Type thousands like {example}.':
+    '«{typed}» ممیز دارد، ولی ریال اعشار ندارد: نقطه را جداکننده هزارگان نگیرید. مبلغ را مانند {example} یا بدون جداکننده بنویسید.',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   '"{typed}" is not a date such as {example}': '«{typed}» تاریخ معتبری مانند {example} نیست',
   '{field}: {problem}': '{field}: {problem}',

@@ -68,6 +68,8 @@ export const arrive = (main: HTMLElement) => {
   const { scroll, from } = arrival
   arrival = undefined
   window.scrollTo(0, scroll ?? 0)
+  // The fragment of the address is the route, so a section of a page is a parameter.
+  if (scroll === undefined) document.getElementById(route.value.query.get('section') ?? '')?.scrollIntoView()
   // Filters keep the focus while they are used.
   if (from === undefined || document.activeElement?.closest('[data-keeps-focus]')) return
   const followed = scroll !== undefined && main.querySelector(`a[href="${CSS.escape(from.hash)}"]`)

@@ -45,6 +45,8 @@ export const times = (x: Decimal, y: Decimal): Decimal => ({
   scale: x.scale + y.scale,
 })
 
+export const isWhole = ({ units, scale }: Decimal): boolean => units % 10n ** BigInt(scale) === 0n
+
 export const isLess = (x: Decimal, y: Decimal): boolean => {
   const { a, b } = aligned(x, y)
   return a < b

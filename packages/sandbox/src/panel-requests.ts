@@ -1,8 +1,9 @@
+import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import { DEFAULT_SOURCE, text } from '@order-relay/lib/protocol/order.ts'
 import { date, object } from '@order-relay/lib/protocol/requests.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
-import { decimal, isLess } from './decimal.ts'
+import { decimal, isLess, isWhole } from './decimal.ts'
 import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
 import { DOCUMENT_KINDS } from './store/document-list.ts'
 import { BALANCES, SORTS } from './store/orders.ts'
@@ -53,10 +54,16 @@ export const retries = strict({
   dryRun: v.exactOptional(flag),
 })
 
+const wholeRials = v.check((value: JsonNumber) => isWhole(decimal(value)), 'must be a whole number of rials')
+
+/** An amount of money that the accountant enters. Those of stores may have fractions. */
+const rials = v.pipe(amount, wholeRials, v.metadata({ type: 'integer' }))
+
 const atLeastOneRial = v.pipe(
   amount,
   v.check(value => !isLess(decimal(value), decimal(1)), 'must be at least 1'),
-  v.metadata({ minimum: 1 }),
+  wholeRials,
+  v.metadata({ type: 'integer', minimum: 1 }),
 )
 
 const bookedPayment = { ...paymentEntries, amount: v.nullish(atLeastOneRial), account: v.nullish(text) }
@@ -78,6 +85,7 @@ export const panelReturn = object(
   {
     source: v.nullish(required),
     reason: v.nullish(text),
+    date: v.nullish(date),
     rows: v.nullish(
       v.pipe(
         v.array(strict({ row: whole(1, 1_000_000), quantity: amount }), 'must be an array'),
@@ -103,27 +111,34 @@ export const correction = strict({
 export const productChange = strict({
   name: v.exactOptional(required),
   stock: v.exactOptional(amount),
-  price: v.exactOptional(v.nullable(amount)),
+  price: v.exactOptional(v.nullable(rials)),
+})
+
+/** Whether a code is added that must not exist yet. */
+export const addQuery = v.object({
+  new: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
 })
 
 const digits = (form: RegExp, rule: string) => v.pipe(text, v.regex(form, rule))
 
 /** What invoices say of the seller or the buyer besides the name. */
 const identity = {
-  economicCode: v.exactOptional(text),
+  economicCode: v.exactOptional(digits(/^[0-9۰-۹٠-٩]*$/, 'must have digits only')),
   nationalId: v.exactOptional(
     digits(/^([0-9۰-۹٠-٩]{10,11})?$/, 'must have 11 digits for a company or 10 digits for a person'),
   ),
   address: v.exactOptional(text),
   postalCode: v.exactOptional(digits(/^([0-9۰-۹٠-٩]{10})?$/, 'must have 10 digits')),
-  phone: v.exactOptional(text),
+  phone: v.exactOptional(
+    digits(/^\+?[0-9۰-۹٠-٩ ()-]*$/, 'must have digits only, apart from +, hyphens and brackets'),
+  ),
 }
 
 /** Changes of the seller on invoices; other fields do not change. */
 export const sellerChange = strict({ name: v.exactOptional(text), ...identity })
 
 /** Changes of a customer as the buyer on invoices; other fields do not change. */
-export const customerChange = strict(identity)
+export const customerChange = strict({ name: v.exactOptional(required), ...identity })
 
 export const account = strict({
   code: required,
@@ -164,6 +179,12 @@ export const fault = strict({
 })
 
 export const examples = strict({ orders: v.exactOptional(whole(1, 1000)), source: v.exactOptional(required) })
+
+/** The stock to set before a retry. */
+export const retry = object(
+  { stock: v.nullish(v.array(strict({ sku: required, stock: amount }), 'must be an array')) },
+  'must be a JSON object',
+)
 
 export const stockChange = strict({ stock: amount })
 
@@ -264,6 +285,7 @@ export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) 
 export type SettingsChange = v.InferOutput<typeof settingsChange>
 export type FaultRequest = v.InferOutput<typeof fault>
 export type Examples = v.InferOutput<typeof examples>
+export type Retry = v.InferOutput<typeof retry>
 export type Retries = v.InferOutput<typeof retries>
 export type PanelPayment = v.InferOutput<typeof panelPayment>
 export type Repayment = v.InferOutput<typeof repayment>

@@ -110,7 +110,9 @@ export const partOf = (
 export const sum = (amounts: readonly string[]): string =>
   String(amounts.reduce((all, each) => all + BigInt(each), 0n))
 
-/** Rials with grouped digits: `1,100,000`. */
-export const rials = (amount: bigint | string): string => BigInt(amount).toLocaleString('en')
+const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 40 })
+
+/** Rials with grouped digits: `1,100,000`. Prices of stores may have fractions. */
+export const rials = (amount: bigint | string): string => grouped.format(amount as bigint | `${number}`)
 
 export const digitsOf = (value: JsonNumber): string => shown(decimal(value))

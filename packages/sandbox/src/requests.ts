@@ -63,19 +63,18 @@ const BODY = 'must be a JSON object'
 
 export const orderKey = object(keyEntries, BODY)
 
+export const orderEntries = {
+  ...keyEntries,
+  date: v.nullish(date),
+  customer: v.nullish(customer),
+  items: v.pipe(v.array(item, 'must be an array'), v.minLength(1, 'must have at least one item')),
+  shipping: v.nullish(amount),
+  discount: v.nullish(amount),
+  payment: v.nullish(payment),
+}
+
 /** The body of create order (spec: Order request). */
-export const orderRequest = object(
-  {
-    ...keyEntries,
-    date: v.nullish(date),
-    customer: v.nullish(customer),
-    items: v.pipe(v.array(item, 'must be an array'), v.minLength(1, 'must have at least one item')),
-    shipping: v.nullish(amount),
-    discount: v.nullish(amount),
-    payment: v.nullish(payment),
-  },
-  BODY,
-)
+export const orderRequest = object(orderEntries, BODY)
 
 /** Register payment with the fields nested in `payment`. */
 export const nestedPayment = object({ source: v.nullish(required), payment })

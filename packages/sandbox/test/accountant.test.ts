@@ -55,8 +55,8 @@ test('updates settings individually, accounts and products by code, fiscal years
 
   const product = async (change: unknown) => (await put('products/%D9%85%2F1', change)).body
   expect(await product({ stock: 2.5 })).toEqual({ sku: 'م/1', name: 'م/1', stock: 2.5, price: null })
-  const desk = { sku: 'م/1', name: 'میز', stock: 2.5, price: 12.5 }
-  expect(await product({ name: 'میز', price: 12.5 })).toEqual(desk)
+  const desk = { sku: 'م/1', name: 'میز', stock: 2.5, price: 12500 }
+  expect(await product({ name: 'میز', price: 12500 })).toEqual(desk)
   expect(await product({ stock: 0, price: null })).toEqual({ ...desk, stock: 0, price: null })
 
   for (const account of [
@@ -206,7 +206,7 @@ test('has exact totals for a filter, and its export contains every order and no 
   const [head, first, second, ...rest] = csv.split('\r\n')
   expect(head).toMatch(/^\uFEFFsource,external_id,date,customer_name,mobile,/)
   expect(first).toBe(
-    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",card,0,0,2000,200,2200,2200,0,0,0,,,,0`,
+    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",card,0,0,2000,200,2200,2200,0,0,0,,,,0,`,
   )
   expect(second).toContain(huge)
   expect(rest).toEqual([''])

@@ -8,14 +8,14 @@ import { order, row, startReceiver, useSandbox } from './world.ts'
 const VIEWS = [
   ['#/orders', 'retried', 'retried'],
   ['#/orders?q=nothing', 'No order matches', 'سفارشی با این مشخصات نیست'],
-  ['#/orders/review?source=api', 'Fix and retry', 'رفع مشکل و قطعی کردن'],
+  ['#/orders/review?source=api', 'Set stock and retry', 'ثبت موجودی و قطعی کردن'],
   ['#/orders/paid?source=api', 'Card reader', 'کارتخوان'],
   ['#/orders/refunded?source=api', 'Sales return 1', 'برگشت از فروش ⁨۱⁩'],
   ['#/orders/changed?source=api', 'Corrected', 'اصلاح شد'],
   ['#/orders/parts?source=api', 'Partial return', 'برگشت بخشی از فروش'],
   ['#/documents', 'Sums by account', 'جمع هر حساب'],
   ['#/documents?q=nothing', 'No document matches', 'سندی با این مشخصات نیست'],
-  ['#/refused', 'Product in row 1', 'علت رد'],
+  ['#/refused', 'Products that do not exist', 'علت رد'],
   ['#/products', 'Add product', 'افزودن کالا'],
   ['#/customers', 'E-mail', 'ایمیل'],
   ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
@@ -83,7 +83,7 @@ export const accessTests = (openAt: OpenAt) => {
     await put('seller', {
       name: 'فروشگاه نمونه',
       economicCode: '411',
-      nationalId: '14001234567',
+      nationalId: '10380284790',
       phone: '021',
     })
     await act('parts', 'repay', { method: 'transfer' })
@@ -190,7 +190,7 @@ export const accessTests = (openAt: OpenAt) => {
     expect(await page.title()).toBe('(1) Order review · Accounting sandbox')
     const orders = page.getByRole('link', { name: 'Orders 1 need review' })
     expect(await orders.getAttribute('aria-current')).toBe('page')
-    await tabTo('field-stock-0')
+    await tabTo('field-stock[0].stock')
     await page.keyboard.type('4')
     await press('Enter')
     await page.locator('#outcome:focus').waitFor()

@@ -14,9 +14,10 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('No orders yet').waitFor()
     await client().create(refused)
     await page.getByRole('link', { name: 'Refusals 1 not registered' }).click()
-    await page.getByText('Product in row 1 "TEA-9": no product has this code').waitFor()
+    await page.getByText('Products that do not exist: TEA-9').waitFor()
     await page.getByText('Add the product if you sell it, otherwise tell the store. The store has').waitFor()
     await page.locator('summary', { hasText: 'What the store sent' }).click()
+    await page.locator('summary', { hasText: 'As JSON' }).click()
     await page.getByText('"unit_price": 2100').waitFor()
     expect(await violationsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Add product TEA-9' }).click()
@@ -54,7 +55,8 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     }
     for (const left of [2, 1, 0]) {
       await page.getByRole('button', { name: 'حذف سفارش' }).first().click()
-      await page.locator('.refusals tbody tr').nth(left).waitFor({ state: 'detached' })
+      await fill(page.getByRole('dialog'), {}, 'حذف')
+      await page.locator('.refusals > tbody > tr').nth(left).waitFor({ state: 'detached' })
     }
     await page.getByText('سفارش ردشده‌ای نیست').waitFor()
     expect(errors).toEqual([])

@@ -36,7 +36,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const stock = review.getByLabel('Stock of SKU-3')
     expect(await stock.inputValue()).toBe('2.5')
     await stock.fill('۱۰')
-    await review.getByRole('button', { name: 'Fix and retry' }).click()
+    await review.getByRole('button', { name: 'Set stock and retry' }).click()
 
     const outcome = page.getByRole('region', { name: 'Outcome' })
     const paid = 'The order is now paid: invoice 1 is finalized, receipt 1 is registered.'
@@ -46,6 +46,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const receipt = page.getByRole('region', { name: 'Receipt 1' })
     await receipt.getByText('MethodCard', { exact: true }).waitFor()
     await receipt.getByText('Booked asCard reader', { exact: true }).waitFor()
+    await outcome.getByText('Stock of SKU-3 set from 0 to 10 by the accountant').waitFor()
     await page.getByText('Retried by the accountant').waitFor()
     await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
 
@@ -64,12 +65,12 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
 
     await page.getByLabel('Order payment receiving account').selectOption('cash-1')
     await page.getByLabel('Turn on automatic finalization').uncheck()
-    await page.getByRole('button', { name: 'Fix and retry' }).click()
+    await page.getByRole('button', { name: 'Change settings and retry' }).click()
     await page.getByText('Retried, and it still needs review').waitFor()
     expect((await client().read('1002')).body.status).toBe('needs_review')
 
     await page.getByLabel('Turn on automatic finalization').check()
-    await page.getByRole('button', { name: 'Fix and retry' }).click()
+    await page.getByRole('button', { name: 'Change settings and retry' }).click()
     await page.getByText('The order is now paid').waitFor()
     const { body } = await client().panel('settings')
     expect(body).toMatchObject({ automaticFinalization: true, orderPaymentReceivingAccount: 'cash-1' })
@@ -86,7 +87,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await client().product('SKU-3', { stock: 3 })
     await list.page.getByText('Ready to retry').waitFor()
     await page.getByText('Ready to retry.').waitFor()
-    await page.getByText('A retry finalizes invoice 1,').waitFor()
+    await page.getByText('A retry finalizes invoice 1 and').waitFor()
     await page.getByRole('button', { name: 'Retry', exact: true }).click()
 
     await page.getByText('The order is now paid').waitFor()
@@ -371,7 +372,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('Moved back to review: \u2068مشتری انصراف داد\u2069').waitFor()
     await page.getByRole('button', { name: 'Retry all that are ready' }).click()
     const dialog = page.getByRole('dialog', { name: 'Retry orders: 3' })
-    await dialog.getByText('2 will be paid, with receipts of 2,200 rials. The goods leave').waitFor()
+    await dialog.getByText('2 will be paid, with receipts of 2,200 rials. The goods of').waitFor()
     expect(await dialog.getByRole('row').allTextContents()).toEqual([
       'OrderCustomerTotal',
       ' one apiسارا محمدی1,100',

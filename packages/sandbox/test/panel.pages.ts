@@ -4,6 +4,7 @@ import { accessTests } from './panel-access.ts'
 import { editingTests } from './panel-editing.ts'
 import { moneyTests } from './panel-money.ts'
 import { orderTests } from './panel-orders.ts'
+import { safeguardTests } from './panel-safeguards.ts'
 import { eachWithSandbox } from './world.ts'
 
 // In this order: pages are closed before the sandbox that serves them.
@@ -12,5 +13,6 @@ const client = eachWithSandbox()
 
 describe('orders', () => orderTests(openAt, client))
 describe('refusals, repayments and buyers', () => moneyTests(openAt, client))
+describe('safeguards', () => safeguardTests(openAt, client))
 describe('settings, products and deliveries', () => editingTests(openAt, client))
 describe('accessibility', () => accessTests(openAt))

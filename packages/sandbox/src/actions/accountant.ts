@@ -1,12 +1,13 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { latinDigits } from '@order-relay/web/calendar.ts'
 import { decimal, isLess, shown } from '../decimal.ts'
-import type { PanelPayment, Repayment, Retries, Return } from '../panel-requests.ts'
+import type { PanelPayment, Repayment, Retries, Retry, Return } from '../panel-requests.ts'
 import { rials, whole } from '../pricing.ts'
-import { Refusal, refusedField } from '../refusal.ts'
+import { quoted, Refusal, refusedField } from '../refusal.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder, Order } from '../store/orders.ts'
-import { requireFiscalYear, requireKnown } from './catalogue.ts'
+import { putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
 import {
   cannot,
   changeOrder,
@@ -29,13 +30,28 @@ import {
 } from './documents.ts'
 import { restockGoods } from './stock.ts'
 
+/** Sets the stock that an order needs. */
+const setStock = ({ invoice_number }: Order, { stock }: Retry, store: Store) => {
+  for (const [index, change] of (stock ?? []).entries()) {
+    const product = store.products.find(change.sku)
+    if (product === undefined) {
+      throw refusedField(`stock[${index}].sku`, `is ${quoted(change.sku)}: no product has this code`)
+    }
+    const [before, after] = [product.stock, decimal(change.stock)].map(shown)
+    putProduct(product.sku, { stock: change.stock }, store)
+    const message = `Stock of ${product.sku} set from ${before} to ${after} by the accountant`
+    store.history.add(invoice_number, 'stocked', message)
+  }
+}
+
 /**
  * Finalizes a draft again after the accountant fixed the cause (spec: States and transitions). While a cause
  * remains, the order stays in `needs_review`.
  */
-export const retryOrder = (key: OrderKey, store: Store): void =>
+export const retryOrder = (key: OrderKey, store: Store, fix: Retry = {}): void =>
   changeOrder('retry', key, store, order => {
     const { invoice_number } = order
+    setStock(order, fix, store)
     store.history.add(invoice_number, 'retried', 'Retried by the accountant')
     const held = store.heldPayments.list(invoice_number)
     if (finalize(order, held, store)) store.heldPayments.remove(invoice_number)
@@ -105,12 +121,28 @@ const accountOf = ({ account }: Pick<PanelPayment, 'account'>, name: string, sto
   )
 }
 
+/**
+ * The date of a document that the accountant registers must be in a fiscal year and, if it is given, not in the future.
+ *
+ * @param preset the date by default
+ */
+const dateOf = ({ date }: { date?: string | null | undefined }, preset: string, store: Store): string => {
+  const today = store.clock.today()
+  if (date != null && date > today)
+    throw refusedField('date', `is ${date}: must not be after today, ${today}`)
+  requireFiscalYear('Field "date" is', date ?? preset, store, 'date')
+  return date ?? preset
+}
+
+/** The reference with Latin digits, which spreadsheets find. */
+const referenceOf = ({ reference }: Pick<PanelPayment, 'reference'>) => latinDigits(reference ?? '')
+
 /** Registers a full or partial payment of an invoice. */
 export const payOrder = (key: OrderKey, payment: PanelPayment, store: Store): void =>
   changeOrder('pay', key, store, order => {
     const amount = amountOf(payment, balanceOf(order), 'must not exceed what is due')
-    const paid = { ...paymentOf(payment, order), amount }
-    requireFiscalYear('Field "date" is', paid.date, store, 'date')
+    const reference = referenceOf(payment)
+    const paid = { ...paymentOf(payment, order), amount, reference, date: dateOf(payment, order.date, store) }
     payInvoice(order, { ...paid, account_code: accountOf(payment, 'payment', store) }, store)
   })
 
@@ -124,9 +156,8 @@ export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): v
     const credit = -balanceOf(order)
     if (credit <= 0n) throw cannot('repay', order, NO_CREDIT)
     const amount = amountOf(repayment, credit, 'must not exceed the credit of the buyer')
-    const { method, reference, date } = repayment
-    const paid = { ...{ method, reference: reference ?? '', amount }, date: date ?? store.clock.today() }
-    requireFiscalYear('Field "date" is', paid.date, store, 'date')
+    const date = dateOf(repayment, store.clock.today(), store)
+    const paid = { method: repayment.method, reference: referenceOf(repayment), amount, date }
     const account_code = accountOf(repayment, 'repayment', store)
     const number = store.repayments.insert({ ...paid, invoice_number, account_code })
     settle(order, store)
@@ -160,9 +191,13 @@ const quantitiesOf = ({ rows: given }: Return, order: Order, store: Store) => {
 
 /** Registers a return of the given quantities, or of all remaining goods, and puts the goods back in stock. */
 export const returnOrder = (key: OrderKey, change: Return, store: Store): void =>
-  changeOrder('return', key, store, order =>
-    returnInvoice(order, change.reason ?? null, store, quantitiesOf(change, order, store)),
-  )
+  changeOrder('return', key, store, order => {
+    const today = store.clock.today()
+    // Without a date, a return is registered regardless of the fiscal years, like that of a store.
+    const date = change.date == null ? today : dateOf(change, today, store)
+    const quantities = quantitiesOf(change, order, store)
+    returnInvoice(order, { reason: change.reason ?? null, date, quantities }, store)
+  })
 
 /** Cancels documents of an invoice; they keep their numbers. Runs in the caller's transaction. */
 const cancel = <Document extends { number: number; date: string }>(

@@ -1,5 +1,7 @@
 import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
+import { latinDigits } from '@order-relay/web/calendar.ts'
 import { decimal, exactNumber, shown, ZERO } from '../decimal.ts'
+import { isNationalId } from '../identity.ts'
 import type {
   CustomerChange,
   FiscalYearsChange,
@@ -66,10 +68,22 @@ export const listProducts = ({ q }: { q?: string | undefined }, store: Store) =>
   products: store.products.list(q).map(shownProduct),
 })
 
-/** Changes or adds a product. A new product is named by its code and has neither stock nor price by default. */
-export const putProduct = (sku: string, { name, stock, price }: ProductChange, store: Store) =>
+/** @throws Refusal when a record that is to be added exists */
+const requireNew = (field: string, code: string, found: unknown) => {
+  if (found === undefined) return
+  throw refusedField(field, `is ${quoted(code)}: this code is already registered`, 'conflict')
+}
+
+/**
+ * Changes or adds a product. A new product is named by its code and has neither stock nor price by default.
+ *
+ * @throws Refusal when the product exists, but is to be added
+ */
+export const putProduct = (sku: string, { name, stock, price }: ProductChange, store: Store, isNew = false) =>
   store.transact(() => {
-    const known = store.products.find(sku) ?? { sku, name: sku, stock: ZERO, price: null }
+    const found = store.products.find(sku)
+    if (isNew) requireNew('sku', sku, found)
+    const known = found ?? { sku, name: sku, stock: ZERO, price: null }
     const product = {
       sku,
       name: name ?? known.name,
@@ -87,10 +101,29 @@ export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>
     products: store.products.list().map(({ sku }) => putProduct(sku, { stock }, store)),
   }))
 
-/** Changes the seller on invoices. */
+/**
+ * The given identity with Latin digits, which searches and spreadsheets find.
+ *
+ * @throws Refusal when the national ID is mistyped
+ */
+const identityOf = <Change extends SellerChange | CustomerChange>(change: Change): Change => {
+  const { nationalId } = change
+  if (nationalId && !isNationalId(nationalId)) {
+    throw refusedField('nationalId', `is ${quoted(nationalId)}: must have a valid check digit`)
+  }
+  const numbers = ['economicCode', 'nationalId', 'postalCode', 'phone'] as const
+  const given = numbers.filter(name => change[name] !== undefined)
+  return { ...change, ...Object.fromEntries(given.map(name => [name, latinDigits(change[name] ?? '')])) }
+}
+
+/**
+ * Changes the seller on invoices.
+ *
+ * @throws Refusal when the national ID is mistyped
+ */
 export const changeSeller = (change: SellerChange, store: Store): Seller =>
   store.transact(() => {
-    store.seller.put({ ...store.seller.read(), ...change })
+    store.seller.put({ ...store.seller.read(), ...identityOf(change) })
     store.changes.note({ kind: 'seller' })
     return store.seller.read()
   })
@@ -98,7 +131,7 @@ export const changeSeller = (change: SellerChange, store: Store): Seller =>
 /**
  * Changes a customer as the buyer on invoices.
  *
- * @throws Refusal when no customer has this code
+ * @throws Refusal when no customer has this code, or the national ID is mistyped
  */
 export const changeCustomer = (code: string, change: CustomerChange, store: Store): Customer =>
   store.transact(() => {
@@ -106,15 +139,23 @@ export const changeCustomer = (code: string, change: CustomerChange, store: Stor
     if (customer === undefined) {
       throw new Refusal('not_found', `Customer ${quoted(code)} is not known`, 'code')
     }
-    const changed = { ...customer, ...change }
-    store.customers.setIdentity(code, changed)
+    const changed = { ...customer, ...identityOf(change) }
+    store.customers.put(changed)
+    // Orders are found by the name of their customer.
+    if (changed.name !== customer.name)
+      for (const number of store.orders.numbersOf(code)) store.orders.index(number)
     store.changes.note({ kind: 'customer', code })
     return changed
   })
 
-/** Changes or adds an account. */
-export const putAccount = (account: Account, store: Store): Account =>
+/**
+ * Changes or adds an account.
+ *
+ * @throws Refusal when the account exists, but is to be added
+ */
+export const putAccount = (account: Account, store: Store, isNew = false): Account =>
   store.transact(() => {
+    if (isNew) requireNew('code', account.code, store.accounts.find(account.code))
     store.accounts.put(account)
     store.changes.note({ kind: 'account', code: account.code })
     return account
@@ -124,15 +165,26 @@ const requireForward = ({ from, to }: FiscalYear) => {
   if (from > to) throw refusedField('to', `is ${to}: must not be before "from", ${from}`)
 }
 
+const isSame = (one: FiscalYear, other: FiscalYear) => one.from === other.from && one.to === other.to
+
+/** @param others the fiscal years before it in the list */
+const requireSeparate = (year: FiscalYear, others: readonly FiscalYear[]) => {
+  const other = others.find(each => each.from <= year.to && year.from <= each.to && !isSame(each, year))
+  if (other === undefined) return
+  const rule = `must not overlap the fiscal year from ${other.from} to ${other.to}`
+  throw refusedField('from', `is ${year.from}: ${rule}`)
+}
+
 /**
  * Replaces the fiscal years, or adds one.
  *
- * @throws Refusal when a fiscal year ends before it begins
+ * @throws Refusal when a fiscal year ends before it begins, or overlaps another one
  */
 export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fiscalYears: FiscalYear[] } =>
   store.transact(() => {
     const years = 'fiscalYears' in change ? change.fiscalYears : [...store.fiscalYears.list(), change]
     years.forEach(requireForward)
+    for (const [index, year] of years.entries()) requireSeparate(year, years.slice(0, index))
     store.fiscalYears.replace(years)
     store.changes.note({ kind: 'fiscal-year' })
     return { fiscalYears: store.fiscalYears.list() }

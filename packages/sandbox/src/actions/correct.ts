@@ -6,6 +6,7 @@ import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
 import { cannot, changeOrder } from './change.ts'
+import { differences } from './differences.ts'
 import { settle } from './documents.ts'
 import { customerFor, invoiceOf, type Sale } from './invoice.ts'
 import { describeShortages, issueGoods, restockGoods, shortagesOf } from './stock.ts'
@@ -36,7 +37,8 @@ export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, 
   changeOrder('correct', key, store, order => {
     const { invoice_number, status, total, received } = order
     const { customer, ...sale } = change
-    if (order.returned !== '0') throw cannot('correct', order, PARTLY_RETURNED)
+    // The amount of a return can be zero.
+    if (store.returns.list(invoice_number).length > 0) throw cannot('correct', order, PARTLY_RETURNED)
     const taxation = {
       taxRate: decimalFrom(order.tax_rate),
       pricesIncludeTax: order.prices_include_tax === 1,
@@ -46,10 +48,11 @@ export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, 
       const difference = `the new total is ${rials(sums.total)} rials, its receipts have ${rials(received)}`
       throw cannot('correct', order, `${difference}; reverse its payment first`)
     }
+    const before = { ...order, rows: store.invoiceRows.list(invoice_number) }
     const isPosted = status !== 'needs_review'
     if (isPosted) {
       requireFiscalYear(`Invoice ${invoice_number} is dated`, order.date, store)
-      restockGoods(store.invoiceRows.list(invoice_number), store)
+      restockGoods(before.rows, store)
     }
     store.invoiceRows.replace(invoice_number, rows)
     if (isPosted) {
@@ -61,6 +64,8 @@ export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, 
     store.orders.correct(invoice_number, customer_code, sums)
     if (isPosted) settle({ ...order, ...sums }, store)
     const totals = sums.total === total ? rials(total) : `${rials(total)} to ${rials(sums.total)}`
-    const message = `Corrected by the accountant (${Object.keys(change).join(', ')}), total ${totals} rials`
-    store.history.add(invoice_number, 'corrected', message)
+    const changes = differences(before, { ...sums, rows, customer_code }, store)
+    if (changes.length === 0) return
+    const message = `Corrected by the accountant, total ${totals} rials`
+    store.history.add(invoice_number, 'corrected', [message, ...changes].join('\n'))
   })

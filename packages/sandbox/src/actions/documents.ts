@@ -96,17 +96,15 @@ export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
   store.history.add(invoice_number, kind, message + into)
 }
 
-/**
- * Registers a return of a finalized invoice and puts its goods back in stock. Runs in the caller's transaction.
- *
- * @param quantities by position of the row; by default, all remaining goods
- */
-export const returnInvoice = (
-  order: Order,
-  reason: string | null,
-  store: Store,
-  quantities?: ReadonlyMap<number, Decimal>,
-): void => {
+type Returned = {
+  reason: string | null
+  date: string
+  /** By position of the row; by default, all remaining goods. */
+  quantities?: ReadonlyMap<number, Decimal> | undefined
+}
+
+/** Registers a return of a finalized invoice and puts its goods back in stock. Runs in the caller's transaction. */
+export const returnInvoice = (order: Order, { reason, date, quantities }: Returned, store: Store): void => {
   const { invoice_number } = order
   const rows = rowsOf(order, store).flatMap(row => {
     const quantity = quantities === undefined ? row.left : (quantities.get(row.position) ?? ZERO)
@@ -115,7 +113,7 @@ export const returnInvoice = (
       : [{ ...row, quantity: shown(quantity), ...partOf(row, row.returned, quantity) }]
   })
   const amount = sum(rows.flatMap(({ net, tax }) => [net, tax]))
-  const number = store.returns.insert({ invoice_number, date: store.clock.today(), reason, amount })
+  const number = store.returns.insert({ invoice_number, date, reason, amount })
   for (const { position, quantity, net, tax } of rows)
     store.returnRows.insert(number, { position, quantity, net, tax })
   restockGoods(rows, store)

@@ -38,6 +38,7 @@ const COLUMNS = {
   national_id: 'شناسه ملی / کد ملی',
   economic_code: 'کد اقتصادی',
   returned_tax: 'مالیات و عوارض برگشت (ریال)',
+  draft_total: 'جمع پیش‌نویس (ریال)',
 }
 
 const CAUSES: Record<(typeof OBSTACLES)[number], string> = {
@@ -104,8 +105,11 @@ export const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
 
 /** In Persian, the remaining causes by kind or, without any, the accountant's text. */
 const errorOf = (order: ListedOrder, language: Language, store: Store) => {
-  const { obstacles } = language === 'fa' ? obstaclesNow(order, store) : { obstacles: [] }
-  return obstacles.length === 0 ? order.error : obstacles.map(({ kind }) => CAUSES[kind]).join('؛ ')
+  if (language === 'en' || order.status !== 'needs_review') return order.error
+  const { obstacles } = obstaclesNow(order, store)
+  if (obstacles.length > 0) return obstacles.map(({ kind }) => CAUSES[kind]).join('؛ ')
+  // The text of the last attempt is English, and its causes are gone.
+  return order.review_reason ?? 'مانعی برای قطعی شدن نیست'
 }
 
 /** The numbers of all documents: the order result has none until an order is paid or returned as a whole. */
@@ -127,6 +131,15 @@ const partsOf = ({ invoice_number, order_discount }: ListedOrder, store: Store) 
   }
 }
 
+/** The money columns of finalized invoices; drafts have a total of their own, so that columns add up as in the panel. */
+const moneyOf = (order: ListedOrder, store: Store) =>
+  order.status === 'needs_review'
+    ? {
+        ...{ discount: null, shipping: null, net: null, tax: null, total: null, balance: null },
+        draft_total: order.total,
+      }
+    : { ...partsOf(order, store), balance: balanceOf(order), draft_total: null }
+
 const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, store: Store) => {
   const receipts = store.receipts.list(order.invoice_number)
   const returnRows = store.returnRows.list(order.invoice_number)
@@ -136,10 +149,9 @@ const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
     status: language === 'fa' ? LABELS[order.status] : order.status,
     receipt_number: numbersOf(receipts),
     method: methodsOf(receipts, language),
-    ...partsOf(order, store),
     return_number: numbersOf(store.returns.list(order.invoice_number)),
     returned_tax: sum(returnRows.map(({ tax }) => tax)),
-    balance: balanceOf(order),
+    ...moneyOf(order, store),
     error: errorOf(order, language, store),
   }
   return rowOf(COLUMNS, cells, language)

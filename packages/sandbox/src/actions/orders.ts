@@ -171,7 +171,7 @@ export const registerPayment = (key: OrderKey, payment: Payment, store: Store): 
  * @throws Refusal when the invoice is not finalized
  */
 export const registerRefund = (key: OrderKey, reason: string | null, store: Store): Result => {
-  const returned = (order: Order) => returnInvoice(order, reason, store)
+  const returned = (order: Order) => returnInvoice(order, { reason, date: store.clock.today() }, store)
   const refused = ({ invoice_number }: Order) =>
     store.history.add(invoice_number, 'refused', 'Return refused: the invoice is not finalized')
   const actions = { invoiced: returned, paid: returned, needs_review: refused }

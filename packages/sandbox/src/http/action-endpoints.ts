@@ -58,8 +58,11 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('retry', 'retryOrder', 'Finalize a draft again', {
     description:
-      'Use it after fixing the cause. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
-    handle: request => changed(request, accountant.retryOrder),
+      'Use it after fixing the cause, or set the missing `stock` with it; the history then says so. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
+    example: { stock: [{ sku: 'SKU-3', stock: 5 }] },
+    ...accepts(v.optional(requests.retry, {}), ['RetryRequest'], (fix, request) =>
+      changed(request, (key, store) => accountant.retryOrder(key, store, fix)),
+    ),
   }),
   action('reverse-payment', 'reversePayment', 'Reverse a payment', {
     description:

@@ -44,6 +44,17 @@ const spreadsheet = (parts: AsyncIterable<string>, name: string, { context }: En
   return context.body(body, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
 }
 
+const NEW = 'With `new=true`, an existing code is refused instead of changed.'
+
+const ADDING = {
+  query: requests.addQuery.entries,
+  description: NEW,
+  refusals: { 409: 'The code exists, and `new` is true.' },
+}
+
+const isNew = ({ query }: EndpointRequest) =>
+  valid(requests.addQuery, Object.fromEntries(query)).new === 'true'
+
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
 const orders: readonly Endpoint[] = [
@@ -153,9 +164,13 @@ const settings: readonly Endpoint[] = [
   }),
   put('/panel/products/{sku}', 'putProduct', 'Add or change a product', {
     answers: { 200: { schema: 'Product', when: 'The product after the change.' } },
+    ...ADDING,
     example: { path: { sku: 'SKU-3' }, body: { stock: 5, price: 12500000 } },
-    ...accepts(requests.productChange, ['ProductChange'], (body, { parameters, store }) =>
-      catalogue.putProduct(valid(productPath, parameters).sku, body, store),
+    ...accepts(requests.productChange, ['ProductChange'], (body, request) =>
+      catalogue.putProduct(
+        valid(productPath, request.parameters).sku,
+        ...([body, request.store, isNew(request)] as const),
+      ),
     ),
   }),
   get('/panel/customers', 'listCustomers', 'List customers', {
@@ -167,7 +182,7 @@ const settings: readonly Endpoint[] = [
   }),
   put('/panel/customers/{code}', 'changeCustomer', 'Change a customer as the buyer on invoices', {
     description:
-      'The order API has no identity of the buyer: the accountant adds what an invoice has to say. Invoices show it at once.',
+      'The order API has no identity of the buyer: the accountant adds what an invoice has to say, and corrects the name. Invoices show it at once.',
     answers: { 200: { schema: 'Buyer', when: 'The customer after the change.' } },
     refusals: { 404: 'The customer does not exist.' },
     example: { path: { code: 'walk-in' }, body: { nationalId: '0012345679', postalCode: '1234567890' } },
@@ -180,8 +195,11 @@ const settings: readonly Endpoint[] = [
   })),
   put('/panel/accounts', 'putAccount', 'Add or change an account', {
     answers: { 200: { schema: 'Account', when: 'The account after the change.' } },
+    ...ADDING,
     example: { body: { code: 'pos-1', name: 'Card reader', kind: 'bank' } },
-    ...accepts(requests.account, ['Account'], onStore(catalogue.putAccount)),
+    ...accepts(requests.account, ['Account'], (account, request) =>
+      catalogue.putAccount(account, request.store, isNew(request)),
+    ),
   }),
   read('/panel/fiscal-years', 'listFiscalYears', 'List fiscal years', 'FiscalYears', store => ({
     fiscalYears: store.fiscalYears.list(),

@@ -141,6 +141,18 @@ const refusal = v.strictObject({
   ...key,
   ...{ code: text, message: text, field: v.nullable(text), body: v.nullable(text) },
   customer: v.nullable(text),
+  sent: v.nullable(
+    v.strictObject({
+      items: v.array(
+        v.strictObject({
+          ...{ sku: text, name: v.nullable(text) },
+          ...{ quantity: exact, unit_price: exact, discount: exact },
+        }),
+      ),
+      ...{ shipping: exact, discount: exact, date: v.nullable(text) },
+      ...{ method: v.nullable(v.picklist(PAYMENT_METHODS)), total: v.nullable(digits) },
+    }),
+  ),
   missing: v.array(v.strictObject({ sku: text, name: text, unit_price: exact })),
   ...{ attempts: number, first_at: time, last_at: time, resolved_at: v.nullable(time) },
 })
@@ -200,6 +212,7 @@ export const SCHEMAS = {
   SettingsChange: panel.settingsChange,
   Review: panel.review,
   Retries: panel.retries,
+  RetryRequest: panel.retry,
   StockChange: panel.stockChange,
   FaultRequest: panel.fault,
   Examples: panel.examples,

@@ -23,8 +23,8 @@ type Action = {
   label: string
   statuses: readonly Status[]
   isPossible?: (order: Order) => boolean
-  /** In sentences. */
-  effect: (order: Order) => readonly (string | false)[]
+  /** In sentences; `sent` says who learns of a change of the status. */
+  effect: (order: Order, sent: string) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
   content?: (order: Order, money: Accounts) => ComponentChildren
   bodyOf?: (values: Values, order: Order) => object
@@ -110,25 +110,23 @@ const paymentOf = ({ text, date, required }: Values) => ({
 
 const creditOf = ({ balance }: Order) => balance.replace('-', '')
 
-const WEBHOOK = t('A webhook is sent to every registered URL.')
-
 const ACTIONS: readonly Action[] = [
   {
     name: 'pay',
     label: t('Register payment'),
     statuses: ['invoiced'],
-    effect: ({ balance }) => [
+    effect: ({ balance }, sent) => [
       t('{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.', {
         due: decimal(balance),
       }),
-      t('Once the total is paid, a webhook is sent to every registered URL.'),
+      sent,
     ],
     content: ({ date, balance }, money) => (
-      <MoneyFields {...{ money, date, amount: balance, hint: bookingIn }} />
+      <MoneyFields {...{ money, date: date > today() ? today() : date, amount: balance, hint: bookingIn }} />
     ),
     bodyOf: (values, { balance }) => ({
       // An order with no amount due gets a receipt of zero.
-      ...(balance !== '0' && { amount: values.number('amount') }),
+      ...(balance !== '0' && { amount: values.rials('amount') }),
       ...paymentOf(values),
     }),
   },
@@ -137,9 +135,10 @@ const ACTIONS: readonly Action[] = [
     label: t('Reverse payment'),
     statuses: ['invoiced', 'paid'],
     isPossible: ({ receipts }) => receipts.length > 0,
-    effect: ({ receipts }) => [
+    effect: ({ receipts }, sent) => [
       receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
-      t('An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.'),
+      t('An order whose receipts no longer cover its total is invoiced again.'),
+      sent,
     ],
     fields: ({ receipts }) => choiceOf('receipt', t('Receipt'), receipts, RECEIPTS),
     bodyOf: (values, { receipts }) => chosenIn('receipt', receipts, values),
@@ -154,7 +153,7 @@ const ACTIONS: readonly Action[] = [
       t('The status of the order does not change, and no webhook is sent.'),
     ],
     content: (order, money) => <MoneyFields {...{ money, date: today(), amount: creditOf(order) }} />,
-    bodyOf: values => ({ amount: values.number('amount'), ...paymentOf(values) }),
+    bodyOf: values => ({ amount: values.rials('amount'), ...paymentOf(values) }),
     doneOf: ({ external_id: order, repayments }) =>
       t('Order {order}: {amount} rials repaid', {
         ...{ order, amount: decimal(repayments.at(-1)?.amount ?? '0') },
@@ -177,15 +176,16 @@ const ACTIONS: readonly Action[] = [
     name: 'return',
     label: t('Register return'),
     statuses: ['invoiced', 'paid'],
-    effect: ({ receipts }) => [
-      t(
-        'The goods go back to stock. Once all of the order is returned, it is refunded, and a webhook is sent.',
-      ),
+    effect: ({ receipts }, sent) => [
+      t('The goods go back to stock. Once all of the order is returned, it is refunded.'),
       receipts.length > 0 && t('Receipts do not change.'),
+      sent,
     ],
     content: order => <ReturnFields order={order} />,
     bodyOf: (values, order) => ({
       reason: values.text('reason'),
+      // Today is that of the service.
+      ...(values.date('date') !== today() && { date: values.date('date') }),
       ...(values.text('scope') !== 'all' && {
         rows: openRows(order).map(({ row }, index) => {
           const name = `rows[${index}].quantity`
@@ -205,7 +205,7 @@ const ACTIONS: readonly Action[] = [
     name: 'review',
     label: t('Move back to review'),
     statuses: ['invoiced', 'paid', 'refunded'],
-    effect: ({ status, receipts, returns }) => [
+    effect: ({ status, receipts, returns }, sent) => [
       t('The invoice is a draft again.'),
       status !== 'refunded' && t('Its goods go back to stock.'),
       returns.length > 0 &&
@@ -217,7 +217,7 @@ const ACTIONS: readonly Action[] = [
           '{count|Receipt|Receipts} {numbers} {count|is|are} cancelled and {count|its payment|their payments} held.',
           { count: receipts.length, numbers: numbersOf(receipts) },
         ),
-      WEBHOOK,
+      sent,
     ],
     fields: () => [{ name: 'error', label: t('What to review') }],
     bodyOf: values => ({ error: values.required('error') }),
@@ -234,7 +234,7 @@ const done = ({ external_id: order, status, total, balance }: Order) => {
   )
 }
 
-const askTo = (action: Action, order: Order, money: Accounts) => {
+const askTo = (action: Action, { order, money, sent }: ActionsProps) => {
   const { name, label, effect, fields: fieldsOf, content: contentOf, bodyOf, resultOf, doneOf } = action
   const fields = fieldsOf?.(order) ?? []
   const content = contentOf?.(order, money)
@@ -246,7 +246,7 @@ const askTo = (action: Action, order: Order, money: Accounts) => {
   ask({
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
-    text: effect(order).filter(Boolean).join(' '),
+    text: effect(order, sent).filter(Boolean).join(' '),
     ...(resultOf === undefined ? { fields, content } : { content: rehearsed }),
     submit: async values => {
       const after = await act(order, name, bodyOf?.(values, order))
@@ -256,18 +256,20 @@ const askTo = (action: Action, order: Order, money: Accounts) => {
   })
 }
 
+type ActionsProps = { order: Order; money: Accounts; sent: string }
+
 /** The accountant's actions on an order in its status, besides fixing and retrying it. */
-export const Actions = ({ order, money }: { order: Order; money: Accounts }) => (
+export const Actions = ({ order, money, sent }: ActionsProps) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
   <div class="row" role="group" aria-label={t('Actions')}>
     {ACTIONS.filter(
       ({ statuses, isPossible }) => statuses.includes(order.status) && (isPossible?.(order) ?? true),
     ).map(action => (
-      <Button key={action.name} onClick={() => askTo(action, order, money)}>
+      <Button key={action.name} onClick={() => askTo(action, { order, money, sent })}>
         {action.label}
       </Button>
     ))}
-    {order.returned !== '0' ? (
+    {order.returns.length > 0 ? (
       <p class="small muted">
         {t('Goods are returned, so the order cannot be corrected: move it back to review first.')}
       </p>

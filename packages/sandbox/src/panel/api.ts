@@ -19,8 +19,11 @@ export const orderPath = ({ source, external_id }: Key, action = '') =>
 
 type Filter = Record<string, string | number | null | undefined>
 
+/** What decides whether an order stays in review. */
+const CAUSES = ['order', 'product', 'settings', 'fiscal-year'] as const
+
 export const ordersOf = (filter: Filter) =>
-  resource<SchemaData<'OrderList'>>(`/panel/orders${queryOf(filter)}`, 'order', 'product', 'settings')
+  resource<SchemaData<'OrderList'>>(`/panel/orders${queryOf(filter)}`, ...CAUSES)
 
 export const sumsOf = (filter: Filter = {}) =>
   resource<SchemaData<'OrderSums'>>(`/panel/sums${queryOf(filter)}`, 'order')
@@ -29,7 +32,7 @@ export const documentsOf = (filter: Filter) =>
   resource<SchemaData<'DocumentList'>>(`/panel/documents${queryOf(filter)}`, 'order', 'account', 'customer')
 
 export const orderOf = (key: Key) =>
-  resource<SchemaData<'OrderDetail'>>(orderPath(key), 'order', 'product', 'settings', 'account', 'delivery')
+  resource<SchemaData<'OrderDetail'>>(orderPath(key), ...CAUSES, 'account', 'delivery')
 
 export const deliveriesOf = (filter: Filter) =>
   resource<SchemaData<'DeliveryList'>>(`/panel/deliveries${queryOf(filter)}`, 'delivery')

@@ -7,6 +7,7 @@ import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
+import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { Rehearsed } from './rehearsed.tsx'
@@ -23,28 +24,43 @@ type Line = { id: number } & Record<'sku' | 'name' | 'quantity' | 'unit_price' |
 const linesOf = ({ rows }: Order): readonly Line[] =>
   rows.flatMap(({ sku, ...row }, id) => (sku === null ? [] : [{ ...row, id, sku }]))
 
-const newLine = (lines: readonly Line[], { sku, price }: Product): Line => {
+const newLine = (lines: readonly Line[]): Line => {
   const id = Math.max(-1, ...lines.map(each => each.id)) + 1
-  return { id, sku, name: '', quantity: 1, unit_price: price ?? '', discount: 0 }
+  return { id, sku: '', name: '', quantity: 1, unit_price: '', discount: 0 }
+}
+
+/** The product with this code or, if no other one has it, this name in either spelling. */
+const productFor = (typed: string, products: readonly Product[]) => {
+  const nameIn = (text: string) => normalised(text).trim()
+  const named = products.filter(({ name }) => nameIn(name) === nameIn(typed))
+  return products.find(({ sku }) => sku === typed) ?? (named.length === 1 ? named[0] : undefined)
 }
 
 const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
 
+/** An amount. Those of stores may have fractions, and stay as they are unless another one is typed. */
+const rialsIn = (values: Values, field: string, before: string | number) =>
+  values.text(field) === decimal(before) ? values.number(field) : values.rials(field)
+
 /** The correction that the fields describe. @throws Refusal if one is missing or not a number */
 const correctionOf = (values: Values, lines: readonly Line[], order: Order) => ({
-  items: lines.map(({ id, sku, name }) => {
+  items: lines.map(({ id, sku, name, unit_price, discount }) => {
     const of = (field: string) => `items[${id}].${field}`
     const chosen = values.required(of('sku'))
     return {
       sku: chosen,
       // Another product has its own name.
       ...(chosen === sku && name !== '' && { name }),
-      ...{ quantity: values.number(of('quantity')), unit_price: values.number(of('unit_price')) },
-      discount: values.text(of('discount')) === '' ? exactNumber('0') : values.number(of('discount')),
+      ...{
+        quantity: values.number(of('quantity')),
+        unit_price: rialsIn(values, of('unit_price'), unit_price),
+      },
+      discount:
+        values.text(of('discount')) === '' ? exactNumber('0') : rialsIn(values, of('discount'), discount),
     }
   }),
-  shipping: values.number('shipping'),
-  discount: values.number('discount'),
+  shipping: rialsIn(values, 'shipping', shippingOf(order)),
+  discount: values.rials('discount'),
   // Without a mobile number, the settings at the time of the order chose its customer.
   ...(values.text('mobile') !== mobileOf(order) && {
     customer: { mobile: values.text('mobile'), name: values.text('customer-name') },
@@ -61,19 +77,29 @@ const withIds = (error: unknown, lines: readonly Line[]) => {
 /** Maximum number of suggested products; more are entered by code. */
 const CHOICES = 500
 
-const number = (name: string, label: string, value: string | number): FieldProps => ({
-  ...{ name, label, value, kind: 'number' },
-})
+const number = (
+  name: string,
+  label: string,
+  value: string | number,
+  kind: FieldProps['kind'] = 'number',
+): FieldProps => ({ name, label, value, kind })
 
 type LineProps = Line & { position: number; products: readonly Product[]; onRemove?: () => void }
 
 const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) => {
   const of = (field: string) => `items[${id}].${field}`
-  const product = useSignal(products.find(({ sku }) => sku === line.sku))
+  const chosen = useSignal(line.sku)
+  const product = products.find(({ sku }) => sku === chosen.value)
   const onChange = ({ target, currentTarget }: TargetedEvent<HTMLFieldSetElement>) => {
     if (!(target instanceof HTMLInputElement && target.name === of('sku'))) return
-    product.value = products.find(({ sku }) => sku === target.value.trim())
-    const price = product.value?.price
+    const typed = target.value.trim()
+    const found = productFor(typed, products)
+    chosen.value = found?.sku ?? typed
+    if (found !== undefined && found.sku !== target.value) {
+      target.value = found.sku
+      target.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+    const price = found?.price
     const input = currentTarget.querySelector<HTMLInputElement>(`[name="${of('unit_price')}"]`)
     if (price == null || input === null) return
     input.value = decimal(price)
@@ -89,11 +115,19 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
             ? products.map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const)
             : undefined
         }
-        help={<Name>{product.value?.name ?? t('No product has this code')}</Name>}
+        help={
+          product ? (
+            <Name>{product.name}</Name>
+          ) : chosen.value === '' ? (
+            t('Type the code or the name of a product.')
+          ) : (
+            t('No product has this code or name')
+          )
+        }
       />
       <Field {...number(of('quantity'), t('Quantity'), line.quantity)} />
-      <Field {...number(of('unit_price'), t('Unit price'), line.unit_price)} />
-      <Field {...number(of('discount'), t('Discount'), line.discount)} />
+      <Field {...number(of('unit_price'), t('Unit price'), line.unit_price, 'rials')} />
+      <Field {...number(of('discount'), t('Discount'), line.discount, 'rials')} />
       {onRemove && (
         <Button kind="small" label={t('Remove row {number}', { number: position })} onClick={onRemove}>
           {t('Remove')}
@@ -114,7 +148,6 @@ const Correction = ({ order, products, lines }: CorrectionProps) => {
     })
     return t('New total: {total} rials', { total: decimal(total) })
   }
-  const [first] = products
   return (
     <Rehearsed {...{ rehearse }} of={lines.value}>
       {lines.value.map((line, index) => (
@@ -129,21 +162,19 @@ const Correction = ({ order, products, lines }: CorrectionProps) => {
           })}
         />
       ))}
-      {first && (
-        <p>
-          <Button
-            kind="small"
-            onClick={() => {
-              lines.value = [...lines.value, newLine(lines.value, first)]
-            }}
-          >
-            {t('Add row')}
-          </Button>
-        </p>
-      )}
+      <p>
+        <Button
+          kind="small"
+          onClick={() => {
+            lines.value = [...lines.value, newLine(lines.value)]
+          }}
+        >
+          {t('Add row')}
+        </Button>
+      </p>
       <div class="pairs">
-        <Field {...number('shipping', t('Shipping'), shippingOf(order))} />
-        <Field {...number('discount', t('Order discount'), order.totals.orderDiscount)} />
+        <Field {...number('shipping', t('Shipping'), shippingOf(order), 'rials')} />
+        <Field {...number('discount', t('Order discount'), order.totals.orderDiscount, 'rials')} />
         <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />
         <Field
           name="customer-name"

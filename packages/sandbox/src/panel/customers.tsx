@@ -21,10 +21,14 @@ const askForIdentity = (customer: Customer) =>
     text: t(
       'Stores send only name, mobile number and e-mail address. Every invoice of this customer shows the rest.',
     ),
-    fields: IDENTITY.map(([name, label]) => ({ name, label, value: customer[name] })),
+    fields: [
+      { name: 'name', label: t('Name'), value: customer.name },
+      ...IDENTITY.map(([name, label]) => ({ name, label, value: customer[name] })),
+    ],
     submit: async values => {
       const identity = Object.fromEntries(IDENTITY.map(([name]) => [name, values.text(name)]))
-      await change('PUT', `customers/${encodeURIComponent(customer.code)}`, identity)
+      const name = values.required('name')
+      await change('PUT', `customers/${encodeURIComponent(customer.code)}`, { name, ...identity })
       toast(t('Saved. Invoices of {customer} show it.', { customer: nameOf(customer) }))
     },
   })

@@ -35,7 +35,7 @@ export const MoneyFields = ({ money, amount, date, hint }: MoneyProps) => {
   const help = hint?.(money.accounts.find(each => each.code === code))
   return (
     <div class="pairs">
-      <Field name="amount" label={t('Amount in rials')} kind="number" value={amount} />
+      <Field name="amount" label={t('Amount in rials')} kind="rials" value={amount} />
       <Field name="method" label={t('Method')} options={Object.entries(PAYMENT_METHODS)} value={preset} />
       <Field
         {...{ name: 'account', label: t('Account'), value: code, help }}

@@ -1,16 +1,16 @@
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { Button, Happened, Section, type Tone } from '@order-relay/web/pieces.tsx'
-import type { Route } from '@order-relay/web/route.ts'
+import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { Actions } from './actions.tsx'
-import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData, SELLER, SETTINGS } from './api.ts'
+import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData, SELLER, SETTINGS, WEBHOOKS } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
-import { OrderStatus, StoreName } from './pieces.tsx'
-import { Finalized, Review } from './review.tsx'
+import { OrderStatus, StoreName, sentTo } from './pieces.tsx'
+import { Finalized, type Retried, Review } from './review.tsx'
 
 const DELIVERIES_SHOWN = 50
 
@@ -31,6 +31,7 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   repaid: [t('Repayment'), 'undone'],
   repayment_reversed: [t('Repayment reversed')],
   retried: [t('Retried')],
+  stocked: [t('Stock changed')],
   reviewed: [t('Moved back to review'), 'wait'],
   corrected: [t('Corrected')],
   refused: [t('Refused'), 'wait'],
@@ -44,9 +45,11 @@ const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
       const [name, tone] = HISTORY[kind] ?? [kind]
       return (
         <Happened key={String(index)} {...{ what: name, at, tone }}>
-          <p class="muted" dir="auto">
-            {translateMessage(message)}
-          </p>
+          {message.split('\n').map((line, index) => (
+            <p key={String(index)} class="muted" dir="auto">
+              {translateMessage(line)}
+            </p>
+          ))}
         </Happened>
       )
     })}
@@ -63,17 +66,20 @@ export const Order = page(
       money: ACCOUNTS,
       settings: SETTINGS,
       seller: SELLER,
+      registered: WEBHOOKS,
     }),
     announce: ({ order: before }, { order }) =>
       before.status === order.status
         ? undefined
         : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),
   },
-  ({ order, sent, money: { accounts }, settings, seller }) => {
-    const retries = useSignal(0)
+  ({ order, sent, money: { accounts }, settings, seller, registered }) => {
+    const retried = useSignal<Retried | undefined>(undefined)
+    // Any later change of the order makes the outcome of the retry obsolete.
+    const outcome = retried.value?.order.updated_at === order.updated_at ? retried.value : undefined
     const deliveries = sent.deliveries.filter(({ source }) => source === order.source)
-    const onRetried = () => {
-      retries.value += 1
+    const onRetried = (result: Retried) => {
+      retried.value = result
     }
     return (
       <>
@@ -85,12 +91,13 @@ export const Order = page(
           </Button>
         </PageHead>
         {order.status === 'needs_review' ? (
-          <Review {...{ order, accounts, onRetried }} retries={retries.value} />
+          <Review {...{ order, accounts, outcome, onRetried }} sent={sentTo(registered)} />
         ) : (
-          retries.value > 0 && <Finalized {...order} />
+          outcome && <Finalized {...outcome} />
         )}
         <Actions
           order={order}
+          sent={sentTo(registered)}
           money={{
             accounts,
             receiving: accounts.find(({ code }) => code === settings.orderPaymentReceivingAccount),
@@ -104,8 +111,14 @@ export const Order = page(
           <Section id="deliveries" title={t('Webhook deliveries')}>
             {deliveries.length === 0 ? (
               <p class="muted">
-                {t(
-                  'None. A webhook is sent when the status changes in the service, not for changes that the store itself requested.',
+                {registered.webhooks.length === 0 ? (
+                  <>
+                    {sentTo(registered)} <a href={linkTo(['webhooks'])}>{t('Register an address')}</a>
+                  </>
+                ) : (
+                  t(
+                    'None. A webhook is sent when the status changes in the service, not for changes that the store itself requested.',
+                  )
                 )}
               </p>
             ) : (

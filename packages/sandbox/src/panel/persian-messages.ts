@@ -30,14 +30,24 @@ export const MESSAGES = {
   'sales return {number} cancelled': 'برگشت از فروش {number} باطل شد',
   'receipt {number} cancelled': 'رسید دریافت {number} باطل شد',
   'its payment held': 'وجه آن معلق شد',
-  'Corrected by the accountant ({parts}), total {before} ~to {after}~ rials':
-    'اصلاح حسابدار ({parts})، جمع کل از {before} به {after} ریال',
-  'Corrected by the accountant ({parts}), total {total} rials':
-    'اصلاح حسابدار ({parts})، جمع کل {total} ریال',
-  items: 'کالاها',
-  shipping: 'هزینه ارسال',
-  discount: 'تخفیف کل',
-  customer: 'مشتری',
+  'Corrected by the accountant, total {before} ~to {after}~ rials':
+    'اصلاح حسابدار؛ جمع کل از {before} به {after} ریال',
+  'Corrected by the accountant, total {total} rials': 'اصلاح حسابدار؛ جمع کل {total} ریال، بدون تغییر',
+  '"{=name}"~ ({=sku})~: name changed to ~"{=after}"': 'شرح «{name}» ({sku}) به «{after}» تغییر کرد',
+  '"{=name}"~ ({=sku})~: quantity {before} to {after}': 'مقدار «{name}» ({sku}) از {before} به {after}',
+  '"{=name}"~ ({=sku})~: unit price {before} to {after} rials':
+    'مبلغ واحد «{name}» ({sku}) از {before} به {after} ریال',
+  '"{=name}"~ ({=sku})~: discount {before} to {after} rials':
+    'تخفیف «{name}» ({sku}) از {before} به {after} ریال',
+  'Row removed: ~{quantity} × ~"{=name}"~ ({=sku})~, unit price {price} rials, discount {discount} rials':
+    'حذف ردیف: {quantity} × «{name}» ({sku}) با مبلغ واحد {price} ریال و تخفیف {discount} ریال',
+  'Row added: ~{quantity} × ~"{=name}"~ ({=sku})~, unit price {price} rials, discount {discount} rials':
+    'افزودن ردیف: {quantity} × «{name}» ({sku}) با مبلغ واحد {price} ریال و تخفیف {discount} ریال',
+  'Shipping {before} to {after} rials': 'هزینه ارسال از {before} به {after} ریال',
+  'Order discount {before} to {after} rials': 'تخفیف کل از {before} به {after} ریال',
+  'Customer ~"{=before}"~ to ~"{=after}"': 'مشتری از «{before}» به «{after}»',
+  'Stock of {=sku} set from {before} to {after} by the accountant':
+    'حسابدار موجودی {sku} را از {before} به {after} تغییر داد',
   'reference {=reference}': 'شماره پیگیری {reference}',
   online: 'پرداخت اینترنتی',
   transfer: 'حواله',
@@ -92,6 +102,15 @@ export const MESSAGES = {
   'must not exceed what is not returned, {quantity}': 'نباید بیش از مقدار باقی‌مانده ({quantity}) باشد',
   'must have 11 digits for a company or 10 digits for a person':
     'باید برای شرکت ۱۱ رقم و برای شخص ۱۰ رقم داشته باشد',
+  'must have a valid check digit': 'معتبر نیست: رقم کنترل آن درست نیست',
+  'must have digits only': 'باید فقط رقم باشد',
+  'must have digits only, apart from +, hyphens and brackets':
+    'باید فقط رقم باشد (علامت + و خط تیره و پرانتز مجاز است)',
+  'this code is already registered': 'این کد قبلاً ثبت شده است',
+  'must be a whole number of rials': 'باید مبلغی به ریال و بدون اعشار باشد',
+  'must not be after today, {date}': 'نباید بعد از امروز ({date}) باشد',
+  'must not overlap the fiscal year from {from} to {to}':
+    'نباید با سال مالی {from} تا {to} هم‌پوشانی داشته باشد',
   'must have 10 digits': 'باید ۱۰ رقم داشته باشد',
   'must be greater than zero in at least one row': 'مقدار حداقل یک ردیف باید بزرگ‌تر از صفر باشد',
   'Order ~"{=order}"~ of source ~"{=source}"~ is not registered':

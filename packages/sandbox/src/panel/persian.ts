@@ -44,6 +44,13 @@ export const t = translator({
   'Registered {when}': 'ثبت در {when}',
   'Add product {code}': 'افزودن کالای {code}',
   'What the store sent': 'آنچه فروشگاه فرستاده است',
+  'Products that do not exist: {products}': 'این کالاها ثبت نشده‌اند: {products}',
+  'As JSON': 'متن اصلی (JSON)',
+  'Total with tax, in rials': 'جمع کل با مالیات و عوارض (ریال)',
+  Payment: 'دریافت وجه',
+  'Remove order {order} from the list?': 'سفارش {order} از فهرست حذف شود؟',
+  'Nothing else is kept of this order, and it cannot be restored. If the store sends it again and it is refused again, it is listed again.':
+    'از این سفارش چیز دیگری نگه داشته نمی‌شود و حذف آن برگشت‌پذیر نیست. اگر فروشگاه آن را دوباره بفرستد و باز رد شود، دوباره در فهرست می‌آید.',
   'Reason of the refusal': 'علت رد',
   'Last refused': 'آخرین بار',
   '{count} times since {when}': '{count} بار از {when}',
@@ -131,6 +138,7 @@ export const t = translator({
   Repayment: 'عودت وجه',
   'Repayment reversed': 'ابطال عودت وجه',
   Retried: 'اقدام به قطعی کردن',
+  'Stock changed': 'تغییر موجودی',
   'Moved back to review': 'برگشت به بررسی',
   Corrected: 'اصلاح شد',
   Refused: 'رد شد',
@@ -147,7 +155,9 @@ export const t = translator({
   'A payment of {amount} rials is held': 'دریافت {amount} ریال معلق است',
   'Reference: {reference}': 'شماره پیگیری: {reference}',
   'This applies to all orders.': 'این تنظیم برای همه سفارش‌هاست.',
-  'Stock of {code}': 'موجودی {code}',
+  'New stock of {code}': 'موجودی جدید {code}',
+  'This number replaces the stock, and the history says so.':
+    'این عدد جایگزین موجودی فعلی می‌شود و در تاریخچه سفارش می‌آید.',
   'Needed: {needed}, in stock: {available}.': 'نیاز سفارش {needed} و موجودی انبار {available} است.',
   'Turn on automatic finalization': 'روشن کردن قطعی‌سازی خودکار',
   'It is off, so every invoice stays a draft.': 'خاموش است و همه فاکتورها پیش‌نویس می‌مانند.',
@@ -155,7 +165,11 @@ export const t = translator({
     'حسابی انتخاب نشده است و دریافت وجه معلق ثبت نمی‌شود.',
   'Ready to retry.': 'مانعی وجود ندارد.',
   'Last reason: {reason}': 'علت قبلی: {reason}',
-  'Fix and retry': 'رفع مشکل و قطعی کردن',
+  'Set stock and retry': 'ثبت موجودی و قطعی کردن',
+  'Change settings and retry': 'تغییر تنظیمات و قطعی کردن',
+  'Set stock, change settings and retry': 'ثبت موجودی، تغییر تنظیمات و قطعی کردن',
+  'Add the fiscal year of this date first, or tell the store that the date is wrong. Then retry the order here.':
+    'ابتدا سال مالی این تاریخ را اضافه کنید یا، اگر تاریخ اشتباه است، به فروشگاه اطلاع دهید. سپس فاکتور را همین‌جا قطعی کنید.',
   Retry: 'قطعی کردن',
   'Retried, and it still needs review. The reason above is current.':
     'فاکتور قطعی نشد و سفارش هنوز نیازمند بررسی است. علت فعلی در بالا آمده است.',
@@ -221,12 +235,12 @@ export const t = translator({
   'Rows of the invoice': 'ردیف‌های فاکتور',
   'Rows of invoice {number}, in rials': 'ردیف‌های فاکتور {number} به ریال',
   // What the accountant does with an order.
-  'A webhook is sent to every registered URL.': 'به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
+  'If the status changes, a webhook is sent to every registered address.':
+    'اگر وضعیت سفارش تغییر کند، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
+  'No address is registered, so no webhook is sent.': 'نشانی‌ای ثبت نشده است و وب‌هوکی ارسال نمی‌شود.',
   'Register payment': 'ثبت دریافت وجه',
   '{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.':
     'مانده قابل دریافت {due} ریال است. با مبلغ کمتر، دریافت علی‌الحساب ثبت می‌شود و وضعیت سفارش تغییر نمی‌کند.',
-  'Once the total is paid, a webhook is sent to every registered URL.':
-    'پس از دریافت کل مبلغ، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'Amount in rials': 'مبلغ به ریال',
   Method: 'روش',
   'Select an account': 'حساب را انتخاب کنید',
@@ -238,8 +252,8 @@ export const t = translator({
   'Order {order}: {goods} returned, {amount} rials': 'سفارش {order}: برگشت {goods} به مبلغ {amount} ریال',
   'Reverse payment': 'ابطال دریافت وجه',
   'Receipt {receipt} is cancelled.': 'رسید دریافت {receipt} باطل می‌شود.',
-  'An order whose receipts no longer cover its total is invoiced again, and a webhook is sent.':
-    'اگر جمع رسیدهای باقی‌مانده کمتر از مبلغ فاکتور باشد، سفارش به وضعیت «فاکتور شده» برمی‌گردد و وب‌هوک ارسال می‌شود.',
+  'An order whose receipts no longer cover its total is invoiced again.':
+    'اگر جمع رسیدهای باقی‌مانده کمتر از مبلغ فاکتور باشد، سفارش به وضعیت «فاکتور شده» برمی‌گردد.',
   Receipt: 'رسید دریافت',
   'All receipts': 'همه رسیدها',
   '{receipt}: {amount} rials, {details}': '{receipt}: {amount} ریال، {details}',
@@ -254,8 +268,8 @@ export const t = translator({
   'Repayment {repayment} is cancelled.': 'رسید پرداخت {repayment} باطل می‌شود.',
   ', ': '، ',
   'Register return': 'ثبت برگشت از فروش',
-  'The goods go back to stock. Once all of the order is returned, it is refunded, and a webhook is sent.':
-    'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند و وب‌هوک ارسال می‌شود.',
+  'The goods go back to stock. Once all of the order is returned, it is refunded.':
+    'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند.',
   'Receipts do not change.': 'رسیدهای دریافت تغییری نمی‌کنند.',
   'What to return': 'کالاهای برگشتی',
   'All remaining goods': 'همه کالاهای باقی‌مانده',
@@ -288,7 +302,8 @@ export const t = translator({
   'Name of a new customer': 'نام مشتری جدید',
   'A mobile number that is known keeps its customer.':
     'اگر این موبایل قبلاً ثبت شده باشد، سفارش به نام همان مشتری می‌شود.',
-  'No product has this code': 'کالایی با این کد نیست',
+  'Type the code or the name of a product.': 'کد یا نام کالا را بنویسید.',
+  'No product has this code or name': 'کالایی با این کد یا نام نیست',
   '{action}: {order}': '{action}: {order}',
   'Order {order}: {status}, {total} rials': 'سفارش {order}: {status}، {total} ریال',
   'Order {order}: {status}, {balance} of {total} rials due':
@@ -381,16 +396,15 @@ export const t = translator({
   '{invoiced} will be invoiced.': '{invoiced} سفارش فاکتور می‌شود.',
   '{left} will stay in review: the cause remains.':
     '{left} سفارش نیازمند بررسی می‌ماند، چون علت رفع نشده است.',
-  'The goods leave the stock, and a webhook is sent for each order.':
-    'کالاهای آن‌ها از انبار کم و برای هر سفارش وب‌هوک ارسال می‌شود.',
+  'The goods of finalized orders leave the stock.': 'کالاهای سفارش‌های قطعی‌شده از انبار کم می‌شود.',
   'Retried: {paid} paid, {invoiced} invoiced, {left} not':
     'نتیجه قطعی کردن: {paid} پرداخت شده، {invoiced} فاکتور شده، {left} ناموفق',
   'Result of each order': 'نتیجه هر سفارش',
   Close: 'بستن',
-  'A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.':
-    'فاکتور {invoice} قطعی و کالاهای آن از انبار کم می‌شود و وب‌هوک ارسال می‌شود.',
-  'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.':
-    'تا علت بالا رفع نشود، فاکتور {invoice} قطعی نمی‌شود. پس از آن، فاکتور قطعی و کالاهای آن از انبار کم می‌شود و وب‌هوک ارسال می‌شود.',
+  'A retry finalizes invoice {invoice} and takes its goods from stock.':
+    'فاکتور {invoice} قطعی و کالاهای آن از انبار کم می‌شود.',
+  'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice} and takes its goods from stock.':
+    'تا علت بالا رفع نشود، فاکتور {invoice} قطعی نمی‌شود. پس از آن، فاکتور قطعی و کالاهای آن از انبار کم می‌شود.',
   // Webhooks that are registered and tested here.
   'Register an address': 'ثبت نشانی',
   'Every change of status is sent to it. An address that is already registered gets a new secret.':

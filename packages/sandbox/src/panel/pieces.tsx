@@ -38,6 +38,12 @@ export const IDENTITY = [
   ['phone', t('Phone')],
 ] as const
 
+/** Who learns of a change of the status. */
+export const sentTo = ({ webhooks }: SchemaData<'WebhookList'>) =>
+  webhooks.length === 0
+    ? t('No address is registered, so no webhook is sent.')
+    : t('If the status changes, a webhook is sent to every registered address.')
+
 const STEP = 50
 
 /** The number of rows requested by the address. */

@@ -22,9 +22,9 @@ type Product = SchemaData<'Product'>
 
 const STOCK = { name: 'stock', label: t('Stock'), kind: 'number' } as const
 
-type Change = { title: string; action: string; product: Product; hasCode: boolean }
+type Change = { title: string; action: string; product: Product; hasCode: boolean; isNew?: boolean }
 
-const askFor = ({ title, action, product, hasCode }: Change) =>
+const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
   ask({
     ...{ title, action },
     fields: [
@@ -35,14 +35,14 @@ const askFor = ({ title, action, product, hasCode }: Change) =>
       { name: 'name', label: t('Name'), value: product.name },
       { ...STOCK, value: product.stock, autofocus: hasCode },
       {
-        ...{ name: 'price', label: t('Price in rials'), kind: 'number', value: product.price ?? '' },
+        ...{ name: 'price', label: t('Price in rials'), kind: 'rials', value: product.price ?? '' },
         help: t('An optional list price for corrections; orders have their own prices.'),
       },
     ],
     submit: async values => {
       const [sku, name, stock] = [values.required('sku'), values.required('name'), values.number('stock')]
-      const price = values.text('price') === '' ? null : values.number('price')
-      const path = `products/${encodeURIComponent(sku)}`
+      const price = values.text('price') === '' ? null : values.rials('price')
+      const path = `products/${encodeURIComponent(sku)}${isNew ? '?new=true' : ''}`
       const saved = await change<Product>('PUT', path, { name, stock, price })
       toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
     },
@@ -53,11 +53,15 @@ const NEW: Product = { sku: '', name: '', stock: 0, price: null }
 const askForProduct = (product: Product) =>
   askFor({ title: t('Edit {code}', { code: product.sku }), action: t('Save'), product, hasCode: true })
 
+/** Stores may have prices with fractions of a rial, list prices have none. */
+const listPriceOf = ({ unit_price: price }: { unit_price: number }) =>
+  Number.isInteger(price) ? price : null
+
 /** @param item of an order that was refused without the product */
 export const askToAddProduct = (item?: { sku: string; name: string; unit_price: number }) =>
   askFor({
-    ...{ title: t('Add a product'), action: t('Add'), hasCode: item !== undefined },
-    product: item === undefined ? NEW : { ...NEW, sku: item.sku, name: item.name, price: item.unit_price },
+    ...{ title: t('Add a product'), action: t('Add'), hasCode: item !== undefined, isNew: true },
+    product: item === undefined ? NEW : { ...NEW, sku: item.sku, name: item.name, price: listPriceOf(item) },
   })
 
 const COLUMNS: Column<Product>[] = [

@@ -1,25 +1,30 @@
 import { Body } from '@order-relay/web/body.tsx'
+import { exactDate } from '@order-relay/web/calendar.ts'
+import { ask } from '@order-relay/web/dialog.tsx'
 import { decimal, formatDate, formatMoment, serial } from '@order-relay/web/format.ts'
+import { queryOf } from '@order-relay/web/http.ts'
 import { Id } from '@order-relay/web/id.tsx'
-import { shortened } from '@order-relay/web/language.ts'
+import { isolated, listed, shortened } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
-import { attempt } from '@order-relay/web/notices.ts'
+import { toast } from '@order-relay/web/notices.ts'
 import {
   Button,
   buttons,
   Code,
   type Column,
   Empty,
+  Facts,
   LinkButton,
   Moment,
   Name,
+  Scrolls,
   Table,
 } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { change, refusalsOf, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { customerName, limitOf, linkToOrder, ShowMore, StoreName } from './pieces.tsx'
+import { customerName, limitOf, linkToOrder, PAYMENT_METHODS, ShowMore, StoreName } from './pieces.tsx'
 import { askToAddProduct } from './products.tsx'
 
 type Refused = SchemaData<'RefusalList'>['refusals'][number]
@@ -49,7 +54,13 @@ const shownValue = (text: string) => {
 }
 
 /** The reason of a refusal. The service names the field, then its value, then the rule. */
-const reasonOf = ({ field, message }: Refused) => {
+const reasonOf = ({ field, message, code, missing }: Refused) => {
+  // The service stops at the first one, and some may have been added since.
+  if (code === 'unknown_sku' && missing.length > 0) {
+    return t('Products that do not exist: {products}', {
+      products: listed(missing.map(({ sku }) => isolated(sku))),
+    })
+  }
   const [, value, rule] = /^Field "[^"]*" is (".*"|[^:]*): (.*)$/s.exec(message) ?? []
   if (field === null || value === undefined || rule === undefined) return translateMessage(message)
   return t('{field} "{value}": {problem}', {
@@ -94,11 +105,55 @@ const Remedy = (refused: Refused) => {
   )
 }
 
+type Sent = NonNullable<Refused['sent']>
+type Item = Sent['items'][number]
+
+const ITEM_COLUMNS: Column<Item>[] = [
+  {
+    label: t('Item'),
+    kind: 'breaks',
+    cell: ({ sku, name }) => (
+      <>
+        {name !== null && <Name>{name}</Name>} <Code>{sku}</Code>
+      </>
+    ),
+  },
+  { label: t('Quantity'), kind: 'number', cell: ({ quantity }) => decimal(quantity) },
+  { label: t('Unit price'), kind: 'number', cell: ({ unit_price }) => decimal(unit_price) },
+  { label: t('Discount'), kind: 'number', cell: ({ discount }) => decimal(discount) },
+]
+
+/** The date as an accountant reads it; stores may have sent any text. */
+const dayOf = (date: string | null) => date && (exactDate(date) === undefined ? date : formatDate(date))
+
+/** The rows and the total of a refused order. */
+const Sent = ({ items, shipping, discount, date, method, total }: Sent) => (
+  <>
+    <Scrolls label={t('Items')}>
+      <Table
+        caption={t('Items')}
+        columns={ITEM_COLUMNS}
+        rows={items}
+        keyOf={item => String(items.indexOf(item))}
+      />
+    </Scrolls>
+    <Facts
+      facts={{
+        [t('Shipping')]: shipping !== 0 && decimal(shipping),
+        [t('Order discount')]: discount !== 0 && decimal(-discount),
+        [t('Total with tax, in rials')]: total !== null && decimal(total),
+        [t('Date')]: dayOf(date),
+        [t('Payment')]: method !== null && PAYMENT_METHODS[method],
+      }}
+    />
+  </>
+)
+
 /** More characters do not fit on a phone's button. */
 const LONGEST_CODE = 20
 
 const Reason = (refused: Refused) => {
-  const { missing, body, resolved_at } = refused
+  const { missing, body, sent, resolved_at } = refused
   return (
     <>
       <p>
@@ -123,7 +178,11 @@ const Reason = (refused: Refused) => {
       {body !== null && (
         <details class="small">
           <summary>{t('What the store sent')}</summary>
-          <Body label={t('What the store sent')} text={body} />
+          {sent && <Sent {...sent} />}
+          <details open={sent === null}>
+            <summary>{t('As JSON')}</summary>
+            <Body label={t('What the store sent')} text={body} />
+          </details>
         </details>
       )}
     </>
@@ -165,22 +224,26 @@ const COLUMNS: Column<Refused>[] = [
   },
 ]
 
-const dismiss = ({ source, external_id }: Refused) =>
-  attempt(
-    () =>
-      change(
-        'DELETE',
-        `refusals?external_id=${encodeURIComponent(external_id)}&source=${encodeURIComponent(source)}`,
-      ),
-    t('Order {order} is no longer listed', { order: external_id }),
-  )
+const askToDismiss = ({ source, external_id }: Refused) =>
+  ask({
+    title: t('Remove order {order} from the list?', { order: external_id }),
+    action: t('Dismiss'),
+    tone: 'bad',
+    text: t(
+      'Nothing else is kept of this order, and it cannot be restored. If the store sends it again and it is refused again, it is listed again.',
+    ),
+    submit: async () => {
+      await change('DELETE', `refusals${queryOf({ external_id, source })}`)
+      toast(t('Order {order} is no longer listed', { order: external_id }))
+    },
+  })
 
 const OPEN_COLUMNS: Column<Refused>[] = [
   ...COLUMNS,
   buttons<Refused>([
     t('Dismiss'),
     ({ external_id }) => t('Dismiss order {order}', { order: external_id }),
-    dismiss,
+    askToDismiss,
   ]),
 ]
 

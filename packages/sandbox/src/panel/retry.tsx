@@ -8,7 +8,7 @@ import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { type Signal, signal } from '@preact/signals'
 import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { customerName, linkToOrder, StoreName } from './pieces.tsx'
+import { customerName, linkToOrder, StoreName, sentTo } from './pieces.tsx'
 
 type Results = SchemaData<'RetryResults'>
 type Result = Results['orders'][number]
@@ -72,10 +72,12 @@ type PlanProps = {
   excluded: Signal<Set<string>>
   /** The number of orders that could have been finalized. */
   total: number
+  /** Who learns of a change of the status. */
+  sent: string
 }
 
 /** What a retry would do, with the orders that it would finalize to choose from. */
-const Plan = ({ orders, excluded, total }: PlanProps) => {
+const Plan = ({ orders, excluded, total, sent }: PlanProps) => {
   const finalized = orders.filter(isFinalized)
   const { paid, invoiced, amount } = countsOf(finalized.filter(order => !excluded.value.has(nameOf(order))))
   const left = total - finalized.length
@@ -83,7 +85,7 @@ const Plan = ({ orders, excluded, total }: PlanProps) => {
     paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
     invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
     left > 0 && t('{left} will stay in review: the cause remains.', { left }),
-    paid + invoiced > 0 && t('The goods leave the stock, and a webhook is sent for each order.'),
+    paid + invoiced > 0 && `${t('The goods of finalized orders leave the stock.')} ${sent}`,
   ]
   return (
     <>
@@ -140,11 +142,12 @@ const askToRetry = (waiting: number, orders?: readonly Key[]) =>
     const post = { ...(orders !== undefined && { orders }) }
     const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
     if (plan.orders.length === 0) return toast(t('No order is ready to retry'))
+    const sent = sentTo(await request('GET', '/panel/webhooks'))
     const excluded = signal(new Set(plan.orders.filter(isReviewed).map(nameOf)))
     ask({
       title: t('Retry orders: {count}', { count: plan.orders.length }),
       action: t('Retry'),
-      content: <Plan orders={plan.orders} excluded={excluded} total={orders?.length ?? waiting} />,
+      content: <Plan {...{ orders: plan.orders, excluded, sent }} total={orders?.length ?? waiting} />,
       submit: async () => {
         const included = plan.orders.filter(order => !excluded.value.has(nameOf(order)))
         if (included.length === 0) throw new Refusal(t('Select at least one order'))

@@ -1,3 +1,4 @@
+import { today } from '@order-relay/web/date-input.tsx'
 import { Field, FormContext } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { useContext } from 'preact/hooks'
@@ -30,6 +31,7 @@ export const ReturnFields = ({ order }: { order: Order }) => {
             {...{ value: isOne ? left : '', help: t('At most {left}', { left: decimal(left) }) }}
           />
         ))}
+      <Field name="date" label={t('Date')} kind="date" value={today()} />
       <Field name="reason" label={t('Reason')} />
     </div>
   )

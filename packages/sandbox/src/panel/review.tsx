@@ -1,8 +1,8 @@
 import { Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
 import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
-import { messageOf, Refusal, request } from '@order-relay/web/http.ts'
+import { request } from '@order-relay/web/http.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
-import { Code, Name } from '@order-relay/web/pieces.tsx'
+import { Code, LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import type { HTMLAttributes } from 'preact'
@@ -13,21 +13,25 @@ import { accountOptions, bookedAs, PAYMENT_METHODS } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
-/** Applies the fixes selected in the form. */
-const fix = async ({ obstacles, shortages }: Order, values: Values) => {
-  const stocks = shortages.map((_, index) => values.number(`stock-${index}`))
-  for (const [index, { sku }] of shortages.entries()) {
-    const path = `/panel/products/${encodeURIComponent(sku)}`
-    await request('PUT', path, { stock: stocks[index] }).catch(error => {
-      throw new Refusal(messageOf(error), { field: `stock-${index}` })
-    })
-  }
+/** The result of a retry, and the entries of the history about the stock that was set with it. */
+export type Retried = { order: Order; stocked: readonly string[] }
+
+/** Changes the settings that keep the order in review, then retries it with the stock in the form. */
+const fixAndRetry = async (order: Order, values: Values): Promise<Retried> => {
+  const { obstacles, shortages } = order
+  const stock = shortages.map(({ sku }, index) => ({ sku, stock: values.number(`stock[${index}].stock`) }))
   const isIn = (kind: string) => obstacles.some(each => each.kind === kind)
   const settings = {
     ...(isIn('finalization') && values.isOn('finalization') && { automaticFinalization: true }),
     ...(isIn('account') && { orderPaymentReceivingAccount: values.text('account') }),
   }
   if (Object.keys(settings).length > 0) await request('PUT', '/panel/settings', settings)
+  const after = await act(order, 'retry', { stock })
+  const entries = after.history.slice(order.history.length)
+  return {
+    order: after,
+    stocked: entries.flatMap(({ kind, message }) => (kind === 'stocked' ? [message] : [])),
+  }
 }
 
 const HeldPayments = ({ held_payments: held }: Order) =>
@@ -62,7 +66,7 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
   )
   const fixes: Record<Order['obstacles'][number]['kind'], FieldProps[]> = {
     stock: shortages.map(({ sku, name, needed, available }, index) => ({
-      ...{ name: `stock-${index}`, label: t('Stock of {code}', { code: sku }) },
+      ...{ name: `stock[${index}].stock`, label: t('New stock of {code}', { code: sku }) },
       ...{ kind: 'number', value: needed },
       help: (
         <>
@@ -70,7 +74,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
             needed: decimal(needed),
             available: decimal(available),
           })}{' '}
-          <Name>{name}</Name> · <a href={linkTo(['products'])}>{t('Products')}</a>
+          {t('This number replaces the stock, and the history says so.')} <Name>{name}</Name> ·{' '}
+          <a href={linkTo(['products'])}>{t('Products')}</a>
         </>
       ),
     })),
@@ -96,11 +101,29 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
         ),
       },
     ],
-    // A fiscal year is added in the settings.
     year: [],
   }
   return obstacles.flatMap(({ kind }) => fixes[kind])
 }
+
+/** The button is named by what it changes before the retry. */
+const actionFor = ({ obstacles }: Order) => {
+  const isIn = (...kinds: string[]) => obstacles.some(({ kind }) => kinds.includes(kind))
+  const [setsStock, setsSettings] = [isIn('stock'), isIn('finalization', 'account')]
+  if (setsStock && setsSettings) return t('Set stock, change settings and retry')
+  if (setsStock) return t('Set stock and retry')
+  return setsSettings ? t('Change settings and retry') : t('Retry')
+}
+
+/** Only a fiscal year finalizes the order, so that nothing else is changed before. */
+const MissingYear = () => (
+  <p>
+    {t(
+      'Add the fiscal year of this date first, or tell the store that the date is wrong. Then retry the order here.',
+    )}{' '}
+    <LinkButton href={linkTo(['settings'], { section: 'fiscal-years' })}>{t('Fiscal years')}</LinkButton>
+  </p>
+)
 
 /** Numbers between words, unlike those in codes. */
 const NUMBERS = /(?<= )\d[\d.,]*/g
@@ -108,17 +131,22 @@ const NUMBERS = /(?<= )\d[\d.,]*/g
 /** Whether two reasons are the same except for quantities, which change with every order. */
 const isSameReason = (one: string, other: string) => one.replace(NUMBERS, '') === other.replace(NUMBERS, '')
 
-type ReviewProps = { order: Order; accounts: Accounts; retries: number; onRetried: () => void }
+type ReviewProps = {
+  order: Order
+  accounts: Accounts
+  outcome: Retried | undefined
+  /** Who learns of a change of the status. */
+  sent: string
+  onRetried: (result: Retried) => void
+}
 
 /** Why the order waits, and a form that fixes it. */
-export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => {
+export const Review = ({ order, accounts, outcome, sent, onRetried }: ReviewProps) => {
   const { obstacles, error, review_reason } = order
   const reason = obstacles.map(({ message }) => message).join('. ')
   const isReady = obstacles.length === 0
   const submit = async (values: Values) => {
-    await fix(order, values)
-    await act(order, 'retry')
-    onRetried()
+    onRetried(await fixAndRetry(order, values))
   }
   return (
     <section class="notice" data-tone="wait" aria-labelledby="review-title">
@@ -141,23 +169,24 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
       <p>
         {t(
           isReady
-            ? 'A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.'
-            : 'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.',
+            ? 'A retry finalizes invoice {invoice} and takes its goods from stock.'
+            : 'Until the cause above is fixed, a retry changes nothing. Then it finalizes invoice {invoice} and takes its goods from stock.',
           { invoice: order.invoice_number },
-        )}
+        )}{' '}
+        {sent}
       </p>
-      <Form
-        label={t('Fix and retry')}
-        class="sided"
-        action={isReady ? t('Retry') : t('Fix and retry')}
-        submit={submit}
-      >
-        {fixesOf(order, accounts).map(field => (
-          <Field key={field.name} {...field} />
-        ))}
-      </Form>
-      {retries > 0 && (
-        <Outcome key={retries}>
+      {obstacles.some(({ kind }) => kind === 'year') ? (
+        <MissingYear />
+      ) : (
+        <Form label={actionFor(order)} class="sided" action={actionFor(order)} submit={submit}>
+          {fixesOf(order, accounts).map(field => (
+            <Field key={field.name} {...field} />
+          ))}
+        </Form>
+      )}
+      {outcome && (
+        <Outcome key={outcome.order.updated_at}>
+          <Stocked {...outcome} />
           <p class="strong" role="status">
             {t('Retried, and it still needs review. The reason above is current.')}
           </p>
@@ -178,16 +207,22 @@ const Outcome = ({ children, ...attributes }: HTMLAttributes<HTMLElement>) => {
   )
 }
 
+const Stocked = ({ stocked }: Retried) =>
+  stocked.map(message => <p key={message}>{translateMessage(message)}</p>)
+
 /** The outcome of a successful retry. */
-export const Finalized = ({ status, invoice_number, receipt_number }: Order) => (
+export const Finalized = ({ order, stocked }: Retried) => (
   <Outcome class="notice" data-tone="good">
+    <Stocked {...{ order, stocked }} />
     <p>
-      <strong>{t('The order is now {status}: ', { status: STATUS_NAMES[status].toLowerCase() })}</strong>
+      <strong>
+        {t('The order is now {status}: ', { status: STATUS_NAMES[order.status].toLowerCase() })}
+      </strong>
       {t(
-        receipt_number === null
+        order.receipt_number === null
           ? 'invoice {invoice} is finalized.'
           : 'invoice {invoice} is finalized, receipt {receipt} is registered.',
-        { invoice: serial(invoice_number), receipt: serial(receipt_number ?? '') },
+        { invoice: serial(order.invoice_number), receipt: serial(order.receipt_number ?? '') },
       )}
     </p>
   </Outcome>

@@ -190,7 +190,11 @@ const askForAccount = (account?: Account) =>
     ],
     submit: async values => {
       const [code, name] = [values.required('code'), values.required('name')]
-      await change('PUT', 'accounts', { code, name, kind: values.text('kind') })
+      await change('PUT', account === undefined ? 'accounts?new=true' : 'accounts', {
+        code,
+        name,
+        kind: values.text('kind'),
+      })
       toast(t('Saved account {code}', { code }))
     },
   })

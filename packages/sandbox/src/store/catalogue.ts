@@ -133,7 +133,8 @@ export const customers = ({ one, all, insert, update }: Sql) => ({
       limit,
     ),
   insert: (customer: NewCustomer) => insert('customers', customer),
-  setIdentity: (code: string, identity: Identity) => update('customers', { code }, identityColumns(identity)),
+  put: ({ code, name, ...identity }: Customer) =>
+    update('customers', { code }, { name, ...identityColumns(identity) }),
 })
 
 /** A cash box or a bank account. */

@@ -160,6 +160,12 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
     const given = { ...parameters, limit, ...(before !== undefined && { before }) }
     return all<{ number: number }>(sql, given).map(({ number }) => number)
   },
+  /** The invoice numbers of a customer. */
+  numbersOf: (customer_code: string) =>
+    all<{ number: number }>(
+      'SELECT invoice_number AS number FROM orders WHERE customer_code = ?',
+      customer_code,
+    ).map(({ number }) => number),
   /** The orders with these invoice numbers, in their order. */
   list: (numbers: readonly number[]) =>
     all<ListedOrder>(
@@ -253,6 +259,7 @@ type HistoryKind =
   | 'repaid'
   | 'repayment_reversed'
   | 'retried'
+  | 'stocked'
   | 'reviewed'
   | 'corrected'
   | 'refused'
