@@ -170,7 +170,8 @@ export const exportName = (content: string, { from, to, calendar }: Exported): s
 export const EXPORTED_AT_ONCE = 500
 
 /**
- * All matching orders as CSV (RFC 4180), in parts so that other requests are answered in between. The orders and their sequence are fixed at the start.
+ * All matching orders as CSV (RFC 4180), in parts so that other requests are answered in between. The orders and their
+ * sequence are fixed at the start.
  */
 export async function* exportOrders(query: SpreadsheetQuery, store: Store): AsyncGenerator<string> {
   const { sort, language, calendar: _, ...filter } = query
