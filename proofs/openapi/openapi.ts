@@ -16,7 +16,15 @@ const isEnough = runs >= 3000
 
 /** Whether these succeed depends on what random requests before them left, such as an invoice to pay. */
 const BY_STATE = new Set([
-  ...['reviewOrder', 'correctOrder', 'payOrder', 'reversePayment', 'returnOrder'],
+  ...[
+    'reviewOrder',
+    'correctOrder',
+    'payOrder',
+    'reversePayment',
+    'returnOrder',
+    'repayOrder',
+    'reverseRepayment',
+  ],
   ...['resendDelivery', 'createExamples'],
 ])
 

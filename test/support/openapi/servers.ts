@@ -11,6 +11,8 @@ const KNOWN = {
   external_id: [...'123456789', 'x', 'x', 'x/payment', 'x/payment', 'x/refund', 'x/refund', 'سفارش'],
   source: ['api'],
   sku: ['SKU-1', 'SKU-2', 'SKU-3'],
+  code: ['walk-in', 'bank-1'],
+  nationalId: ['0012345679'],
   quantity: [1, 0.5],
   unit_price: [1000, 2_500_000],
   discount: [0, 1],

@@ -35,7 +35,11 @@ const setStock = ({ invoice_number }: Order, { stock }: Retry, store: Store) => 
   for (const [index, change] of (stock ?? []).entries()) {
     const product = store.products.find(change.sku)
     if (product === undefined) {
-      throw refusedField(`stock[${index}].sku`, `is ${quoted(change.sku)}: no product has this code`)
+      throw refusedField(
+        `stock[${index}].sku`,
+        `is ${quoted(change.sku)}: no product has this code`,
+        'unknown_sku',
+      )
     }
     const [before, after] = [product.stock, decimal(change.stock)].map(shown)
     putProduct(product.sku, { stock: change.stock }, store)
