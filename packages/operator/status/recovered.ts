@@ -56,6 +56,13 @@ const ALARMS: Partial<Record<AlarmCode, Recovered>> = {
   'quarantined-by-worker': empty('quarantine'),
 }
 
+/** The alarms that say that orders fail. */
+const OF_FAILING: readonly string[] = ['service-unauthorized', 'breaker-open', 'order-stuck']
+
+/** Whether an active alarm says that orders fail, so that none of them is yet to begin. */
+export const saysThatOrdersFail = (active: readonly { code: string }[]): boolean =>
+  active.some(({ code }) => OF_FAILING.includes(code))
+
 /** The text of an active alarm whose cause has ended; undefined for others. */
 export const recoveredText = (code: AlarmCode, facts: Facts): Coded<RecoveredCode> | undefined =>
   ALARMS[code]?.(facts) || undefined

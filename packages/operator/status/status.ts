@@ -26,7 +26,7 @@ import {
   seriesOf,
 } from './metrics.ts'
 import { accountantNotices, feedNotices, signaturesOf } from './notices.ts'
-import { recoveredText } from './recovered.ts'
+import { recoveredText, saysThatOrdersFail } from './recovered.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
@@ -212,6 +212,7 @@ const status = async (context: Context): Promise<Report> => {
   ])
   const notices = [...signatures.notices, ...feedFindings, ...accountant]
   const active = alarms.filter(({ state }) => state === 'alarm')
+  const failingText = saysThatOrdersFail(active) ? undefined : failing.text?.text
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
   const { feeds, ...own } = queues
   const depths = [
@@ -225,7 +226,7 @@ const status = async (context: Context): Promise<Report> => {
     data: {
       ...{ queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
       ...{
-        failing: { ...failing, text: active.length === 0 ? failing.text?.text : undefined },
+        failing: { ...failing, text: failingText },
         hour: rates.hour,
         day: rates.day,
       },
@@ -233,14 +234,13 @@ const status = async (context: Context): Promise<Report> => {
     },
     ok: active.length === 0,
     text: lines(
-      active.length === 0
-        ? (failing.text?.text ?? 'No alarm is active.')
-        : active.map(({ name, code, severity, summary, page, since }) =>
-            lines(
-              `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues, signatures: signatures.recovery })?.text ?? summary}`,
-              `   → docs/runbook/${page}.md`,
-            ),
-          ),
+      active.map(({ name, code, severity, summary, page, since }) =>
+        lines(
+          `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues, signatures: signatures.recovery })?.text ?? summary}`,
+          `   → docs/runbook/${page}.md`,
+        ),
+      ),
+      failingText ?? (active.length === 0 && 'No alarm is active.'),
       notices.map(findingText),
       unknown > 0 &&
         `${count(unknown, 'alarm')} cannot be judged${context.local ? ' locally' : ': no data yet'}.`,

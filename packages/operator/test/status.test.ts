@@ -3,7 +3,7 @@ import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { failingText } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
-import { recoveredText } from '../status/recovered.ts'
+import { recoveredText, saysThatOrdersFail } from '../status/recovered.ts'
 import { signatureRecovery } from '../status/refusals.ts'
 import { alarmsOf } from '../status/status.ts'
 
@@ -89,6 +89,11 @@ test.each([
   ],
 ])('states which alarm starts when, for %s', (_name, orders, more, text) => {
   expect(failingText(orders, more)?.text).toBe(text)
+})
+
+test('failing orders are announced beside alarms that do not speak of them', () => {
+  expect(saysThatOrdersFail([{ code: 'signature-failures' }])).toBe(false)
+  expect(saysThatOrdersFail([{ code: 'signature-failures' }, { code: 'breaker-open' }])).toBe(true)
 })
 
 test('alarms speak in the past once their cause has ended', () => {

@@ -1,6 +1,6 @@
 import { Chip, Code, type Column, LinkButton, Minute, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
-import { recoveredText } from '../../status/recovered.ts'
+import { recoveredText, saysThatOrdersFail } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
@@ -67,13 +67,12 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, notices
       </div>
     )
   }
-  if (active.length === 0 && failing?.text !== undefined) {
-    return (
-      <div class="verdict card" data-tone="wait">
-        <Message text={failing.text} as="p" kind="breaks" />
-      </div>
-    )
-  }
+  const failingOrders = failing?.text !== undefined && !saysThatOrdersFail(active) && (
+    <div class="verdict card" data-tone="wait">
+      <Message text={failing.text} as="p" kind="breaks" />
+    </div>
+  )
+  if (active.length === 0 && failingOrders) return failingOrders
   if (active.length === 0) {
     // It would contradict the problem below it.
     if (notices.some(({ level }) => level === 'problem')) return null
@@ -87,7 +86,7 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, notices
     const recovered = recoveredText(alarm.code, { failing, queues, signatures: signatures?.recovery })
     return <Message text={recovered ?? meaningOf(alarm)} />
   }
-  return (
+  const list = (
     <ul class="verdict card list" data-tone={active.map(toneOf)[0]}>
       {active.map(alarm => (
         <li key={alarm.name} class="row spread">
@@ -108,5 +107,11 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, notices
         </li>
       ))}
     </ul>
+  )
+  return (
+    <>
+      {list}
+      {failingOrders}
+    </>
   )
 }

@@ -87,9 +87,9 @@ export const MESSAGES = {
   'Not enough time remains for another call in this invocation': 'در این اجرا زمانی برای فراخوانی دیگر نماند',
   // Groups of failures, and what a plan does.
   'order queue: ~{event} of {=source}': 'صف سفارش‌ها: {event} از {source}',
-  'feed: ~{event} of {=source}': 'فید: {event} از {source}',
+  'feed: ~{=event} of {=source}': 'فید: پیام {event} به {source}',
   'order queue: ~{event} without a store': 'صف سفارش‌ها: {event} بدون فروشگاه',
-  'feed: ~{event} without a store': 'فید: {event} بدون فروشگاه',
+  'feed: ~{=event} without a store': 'فید: پیام {event} بدون فروشگاه',
   'order queue: {failure}': 'صف سفارش‌ها: {failure}',
   webhook: 'وب‌هوک',
   worker: 'پردازشگر',
