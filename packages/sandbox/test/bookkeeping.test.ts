@@ -172,6 +172,29 @@ test('documents of the panel are not dated in the future, and a return has a dat
   expect((await act('1', 'repay', { method: 'cash', date: '2026-11-28' })).body.error).toMatchObject(future)
 })
 
+test('a return is not dated before its invoice, nor a repayment before the first receipt', async () => {
+  const { create, act, stock } = sandbox()
+  await create(order('1', { date: '2026-11-10' }))
+  const rows = [{ row: 1, quantity: 1 }]
+  expect((await act('1', 'return', { rows, date: '2026-11-09' })).body.error).toMatchObject({
+    ...{ code: 'invalid', field: 'date' },
+    message: 'Field "date" is 2026-11-09: must not be before the invoice, 2026-11-10',
+  })
+  expect(await stock('SKU-1')).toBe(98)
+  expect((await act('1', 'return', { rows, date: '2026-11-10' })).status).toBe(200)
+
+  // Money may come in before the invoice.
+  for (const date of ['2026-11-20', '2026-11-08'])
+    await act('1', 'pay', { method: 'cash', amount: 550, date })
+  await act('1', 'return')
+  const repay = (date: string) => act('1', 'repay', { method: 'cash', date })
+  expect((await repay('2026-11-07')).body.error).toMatchObject({
+    ...{ code: 'invalid', field: 'date' },
+    message: 'Field "date" is 2026-11-07: must not be before the first receipt, 2026-11-08',
+  })
+  expect((await repay('2026-11-08')).body.repayments).toMatchObject([{ date: '2026-11-08' }])
+})
+
 test('a refused order has its rows, its total, its customer and the products that are still missing', async () => {
   const { create, list, product } = sandbox()
   const items = [row('SHOE-42', 2), { ...row('BAG-7', 1, 500), name: 'Bag', discount: 100 }]

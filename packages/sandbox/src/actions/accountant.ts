@@ -125,16 +125,27 @@ const accountOf = ({ account }: Pick<PanelPayment, 'account'>, name: string, sto
   )
 }
 
+/** What comes before a document. */
+type Earliest = { name: string; date: string }
+
 /**
- * The date of a document that the accountant registers must be in a fiscal year and, if it is given, not in the future.
+ * The date of a document that the accountant registers must be in a fiscal year and, if it is given, neither in the future
+ * nor before the earliest one.
  *
  * @param preset the date by default
  */
-const dateOf = ({ date }: { date?: string | null | undefined }, preset: string, store: Store): string => {
+const dateOf = (
+  { date }: { date?: string | null | undefined },
+  preset: string,
+  store: Store,
+  earliest?: Earliest,
+): string => {
   const today = store.clock.today()
   if (date != null && date > today)
     throw refusedField('date', `is ${date}: must not be after today, ${today}`)
   requireFiscalYear('Field "date" is', date ?? preset, store, 'date')
+  if (date != null && earliest !== undefined && date < earliest.date)
+    throw refusedField('date', `is ${date}: must not be before ${earliest.name}, ${earliest.date}`)
   return date ?? preset
 }
 
@@ -160,7 +171,12 @@ export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): v
     const credit = -balanceOf(order)
     if (credit <= 0n) throw cannot('repay', order, NO_CREDIT)
     const amount = amountOf(repayment, credit, 'must not exceed the credit of the buyer')
-    const date = dateOf(repayment, store.clock.today(), store)
+    const [received] = store.receipts
+      .list(invoice_number)
+      .map(({ date }) => date)
+      .toSorted()
+    const earliest = received === undefined ? undefined : { name: 'the first receipt', date: received }
+    const date = dateOf(repayment, store.clock.today(), store, earliest)
     const paid = { method: repayment.method, reference: referenceOf(repayment), amount, date }
     const account_code = accountOf(repayment, 'repayment', store)
     const number = store.repayments.insert({ ...paid, invoice_number, account_code })
@@ -198,7 +214,8 @@ export const returnOrder = (key: OrderKey, change: Return, store: Store): void =
   changeOrder('return', key, store, order => {
     const today = store.clock.today()
     // Without a date, a return is registered regardless of the fiscal years, like that of a store.
-    const date = change.date == null ? today : dateOf(change, today, store)
+    const date =
+      change.date == null ? today : dateOf(change, today, store, { name: 'the invoice', date: order.date })
     const quantities = quantitiesOf(change, order, store)
     returnInvoice(order, { reason: change.reason ?? null, date, quantities }, store)
   })

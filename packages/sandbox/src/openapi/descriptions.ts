@@ -255,10 +255,11 @@ const DESCRIPTIONS: Record<string, string> = {
   'Repayment.account':
     'Code of the account that pays; by default, the one that receives the payments of orders.',
   'Repayment.amount': 'The rials paid back, at most and by default the credit of the buyer.',
-  'Repayment.date': 'Date of the repayment, not in the future; today by default.',
+  'Repayment.date':
+    'Date of the repayment, not before the first receipt nor in the future; today by default.',
   'PanelPaymentRequest.date': 'Payment date, not in the future; the order date by default.',
   'Repayment.reference': 'Tracking number of the bank.',
-  'ReturnRequest.date': 'Date of the return, not in the future; today by default.',
+  'ReturnRequest.date': 'Date of the return, not before the invoice nor in the future; today by default.',
   'ReturnRequest.rows': 'The rows to return, each at most once.',
   'ReturnRequest.rows.quantity': 'Quantity to return; zero returns nothing of the row.',
   'OrderDetail.returns.rows': 'The returned quantities of the invoice rows.',

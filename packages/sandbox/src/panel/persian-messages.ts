@@ -109,6 +109,8 @@ export const MESSAGES = {
   'this code is already registered': 'این کد قبلاً ثبت شده است',
   'must be a whole number of rials': 'باید مبلغی به ریال و بدون اعشار باشد',
   'must not be after today, {date}': 'نباید بعد از امروز ({date}) باشد',
+  'must not be before ~the invoice~, {date}': 'نباید قبل از تاریخ فاکتور ({date}) باشد',
+  'must not be before ~the first receipt~, {date}': 'نباید قبل از تاریخ اولین رسید دریافت ({date}) باشد',
   'must not overlap the fiscal year from {from} to {to}':
     'نباید با سال مالی {from} تا {to} هم‌پوشانی داشته باشد',
   'must have 10 digits': 'باید ۱۰ رقم داشته باشد',
