@@ -180,9 +180,12 @@ export const fault = strict({
 
 export const examples = strict({ orders: v.exactOptional(whole(1, 1000)), source: v.exactOptional(required) })
 
-/** The stock to set before a retry. */
+/** The stock and the settings to change before a retry. */
 export const retry = object(
-  { stock: v.nullish(v.array(strict({ sku: required, stock: amount }), 'must be an array')) },
+  {
+    stock: v.nullish(v.array(strict({ sku: required, stock: amount }), 'must be an array')),
+    settings: v.exactOptional(settingsChange),
+  },
   'must be a JSON object',
 )
 

@@ -123,6 +123,26 @@ test('a retry that sets the stock says so in the history, and is refused as a wh
   expect(await stock('SKU-3')).toBe(0.5)
 })
 
+test('a retry changes settings with the stock, or nothing if one of them is refused', async () => {
+  const { create, act, panel, settings, stock } = sandbox()
+  await settings({ orderPaymentReceivingAccount: null })
+  await create(order('1', { ...SHORT, payment: PAYMENT }))
+  const account = async () => (await panel('settings')).body.orderPaymentReceivingAccount
+  const fix = (code: string, stock: number) => ({
+    ...{ settings: { orderPaymentReceivingAccount: code }, stock: [{ sku: 'SKU-3', stock }] },
+  })
+  for (const [refused, field] of [
+    [fix('bank-1', -1), 'stock[0].stock'],
+    [{ ...fix('bank-1', 2), stock: [{ sku: 'none', stock: 2 }] }, 'stock[0].sku'],
+    [fix('none', 2), 'orderPaymentReceivingAccount'],
+  ] as const) {
+    expect((await act('1', 'retry', refused)).body.error).toMatchObject({ field })
+    expect([await account(), await stock('SKU-3')]).toEqual([null, 0])
+  }
+  expect((await act('1', 'retry', fix('bank-1', 2))).body).toMatchObject({ status: 'paid' })
+  expect(await account()).toBe('bank-1')
+})
+
 test('the money columns of an export count finalized invoices only, and say in Persian what a draft waits for', async () => {
   const { create, settings, url } = sandbox()
   await create(order('due'))

@@ -7,7 +7,7 @@ import { quoted, Refusal, refusedField } from '../refusal.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder, Order } from '../store/orders.ts'
-import { putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
+import { changeSettings, putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
 import {
   cannot,
   changeOrder,
@@ -56,6 +56,7 @@ export const retryOrder = (key: OrderKey, store: Store, fix: Retry = {}): void =
   changeOrder('retry', key, store, order => {
     const { invoice_number } = order
     setStock(order, fix, store)
+    if (fix.settings !== undefined) changeSettings(fix.settings, store)
     store.history.add(invoice_number, 'retried', 'Retried by the accountant')
     const held = store.heldPayments.list(invoice_number)
     if (finalize(order, held, store)) store.heldPayments.remove(invoice_number)

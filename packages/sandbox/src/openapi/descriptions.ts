@@ -20,7 +20,7 @@ const DESCRIPTIONS: Record<string, string> = {
   SettingsChange: 'The settings to change; other settings keep their values.',
   Review: 'Why an order is moved back to review.',
   Retries: 'The orders to retry; without `orders`, every order in review whose cause is gone.',
-  RetryRequest: 'The stock to set before the retry, if any.',
+  RetryRequest: 'The stock to set and the settings to change before the retry, if any.',
   RetryResults: 'The result of each order.',
   StockChange: 'The stock of every product.',
   FaultRequest:
@@ -121,6 +121,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'Whether a correction that changes the total sends a webhook; the interface sends one only when the status changes.',
   stock: 'Quantity in stock; fractions are allowed.',
   'RetryRequest.stock': 'The stock of products, set before the retry.',
+  'RetryRequest.settings': 'The settings to change before the retry; they apply to all orders.',
   new: 'Whether the code must not exist yet.',
   kind: 'Kind.',
   from: 'First day.',

@@ -1,6 +1,5 @@
 import { Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
 import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
-import { request } from '@order-relay/web/http.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { Code, LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
@@ -16,17 +15,16 @@ type Order = SchemaData<'OrderDetail'>
 /** The result of a retry, and the entries of the history about the stock that was set with it. */
 export type Retried = { order: Order; stocked: readonly string[] }
 
-/** Changes the settings that keep the order in review, then retries it with the stock in the form. */
+/** Retries the order with the stock and the settings in the form; if one of them is refused, nothing changes. */
 const fixAndRetry = async (order: Order, values: Values): Promise<Retried> => {
   const { obstacles, shortages } = order
   const stock = shortages.map(({ sku }, index) => ({ sku, stock: values.number(`stock[${index}].stock`) }))
   const isIn = (kind: string) => obstacles.some(each => each.kind === kind)
   const settings = {
-    ...(isIn('finalization') && values.isOn('finalization') && { automaticFinalization: true }),
-    ...(isIn('account') && { orderPaymentReceivingAccount: values.text('account') }),
+    ...(isIn('finalization') && values.isOn('automaticFinalization') && { automaticFinalization: true }),
+    ...(isIn('account') && { orderPaymentReceivingAccount: values.text('orderPaymentReceivingAccount') }),
   }
-  if (Object.keys(settings).length > 0) await request('PUT', '/panel/settings', settings)
-  const after = await act(order, 'retry', { stock })
+  const after = await act(order, 'retry', { stock, settings })
   const entries = after.history.slice(order.history.length)
   return {
     order: after,
@@ -81,7 +79,7 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
     })),
     finalization: [
       {
-        ...{ name: 'finalization', label: t('Turn on automatic finalization') },
+        ...{ name: 'automaticFinalization', label: t('Turn on automatic finalization') },
         ...{ kind: 'switch', value: true },
         help: (
           <>
@@ -92,7 +90,7 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
     ],
     account: [
       {
-        ...{ name: 'account', label: t('Order payment receiving account') },
+        ...{ name: 'orderPaymentReceivingAccount', label: t('Order payment receiving account') },
         options: accountOptions(accounts),
         help: (
           <>
