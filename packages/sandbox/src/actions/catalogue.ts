@@ -69,9 +69,9 @@ export const listProducts = ({ q }: { q?: string | undefined }, store: Store) =>
 })
 
 /** @throws Refusal when a record that is to be added exists */
-const requireNew = (field: string, code: string, found: unknown) => {
+const requireNew = (field: string, code: string, found: unknown, name = 'code') => {
   if (found === undefined) return
-  throw refusedField(field, `is ${quoted(code)}: this code is already registered`, 'conflict')
+  throw refusedField(field, `is ${quoted(code)}: this ${name} is already registered`, 'conflict')
 }
 
 /**
@@ -178,11 +178,20 @@ const requireSeparate = (year: FiscalYear, others: readonly FiscalYear[]) => {
 /**
  * Replaces the fiscal years, or adds one.
  *
- * @throws Refusal when a fiscal year ends before it begins, or overlaps another one
+ * @throws Refusal when a fiscal year ends before it begins, overlaps another one, or exists, but is to be added
  */
-export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fiscalYears: FiscalYear[] } =>
+export const putFiscalYears = (
+  change: FiscalYearsChange,
+  store: Store,
+  isNew = false,
+): { fiscalYears: FiscalYear[] } =>
   store.transact(() => {
-    const years = 'fiscalYears' in change ? change.fiscalYears : [...store.fiscalYears.list(), change]
+    const known = store.fiscalYears.list()
+    const years = 'fiscalYears' in change ? change.fiscalYears : [...known, change]
+    if (isNew && !('fiscalYears' in change)) {
+      const found = known.find(year => isSame(year, change))
+      requireNew('from', change.from, found, 'fiscal year')
+    }
     years.forEach(requireForward)
     for (const [index, year] of years.entries()) requireSeparate(year, years.slice(0, index))
     store.fiscalYears.replace(years)

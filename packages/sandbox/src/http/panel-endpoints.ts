@@ -206,8 +206,13 @@ const settings: readonly Endpoint[] = [
   })),
   put('/panel/fiscal-years', 'putFiscalYears', 'Replace the fiscal years, or add one', {
     answers: { 200: { schema: 'FiscalYears', when: 'All fiscal years after the change.' } },
+    query: requests.addQuery.entries,
+    description: 'With `new=true`, a fiscal year that exists is refused instead of left as it is.',
+    refusals: { 409: 'The fiscal year exists, and `new` is true.' },
     example: { body: { from: '2024-03-20', to: '2025-03-20' } },
-    ...accepts(requests.fiscalYearsChange, ['FiscalYears', 'FiscalYear'], onStore(catalogue.putFiscalYears)),
+    ...accepts(requests.fiscalYearsChange, ['FiscalYears', 'FiscalYear'], (change, request) =>
+      catalogue.putFiscalYears(change, request.store, isNew(request)),
+    ),
   }),
 ]
 

@@ -122,7 +122,7 @@ const DESCRIPTIONS: Record<string, string> = {
   stock: 'Quantity in stock; fractions are allowed.',
   'RetryRequest.stock': 'The stock of products, set before the retry.',
   'RetryRequest.settings': 'The settings to change before the retry; they apply to all orders.',
-  new: 'Whether the code must not exist yet.',
+  new: 'Whether the record must not exist yet.',
   kind: 'Kind.',
   from: 'First day.',
   to: 'Last day.',

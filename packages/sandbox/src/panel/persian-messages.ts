@@ -106,7 +106,8 @@ export const MESSAGES = {
   'must have digits only': 'باید فقط رقم باشد',
   'must have digits only, apart from +, hyphens and brackets':
     'باید فقط رقم باشد (علامت + و خط تیره و پرانتز مجاز است)',
-  'this code is already registered': 'این کد قبلاً ثبت شده است',
+  'this ~fiscal year~ is already registered': 'این سال مالی قبلاً ثبت شده است',
+  'this ~code~ is already registered': 'این کد قبلاً ثبت شده است',
   'must be a whole number of rials': 'باید مبلغی به ریال و بدون اعشار باشد',
   'must not be after today, {date}': 'نباید بعد از امروز ({date}) باشد',
   'must not be before ~the invoice~, {date}': 'نباید قبل از تاریخ فاکتور ({date}) باشد',

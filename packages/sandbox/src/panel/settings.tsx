@@ -219,7 +219,7 @@ const askForYear = () =>
     ],
     submit: async values => {
       const year = { from: values.date('from'), to: values.date('to') }
-      await change('PUT', 'fiscal-years', year)
+      await change('PUT', 'fiscal-years?new=true', year)
       toast(t('Added {year}', { year: inWords(year) }))
     },
   })
