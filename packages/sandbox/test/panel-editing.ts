@@ -127,6 +127,11 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await fill(page, { 'Last day': '2032-03-19' }, 'Add')
     await page.getByText('۱ فروردین ۱۴۱۰').waitFor()
 
+    await page.getByRole('button', { name: 'Add fiscal year' }).click()
+    await fill(page, { 'First day': '2031-03-21', 'Last day': '2032-03-19' }, 'Add')
+    await page.getByRole('alert').filter({ hasText: 'This fiscal year is already registered' }).waitFor()
+    await page.keyboard.press('Escape')
+
     await page.getByRole('button', { name: 'Remove 21 Mar 2031' }).click()
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('۱ فروردین ۱۴۱۰').waitFor({ state: 'detached' })

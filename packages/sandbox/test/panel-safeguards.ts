@@ -132,16 +132,18 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
   })
 
   test('a future date is refused, and a return has a date', async () => {
-    await client().create(order('1'))
+    const daysFromNow = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+    const [next, yesterday] = [daysFromNow(3), daysFromNow(-1)]
+    await client().create(order('1', { date: yesterday }))
     const { page } = await openOrder('1')
     await page.getByRole('button', { name: 'Register payment' }).click()
     const dialog = page.getByRole('dialog')
-    const next = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10)
     await fill(dialog, { Date: next }, 'Register payment')
     await dialog.getByText('Must not be after today').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Register return' }).click()
-    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+    await fill(dialog, { Date: daysFromNow(-2) }, 'Register return')
+    await dialog.getByText(`Must not be before the invoice, ${yesterday}`).waitFor()
     await fill(dialog, { Date: yesterday }, 'Register return')
     await dialog.waitFor({ state: 'detached' })
     expect((await client().detail('1')).returns).toMatchObject([{ date: yesterday }])
@@ -206,6 +208,45 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     expect(await line.getByLabel('Product').inputValue()).toBe('TEA')
     expect(await line.getByLabel('Unit price').inputValue()).toBe('4,000')
     await dialog.getByText('New total: 6,600 rials').waitFor()
+  })
+
+  test('an action that is certainly refused is not offered, with the reason', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 2)], payment: PAYMENT }))
+    await client().act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })
+    await client().act('1', 'repay', PAYMENT)
+    const { page } = await openOrder('1')
+    const actions = page.getByRole('group', { name: 'Actions' })
+    const offered = () => actions.getByRole('button').allTextContents()
+    await actions
+      .getByText('Possible once the repayment is reversed: Reverse payment, Move back to review')
+      .waitFor()
+    expect(await offered()).toEqual(['Reverse repayment', 'Register return'])
+    expect(await violationsOf(page)).toEqual([])
+    await client().act('1', 'reverse-repayment')
+    await actions.getByRole('button', { name: 'Move back to review' }).waitFor()
+    await client().create(order('2', { payment: PAYMENT }))
+    await client().put('fiscal-years', { fiscalYears: [] })
+    await page.evaluate('location.hash = "#/orders/2?source=api"')
+    await actions
+      .getByText(
+        'Outside the fiscal years, so not possible: Reverse payment, Move back to review, Correct order',
+      )
+      .waitFor()
+    expect(await offered()).toEqual(['Register return'])
+  })
+
+  test('a selected order that is no longer in review is left out of a bulk retry', async () => {
+    for (const id of ['1', '2']) await client().create(order(id, SHORT))
+    const { page } = await open('#/orders')
+    for (const id of ['1', '2']) await page.getByLabel(`Select order ${id}`).check()
+    await client().product('SKU-3', { stock: 4 })
+    await client().retry('1')
+    await page.getByRole('link', { name: 'Invoiced 1' }).waitFor()
+    await page.getByRole('button', { name: 'Retry 2 selected' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Retry orders: 1' })
+    await dialog.getByText('1 will be invoiced. The goods').waitFor()
+    await dialog.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('heading', { name: 'Retried: 0 paid, 1 invoiced, 0 not' }).waitFor()
   })
 
   test('pages say that no webhook is sent while no address is registered', async () => {

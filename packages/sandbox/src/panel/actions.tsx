@@ -23,6 +23,8 @@ type Action = {
   label: string
   statuses: readonly Status[]
   isPossible?: (order: Order) => boolean
+  /** Why the service would refuse the action, although the order is in its status. */
+  refusalOf?: (order: Order, isOpen: IsOpen) => Refused | false
   /** In sentences; `sent` says who learns of a change of the status. */
   effect: (order: Order, sent: string) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
@@ -32,6 +34,17 @@ type Action = {
   resultOf?: (after: Order, before: Order) => string
   /** Reports the result; by default, the status and what is due. */
   doneOf?: (after: Order) => string
+}
+
+/** Whether a document is dated in a fiscal year. */
+type IsOpen = (document: { date: string }) => boolean
+
+type Refused = keyof typeof REFUSED
+
+/** Why actions are not possible, and the remedy. */
+const REFUSED = {
+  repaid: (actions: string) => t('Possible once the repayment is reversed: {actions}', { actions }),
+  outside: (actions: string) => t('Outside the fiscal years, so not possible: {actions}', { actions }),
 }
 
 const numbersOf = (documents: readonly { number: number }[]) =>
@@ -135,6 +148,8 @@ const ACTIONS: readonly Action[] = [
     label: t('Reverse payment'),
     statuses: ['invoiced', 'paid'],
     isPossible: ({ receipts }) => receipts.length > 0,
+    refusalOf: ({ repaid, receipts }, isOpen) =>
+      repaid !== '0' ? 'repaid' : !receipts.some(isOpen) && 'outside',
     effect: ({ receipts }, sent) => [
       receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
       t('An order whose receipts no longer cover its total is invoiced again.'),
@@ -164,6 +179,7 @@ const ACTIONS: readonly Action[] = [
     label: t('Reverse repayment'),
     statuses: ['paid', 'refunded'],
     isPossible: ({ repayments }) => repayments.length > 0,
+    refusalOf: ({ repayments }, isOpen) => !repayments.some(isOpen) && 'outside',
     effect: ({ repayments }) => [
       repayments.length === 1 &&
         t('Repayment {repayment} is cancelled.', { repayment: numbersOf(repayments) }),
@@ -205,6 +221,10 @@ const ACTIONS: readonly Action[] = [
     name: 'review',
     label: t('Move back to review'),
     statuses: ['invoiced', 'paid', 'refunded'],
+    refusalOf: (order, isOpen) =>
+      order.repaid !== '0'
+        ? 'repaid'
+        : ![order, ...order.returns, ...order.receipts].every(isOpen) && 'outside',
     effect: ({ status, receipts, returns }, sent) => [
       t('The invoice is a draft again.'),
       status !== 'refunded' && t('Its goods go back to stock.'),
@@ -234,7 +254,7 @@ const done = ({ external_id: order, status, total, balance }: Order) => {
   )
 }
 
-const askTo = (action: Action, { order, money, sent }: ActionsProps) => {
+const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years'>) => {
   const { name, label, effect, fields: fieldsOf, content: contentOf, bodyOf, resultOf, doneOf } = action
   const fields = fieldsOf?.(order) ?? []
   const content = contentOf?.(order, money)
@@ -256,27 +276,56 @@ const askTo = (action: Action, { order, money, sent }: ActionsProps) => {
   })
 }
 
-type ActionsProps = { order: Order; money: Accounts; sent: string }
+type ActionsProps = {
+  order: Order
+  money: Accounts
+  sent: string
+  years: SchemaData<'FiscalYears'>['fiscalYears']
+}
 
 /** The accountant's actions on an order in its status, besides fixing and retrying it. */
-export const Actions = ({ order, money, sent }: ActionsProps) => (
-  // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
-  <div class="row" role="group" aria-label={t('Actions')}>
-    {ACTIONS.filter(
+export const Actions = ({ order, money, sent, years }: ActionsProps) => {
+  const isOpen: IsOpen = ({ date }) => years.some(({ from, to }) => from <= date && date <= to)
+  const isReturned = order.returns.length > 0
+  const correction = {
+    label: t('Correct order'),
+    refusal: order.status !== 'needs_review' && !isOpen(order) && ('outside' as const),
+    ask: () => askToCorrect(order, done),
+  }
+  const actions = [
+    ...ACTIONS.filter(
       ({ statuses, isPossible }) => statuses.includes(order.status) && (isPossible?.(order) ?? true),
-    ).map(action => (
-      <Button key={action.name} onClick={() => askTo(action, { order, money, sent })}>
-        {action.label}
-      </Button>
-    ))}
-    {order.returns.length > 0 ? (
-      <p class="small muted">
-        {t('Goods are returned, so the order cannot be corrected: move it back to review first.')}
-      </p>
-    ) : (
-      CORRECTED.includes(order.status) && (
-        <Button onClick={() => askToCorrect(order, done)}>{t('Correct order')}</Button>
-      )
-    )}
-  </div>
-)
+    ).map(action => ({
+      label: action.label,
+      refusal: action.refusalOf?.(order, isOpen) ?? false,
+      ask: () => askTo(action, { order, money, sent }),
+    })),
+    ...(!isReturned && CORRECTED.includes(order.status) ? [correction] : []),
+  ]
+  const refused = Map.groupBy(actions, ({ refusal }) => refusal)
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
+    <div class="row" role="group" aria-label={t('Actions')}>
+      {refused.get(false)?.map(({ label, ask }) => (
+        <Button key={label} onClick={ask}>
+          {label}
+        </Button>
+      ))}
+      {isReturned && (
+        <p class="small muted">
+          {t('Goods are returned, so the order cannot be corrected: move it back to review first.')}
+        </p>
+      )}
+      {(['repaid', 'outside'] as const).map(refusal => {
+        const labels = refused.get(refusal)?.map(({ label }) => label)
+        return (
+          labels && (
+            <p key={refusal} class="small muted">
+              {REFUSED[refusal](labels.join(t(', ')))}
+            </p>
+          )
+        )
+      })}
+    </div>
+  )
+}

@@ -5,7 +5,16 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { Actions } from './actions.tsx'
-import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData, SELLER, SETTINGS, WEBHOOKS } from './api.ts'
+import {
+  ACCOUNTS,
+  deliveriesOf,
+  FISCAL_YEARS,
+  orderOf,
+  type SchemaData,
+  SELLER,
+  SETTINGS,
+  WEBHOOKS,
+} from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
@@ -67,13 +76,14 @@ export const Order = page(
       settings: SETTINGS,
       seller: SELLER,
       registered: WEBHOOKS,
+      calendar: FISCAL_YEARS,
     }),
     announce: ({ order: before }, { order }) =>
       before.status === order.status
         ? undefined
         : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),
   },
-  ({ order, sent, money: { accounts }, settings, seller, registered }) => {
+  ({ order, sent, money: { accounts }, settings, seller, registered, calendar }) => {
     const retried = useSignal<Retried | undefined>(undefined)
     // Any later change of the order makes the outcome of the retry obsolete.
     const outcome = retried.value?.order.updated_at === order.updated_at ? retried.value : undefined
@@ -98,6 +108,7 @@ export const Order = page(
         <Actions
           order={order}
           sent={sentTo(registered)}
+          years={calendar.fiscalYears}
           money={{
             accounts,
             receiving: accounts.find(({ code }) => code === settings.orderPaymentReceivingAccount),

@@ -288,6 +288,9 @@ export const t = translator({
   'Correct order': 'اصلاح سفارش',
   'Goods are returned, so the order cannot be corrected: move it back to review first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا آن را به بررسی برگردانید.',
+  'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
+  'Outside the fiscal years, so not possible: {actions}':
+    'چون تاریخ سند خارج از سال‌های مالی است، ممکن نیست: {actions}',
   'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'مبالغ فاکتور دوباره محاسبه می‌شود. تا زمانی که وجه سفارش دریافت شده است، جمع کل باید {total} ریال بماند.',
   'The invoice is repriced, currently {total} rials.':

@@ -22,7 +22,7 @@ const results = signal<readonly Result[]>([])
 
 const isWaiting = ({ status }: Summary) => status === 'needs_review'
 
-const choose = (orders: readonly Summary[], isChosen: boolean) => {
+const choose = (orders: readonly Key[], isChosen: boolean) => {
   const names = new Map(chosen.value)
   for (const order of orders) {
     if (isChosen) names.set(nameOf(order), { source: order.source, external_id: order.external_id })
@@ -62,6 +62,9 @@ const countsOf = (orders: readonly Result[]) => {
 }
 
 const isFinalized = ({ error }: Result) => error === null
+
+/** Whether the order has left the review since it was selected. */
+const isGone = ({ status, error }: Result) => error !== null && status !== 'needs_review'
 
 /** The accountant's own reason may remain although nothing in the service prevents the retry. */
 const isReviewed = (order: Result) => isFinalized(order) && order.review_reason !== null
@@ -141,15 +144,17 @@ const askToRetry = (waiting: number, orders?: readonly Key[]) =>
   attempt(async () => {
     const post = { ...(orders !== undefined && { orders }) }
     const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
-    if (plan.orders.length === 0) return toast(t('No order is ready to retry'))
+    choose(plan.orders.filter(isGone), false)
+    const planned = plan.orders.filter(order => !isGone(order))
+    if (planned.length === 0) return toast(t('No order is ready to retry'))
     const sent = sentTo(await request('GET', '/panel/webhooks'))
-    const excluded = signal(new Set(plan.orders.filter(isReviewed).map(nameOf)))
+    const excluded = signal(new Set(planned.filter(isReviewed).map(nameOf)))
     ask({
-      title: t('Retry orders: {count}', { count: plan.orders.length }),
+      title: t('Retry orders: {count}', { count: planned.length }),
       action: t('Retry'),
-      content: <Plan {...{ orders: plan.orders, excluded, sent }} total={orders?.length ?? waiting} />,
+      content: <Plan {...{ orders: planned, excluded, sent }} total={orders ? planned.length : waiting} />,
       submit: async () => {
-        const included = plan.orders.filter(order => !excluded.value.has(nameOf(order)))
+        const included = planned.filter(order => !excluded.value.has(nameOf(order)))
         if (included.length === 0) throw new Refusal(t('Select at least one order'))
         const keys = included.map(({ source, external_id }) => ({ source, external_id }))
         results.value = (await change<Results>('POST', 'retries', { orders: keys })).orders
