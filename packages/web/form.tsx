@@ -10,7 +10,7 @@ import {
 import { useContext } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
 import { DateInput, notDate } from './date-input.tsx'
-import { decimal, exactNumber, hasPoint, isMisgrouped } from './format.ts'
+import { decimal, exactNumber, hasPoint, hasSlash, isMisgrouped } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
 import { translateMessage } from './messages.ts'
 import { hideToast } from './notices.ts'
@@ -38,6 +38,12 @@ export const valuesOf = (form: HTMLFormElement) => {
     const number = exactNumber(required(field))
     if (number !== undefined) return number
     const typed = text(field)
+    if (hasSlash(typed)) {
+      const example = decimal('2.5')
+      throw new Refusal(t('"{typed}" is not a number. Type decimals like {example}.', { typed, example }), {
+        field,
+      })
+    }
     throw new Refusal(
       isMisgrouped(typed)
         ? t('"{typed}" is not a number: separators make groups of three digits', { typed })

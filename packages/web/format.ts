@@ -118,8 +118,11 @@ export const exactNumber = (typed: string) => {
 /** Whether a typed number is one if its separators are left out. */
 export const isMisgrouped = (typed: string) => exactNumber(typed.replaceAll(SEPARATORS, '')) !== undefined
 
-/** Whether a typed number has a decimal point, which some readers use to separate thousands. */
-export const hasPoint = (typed: string) => /[.٫]/.test(typed)
+/** Whether a typed number has a decimal point, which some readers use to separate thousands, or a slash instead. */
+export const hasPoint = (typed: string) => /[.٫/]/.test(typed)
+
+/** Whether a typed number has a slash as its decimal separator, as Persian is often typed. */
+export const hasSlash = (typed: string) => exactNumber(typed.replace('/', '.')) !== undefined
 
 /** A calendar date `YYYY-MM-DD` in the form typed in a Jalali calendar: `1405/2/3`. */
 export const persianInput = (date: string) =>

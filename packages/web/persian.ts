@@ -9,6 +9,8 @@ export const COMMON = {
     '«{typed}» عدد نیست: جداکننده هزارگان باید هر سه رقم را جدا کند',
   '"{typed}" has a decimal point, and rials have no fractions. Type thousands like {example}.':
     '«{typed}» ممیز دارد، ولی ریال اعشار ندارد: نقطه را جداکننده هزارگان نگیرید. مبلغ را مانند {example} یا بدون جداکننده بنویسید.',
+  '"{typed}" is not a number. Type decimals like {example}.':
+    '«{typed}» عدد نیست. اعشار را به شکل {example} بنویسید.',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   '"{typed}" is not a date such as {example}': '«{typed}» تاریخ معتبری مانند {example} نیست',
   '{field}: {problem}': '{field}: {problem}',
