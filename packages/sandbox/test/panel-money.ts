@@ -234,6 +234,9 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
       ['fa-IR', 'سال مالی', '۱۴۰۴'],
     ] as const) {
       const { page } = await open('#/orders', { locale })
+      // Its tax after returns is that of its orders.
+      const note = page.getByText(/^Returns count with the order, by its date|به تاریخ سفارش آن حساب می‌شود/)
+      expect(await note.getByRole('link').getAttribute('href')).toBe('#/documents?kind=return')
       await page.getByRole('link', { name: 'new', exact: true }).waitFor()
       await page.getByLabel(period).selectOption({ label: year })
       await page.getByRole('link', { name: 'new', exact: true }).waitFor({ state: 'detached' })

@@ -249,6 +249,41 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('heading', { name: 'Retried: 0 paid, 1 invoiced, 0 not' }).waitFor()
   })
 
+  test('a typed slash is refused with the decimal separator to type', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 4)] }))
+    const { page } = await openOrder('1', 'fa-IR')
+    await page.getByRole('button', { name: 'ثبت برگشت از فروش' }).click()
+    const dialog = page.getByRole('dialog')
+    await fill(dialog, { برگشت: '۲/۵' }, 'ثبت برگشت از فروش')
+    await dialog.getByText('عدد نیست. اعشار را به شکل ⁨۲٫۵⁩ بنویسید').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
+    await fill(dialog, { 'مبلغ به ریال': '۲/۵' }, 'ثبت دریافت وجه')
+    await dialog.getByText('ممیز دارد، ولی ریال اعشار ندارد').waitFor()
+  })
+
+  test('goods in the message of a return are read from right to left in Persian', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 1)], payment: PAYMENT }))
+    const { page } = await openOrder('1', 'fa-IR')
+    await page.getByText('سفارش همراه با پرداخت دریافت و پیش‌نویس فاکتور').waitFor()
+    await page.getByRole('button', { name: 'ثبت برگشت از فروش' }).click()
+    await fill(page.getByRole('dialog'), {}, 'ثبت برگشت از فروش')
+    // The isolated text takes its direction from its first letter or mark.
+    await page.getByText('برگشت ⁨‏⁨۱⁩ × ⁨چای').waitFor()
+  })
+
+  test('a retry names every receipt that it registers, and the credit that is left', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 4)] }))
+    for (const amount of [1400, 3000]) await client().act('1', 'pay', { ...PAYMENT, amount })
+    await client().act('1', 'review', { error: 'One piece less' })
+    await client().act('1', 'correct', { items: [row('SKU-1', 3)] })
+    const { page } = await openOrder('1')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('invoice 1 is finalized, receipts 3, 4 are registered.').waitFor()
+    const credit = 'The buyer has a credit of 1,100 rials.'
+    await page.getByRole('region', { name: 'Outcome' }).getByText(credit).waitFor()
+  })
+
   test('pages say that no webhook is sent while no address is registered', async () => {
     await client().create(order('1', { payment: PAYMENT }))
     await client().act('1', 'reverse-payment')

@@ -12,7 +12,7 @@ import { act, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
-import { PAYMENT_METHODS } from './pieces.tsx'
+import { creditOf, numbersOf, PAYMENT_METHODS } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 import { openRows, ReturnFields } from './return-fields.tsx'
 
@@ -47,9 +47,6 @@ const REFUSED = {
   outside: (actions: string) => t('Outside the fiscal years, so not possible: {actions}', { actions }),
 }
 
-const numbersOf = (documents: readonly { number: number }[]) =>
-  documents.map(({ number }) => serial(number)).join(t(', '))
-
 const bookingIn = (account: Account | undefined) => {
   if (account === undefined) return t('No receiving account is selected in the settings.')
   return account.kind === 'cash'
@@ -64,7 +61,9 @@ const goodsOf = ({ rows, returns }: Order) =>
   returns
     .at(-1)
     ?.rows.filter(({ quantity }) => Number(quantity) > 0)
-    .map(({ row, quantity }) => `${decimal(quantity)} × ${isolated(rows[row - 1]?.name ?? '')}`)
+    .map(({ row, quantity }) =>
+      t('{quantity} × {name}', { quantity: decimal(quantity), name: rows[row - 1]?.name ?? '' }),
+    )
     .join(t(', ')) ?? ''
 
 type Document = Order['receipts'][number] | Order['repayments'][number]
@@ -120,8 +119,6 @@ const paymentOf = ({ text, date, required }: Values) => ({
   ...{ method: text('method'), account: required('account') },
   ...{ reference: text('reference'), date: date('date') },
 })
-
-const creditOf = ({ balance }: Order) => balance.replace('-', '')
 
 const ACTIONS: readonly Action[] = [
   {

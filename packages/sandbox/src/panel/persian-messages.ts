@@ -2,7 +2,7 @@
 export const MESSAGES = {
   'Order received, invoice {number} drafted': 'سفارش دریافت و پیش‌نویس فاکتور {number} ایجاد شد',
   'Order received~ with its payment~, invoice {number} drafted':
-    'سفارش همراه با دریافت وجه رسید و پیش‌نویس فاکتور {number} ایجاد شد',
+    'سفارش همراه با پرداخت دریافت و پیش‌نویس فاکتور {number} ایجاد شد',
   'Invoice {number} finalized, goods taken from stock': 'فاکتور {number} قطعی و کالاها از انبار کم شد',
   'Retried by the accountant': 'اقدام حسابدار به قطعی کردن فاکتور',
   'Receipt {number} ({type}) of {amount} rials~ into {=account}':

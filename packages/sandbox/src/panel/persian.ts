@@ -175,8 +175,8 @@ export const t = translator({
     'فاکتور قطعی نشد و سفارش هنوز نیازمند بررسی است. علت فعلی در بالا آمده است.',
   'The order is now {status}: ': 'وضعیت سفارش: {status}. ',
   'invoice {invoice} is finalized.': 'فاکتور {invoice} قطعی شد.',
-  'invoice {invoice} is finalized, receipt {receipt} is registered.':
-    'فاکتور {invoice} قطعی و رسید دریافت {receipt} ثبت شد.',
+  'invoice {invoice} is finalized, {count|receipt|receipts} {numbers} {count|is|are} registered.':
+    'فاکتور {invoice} قطعی و {count|رسید|رسیدهای} دریافت {numbers} ثبت شد.',
   // The invoice.
   'No customer': 'بدون مشتری',
   'No contact details': 'بدون مشخصات تماس',
@@ -196,6 +196,8 @@ export const t = translator({
   'Net of finalized invoices': 'خالص فاکتورهای قطعی',
   'Tax of finalized invoices': 'مالیات فاکتورهای قطعی',
   'Tax of returns': 'مالیات برگشت از فروش',
+  'Returns count with the order, by its date. By their own date, see {documents}.':
+    'برگشت از فروش به تاریخ سفارش آن حساب می‌شود. برای تاریخ خود برگشت، {documents} را ببینید.',
   'Tax after returns': 'مالیات پس از کسر برگشتی',
   'Finalized invoices': 'جمع فاکتورهای قطعی',
   'Drafts in review': 'جمع پیش‌نویس‌های در بررسی',
@@ -272,6 +274,8 @@ export const t = translator({
     'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند.',
   'Receipts do not change.': 'رسیدهای دریافت تغییری نمی‌کنند.',
   'What to return': 'کالاهای برگشتی',
+  // The mark makes a text that begins with a number read from right to left.
+  '{quantity} × {name}': '\u200f{quantity} × {name}',
   'All remaining goods': 'همه کالاهای باقی‌مانده',
   'Some of the goods': 'بخشی از کالاها',
   'Return of {name}': 'برگشت {name}',

@@ -61,6 +61,13 @@ export const ShowMore = ({ shown }: { shown: number }) => {
   )
 }
 
+export const numbersOf = (documents: readonly { number: number }[]) =>
+  documents.map(({ number }) => serial(number)).join(t(', '))
+
+/** The amount that is owed to the buyer. */
+export const creditOf = ({ balance }: Pick<SchemaData<'OrderDetail'>, 'balance'>) =>
+  balance.startsWith('-') ? balance.slice(1) : '0'
+
 type Account = SchemaData<'Account'>
 
 export const ACCOUNT_KINDS = { cash: t('Cash box'), bank: t('Bank account') } as const

@@ -8,7 +8,7 @@ import type { HTMLAttributes } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { act, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { accountOptions, bookedAs, PAYMENT_METHODS } from './pieces.tsx'
+import { accountOptions, bookedAs, creditOf, numbersOf, PAYMENT_METHODS } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
@@ -217,11 +217,16 @@ export const Finalized = ({ order, stocked }: Retried) => (
         {t('The order is now {status}: ', { status: STATUS_NAMES[order.status].toLowerCase() })}
       </strong>
       {t(
-        order.receipt_number === null
+        order.receipts.length === 0
           ? 'invoice {invoice} is finalized.'
-          : 'invoice {invoice} is finalized, receipt {receipt} is registered.',
-        { invoice: serial(order.invoice_number), receipt: serial(order.receipt_number ?? '') },
-      )}
+          : 'invoice {invoice} is finalized, {count|receipt|receipts} {numbers} {count|is|are} registered.',
+        {
+          ...{ invoice: serial(order.invoice_number), count: order.receipts.length },
+          numbers: numbersOf(order.receipts),
+        },
+      )}{' '}
+      {creditOf(order) !== '0' &&
+        t('The buyer has a credit of {credit} rials.', { credit: decimal(creditOf(order)) })}
     </p>
   </Outcome>
 )

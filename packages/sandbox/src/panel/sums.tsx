@@ -5,7 +5,7 @@ import { decimal, formatYear, sum } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
 import { choices, language } from '@order-relay/web/language.ts'
 import { Facts } from '@order-relay/web/pieces.tsx'
-import { linkWith, type Route, replaceRoute, route } from '@order-relay/web/route.ts'
+import { linkTo, linkWith, type Route, replaceRoute, route } from '@order-relay/web/route.ts'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
@@ -164,6 +164,11 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
             [t('Drafts in review')]: decimal(drafts.total),
           }}
         />
+        <p class="small muted">
+          {t('Returns count with the order, by its date. By their own date, see {documents}.', {
+            documents: <a href={linkTo(['documents'], { kind: 'return' })}>{t('Documents')}</a>,
+          })}
+        </p>
       </div>
     </details>
   )
