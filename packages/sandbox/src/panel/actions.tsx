@@ -1,18 +1,18 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
 import type { FieldProps, Values } from '@order-relay/web/form.tsx'
-import { decimal, formatDate, serial, sum } from '@order-relay/web/format.ts'
+import { decimal, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
-import { isolated } from '@order-relay/web/language.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
+import { choiceOf, chosenIn, RECEIPTS, REPAYMENTS } from './document-choice.ts'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
-import { creditOf, numbersOf, PAYMENT_METHODS } from './pieces.tsx'
+import { creditOf, numbersOf } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 import { openRows, ReturnFields } from './return-fields.tsx'
 
@@ -65,55 +65,6 @@ const goodsOf = ({ rows, returns }: Order) =>
       t('{quantity} × {name}', { quantity: decimal(quantity), name: rows[row - 1]?.name ?? '' }),
     )
     .join(t(', ')) ?? ''
-
-type Document = Order['receipts'][number] | Order['repayments'][number]
-
-/** What distinguishes payments of the same amount. */
-const detailsOf = ({ date, account, method, reference }: Document) =>
-  [formatDate(date), isolated(account?.name ?? t('None selected')), PAYMENT_METHODS[method], reference]
-    .filter(Boolean)
-    .join(t(', '))
-
-const RECEIPTS = [
-  ['', t('Select a receipt')],
-  ['all', t('All receipts')],
-] as const
-
-const REPAYMENTS = [
-  ['', t('Select a repayment')],
-  ['all', t('All repayments')],
-] as const
-
-/** The choice of one of several documents. */
-const choiceOf = (
-  name: string,
-  label: string,
-  documents: readonly Document[],
-  others: typeof RECEIPTS | typeof REPAYMENTS,
-): FieldProps[] =>
-  documents.length === 1
-    ? []
-    : [
-        {
-          ...{ name, label },
-          options: [
-            ...others,
-            ...documents.map(document => {
-              const [receipt, amount] = [serial(document.number), decimal(document.amount)]
-              const details = detailsOf(document)
-              return [
-                String(document.number),
-                t('{receipt}: {amount} rials, {details}', { receipt, amount, details }),
-              ] as const
-            }),
-          ],
-        },
-      ]
-
-const chosenIn = (name: string, documents: readonly Document[], { required }: Values) => {
-  const chosen = documents.length === 1 ? 'all' : required(name)
-  return chosen === 'all' ? {} : { [name]: Number(chosen) }
-}
 
 const paymentOf = ({ text, date, required }: Values) => ({
   ...{ method: text('method'), account: required('account') },
