@@ -245,7 +245,7 @@ scenario(
     await page.getByRole('dialog').getByLabel('API key').fill('sandbox-key')
     await submit(page, 'Store the key')
     // The functions cannot find the key before the console has checked it with the service and stored it.
-    await page.getByText('Stored; it takes effect within a minute.').waitFor()
+    await page.getByText(/^Stored; it is used within 15 seconds/).waitFor()
     serviceIs('serving', Date.now() + NEW_KEY_MS)
     await until(async () => {
       const { failing } = await read('overview')
@@ -267,7 +267,7 @@ scenario(
     await until(() => isActive('signature-failures'), END_MS)
     await compared()
     await openRunbook(page, 'not signed with a known secret')
-    await click(page, 'button', 'Register…')
+    await click(page, 'button', 'Register again…')
     await submit(page, 'Register')
     const missed = { source: 'api', external_id: 'missed' }
     await until(async () => (await read('order', missed)).status === 'paid', END_MS)
