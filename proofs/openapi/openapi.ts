@@ -11,12 +11,13 @@ const { OPENAPI_RUNS = '3000', OPENAPI_SEED = `${Date.now() % 1_000_000}` } = pr
 const [runs, seed] = [Number(OPENAPI_RUNS), Number(OPENAPI_SEED)]
 const TIMEOUT_MS = 60_000 + 60 * runs
 
-/** With fewer requests, some operations only get requests that fail. */
+/** With fewer requests, some operations only get requests that fail. The panel has many, and answers quickly. */
 const isEnough = runs >= 3000
 
 /** Whether these succeed depends on what random requests before them left, such as an invoice to pay. */
 const BY_STATE = new Set([
   ...[
+    'retryOrder',
     'reviewOrder',
     'correctOrder',
     'payOrder',
@@ -36,7 +37,7 @@ useLocalStack({ project: () => projectWithPersianStore(folder('project')) })
 test(
   'the responses of the sandbox match its document',
   async () => {
-    const { mismatches, unsuccessful } = await testSandbox(sandbox.url, { runs, seed })
+    const { mismatches, unsuccessful } = await testSandbox(sandbox.url, { runs: 3 * runs, seed })
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
     if (isEnough)
       expect({ seed, unsuccessful: unsuccessful.filter(id => !BY_STATE.has(id)) }).toEqual({

@@ -30,7 +30,7 @@ const isDuplicate: Exception = (found, { operation }, { body }) =>
 const isRelation: Exception = (found, _case, { body }) =>
   // Between fields, or with what is stored: a schema cannot express it.
   /^a valid .* 400$/.test(found) &&
-  (/must agree|must not be before|must not be after today|must not overlap|must have a valid check digit|must not exceed|no record has this code|has a row twice|in at least one row|the invoice has \d+ rows|receipt.. is \d+: must be one of/.test(
+  (/must agree|must not be before|must not be after today|must not overlap|must have a valid check digit|must not exceed|no record has this code|has a row twice|in at least one row|the invoice has \d+ rows|re(ceipt|payment).. is \d+: must be one of/.test(
     body,
   ) ||
     // In the query or in the body.
