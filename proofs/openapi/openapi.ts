@@ -17,7 +17,6 @@ const isEnough = runs >= 3000
 /** Whether these succeed depends on what random requests before them left, such as an invoice to pay. */
 const BY_STATE = new Set([
   ...[
-    'retryOrder',
     'reviewOrder',
     'correctOrder',
     'payOrder',
