@@ -129,7 +129,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await client().act('2', 'reverse-payment', {})
     await client().act('2', 'pay', { method: 'cash', account: 'cash-1', date: '2026-04-23' })
     const { page, errors } = await open('#/orders')
-    await page.getByRole('link', { name: 'Documents' }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Documents' }).click()
     const rows = page.getByRole('table', { name: 'Documents' }).locator('tbody').getByRole('row')
     const shown = (names: readonly string[]) =>
       eventually(
