@@ -203,7 +203,7 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .addOption(SOURCE)
     .addOption(new Option('--status <status>', 'only this status').choices(STATUSES))
     .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)
-    .option('--until <when>', 'only orders that last changed before', since)
+    .option('--until <when>', 'only orders last changed before: 2h, 7d, or a date', since)
     .option('--unsettled', 'only orders in review, in doubt, or with an open request')
     .option('--accountant', 'only orders that wait for an accountant')
     .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)

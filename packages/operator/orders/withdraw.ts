@@ -15,7 +15,7 @@ import { isBeingWithdrawn } from './why-waiting.ts'
  * Withdraws an open request on behalf of its store, like the store's own DELETE: queues the withdrawal and announces it
  * to the worker, which may be retrying an earlier event.
  *
- * @throws Failure if no such request is open, or its withdrawal is queued already
+ * @throws Failure if no such request is open, or its withdrawal is already queued
  */
 export const withdraw = async (context: Context, key: OrderKey, of: RequestKind) => {
   const announcements = announcementsOf(context)
@@ -26,7 +26,7 @@ export const withdraw = async (context: Context, key: OrderKey, of: RequestKind)
   const request = stored.order.open[of]
   if (request === undefined) throw refuse('none is open')
   if (isBeingWithdrawn(request, stored, await announcements.get(key, true)))
-    throw refuse('its withdrawal is queued already')
+    throw refuse('its withdrawal is already queued')
   const { sqs, queueUrl } = context
   const [id, accepted_at] = [randomUUID(), Date.now()]
   const event = { event: 'order.withdraw', delivery: id, data: { ...key, kind: of, accepted_at } }

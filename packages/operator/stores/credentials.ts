@@ -73,7 +73,7 @@ export const createKey = async (
   if (name !== undefined && (name === '' || [...name].length > NAME_MAX || /\p{Cc}/u.test(name)))
     throw cannot(action, `its name is "${name}"`, `use 1 to ${NAME_MAX} characters on one line`)
   if (expires !== undefined && expires.getTime() <= Date.now())
-    throw cannot(action, `its expiry, ${expires.toISOString()}, is past`)
+    throw cannot(action, `its expiry, ${expires.toISOString()}, is in the past`)
   const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
   if (name !== undefined && keys.some(key => name === key.name || name === key.id))
     throw cannot(action, `it has a key "${name}"`, 'choose another name, or revoke that key first')

@@ -434,7 +434,7 @@ export const keyTests = () => {
     const again = await local.relay(['stores', 'key', 'demo-shop', '--name', 'صندوق'])
     expect(again.err).toContain('Cannot create a key for "demo-shop": it has a key "صندوق"')
     const past = await local.relay(['stores', 'key', 'demo-shop', '--expires', '2026-01-01'])
-    expect(past.err).toContain('its expiry, 2026-01-01T00:00:00.000Z, is past')
+    expect(past.err).toContain('its expiry, 2026-01-01T00:00:00.000Z, is in the past')
     const both = await local.relay(['stores', 'key', 'demo-shop', '--create-only', '--read-only'])
     expect(both.code).toBe(2)
 

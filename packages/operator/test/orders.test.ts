@@ -405,7 +405,7 @@ test('checks an order to retry a request that the service refused', async () => 
 
   const withdraw = () => relay(['orders', 'withdraw', 'api', 'refused', 'create', '--yes', 'refused'])
   expect((await withdraw()).code).toBe(0)
-  expect((await withdraw()).err).toContain('its withdrawal is queued already')
+  expect((await withdraw()).err).toContain('its withdrawal is already queued')
   expect((await relay(['orders', 'show', 'api', 'refused'])).out).not.toContain('  withdraw create')
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ event: 'order.withdraw' }])
 })

@@ -216,7 +216,7 @@ export const MESSAGES = {
   // What cannot be done, and why.
   'withdraw the {kind}': 'لغو {kind}',
   'none is open': 'چنین درخواست بازی نیست',
-  'its withdrawal is queued already': 'لغو آن هم‌اکنون در صف است',
+  'its withdrawal is already queued': 'لغو آن هم‌اکنون در صف است',
   'Cannot {action}: {found}': '{action} ممکن نشد: {found}',
   interrupted: 'متوقف شد',
   'show ~the order': 'نمایش سفارش',
@@ -272,7 +272,7 @@ export const MESSAGES = {
   'add it there and deploy': 'آن را اضافه و مستقر کنید',
   'its name is "{=name}"': 'نام آن «{name}» است',
   'use 1 to {count} characters on one line': 'از ۱ تا {count} نویسه در یک سطر استفاده کنید',
-  'its expiry, {time}, is past': 'تاریخ انقضای آن، {time}، گذشته است',
+  'its expiry, {time}, is in the past': 'تاریخ انقضای آن، {time}، گذشته است',
   'it has a key "{=name}"': 'کلیدی با نام «{name}» وجود دارد',
   'choose another name, or revoke that key first': 'نام دیگری انتخاب کنید یا ابتدا آن کلید را باطل کنید',
   'create a key for "{=source}"': 'ایجاد کلید برای «{source}»',
