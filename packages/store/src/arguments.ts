@@ -72,7 +72,7 @@ export const optional = ([what, is]: Kind): Kind => [what, value => value === un
 /** Describes a wrong value without exposing secrets or customer data. */
 const described = (value: unknown, isShown: boolean) => {
   if (value === '') return 'empty'
-  // A URL may have a password.
+  // A URL may contain a password.
   if (isShown && typeof value === 'string' && !value.includes('@')) return JSON.stringify(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)

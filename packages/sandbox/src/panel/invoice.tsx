@@ -82,7 +82,7 @@ const amount = (label: string, of: (row: Row) => string, total: string, kind = '
   foot: decimal(total),
 })
 
-/** What the discount of a row and its share of the discount of the order take from it. */
+/** The discount of a row, and its share of the discount of the order. */
 const discountOf = ({ gross, amount, orderDiscount }: Row) => sum(gross, `-${amount}`, orderDiscount)
 
 /** From the gross amount of each row to its total, as on Iranian invoices: every column follows from those before it. */
