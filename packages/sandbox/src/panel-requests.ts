@@ -48,11 +48,26 @@ export const settingsChange = strict({
 
 export const review = strict({ error: required })
 
-/** Orders to retry: the given ones, or every order whose cause is resolved. */
-export const retries = strict({
-  orders: v.exactOptional(v.array(orderKey, 'must be an array')),
-  dryRun: v.exactOptional(flag),
-})
+/** Orders to retry: the given ones, or every matching order whose cause is resolved. */
+export const retries = v.pipe(
+  strict({
+    orders: v.exactOptional(v.array(orderKey, 'must be an array')),
+    filter: v.exactOptional(
+      strict({
+        source: v.exactOptional(text),
+        from: v.exactOptional(date),
+        to: v.exactOptional(date),
+        q: v.exactOptional(text),
+      }),
+    ),
+    dryRun: v.exactOptional(flag),
+  }),
+  v.check(
+    ({ orders, filter }) => orders === undefined || filter === undefined,
+    'must not have both orders and a filter',
+  ),
+  v.metadata({ not: { required: ['orders', 'filter'] } }),
+)
 
 const wholeRials = v.check((value: JsonNumber) => isWhole(decimal(value)), 'must be a whole number of rials')
 

@@ -352,7 +352,10 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await client().product('SKU-3', { stock: 3 })
     await page.getByLabel('Select order o-0').check()
     await page.getByLabel('Select order o-2').check()
-    await retry('Retry 2 selected', '1 will be paid, with receipts of 1,100 rials. 1 will stay in review')
+    await retry(
+      'Retry 2 selected',
+      '1 will be paid, with receipts of 1,100 rials. Will stay in review, for the reason in the table: o-2.',
+    )
     await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 1 not' }).waitFor()
     await page.getByText('Result of each order').first().click()
     const left = 'o-2 api Insufficient stock: "SKU-3" needs 9, available 2'
@@ -374,10 +377,10 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const dialog = page.getByRole('dialog', { name: 'Retry orders: 3' })
     await dialog.getByText('2 will be paid, with receipts of 2,200 rials. The goods of').waitFor()
     expect(await dialog.getByRole('row').allTextContents()).toEqual([
-      'OrderCustomerTotal',
-      ' one apiسارا محمدی1,100',
-      ' two apiسارا محمدی1,100',
-      ' own apiMoved back to review: مشتری انصراف دادمشتری متفرقه2,200',
+      'OrderCustomerTotalResult',
+      ' one apiسارا محمدی1,100Paid',
+      ' two apiسارا محمدی1,100Paid',
+      ' own apiMoved back to review: مشتری انصراف دادمشتری متفرقه2,200Left out',
     ])
     expect(await dialog.getByLabel('Retry order own').isChecked()).toBe(false)
     expect(await violationsOf(page)).toEqual([])
@@ -393,6 +396,37 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       ['own', 'one', 'two'].map(async id => (await client().read(id)).body.status),
     )
     expect(statuses).toEqual(['needs_review', 'needs_review', 'paid'])
+    expect(errors).toEqual([])
+  })
+
+  test('a bulk retry names the orders for which the stock does not suffice, and is limited to the filter of the list', async () => {
+    for (const [id, source, quantity] of [
+      ['one', 'shop', 2],
+      ['two', 'shop', 3],
+      ['three', 'shop', 1],
+      ['other', 'api', 1],
+    ] as const)
+      await client().create(order(id, { source, ...SAFFRON, items: [row('SKU-3', quantity)] }))
+    await client().product('SKU-3', { stock: 4 })
+    const { page, errors } = await open('#/orders?source=shop')
+    await page.getByRole('button', { name: 'Retry all that are ready' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Retry orders: 3' })
+    const says = (text: string) => dialog.getByText(text).waitFor()
+    await says(
+      'Only orders that match the filter of the list: Store: shop. 2 will be paid, with receipts of 3,300 rials. Will stay in review, for the reason in the table: two. The goods',
+    )
+    const results = () => dialog.getByRole('row').locator('td:last-child').allTextContents()
+    const short = (available: number) => `Insufficient stock: "SKU-3" needs 3, available ${available}`
+    expect(await results()).toEqual(['Paid', short(2), 'Paid'])
+    expect(await violationsOf(page)).toEqual([])
+    // The second gets the goods of the first.
+    await dialog.getByLabel('Retry order one').uncheck()
+    await says('2 will be paid, with receipts of 4,400 rials. The goods')
+    expect(await results()).toEqual(['Left out', 'Paid', 'Paid'])
+    await dialog.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('heading', { name: 'Retried: 2 paid, 0 invoiced, 0 not' }).waitFor()
+    expect(await client().stock('SKU-3')).toBe(0)
+    expect((await client().read('other')).body.status).toBe('needs_review')
     expect(errors).toEqual([])
   })
 

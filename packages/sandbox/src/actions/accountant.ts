@@ -1,27 +1,18 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { latinDigits } from '@order-relay/web/calendar.ts'
 import { decimal, isLess, shown } from '../decimal.ts'
-import type { PanelPayment, Repayment, Retries, Retry, Return } from '../panel-requests.ts'
+import type { PanelPayment, Repayment, Retry, Return } from '../panel-requests.ts'
 import { rials, whole } from '../pricing.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
-import type { ListedOrder, Order } from '../store/orders.ts'
+import type { Order } from '../store/orders.ts'
 import { changeSettings, putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
-import {
-  cannot,
-  changeOrder,
-  HAS_REPAYMENT,
-  NO_CREDIT,
-  NO_RECEIPT,
-  NO_REPAYMENT,
-  rehearsed,
-} from './change.ts'
+import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT, NO_RECEIPT, NO_REPAYMENT } from './change.ts'
 import {
   balanceOf,
   finalize,
   goodsOf,
-  obstaclesNow,
   payInvoice,
   paymentOf,
   returnInvoice,
@@ -61,43 +52,6 @@ export const retryOrder = (key: OrderKey, store: Store, fix: Retry = {}): void =
     const held = store.heldPayments.list(invoice_number)
     if (finalize(order, held, store)) store.heldPayments.remove(invoice_number)
   })
-
-/** The result of a retry: the order's status, the reason if it is not finalized, and why it was in review. */
-const retried = ({ source, external_id }: OrderKey, store: Store) => {
-  const key = { source, external_id }
-  const before = store.orders.find(key)
-  let refusal: string | undefined
-  try {
-    retryOrder(key, store)
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    refusal = error.message
-  }
-  const found: Order | undefined = store.orders.find(key)
-  const { status = null, total = null, error = null } = found ?? {}
-  const { customer_name: customer = null, review_reason = null } = before ?? {}
-  return { ...key, customer, status, total, review_reason, error: refusal ?? error }
-}
-
-/**
- * The orders in review that a retry would finalize, each after the previous ones took their goods: oldest first, then
- * those that the accountant moved back to review, because the cause may remain.
- */
-function* ready(store: Store) {
-  // All are read first, because a retry changes the list.
-  const numbers = store.orders.numbers({ status: 'needs_review' }, { sort: 'invoice_number', limit: -1 })
-  const isReviewed = ({ review_reason }: ListedOrder) => Number(review_reason !== null)
-  for (const order of store.orders.list(numbers).toSorted((a, b) => isReviewed(a) - isReviewed(b)))
-    if (obstaclesNow(order, store).obstacles.length === 0) yield order
-}
-
-/** Retries orders in one transaction, in sequence, since they share the stock. */
-export const retryOrders = ({ orders, dryRun = false }: Retries, store: Store) =>
-  rehearsed(dryRun, store, () => ({
-    dryRun,
-    // In sequence: each retry changes the stock for the next order.
-    orders: Array.from(orders ?? ready(store), key => retried(key, store)),
-  }))
 
 /**
  * The rials of a payment or repayment; by default, the most. Only the order API can overpay.

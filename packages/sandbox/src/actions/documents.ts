@@ -145,6 +145,10 @@ const obstaclesOf = (order: Order, payments: readonly Paid[], store: Store) => {
   return { obstacles, shortages }
 }
 
+/** Obstacles, as the reason of an order in review. */
+export const describeObstacles = (obstacles: readonly { message: string }[]) =>
+  obstacles.map(({ message }) => message).join('. ')
+
 /** What currently prevents an order in review from being finalized, regardless of the cause at the last attempt. */
 export const obstaclesNow = (order: Order, store: Store) =>
   order.status === 'needs_review'
@@ -161,7 +165,7 @@ export const finalize = (order: Order, payments: readonly Paid[], store: Store):
   const { invoice_number } = order
   const { obstacles } = obstaclesOf(order, payments, store)
   if (obstacles.length > 0) {
-    const error = obstacles.map(({ message }) => message).join('. ')
+    const error = describeObstacles(obstacles)
     store.orders.setDraft(invoice_number, error)
     store.history.add(invoice_number, 'held', error)
     return false

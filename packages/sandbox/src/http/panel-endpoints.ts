@@ -1,6 +1,5 @@
 import { changeStream } from '@order-relay/web/serve.ts'
 import * as v from 'valibot'
-import * as accountant from '../actions/accountant.ts'
 import * as catalogue from '../actions/catalogue.ts'
 import { listDocuments } from '../actions/document-list.ts'
 import { createExamples } from '../actions/examples.ts'
@@ -8,6 +7,7 @@ import { exportName, exportOrders } from '../actions/export.ts'
 import { exportDocuments } from '../actions/export-documents.ts'
 import { listDeliveries, listOrders, showDelivery, showOrder, sumOrders } from '../actions/panel.ts'
 import { dismissRefusal, listRefusals } from '../actions/refusals.ts'
+import { retryOrders } from '../actions/retries.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
@@ -95,10 +95,10 @@ const orders: readonly Endpoint[] = [
   }),
   post('/panel/retries', 'retryOrders', 'Retry many orders', {
     description:
-      'Retries the given orders, or every order in review whose cause is gone, oldest first, in one transaction. A dry run has the same answer and changes nothing.',
+      'Retries the given orders, or every order in review that matches the `filter` and whose cause is gone, oldest first, in one transaction. If the stock does not suffice for all of these, the answer names the ones that stay in review, too. A dry run has the same answer and changes nothing.',
     answers: { 200: { schema: 'RetryResults', when: 'The result of each order.' } },
     example: { body: { dryRun: true } },
-    ...accepts(v.optional(requests.retries, {}), ['Retries'], onStore(accountant.retryOrders)),
+    ...accepts(v.optional(requests.retries, {}), ['Retries'], onStore(retryOrders)),
   }),
   get('/panel/refusals', 'listRefusals', 'List refused orders', {
     description:

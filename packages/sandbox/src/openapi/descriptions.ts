@@ -19,7 +19,8 @@ const DESCRIPTIONS: Record<string, string> = {
   Error: 'Why a request was refused.',
   SettingsChange: 'The settings to change; other settings keep their values.',
   Review: 'Why an order is moved back to review.',
-  Retries: 'The orders to retry; without `orders`, every order in review whose cause is gone.',
+  Retries:
+    'The orders to retry; without `orders`, every order in review that matches the `filter` and whose cause is gone.',
   RetryRequest: 'The stock to set and the settings to change before the retry, if any.',
   RetryResults: 'The result of each order.',
   StockChange: 'The stock of every product.',
@@ -216,6 +217,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'The reason for which the accountant moved the order back to review before the retry; null if the service found the cause.',
   'RetryResults.orders.error': 'Why the order is not finalized; null if it is.',
   'Retries.orders': 'The orders, also those whose cause is not gone.',
+  'Retries.filter': 'Limits the orders to those that match every field; not together with `orders`.',
   review_reason:
     'The reason for which the accountant moved the order back to review; null after a retry, or if the service found the cause.',
   price: 'List price per unit in whole rials, or null; orders have their own prices.',

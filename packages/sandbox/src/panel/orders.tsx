@@ -198,7 +198,11 @@ export const Orders = page(
         </PageHead>
         <Tabs counts={sums.counts} />
         {(list.orders.length > 0 || isFiltered) && <Sums {...sums.totals} years={fiscalYears} />}
-        <Retries orders={list.orders} waiting={sums.counts.needs_review} />
+        <Retries
+          orders={list.orders}
+          waiting={sums.counts.needs_review}
+          filter={filterOf(route.value).filter}
+        />
         <List {...{ ...list, isFiltered }} />
         <Pager first={t('Newest')} cursor={list.next} />
       </>

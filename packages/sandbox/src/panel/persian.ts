@@ -396,7 +396,13 @@ export const t = translator({
   'Moved back to review: {reason}': 'برگردانده‌شده به بررسی: {reason}',
   'Select at least one order': 'حداقل یک سفارش را انتخاب کنید',
   'Retry order {order}': 'قطعی کردن سفارش {order}',
-  'Orders to retry': 'سفارش‌هایی که قطعی می‌شوند',
+  'Orders to retry': 'سفارش‌ها و نتیجه قطعی کردن آن‌ها',
+  Search: 'جستجو',
+  'Left out': 'کنار گذاشته‌شده',
+  'Only orders that match the filter of the list: {limits}.':
+    'فقط سفارش‌هایی که با فیلتر فهرست می‌خوانند: {limits}.',
+  'Will stay in review, for the reason in the table: {orders}.':
+    'این سفارش‌ها به علتی که در جدول آمده است نیازمند بررسی می‌مانند: {orders}.',
   'Retry orders: {count}': 'قطعی کردن سفارش‌ها: {count}',
   '{paid} will be paid, with receipts of {amount} rials.':
     '{paid} سفارش با رسید دریافت به مبلغ {amount} ریال پرداخت‌شده می‌شود.',

@@ -1,20 +1,24 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import { decimal, sum } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
-import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Button, type Column, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
-import { STATUS_NAMES } from '@order-relay/web/status.tsx'
-import { type Signal, signal } from '@preact/signals'
+import { Button, type Column, Name, Table } from '@order-relay/web/pieces.tsx'
+import { signal } from '@preact/signals'
 import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { customerName, linkToOrder, StoreName, sentTo } from './pieces.tsx'
+import { linkToOrder, StoreName, sentTo } from './pieces.tsx'
+import {
+  countsOf,
+  type Filter,
+  includedIn,
+  limitsOf,
+  nameOf,
+  outcomeOf,
+  Plan,
+  type Result,
+} from './retry-plan.tsx'
 
 type Results = SchemaData<'RetryResults'>
-type Result = Results['orders'][number]
 type Summary = SchemaData<'OrderSummary'>
-
-const nameOf = ({ source, external_id }: Key) => JSON.stringify([source, external_id])
 
 /** The orders to retry, by name. */
 const chosen = signal<ReadonlyMap<string, Key>>(new Map())
@@ -49,133 +53,82 @@ export const CHOICE: Column<Summary> = {
     ),
 }
 
-const inStatus = (orders: readonly Result[], wanted: Result['status']) =>
-  orders.filter(({ status, error }) => status === wanted && error === null)
-
-const countsOf = (orders: readonly Result[]) => {
-  const paid = inStatus(orders, 'paid')
-  const invoiced = inStatus(orders, 'invoiced')
-  return {
-    ...{ paid: paid.length, invoiced: invoiced.length, left: orders.length - paid.length - invoiced.length },
-    amount: decimal(sum(...paid.map(({ total }) => total ?? '0'))),
-  }
-}
-
-const isFinalized = ({ error }: Result) => error === null
-
 /** Whether the order has left the review since it was selected. */
 const isGone = ({ status, error }: Result) => error !== null && status !== 'needs_review'
 
 /** The accountant's own reason may remain although nothing in the service prevents the retry. */
-const isReviewed = (order: Result) => isFinalized(order) && order.review_reason !== null
+const isReviewed = ({ error, review_reason }: Result) => error === null && review_reason !== null
 
-type PlanProps = {
-  orders: readonly Result[]
-  /** The names of the orders that are left out. */
-  excluded: Signal<Set<string>>
-  /** The number of orders that could have been finalized. */
-  total: number
-  /** Who learns of a change of the status. */
-  sent: string
+const keyOf = ({ source, external_id }: Key) => ({ source, external_id })
+
+const planOf = (about: object) => request<Results>('POST', '/panel/retries', { ...about, dryRun: true })
+
+type Asked = {
+  /** The selected orders; by default, all that are ready. */
+  orders?: readonly Key[]
+  filter?: Filter
+  /** The number of orders in review that match the filter. */
+  waiting: number
 }
-
-/** What a retry would do, with the orders that it would finalize to choose from. */
-const Plan = ({ orders, excluded, total, sent }: PlanProps) => {
-  const finalized = orders.filter(isFinalized)
-  const { paid, invoiced, amount } = countsOf(finalized.filter(order => !excluded.value.has(nameOf(order))))
-  const left = total - finalized.length
-  const text = [
-    paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
-    invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
-    left > 0 && t('{left} will stay in review: the cause remains.', { left }),
-    paid + invoiced > 0 && `${t('The goods of finalized orders leave the stock.')} ${sent}`,
-  ]
-  return (
-    <>
-      <p role="status">{text.filter(Boolean).join(' ')}</p>
-      {finalized.length > 0 && (
-        <Scrolls label={t('Orders to retry')}>
-          <Table
-            caption={t('Orders to retry')}
-            columns={planColumns(excluded)}
-            rows={finalized}
-            keyOf={nameOf}
-          />
-        </Scrolls>
-      )}
-    </>
-  )
-}
-
-const planColumns = (excluded: Signal<Set<string>>): Column<Result>[] => [
-  {
-    ...{ label: t('Order'), kind: 'choose' },
-    cell: order => (
-      <>
-        <label>
-          <input
-            type="checkbox"
-            aria-label={t('Retry order {order}', { order: order.external_id })}
-            checked={!excluded.value.has(nameOf(order))}
-            onChange={({ currentTarget }) => {
-              const names = new Set(excluded.value)
-              if (currentTarget.checked) names.delete(nameOf(order))
-              else names.add(nameOf(order))
-              excluded.value = names
-            }}
-          />{' '}
-          <Name>{order.external_id}</Name>
-        </label>{' '}
-        <StoreName {...order} />
-        {order.review_reason !== null && (
-          <p class="small muted">
-            {t('Moved back to review: {reason}', { reason: <Name>{order.review_reason}</Name> })}
-          </p>
-        )}
-      </>
-    ),
-  },
-  { label: t('Customer'), cell: ({ customer }) => <Name>{customerName(customer ?? '')}</Name> },
-  { label: t('Total'), kind: 'number', cell: ({ total }) => total !== null && decimal(total) },
-]
 
 /** Shows what a retry would do, and does it after confirmation. */
-const askToRetry = (waiting: number, orders?: readonly Key[]) =>
+const askToRetry = ({ orders: selected, filter = {}, waiting }: Asked) =>
   attempt(async () => {
-    const post = { ...(orders !== undefined && { orders }) }
-    const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
+    const plan = await planOf(selected === undefined ? { filter: limitsOf(filter) } : { orders: selected })
     choose(plan.orders.filter(isGone), false)
-    const planned = plan.orders.filter(order => !isGone(order))
-    if (planned.length === 0) return toast(t('No order is ready to retry'))
+    const orders = plan.orders.filter(order => !isGone(order))
+    if (orders.length === 0) return toast(t('No order is ready to retry'))
     const sent = sentTo(await request('GET', '/panel/webhooks'))
-    const excluded = signal(new Set(planned.filter(isReviewed).map(nameOf)))
+    const excluded = signal(new Set(orders.filter(isReviewed).map(nameOf)))
+    const planned = signal<readonly Result[]>(orders)
+    const included = () => includedIn({ orders, excluded: excluded.value })
+    const include = (order: Result, isIncluded: boolean) =>
+      attempt(async () => {
+        const names = new Set(excluded.value)
+        if (isIncluded) names.delete(nameOf(order))
+        else names.add(nameOf(order))
+        excluded.value = names
+        const after = await planOf({ orders: included().map(keyOf) })
+        if (excluded.value === names) planned.value = after.orders
+      })
     ask({
-      title: t('Retry orders: {count}', { count: planned.length }),
+      title: t('Retry orders: {count}', { count: orders.length }),
       action: t('Retry'),
-      content: <Plan {...{ orders: planned, excluded, sent }} total={orders ? planned.length : waiting} />,
+      content: (
+        <Plan
+          {...{ orders, excluded, results: planned, include, filter: limitsOf(filter), sent }}
+          others={selected === undefined ? waiting - orders.length : 0}
+        />
+      ),
       submit: async () => {
-        const included = planned.filter(order => !excluded.value.has(nameOf(order)))
-        if (included.length === 0) throw new Refusal(t('Select at least one order'))
-        const keys = included.map(({ source, external_id }) => ({ source, external_id }))
+        const keys = included().map(keyOf)
+        if (keys.length === 0) throw new Refusal(t('Select at least one order'))
         results.value = (await change<Results>('POST', 'retries', { orders: keys })).orders
         chooseNone()
       },
     })
   })
 
+type RetriesProps = Required<Pick<Asked, 'waiting' | 'filter'>> & { orders: readonly Summary[] }
+
 /** Bulk actions on orders in review. */
-export const Retries = ({ orders, waiting }: { orders: readonly Summary[]; waiting: number }) => {
+export const Retries = ({ orders, waiting, filter }: RetriesProps) => {
   const listed = orders.filter(isWaiting)
   const { size } = chosen.value
   if (waiting === 0 && results.value.length === 0) return null
   return (
     <>
       <div class="row">
-        {waiting > 0 && <Button onClick={() => askToRetry(waiting)}>{t('Retry all that are ready…')}</Button>}
+        {waiting > 0 && (
+          <Button onClick={() => askToRetry({ filter, waiting })}>{t('Retry all that are ready…')}</Button>
+        )}
         {listed.length > 0 && <Button onClick={() => choose(listed, true)}>{t('Select all shown')}</Button>}
         {size > 0 && (
           <>
-            <Button kind="primary" onClick={() => askToRetry(waiting, [...chosen.value.values()])}>
+            <Button
+              kind="primary"
+              onClick={() => askToRetry({ orders: [...chosen.value.values()], waiting })}
+            >
               {t('Retry {count} selected…', { count: size })}
             </Button>
             <Button onClick={chooseNone}>{t('Clear selection')}</Button>
@@ -201,9 +154,7 @@ const COLUMNS: Column<Result>[] = [
   },
   {
     label: t('Result'),
-    cell: ({ status, error }) => (
-      <Name>{error === null && status !== null ? STATUS_NAMES[status] : translateMessage(error ?? '')}</Name>
-    ),
+    cell: order => <Name>{outcomeOf(order)}</Name>,
   },
 ]
 
