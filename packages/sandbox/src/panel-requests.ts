@@ -5,7 +5,7 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import { decimal, isLess, isWhole } from './decimal.ts'
 import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
-import { DOCUMENT_KINDS } from './store/document-list.ts'
+import { DAYS, DOCUMENT_KINDS } from './store/document-list.ts'
 import { BALANCES, SORTS } from './store/orders.ts'
 
 /** An object with these fields and no others, so that a misspelled name is an error. */
@@ -127,6 +127,7 @@ export const productChange = strict({
   name: v.exactOptional(required),
   stock: v.exactOptional(amount),
   price: v.exactOptional(v.nullable(rials)),
+  unit: v.exactOptional(required),
 })
 
 /** Whether a code is added that must not exist yet. */
@@ -251,6 +252,7 @@ export const spreadsheetQuery = v.object({ ...exportQuery.entries, ...spreadshee
 const documentFilter = {
   kind: v.optional(v.picklist(DOCUMENT_KINDS, `must be one of ${DOCUMENT_KINDS.join(', ')}`)),
   account: v.optional(text),
+  days: v.optional(v.picklist(DAYS, `must be one of ${DAYS.join(', ')}`), 'document'),
   from: v.optional(date),
   to: v.optional(date),
   q: v.optional(text),

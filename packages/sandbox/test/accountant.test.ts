@@ -54,9 +54,12 @@ test('updates settings individually, accounts and products by code, fiscal years
   expect((await panel('settings')).body).toEqual({ ...DEFAULTS, ...changes })
 
   const product = async (change: unknown) => (await put('products/%D9%85%2F1', change)).body
-  expect(await product({ stock: 2.5 })).toEqual({ sku: 'م/1', name: 'م/1', stock: 2.5, price: null })
-  const desk = { sku: 'م/1', name: 'میز', stock: 2.5, price: 12500 }
-  expect(await product({ name: 'میز', price: 12500 })).toEqual(desk)
+  expect(await product({ stock: 2.5 })).toEqual({
+    ...{ sku: 'م/1', name: 'م/1', stock: 2.5, price: null },
+    unit: 'عدد',
+  })
+  const desk = { sku: 'م/1', name: 'میز', stock: 2.5, price: 12500, unit: 'متر' }
+  expect(await product({ name: 'میز', price: 12500, unit: 'متر' })).toEqual(desk)
   expect(await product({ stock: 0, price: null })).toEqual({ ...desk, stock: 0, price: null })
 
   for (const account of [

@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import { eachWithSandbox, expectFit, order, PAYMENT, row } from './world.ts'
 
-const sandbox = eachWithSandbox()
+/** Half an hour after midnight in Tehran. */
+const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T21:00:00Z') })
+const TODAY = '2026-11-22'
 
 const list = async (query = '') => {
   const { body, status } = await sandbox().panel(`documents?${query}`)
@@ -39,6 +41,27 @@ test('documents are listed newest first, cancelled ones too, by kind, account an
   expect(documents?.[0]?.cancelled_at).toEqual(expect.any(String))
   const { status, body } = await sandbox().panel('documents?before=x')
   expect([status, body.error?.message]).toEqual([400, expect.stringContaining('of the previous page')])
+})
+
+test('documents that were registered or cancelled on other days than their own are found by these days', async () => {
+  const day = `from=${TODAY}&to=${TODAY}`
+  expect(await named(day)).toEqual(['return 1'])
+  const body = await list(day)
+  expect(body.otherwise_dated).toBe(4)
+  expect(body.sums).toMatchObject({ receipts: { count: 0 }, repayments: { count: 0 }, accounts: [] })
+  const all = ['return 1', 'repayment 1', 'receipt 3', 'receipt 2', 'receipt 1']
+  expect(await named(`${day}&days=registration`)).toEqual(all)
+  expect((await list(`${day}&days=registration&kind=receipt`)).sums?.receipts).toEqual({
+    ...{ count: 2, amount: '6600' },
+  })
+  expect(await list('from=2026-04-22&to=2026-04-22&days=registration')).toMatchObject({
+    ...{ documents: [], otherwise_dated: 0 },
+  })
+  expect((await list()).otherwise_dated).toBe(0)
+  expect((await list(`from=${TODAY}&kind=receipt`)).otherwise_dated).toBe(3)
+  for (const to of ['9999-12-31', TODAY])
+    expect([to, await named(`to=${to}&days=registration`)]).toEqual([to, all])
+  expect(await named('to=2026-11-21&days=registration')).toEqual([])
 })
 
 test('pages contain every document once', async () => {
@@ -115,18 +138,18 @@ test('the export has the same documents, and amounts that add up without the can
   }
   const english = await csv('documents.csv')
   expect(english.lines[0]).toBe(
-    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code',
+    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code,type,registered_on,cancelled_on',
   )
   expect(english.lines[1]).toMatch(
-    /^return,1,2026-11-\d\d,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,$/,
+    /^return,1,2026-11-22,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,,,2026-11-22,$/,
   )
   expect(english.lines).toHaveLength(7)
   const persian = await csv('documents.csv?language=fa&calendar=persian&kind=receipt&to=2026-04-23')
   expect(persian.name).toBe('attachment; filename="documents-to-1405-02-03.csv"')
   expect(persian.lines.slice(1)).toEqual([
-    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,',
-    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111"""',
-    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111"""',
+    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,',
+    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,',
+    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,1405/09/01',
     '',
   ])
   const orders = await csv('orders.csv?q=سارا')

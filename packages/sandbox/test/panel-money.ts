@@ -138,6 +138,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
       )
     await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
     await rows.nth(1).getByText('Cancelled').waitFor()
+    await rows.nth(1).getByText('Booked as: Card reader').waitFor()
     const sums = page.getByRole('table', { name: 'Sums by account, in rials' })
     expect(await sums.getByRole('row').allTextContents()).toEqual([
       'AccountReceivedRepaidReceipts less repayments',
@@ -161,6 +162,15 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await shown(['Receipt 1'])
     await page.getByLabel('Search by document').fill('')
     await page.getByRole('link', { name: 'Today' }).click()
+    await page.getByText('No document matches').waitFor()
+    await page.getByText('3 documents with other dates were registered or cancelled on these days').waitFor()
+    await page.getByRole('link', { name: 'Show by registration' }).click()
+    await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
+    await page.getByText('3 of these documents have other dates.').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    const csv = await page.getByRole('link', { name: 'Export CSV (for Excel)' }).getAttribute('href')
+    expect(csv).toContain('days=registration')
+    await page.getByLabel('Days by').selectOption('Date of the document')
     await page.getByText('No document matches').waitFor()
     const today = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
     expect(page.url()).toContain(`from=${today}&to=${today}`)

@@ -265,7 +265,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const [first] = rows ?? []
     expect(String(first?.amount)).toBe('18014398509481985')
     expect(cells).toEqual([
-      ...['2', '9,007,199,254,740,993', '18,014,398,509,481,986'],
+      ...['2', 'عدد', '9,007,199,254,740,993', '18,014,398,509,481,986'],
       ...[`−${grouped(BigInt(String(first?.orderDiscount)) + 1n)}`, grouped(first?.net), grouped(first?.tax)],
       grouped(BigInt(String(first?.net)) + BigInt(String(first?.tax))),
     ])
@@ -274,7 +274,10 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
 
   test('the totals of an invoice add up from the total before discounts, in one calendar in Persian', async () => {
     const items = [{ ...row('SKU-1', 2), discount: 100.4 }, row('SKU-2', 1)]
+    await client().product('SKU-2', { unit: 'کیلوگرم' })
     await client().create(order('sums', { items, discount: 300, shipping: 50, date: '2026-04-23' }))
+    // The invoice keeps its units.
+    await client().product('SKU-2', { unit: 'بسته' })
     await client().settings({ pricesIncludeTax: true })
     await client().create(order('with-tax', { items, discount: 300, shipping: 50 }))
     const { page } = await open('#/orders/sums?source=api')
@@ -289,11 +292,21 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       )),
     ]
     expect(await table()).toEqual([
-      ['Item', 'Quantity', 'Unit price', 'Gross amount', 'Discount', 'After discount', 'Tax', 'Row total'],
-      ['2', '1,000', '2,000', '−297', '1,703', '170', '1,873'],
-      ['1', '1,000', '1,000', '−103', '897', '90', '987'],
-      ['1', '50', '50', '–', '50', '5', '55'],
-      ['', '', '3,050', '−400', '2,650', '265', '2,915'],
+      [
+        'Item',
+        'Quantity',
+        'Unit',
+        'Unit price',
+        'Gross amount',
+        'Discount',
+        'After discount',
+        'Tax',
+        'Row total',
+      ],
+      ['2', 'عدد', '1,000', '2,000', '−297', '1,703', '170', '1,873'],
+      ['1', 'کیلوگرم', '1,000', '1,000', '−103', '897', '90', '987'],
+      ['1', '–', '50', '50', '–', '50', '5', '55'],
+      ['', '', '', '3,050', '−400', '2,650', '265', '2,915'],
     ])
     expect(await totals()).toEqual([
       ...['Total before discounts3,050', 'Row discounts−100', 'Order discount−300'],
@@ -306,7 +319,9 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     ])
     await page.evaluate('location.hash = "#/orders/with-tax?source=api"')
     await page.getByText('Total after discounts, with tax').waitFor()
-    expect((await table()).slice(-1)).toEqual([['', '', '3,050', '−400', '2,650', '2,408', '242', '2,650']])
+    expect((await table()).slice(-1)).toEqual([
+      ['', '', '', '3,050', '−400', '2,650', '2,408', '242', '2,650'],
+    ])
     expect(await totals()).toEqual([
       ...['Total before discounts3,050', 'Row discounts−100', 'Order discount−300'],
       ...[

@@ -14,6 +14,7 @@ import {
   type Account,
   type Customer,
   DEFAULT_SETTINGS,
+  DEFAULT_UNIT,
   type FiscalYear,
   type Product,
   type Seller,
@@ -59,8 +60,8 @@ export const restoreSettings = (store: Store) =>
     return readSettings(store)
   })
 
-const shownProduct = ({ sku, name, stock, price }: Product) => ({
-  ...{ sku, name, stock: exactNumber(shown(stock)) },
+const shownProduct = ({ sku, name, stock, price, unit }: Product) => ({
+  ...{ sku, name, unit, stock: exactNumber(shown(stock)) },
   price: price === null ? null : exactNumber(shown(price)),
 })
 
@@ -79,14 +80,20 @@ const requireNew = (field: string, code: string, found: unknown, name = 'code') 
  *
  * @throws Refusal when the product exists, but is to be added
  */
-export const putProduct = (sku: string, { name, stock, price }: ProductChange, store: Store, isNew = false) =>
+export const putProduct = (
+  sku: string,
+  { name, stock, price, unit }: ProductChange,
+  store: Store,
+  isNew = false,
+) =>
   store.transact(() => {
     const found = store.products.find(sku)
     if (isNew) requireNew('sku', sku, found)
-    const known = found ?? { sku, name: sku, stock: ZERO, price: null }
+    const known = found ?? { sku, name: sku, stock: ZERO, price: null, unit: DEFAULT_UNIT }
     const product = {
       sku,
       name: name ?? known.name,
+      unit: unit ?? known.unit,
       stock: stock === undefined ? known.stock : decimal(stock),
       price: price === undefined ? known.price : price === null ? null : decimal(price),
     }

@@ -49,6 +49,7 @@ export const listDocuments = ({ limit, before, ...filter }: DocumentsQuery, stor
   const returns = of('return')
   return {
     documents: shown.map(shownDocument),
+    otherwise_dated: store.documentList.countOtherwiseDated(filter),
     next: found.length > limit && last !== undefined ? cursorOf(last) : null,
     sums: {
       receipts: summed(of('receipt')),

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
 import type { DocumentSpreadsheetQuery } from '../panel-requests.ts'
 import type { DocumentKind, ListedDocument } from '../store/document-list.ts'
+import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import { type Cell, dayIn, EXPORTED_AT_ONCE, headOf, METHODS, rowOf } from './export.ts'
 
@@ -24,6 +26,10 @@ const COLUMNS = {
   customer_name: 'نام مشتری',
   national_id: 'شناسه ملی / کد ملی',
   economic_code: 'کد اقتصادی',
+  // At the end, since scripts read the other columns by position.
+  type: 'نوع رسید',
+  registered_on: 'تاریخ ثبت',
+  cancelled_on: 'تاریخ ابطال',
 }
 
 const KINDS: Record<DocumentKind, string> = {
@@ -32,19 +38,29 @@ const KINDS: Record<DocumentKind, string> = {
   repayment: 'رسید پرداخت',
 }
 
-const inPersian = ({ kind, method, cancelled_at }: ListedDocument) => ({
+/** The types of receipts as in the panel. */
+const TYPES: Record<Receipt['type'], string> = { cash: 'نقدی', transfer: 'حواله', pos: 'کارتخوان' }
+
+const inPersian = ({ kind, method, type, cancelled_at }: ListedDocument) => ({
   kind: KINDS[kind],
   method: method && METHODS[method],
+  type: type && TYPES[type],
   state: cancelled_at === null ? 'معتبر' : 'باطل‌شده',
 })
 
 /** The amounts of a cancelled document are in a column of their own, so that the others add up. */
-const cellsOf = (document: ListedDocument, { language, calendar }: DocumentSpreadsheetQuery) => {
-  const { amount, net, tax, cancelled_at, date, account_name, account_code } = document
+const cellsOf = (
+  document: ListedDocument,
+  { language, calendar }: DocumentSpreadsheetQuery,
+  { dayOf }: Clock,
+) => {
+  const { amount, net, tax, created_at, cancelled_at, date, account_name, account_code } = document
   const isCancelled = cancelled_at !== null
   const cells: Record<keyof typeof COLUMNS, Cell> = {
     ...{ ...document, state: isCancelled ? 'cancelled' : 'valid' },
     date: dayIn(date, calendar),
+    registered_on: dayIn(dayOf(created_at), calendar),
+    cancelled_on: cancelled_at && dayIn(dayOf(cancelled_at), calendar),
     account: account_name ?? account_code,
     ...(isCancelled ? { amount: null, net: null, tax: null } : { amount, net, tax }),
     cancelled_amount: isCancelled ? amount : null,
@@ -64,7 +80,7 @@ export async function* exportDocuments(
   do {
     await setImmediate()
     const documents = store.documentList.page(filter, { before, limit: EXPORTED_AT_ONCE })
-    yield documents.map(document => cellsOf(document, query)).join('')
+    yield documents.map(document => cellsOf(document, query, store.clock)).join('')
     before = documents.length === EXPORTED_AT_ONCE ? documents.at(-1) : undefined
   } while (before !== undefined)
 }

@@ -35,19 +35,20 @@ export const customerFor = (customer: OrderRequest['customer'], store: Store): s
 /** The part of an order that its invoice lists. */
 export type Sale = Pick<OrderRequest, 'items' | 'shipping' | 'discount'>
 
-const productName = (sku: string, index: number, store: Store) => {
+const productOf = (sku: string, index: number, store: Store) => {
   const product = store.products.find(sku)
-  if (product !== undefined) return product.name
+  if (product !== undefined) return product
   throw refusedField(`items[${index}].sku`, `is ${quoted(sku)}: no product has this code`, 'unknown_sku')
 }
 
 /** The fields of the rows other than their amounts (spec: item; the name defaults to the product name). */
 const descriptions = (sale: Sale, store: Store) => [
   ...sale.items.map(({ sku, name, quantity, unit_price, discount }, index) => {
-    const product = productName(sku, index, store)
+    const product = productOf(sku, index, store)
     return {
       sku,
-      name: name || product,
+      name: name || product.name,
+      unit: product.unit,
       quantity: digitsOf(quantity),
       unit_price: digitsOf(unit_price),
       discount: digitsOf(discount ?? 0),
@@ -56,6 +57,7 @@ const descriptions = (sale: Sale, store: Store) => [
   {
     sku: null,
     name: 'هزینه ارسال',
+    unit: null,
     quantity: '1',
     unit_price: digitsOf(sale.shipping ?? 0),
     discount: '0',

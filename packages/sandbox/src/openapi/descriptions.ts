@@ -185,7 +185,11 @@ const DESCRIPTIONS: Record<string, string> = {
   'DocumentList.documents.net': 'The amount of a return without tax; null for money.',
   'DocumentList.documents.tax': 'The tax of a return; null for money.',
   'DocumentList.documents.number': 'Number of the document among those of its kind; never used twice.',
+  'DocumentList.documents.type': 'How a receipt is booked; null for other documents.',
+  'DocumentList.documents.created_at': 'When the document was registered.',
   cancelled_at: 'When the document was cancelled, or null.',
+  otherwise_dated:
+    'Number of matching documents that were registered or cancelled on the days from `from` to `to`, but are dated otherwise; 0 without these days. With `days=registration`, they are in the list.',
   'DocumentList.sums': 'Sums of all matching documents that are not cancelled, in rials.',
   'DocumentList.sums.receipts': 'Sums of the receipts.',
   'DocumentList.sums.repayments': 'Sums of the repayments.',
@@ -203,10 +207,14 @@ const DESCRIPTIONS: Record<string, string> = {
   'exportDocuments.kind': 'Only documents of this kind.',
   'listDocuments.account': 'Only receipts and repayments of the account with this code.',
   'exportDocuments.account': 'Only receipts and repayments of the account with this code.',
-  'listDocuments.from': 'First day of the documents.',
-  'listDocuments.to': 'Last day of the documents.',
-  'exportDocuments.from': 'First day of the documents.',
-  'exportDocuments.to': 'Last day of the documents.',
+  'listDocuments.days':
+    'What `from` and `to` are: days of the documents, or days on which they were registered or cancelled.',
+  'exportDocuments.days':
+    'What `from` and `to` are: days of the documents, or days on which they were registered or cancelled.',
+  'listDocuments.from': 'First day.',
+  'listDocuments.to': 'Last day.',
+  'exportDocuments.from': 'First day.',
+  'exportDocuments.to': 'Last day.',
   'listDocuments.q':
     'Only documents whose number or order matches each word; `receipt 5`, `sales return 5` and `repayment 5` are these documents.',
   'exportDocuments.q':
@@ -221,6 +229,8 @@ const DESCRIPTIONS: Record<string, string> = {
   review_reason:
     'The reason for which the accountant moved the order back to review; null after a retry, or if the service found the cause.',
   price: 'List price per unit in whole rials, or null; orders have their own prices.',
+  unit: 'Unit of measure on invoices; `عدد` (pieces) by default.',
+  'OrderDetail.rows.unit': 'Unit of measure of the product; null for shipping.',
   economicCode: 'Economic code, digits only.',
   nationalId: 'National ID with a valid check digit: 10 digits for a person, 11 for a company.',
   address: 'Postal address.',

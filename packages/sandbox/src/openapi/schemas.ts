@@ -49,7 +49,7 @@ const settings = v.strictObject({
   correctionsSendWebhooks: v.boolean(),
 })
 
-const product = v.strictObject({ sku: text, name: text, stock: exact, price: v.nullable(exact) })
+const product = v.strictObject({ sku: text, name: text, stock: exact, price: v.nullable(exact), unit: text })
 
 const identity = { economicCode: text, nationalId: text, address: text, postalCode: text, phone: text }
 
@@ -83,12 +83,15 @@ const invoiceRow = v.strictObject({
   kind: v.picklist(['item', 'shipping']),
   sku: v.nullable(text),
   name: text,
+  unit: v.nullable(text),
   ...{ quantity, returned: quantity, left: quantity },
   unit_price: text,
   discount: text,
   gross: digits,
   ...money,
 })
+
+const receiptType = v.picklist(['cash', 'transfer', 'pos'])
 
 const account = v.strictObject({ code: text, name: text })
 
@@ -109,7 +112,7 @@ const orderDetail = v.strictObject({
       number,
       amount: digits,
       ...paid,
-      type: v.picklist(['cash', 'transfer', 'pos']),
+      type: receiptType,
     }),
   ),
   repayments: v.array(v.strictObject({ number, amount: digits, ...paid, account })),
@@ -129,9 +132,11 @@ const document = v.strictObject({
   kind: v.picklist(DOCUMENT_KINDS),
   ...{ number, date: day, ...key, invoice_number: number, customer: text },
   method: v.nullable(v.picklist(PAYMENT_METHODS)),
+  type: v.nullable(receiptType),
   account: v.nullable(account),
   ...{ reference: v.nullable(text), reason: v.nullable(text) },
   ...{ amount: digits, net: v.nullable(digits), tax: v.nullable(digits) },
+  created_at: time,
   cancelled_at: v.nullable(time),
 })
 
@@ -252,6 +257,7 @@ export const SCHEMAS = {
   DocumentList: v.strictObject({
     documents: v.array(document),
     next: v.nullable(text),
+    otherwise_dated: number,
     sums: v.strictObject({
       receipts: v.strictObject(documentSums),
       repayments: v.strictObject(documentSums),

@@ -17,7 +17,14 @@ import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { ACCOUNTS, documentsOf, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { accountOptions, customerName, linkToOrder, PAYMENT_METHODS, StoreName } from './pieces.tsx'
+import {
+  accountOptions,
+  customerName,
+  linkToOrder,
+  PAYMENT_METHODS,
+  RECEIPT_TYPES,
+  StoreName,
+} from './pieces.tsx'
 import { Days, isPhone, SPREADSHEET, Today } from './sums.tsx'
 
 type DocumentList = SchemaData<'DocumentList'>
@@ -26,7 +33,7 @@ type AccountSums = DocumentList['sums']['accounts'][number]
 
 const PAGE_SIZE = 50
 
-const FILTERS = ['kind', 'account', 'q', 'from', 'to'] as const
+const FILTERS = ['kind', 'account', 'q', 'days', 'from', 'to'] as const
 
 const filterOf = ({ query }: Route) =>
   Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
@@ -88,7 +95,15 @@ const COLUMNS: Column<Document>[] = [
       </>
     ),
   },
-  { label: t('Date'), kind: 'nowrap', cell: ({ date }) => <Day date={date} /> },
+  {
+    ...{ label: t('Date'), kind: 'nowrap' },
+    cell: ({ date, created_at }) => (
+      <>
+        <Day date={date} />
+        <p class="small muted">{t('Registered {when}', { when: <Minute iso={created_at} /> })}</p>
+      </>
+    ),
+  },
   {
     label: t('Order'),
     kind: 'breaks',
@@ -101,11 +116,12 @@ const COLUMNS: Column<Document>[] = [
   { label: t('Customer'), kind: 'breaks', cell: ({ customer }) => <Name>{customerName(customer)}</Name> },
   {
     label: t('Account'),
-    cell: ({ kind, account, method }) =>
+    cell: ({ kind, account, method, type }) =>
       kind !== 'return' && (
         <>
           {account === null ? t('None selected') : <Name>{account.name}</Name>}
           <p class="small muted">{method && PAYMENT_METHODS[method]}</p>
+          {type && <p class="small muted">{t('Booked as: {type}', { type: RECEIPT_TYPES[type] })}</p>}
         </>
       ),
   },
@@ -138,6 +154,30 @@ const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']
   },
 ]
 
+const DAYS = [
+  ['', t('Date of the document')],
+  ['registration', t('Registration or cancellation')],
+] as const
+
+/** Documents that were registered or cancelled on the chosen days, but belong to other days. */
+const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'otherwise_dated'>) => {
+  if (count === 0) return null
+  if (route.value.query.get('days') === 'registration')
+    return (
+      <p class="small muted">{t('{count} of these documents {count|has|have} other dates.', { count })}</p>
+    )
+  return (
+    <div class="notice" data-tone="wait" data-keeps-focus>
+      <p>
+        {t(
+          '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}',
+          { count, show: <a href={linkWith({ days: 'registration' })}>{t('Show by registration')}</a> },
+        )}
+      </p>
+    </div>
+  )
+}
+
 /** Days, account and sums of the list. */
 const Sums = ({ sums, accounts }: Pick<DocumentList, 'sums'> & SchemaData<'AccountList'>) => (
   <details class="sums" open={!isPhone}>
@@ -145,6 +185,10 @@ const Sums = ({ sums, accounts }: Pick<DocumentList, 'sums'> & SchemaData<'Accou
     <div class="row">
       <search class="filters" data-keeps-focus>
         <Days />
+        <div class="small">
+          <span>{t('Days by')}</span>
+          <Choice {...{ label: t('Days by'), ...parameter('days'), options: DAYS }} />
+        </div>
         <div class="small">
           <span>{t('Account')}</span>
           <Choice
@@ -192,7 +236,7 @@ export const Documents = page(
       money: ACCOUNTS,
     }),
   },
-  ({ list: { documents, next, sums }, money: { accounts } }) => (
+  ({ list: { documents, next, sums, otherwise_dated }, money: { accounts } }) => (
     <>
       <PageHead>
         <search data-keeps-focus>
@@ -204,6 +248,7 @@ export const Documents = page(
       </PageHead>
       <Tabs />
       <Sums {...{ sums, accounts }} />
+      <OtherDates {...{ otherwise_dated }} />
       <Table columns={COLUMNS} rows={documents} keyOf={({ kind, number }) => `${kind}-${number}`}>
         {FILTERS.some(name => route.value.query.has(name)) ? (
           <Empty title={t('No document matches')}>

@@ -105,6 +105,10 @@ const columnsOf = ({ totals, prices_include_tax }: Order): Column<Row>[] => {
       foot: t('Sum'),
     },
     { label: t('Quantity'), kind: 'number', cell: ({ quantity }) => decimal(quantity) },
+    {
+      label: t('Unit'),
+      cell: ({ unit }) => (unit === null ? <span class="none">–</span> : <Name>{unit}</Name>),
+    },
     { label: t('Unit price'), kind: 'number', cell: ({ unit_price }) => decimal(unit_price) },
     amount(t('Gross amount'), row => row.gross, sum(discounted, rowDiscounts)),
     {
@@ -129,8 +133,8 @@ const Settlement = ({ order: { received, returned, repaid, balance } }: { order:
     <Facts
       kind="totals"
       facts={{
-        [t('Received')]: received !== '0' && decimal(`-${received}`),
-        [t('Returned')]: returned !== '0' && decimal(`-${returned}`),
+        [t('Received')]: received !== '0' && decimal(received),
+        [t('Returned')]: returned !== '0' && decimal(returned),
         [t('Repaid')]: repaid !== '0' && decimal(repaid),
         [balance.startsWith('-') ? t('Credit of the buyer') : t('Due')]: decimal(balance.replace('-', '')),
       }}
@@ -209,6 +213,7 @@ export const Invoice = ({ order, seller }: InvoiceProps) => {
         <Seller {...seller} />
         <Buyer {...order} />
       </div>
+      <p class="currency small muted">{t('All amounts are in rials.')}</p>
       <Scrolls label={t('Rows of the invoice')}>
         <Table
           caption={t('Rows of invoice {number}, in rials', { number: serial(order.invoice_number) })}
@@ -221,7 +226,7 @@ export const Invoice = ({ order, seller }: InvoiceProps) => {
       <Totals order={order} />
       <InWords {...order} />
       <Settlement order={order} />
-      {documentsOf(order).map(({ key, title, tone, facts }) => (
+      {documentsOf(order).map(({ key, title, tone, facts, printed: about }) => (
         <section
           key={key}
           class="document row"
@@ -231,6 +236,7 @@ export const Invoice = ({ order, seller }: InvoiceProps) => {
         >
           <h3>{title}</h3>
           <Facts facts={facts} />
+          {key === printed.value && <Facts facts={about} />}
           <Button
             kind="small"
             label={t('Print {document}', { document: title })}

@@ -116,6 +116,14 @@ export const t = translator({
   'Receipts less repayments': 'خالص دریافت',
   'Days, accounts and totals': 'تاریخ، حساب و جمع‌ها',
   'All accounts': 'همه حساب‌ها',
+  'Booked as: {type}': 'نوع رسید: {type}',
+  'Days by': 'روزها بر پایه',
+  'Date of the document': 'تاریخ سند',
+  'Registration or cancellation': 'تاریخ ثبت یا ابطال',
+  '{count} of these documents {count|has|have} other dates.': 'تاریخ {count} سند از این اسناد روز دیگری است.',
+  '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}':
+    'در این روزها {count} سند با تاریخ روزهای دیگر ثبت یا باطل شده است که در این جمع‌ها نیست. {show}',
+  'Show by registration': 'نمایش بر پایه تاریخ ثبت',
   'Sums by account, in rials': 'جمع هر حساب به ریال',
   'Net of returns': 'خالص برگشت از فروش',
   'Search by document, order, customer, mobile, reference, product or total':
@@ -184,6 +192,10 @@ export const t = translator({
     'فاکتور بدون مشخصات فروشنده چاپ می‌شود: آن را در {settings} وارد کنید.',
   Item: 'شرح کالا',
   Quantity: 'مقدار',
+  Unit: 'واحد',
+  'How invoices count this product, for example in kilograms.':
+    'واحد شمارش این کالا در فاکتور، مثلاً کیلوگرم.',
+  'All amounts are in rials.': 'همه مبلغ‌ها به ریال است.',
   'Unit price': 'مبلغ واحد',
   Discount: 'تخفیف',
   Amount: 'مبلغ',
@@ -224,6 +236,13 @@ export const t = translator({
   'Postal code: {code}': 'کد پستی: {code}',
   'Phone: {number}': 'تلفن: {number}',
   'Mobile: {number}': 'موبایل: {number}',
+  'In words': 'به حروف',
+  For: 'بابت',
+  'Sales invoice {number} of {date}, order {order}': 'فاکتور فروش {number} مورخ {date}، سفارش {order}',
+  'A part of sales invoice {number} of {date}, order {order}':
+    'بخشی از فاکتور فروش {number} مورخ {date}، سفارش {order}',
+  'The credit of the buyer from sales invoice {number} of {date}, order {order}':
+    'مانده بستانکار خریدار از فاکتور فروش {number} مورخ {date}، سفارش {order}',
   'In words: {words} rials': 'به حروف: {words} ریال',
   Received: 'دریافت‌شده',
   Returned: 'برگشت از فروش',

@@ -35,6 +35,10 @@ const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
       { name: 'name', label: t('Name'), value: product.name },
       { ...STOCK, value: product.stock, autofocus: hasCode },
       {
+        ...{ name: 'unit', label: t('Unit'), value: product.unit },
+        help: t('How invoices count this product, for example in kilograms.'),
+      },
+      {
         ...{ name: 'price', label: t('Price in rials'), kind: 'rials', value: product.price ?? '' },
         help: t('An optional list price for corrections; orders have their own prices.'),
       },
@@ -42,13 +46,17 @@ const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
     submit: async values => {
       const [sku, name, stock] = [values.required('sku'), values.required('name'), values.number('stock')]
       const price = values.text('price') === '' ? null : values.rials('price')
+      const unit = values.text('unit')
       const path = `products/${encodeURIComponent(sku)}${isNew ? '?new=true' : ''}`
-      const saved = await change<Product>('PUT', path, { name, stock, price })
+      const saved = await change<Product>('PUT', path, {
+        ...{ name, stock, price },
+        ...(unit !== '' && { unit }),
+      })
       toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
     },
   })
 
-const NEW: Product = { sku: '', name: '', stock: 0, price: null }
+const NEW: Product = { sku: '', name: '', stock: 0, price: null, unit: '' }
 
 const askForProduct = (product: Product) =>
   askFor({ title: t('Edit {code}', { code: product.sku }), action: t('Save'), product, hasCode: true })

@@ -71,10 +71,13 @@ export const settings = ({ one, put }: Sql) => ({
     ),
 })
 
-/** A product; `price` is in rials per unit. */
-export type Product = { sku: string; name: string; stock: Decimal; price: Decimal | null }
+/** A product; `price` is in rials per unit, `unit` the unit of measure on invoices. */
+export type Product = { sku: string; name: string; stock: Decimal; price: Decimal | null; unit: string }
 
-type ProductRow = { sku: string; name: string; stock: string; price: string | null }
+type ProductRow = { sku: string; name: string; stock: string; price: string | null; unit: string }
+
+/** The usual unit of measure: pieces. */
+export const DEFAULT_UNIT = 'عدد'
 
 const productOf = ({ stock, price, ...row }: ProductRow): Product => ({
   ...row,
@@ -93,8 +96,8 @@ export const products = ({ one, all, update, put }: Sql) => ({
       "SELECT * FROM products WHERE ?1 = '' OR instr(normalised(concat_ws(' ', sku, name)), ?1) ORDER BY sku",
       normalised(q).trim(),
     ).map(productOf),
-  put: ({ sku, name, stock, price }: Product) =>
-    put('products', { sku }, { name, stock: shown(stock), price: price && shown(price) }),
+  put: ({ sku, name, stock, price, unit }: Product) =>
+    put('products', { sku }, { name, unit, stock: shown(stock), price: price && shown(price) }),
   setStock: (sku: string, stock: Decimal) => update('products', { sku }, { stock: shown(stock) }),
 })
 

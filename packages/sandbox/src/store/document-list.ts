@@ -1,5 +1,6 @@
+import type { Clock } from '../clock.ts'
 import { documentIn, searching, wordsOf } from '../search.ts'
-import type { Paid } from './documents.ts'
+import type { Paid, Receipt } from './documents.ts'
 import { exactSum, type Sql } from './query.ts'
 
 export const DOCUMENT_KINDS = ['receipt', 'return', 'repayment'] as const
@@ -12,6 +13,8 @@ type Kept = { kind: DocumentKind; number: number; date: string }
 export type ListedDocument = Kept & {
   invoice_number: number
   method: Paid['method'] | null
+  /** How a receipt is booked; null for other documents. */
+  type: Receipt['type'] | null
   account_code: string | null
   account_name: string | null
   reference: string | null
@@ -20,6 +23,7 @@ export type ListedDocument = Kept & {
   /** The parts of the amount of a return. */
   net: string | null
   tax: string | null
+  created_at: string
   cancelled_at: string | null
   source: string
   external_id: string
@@ -28,9 +32,13 @@ export type ListedDocument = Kept & {
   economic_code: string
 }
 
-/** A filter of documents; undefined fields match all. `from` and `to` are days of the documents. */
+/** What days are: those of the documents, or those on which documents were registered or cancelled. */
+export const DAYS = ['document', 'registration'] as const
+
+/** A filter of documents; undefined fields match all. */
 export type DocumentFilter = Partial<Record<'account' | 'from' | 'to' | 'q', string | undefined>> & {
   kind?: DocumentKind | undefined
+  days?: (typeof DAYS)[number] | undefined
 }
 
 /** The count and the exact sums of the documents of a kind in an account. */
@@ -41,25 +49,40 @@ export type DocumentSums = { kind: DocumentKind; account_code: string | null; co
 
 /** Without these indexes, the documents of a day are found by reading all. */
 export const DOCUMENT_INDEXES = ['receipts', 'returns', 'repayments']
-  .map(table => `CREATE INDEX IF NOT EXISTS ${table}_by_date ON ${table} (date, number)`)
+  .flatMap(table => [
+    `CREATE INDEX IF NOT EXISTS ${table}_by_date ON ${table} (date, number)`,
+    `CREATE INDEX IF NOT EXISTS ${table}_by_registration ON ${table} (created_at)`,
+    `CREATE INDEX IF NOT EXISTS ${table}_by_cancellation ON ${table} (cancelled_at)`,
+  ])
   .join(';')
 
 const partOfReturn = (column: string) =>
   `(SELECT sum_of(${column}) FROM return_rows WHERE return_number = returns.number) AS ${column}`
 
 const PAYMENT = 'number, invoice_number, date, method, account_code, reference, NULL AS reason, amount'
+const TIMES = 'created_at, cancelled_at'
 
-const DOCUMENTS = `SELECT 'receipt' AS kind, ${PAYMENT}, NULL AS net, NULL AS tax, cancelled_at FROM receipts
-  UNION ALL SELECT 'repayment', ${PAYMENT}, NULL, NULL, cancelled_at FROM repayments
-  UNION ALL SELECT 'return', number, invoice_number, date, NULL, NULL, NULL, reason, amount,
-    ${partOfReturn('net')}, ${partOfReturn('tax')}, cancelled_at FROM returns`
+const DOCUMENTS = `SELECT 'receipt' AS kind, ${PAYMENT}, type, NULL AS net, NULL AS tax, ${TIMES} FROM receipts
+  UNION ALL SELECT 'repayment', ${PAYMENT}, NULL, NULL, NULL, ${TIMES} FROM repayments
+  UNION ALL SELECT 'return', number, invoice_number, date, NULL, NULL, NULL, reason, amount, NULL,
+    ${partOfReturn('net')}, ${partOfReturn('tax')}, ${TIMES} FROM returns`
 
-const CONDITIONS = {
-  kind: 'kind = $kind',
-  account: 'account_code = $account',
-  from: 'date >= $from',
-  to: 'date <= $to',
-} as const
+const CONDITIONS = { kind: 'kind = $kind', account: 'account_code = $account' } as const
+
+const DATED = { from: 'date >= $from', to: 'date <= $to' } as const
+
+/** The conditions of a document that is dated on these days. */
+const dated = ({ from, to }: DocumentFilter) =>
+  [from !== undefined && DATED.from, to !== undefined && DATED.to].filter(each => each !== false)
+
+/** The condition of a document that was registered or cancelled on these days. */
+const changed = ({ from, to }: DocumentFilter) => {
+  const within = (time: string) =>
+    [`${time} IS NOT NULL`, from !== undefined && `${time} >= $since`, to !== undefined && `${time} < $until`]
+      .filter(each => each !== false)
+      .join(' AND ')
+  return `(${within('created_at')} OR ${within('cancelled_at')})`
+}
 
 /** The condition of a word: a number is that of a document, too. */
 const conditionOf = (word: string, sql: string, name: string) => {
@@ -69,26 +92,51 @@ const conditionOf = (word: string, sql: string, name: string) => {
   return /^\d{1,15}$/.test(word) ? `(number = ${word} OR ${inOrder})` : inOrder
 }
 
-const matching = ({ q = '', ...filter }: DocumentFilter) => {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+/** The given values of a filter. */
+const given = (values: Record<string, string | undefined>) =>
+  Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+
+/** The conditions of a filter in SQL apart from those of its days, and the parameters. */
+const matching = ({ q = '', kind, account }: DocumentFilter) => {
+  const parameters = given({ kind, account })
   const words = wordsOf(q)
-  const { sql, parameters } = searching(words)
-  const conditions = [
-    ...given.map(([name]) => CONDITIONS[name as keyof typeof CONDITIONS]),
-    ...words.map((word, index) => conditionOf(word, sql[index] ?? '', `word${index}`)),
-  ]
+  const searched = searching(words)
   return {
-    where: ['true', ...conditions].join(' AND '),
-    parameters: { ...(Object.fromEntries(given) as Record<string, string>), ...parameters },
+    conditions: [
+      ...Object.keys(parameters).map(name => CONDITIONS[name as keyof typeof CONDITIONS]),
+      ...words.map((word, index) => conditionOf(word, searched.sql[index] ?? '', `word${index}`)),
+    ],
+    parameters: { ...parameters, ...searched.parameters },
   }
+}
+
+/** The times at which the days of a filter begin and end. */
+const timesOf = ({ from, to }: DocumentFilter, { beginningOf }: Clock) =>
+  given({ since: from && beginningOf(from), until: to && beginningOf(to, 1) })
+
+/** The documents of a filter in SQL, and the parameters. */
+const found = (filter: DocumentFilter, clock: Clock) => {
+  const { conditions, parameters } = matching(filter)
+  const { from, to } = filter
+  return filter.days === 'registration'
+    ? {
+        where: ['true', ...conditions, changed(filter)].join(' AND '),
+        parameters: { ...parameters, ...timesOf(filter, clock) },
+      }
+    : {
+        where: ['true', ...conditions, ...dated(filter)].join(' AND '),
+        parameters: { ...parameters, ...given({ from, to }) },
+      }
 }
 
 const NEWEST_FIRST = 'date DESC, kind DESC, number DESC'
 
-export const documentList = ({ all }: Sql) => ({
+export const documentList = ({ all }: Sql, clock: Clock) => ({
   /** The newest matching documents, or those after another one. */
   page: (filter: DocumentFilter, { before, limit }: { before?: Kept | undefined; limit: number }) => {
-    const { where, parameters } = matching(filter)
+    const { where, parameters } = found(filter, clock)
     const next =
       before === undefined ? '' : 'AND (date, kind, number) < ($last_date, $last_kind, $last_number)'
     return all<ListedDocument>(
@@ -105,11 +153,22 @@ export const documentList = ({ all }: Sql) => ({
   },
   /** The matching documents that are not cancelled, by kind and account. */
   sums: (filter: DocumentFilter) => {
-    const { where, parameters } = matching(filter)
+    const { where, parameters } = found(filter, clock)
     return all<DocumentSums>(
       `SELECT kind, account_code, count(*) AS count, ${['amount', 'net', 'tax'].map(exactSum)}
        FROM (${DOCUMENTS}) WHERE ${where} AND cancelled_at IS NULL GROUP BY kind, account_code`,
       parameters,
     )
+  },
+  /** The number of matching documents that were registered or cancelled on the days of the filter, but have other dates. */
+  countOtherwiseDated: (filter: DocumentFilter) => {
+    const { from, to } = filter
+    if (from === undefined && to === undefined) return 0
+    const { conditions, parameters } = matching(filter)
+    const where = [...conditions, changed(filter), `NOT (${dated(filter).join(' AND ')})`].join(' AND ')
+    const [row] = all<{ count: number }>(`SELECT count(*) AS count FROM (${DOCUMENTS}) WHERE ${where}`, {
+      ...{ ...parameters, ...given({ from, to }), ...timesOf(filter, clock) },
+    })
+    return row?.count ?? 0
   },
 })

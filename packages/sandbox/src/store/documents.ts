@@ -54,7 +54,8 @@ const documents =
         invoice_number,
       ),
     /** @returns the number of the document */
-    insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) => insert(table, document),
+    insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) =>
+      insert(table, { ...document, created_at: iso() }),
     cancel: (number: number) => update(table, { number }, { cancelled_at: iso() }),
   })
 

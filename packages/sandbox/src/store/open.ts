@@ -10,6 +10,7 @@ import {
   CUSTOMERS_INDEX,
   customers,
   DEFAULT_SETTINGS,
+  DEFAULT_UNIT,
   type FiscalYear,
   fiscalYears,
   products,
@@ -34,7 +35,7 @@ const OWNER_ONLY = 0o600
 const tables = (sql: Sql, clock: Clock) => ({
   accounts: accounts(sql),
   customers: customers(sql),
-  documentList: documentList(sql),
+  documentList: documentList(sql, clock),
   deliveries: deliveries(sql, clock),
   fiscalYears: fiscalYears(sql),
   heldPayments: heldPayments(sql),
@@ -70,7 +71,7 @@ const seed = (store: Tables, { today }: Clock): void => {
     ['SKU-2', 'قهوه ترک ۲۵۰ گرمی', 100, 1_250_000],
     ['SKU-3', 'زعفران یک مثقالی', 0, 12_500_000],
   ] as const)
-    store.products.put({ sku, name, stock: decimal(stock), price: decimal(price) })
+    store.products.put({ sku, name, unit: DEFAULT_UNIT, stock: decimal(stock), price: decimal(price) })
   const [year = 0] = jalaliOf(today())
   store.fiscalYears.replace([year - 1, year, year + 1].map(fiscalYearOf))
   store.settings.put(DEFAULT_SETTINGS)

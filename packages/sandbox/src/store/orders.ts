@@ -225,6 +225,8 @@ export type InvoiceRow = {
   kind: 'item' | 'shipping'
   sku: string | null
   name: string
+  /** Unit of measure; null for shipping. */
+  unit: string | null
   quantity: string
   unit_price: string
   discount: string
@@ -237,7 +239,7 @@ export type InvoiceRow = {
 export const invoiceRows = ({ all, run, insert }: Sql) => ({
   list: (invoice_number: number) =>
     all<InvoiceRow>(
-      `SELECT kind, sku, name, quantity, unit_price, discount, amount, order_discount, net, tax
+      `SELECT kind, sku, name, unit, quantity, unit_price, discount, amount, order_discount, net, tax
        FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
       invoice_number,
     ),

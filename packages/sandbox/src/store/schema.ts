@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 /** The columns of an order whose sums are kept. */
 const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
@@ -68,7 +68,8 @@ CREATE TABLE products (
   sku TEXT PRIMARY KEY,
   name TEXT NOT NULL,
   stock TEXT NOT NULL,
-  price TEXT
+  price TEXT,
+  unit TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE orders (
@@ -133,6 +134,7 @@ CREATE TABLE invoice_rows (
   kind TEXT NOT NULL CHECK (kind IN ('item', 'shipping')),
   sku TEXT REFERENCES products (sku) CHECK ((sku IS NULL) = (kind = 'shipping')),
   name TEXT NOT NULL,
+  unit TEXT CHECK ((unit IS NULL) = (kind = 'shipping')),
   quantity TEXT NOT NULL,
   unit_price TEXT NOT NULL,
   discount TEXT NOT NULL,
@@ -164,6 +166,7 @@ CREATE TABLE receipts (
   reference TEXT NOT NULL,
   date TEXT NOT NULL,
   account_code TEXT REFERENCES accounts (code),
+  created_at TEXT NOT NULL,
   cancelled_at TEXT
 ) STRICT;
 CREATE INDEX receipts_of_invoice ON receipts (invoice_number) WHERE cancelled_at IS NULL;
@@ -174,6 +177,7 @@ CREATE TABLE returns (
   date TEXT NOT NULL,
   reason TEXT,
   amount TEXT NOT NULL,
+  created_at TEXT NOT NULL,
   cancelled_at TEXT
 ) STRICT;
 CREATE INDEX returns_of_invoice ON returns (invoice_number) WHERE cancelled_at IS NULL;
@@ -187,6 +191,7 @@ CREATE TABLE repayments (
   reference TEXT NOT NULL,
   date TEXT NOT NULL,
   account_code TEXT NOT NULL REFERENCES accounts (code),
+  created_at TEXT NOT NULL,
   cancelled_at TEXT
 ) STRICT;
 CREATE INDEX repayments_of_invoice ON repayments (invoice_number) WHERE cancelled_at IS NULL;
