@@ -75,6 +75,8 @@ describe('the history of a correction', () => {
     expect(await corrected({ ...same, customer: { mobile: '09123456789', name: 'Sara; Ali' } })).toEqual([
       'Corrected by the accountant, total 2,244 rials\nCustomer "مشتری متفرقه" to "Sara; Ali"',
     ])
+    const namesake = { customer: { mobile: '09351112233', name: 'Sara; Ali' } }
+    expect((await corrected(namesake)).at(-1)).toContain('\nCustomer "09123456789" to "09351112233"')
   })
 
   test('has the old and new values of rows, shipping and discount', async () => {

@@ -50,7 +50,10 @@ const shippingOf = ({ rows }: Content) => rows.find(({ kind }) => kind === 'ship
 export const differences = (before: Content, after: Content, store: Store): string[] => {
   const { pairs, removed } = paired(itemsOf(before), itemsOf(after))
   const [shipping, newShipping] = [before, after].map(shippingOf) as [string, string]
-  const nameOf = (code: string) => named(store.customers.find(code)?.name ?? code)
+  const codes = [before.customer_code, after.customer_code]
+  const names = codes.map(code => store.customers.find(code)?.name ?? code)
+  // Customers of the same name differ by their codes, such as mobile numbers.
+  const [customer, newCustomer] = (new Set(names).size === 1 ? codes : names).map(named) as [string, string]
   return [
     ...pairs.flatMap(({ row, old }) => (old === undefined ? [] : changesOf(row, old))),
     ...removed.map(row => `Row removed: ${wholeRow(row)}`),
@@ -58,7 +61,6 @@ export const differences = (before: Content, after: Content, store: Store): stri
     shipping !== newShipping && `Shipping ${rials(shipping)} to ${rials(newShipping)} rials`,
     before.order_discount !== after.order_discount &&
       `Order discount ${rials(before.order_discount)} to ${rials(after.order_discount)} rials`,
-    before.customer_code !== after.customer_code &&
-      `Customer ${nameOf(before.customer_code)} to ${nameOf(after.customer_code)}`,
+    before.customer_code !== after.customer_code && `Customer ${customer} to ${newCustomer}`,
   ].filter(line => line !== false)
 }

@@ -44,24 +44,25 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   reviewed: [t('Moved back to review'), 'wait'],
   corrected: [t('Corrected')],
   refused: [t('Refused'), 'wait'],
-  webhook: [t('Webhook')],
 }
 
-/** The history of an order, oldest first. */
+/** The history of an order, oldest first. Its webhooks are listed beside it, with their attempts. */
 const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
   <ol class="timeline">
-    {history.map(({ at, kind, message }, index) => {
-      const [name, tone] = HISTORY[kind] ?? [kind]
-      return (
-        <Happened key={String(index)} {...{ what: name, at, tone }}>
-          {message.split('\n').map((line, index) => (
-            <p key={String(index)} class="muted" dir="auto">
-              {translateMessage(line)}
-            </p>
-          ))}
-        </Happened>
-      )
-    })}
+    {history
+      .filter(({ kind }) => kind !== 'webhook')
+      .map(({ at, kind, message }, index) => {
+        const [name, tone] = HISTORY[kind] ?? [kind]
+        return (
+          <Happened key={String(index)} {...{ what: name, at, tone }}>
+            {message.split('\n').map((line, index) => (
+              <p key={String(index)} class="muted" dir="auto">
+                {translateMessage(line)}
+              </p>
+            ))}
+          </Happened>
+        )
+      })}
   </ol>
 )
 

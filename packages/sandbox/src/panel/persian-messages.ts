@@ -55,7 +55,6 @@ export const MESSAGES = {
   pos: 'کارتخوان',
   'card reader': 'کارتخوان',
   cash: 'نقدی',
-  'Webhook "{status}" to {=url} queued': 'وب‌هوک «{status}» برای {url} در صف ارسال قرار گرفت',
   'Webhook delivered to {=url} ({status})': 'وب‌هوک به {url} تحویل شد ({status})',
   'Webhook to {=url} failed after the last attempt ({error})':
     'ارسال وب‌هوک به {url} پس از آخرین تلاش ناموفق ماند ({error})',
