@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import type { JsonSchema } from 'order-relay-sandbox/src/openapi/schemas.ts'
+import type { JsonSchema } from 'order-relay-sandbox/src/openapi/json-schema.ts'
 
 type Html = ReturnType<typeof html>
 

@@ -1,6 +1,6 @@
 import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { HEAD_TAG, headOf } from 'order-relay-sandbox/src/openapi/document.ts'
-import type { JsonSchema } from 'order-relay-sandbox/src/openapi/schemas.ts'
+import type { JsonSchema } from 'order-relay-sandbox/src/openapi/json-schema.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:

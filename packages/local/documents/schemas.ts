@@ -6,7 +6,7 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
 import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import { described } from 'order-relay-sandbox/src/openapi/document.ts'
-import { CONVERSION, type JsonSchema } from 'order-relay-sandbox/src/openapi/schemas.ts'
+import { CONVERSION, type JsonSchema } from 'order-relay-sandbox/src/openapi/json-schema.ts'
 import * as v from 'valibot'
 
 const text = (description: string) => v.pipe(v.string(), v.description(description))

@@ -166,7 +166,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('3 documents with other dates were registered or cancelled on these days').waitFor()
     await page.getByRole('link', { name: 'Show by registration' }).click()
     await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
-    await page.getByText('3 of these documents have other dates.').waitFor()
+    await page.getByText('3 of these documents have other dates. These sums are by registration').waitFor()
     expect(await violationsOf(page)).toEqual([])
     const csv = await page.getByRole('link', { name: 'Export CSV (for Excel)' }).getAttribute('href')
     expect(csv).toContain('days=registration')

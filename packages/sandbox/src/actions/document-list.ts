@@ -1,4 +1,4 @@
-import type { DocumentsQuery } from '../panel-requests.ts'
+import type { DocumentsQuery } from '../panel-queries.ts'
 import { sum } from '../pricing.ts'
 import type { DocumentKind, DocumentSums, ListedDocument } from '../store/document-list.ts'
 import type { Store } from '../store/open.ts'

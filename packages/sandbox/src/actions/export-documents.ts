@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
-import type { DocumentSpreadsheetQuery } from '../panel-requests.ts'
+import type { DocumentSpreadsheetQuery } from '../panel-queries.ts'
 import type { DocumentKind, ListedDocument } from '../store/document-list.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'

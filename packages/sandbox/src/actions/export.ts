@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { jalaliOf } from '@order-relay/web/calendar.ts'
-import type { SpreadsheetQuery } from '../panel-requests.ts'
+import type { SpreadsheetQuery } from '../panel-queries.ts'
 import { sum } from '../pricing.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'

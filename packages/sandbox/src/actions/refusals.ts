@@ -1,7 +1,7 @@
 import { parseJson } from '@order-relay/lib/protocol/json.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
-import type { RefusalsQuery } from '../panel-requests.ts'
+import type { RefusalsQuery } from '../panel-queries.ts'
 import { price } from '../pricing.ts'
 import { Refusal } from '../refusal.ts'
 import { item, orderEntries, paymentEntries } from '../requests.ts'

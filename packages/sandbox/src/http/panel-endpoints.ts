@@ -9,6 +9,7 @@ import { listDeliveries, listOrders, showDelivery, showOrder, sumOrders } from '
 import { dismissRefusal, listRefusals } from '../actions/refusals.ts'
 import { retryOrders } from '../actions/retries.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
+import * as queries from '../panel-queries.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
 import { webhookRequest } from '../requests.ts'
@@ -47,13 +48,13 @@ const spreadsheet = (parts: AsyncIterable<string>, name: string, { context }: En
 const NEW = 'With `new=true`, an existing code is refused instead of changed.'
 
 const ADDING = {
-  query: requests.addQuery.entries,
+  query: queries.addQuery.entries,
   description: NEW,
   refusals: { 409: 'The code exists, and `new` is true.' },
 }
 
 const isNew = ({ query }: EndpointRequest) =>
-  valid(requests.addQuery, Object.fromEntries(query)).new === 'true'
+  valid(queries.addQuery, Object.fromEntries(query)).new === 'true'
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
@@ -61,19 +62,19 @@ const orders: readonly Endpoint[] = [
   get('/panel/orders', 'listOrders', 'List orders', {
     answers: { 200: { schema: 'OrderList', when: 'A page of orders.' } },
     example: { query: 'status=refunded&q=0912' },
-    ...asks(requests.ordersQuery, onStore(listOrders)),
+    ...asks(queries.ordersQuery, onStore(listOrders)),
   }),
   get('/panel/sums', 'sumOrders', 'Sum up orders', {
     answers: { 200: { schema: 'OrderSums', when: 'The sums.' } },
     example: { query: 'status=paid&from=2026-01-01' },
-    ...asks(requests.sumsQuery, onStore(sumOrders)),
+    ...asks(queries.sumsQuery, onStore(sumOrders)),
   }),
   get('/panel/orders.csv', 'exportOrders', 'Export orders', {
     description:
       'All matching orders as CSV in UTF-8 with a byte order mark, for spreadsheets; no cell is interpreted as a formula. With `language=fa`, headers, statuses and causes are in Persian.',
     example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
-    ...asks(requests.spreadsheetQuery, (query, request) =>
+    ...asks(queries.spreadsheetQuery, (query, request) =>
       spreadsheet(exportOrders(query, request.store), exportName('orders', query), request),
     ),
   }),
@@ -82,14 +83,14 @@ const orders: readonly Endpoint[] = [
       'The documents of all orders, newest first, with cancelled ones. The sums are those of all matching documents that are not cancelled.',
     answers: { 200: { schema: 'DocumentList', when: 'A page of documents.' } },
     example: { query: 'kind=receipt&account=bank-1&from=2026-01-01' },
-    ...asks(requests.documentsQuery, onStore(listDocuments)),
+    ...asks(queries.documentsQuery, onStore(listDocuments)),
   }),
   get('/panel/documents.csv', 'exportDocuments', 'Export receipts, returns and repayments', {
     description:
       'All matching documents as CSV, like the export of orders. The amounts of cancelled documents are in a column of their own.',
     example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The documents.' } },
-    ...asks(requests.documentSpreadsheetQuery, (query, request) =>
+    ...asks(queries.documentSpreadsheetQuery, (query, request) =>
       spreadsheet(exportDocuments(query, request.store), exportName('documents', query), request),
     ),
   }),
@@ -105,13 +106,13 @@ const orders: readonly Endpoint[] = [
       'Orders that stores tried to create and that were refused, with the reason and the products that are missing. The 500 most recent ones are kept. Requests without a valid order number are not listed.',
     answers: { 200: { schema: 'RefusalList', when: 'The refused orders.' } },
     example: { query: 'state=resolved' },
-    ...asks(requests.refusalsQuery, onStore(listRefusals)),
+    ...asks(queries.refusalsQuery, onStore(listRefusals)),
   }),
   remove('/panel/refusals', 'dismissRefusal', 'Remove a refused order from the list', {
     description: 'If the store sends the order again and it is refused again, it is listed again.',
     answers: { 200: { schema: 'RefusalCount', when: 'The number of refused orders that are left.' } },
     example: { query: 'external_id=1001' },
-    ...asks(requests.refusalQuery, onStore(dismissRefusal)),
+    ...asks(queries.refusalQuery, onStore(dismissRefusal)),
   }),
   get('/panel/orders/{external_id}', 'showOrder', 'Read an order with its documents and history', {
     query: SOURCE,
@@ -155,7 +156,7 @@ const settings: readonly Endpoint[] = [
   get('/panel/products', 'listProducts', 'List products', {
     answers: { 200: { schema: 'ProductList', when: 'Products by code.' } },
     example: { query: 'q=SKU' },
-    ...asks(requests.productsQuery, onStore(catalogue.listProducts)),
+    ...asks(queries.productsQuery, onStore(catalogue.listProducts)),
   }),
   put('/panel/products', 'stockAll', 'Set the stock of every product', {
     answers: { 200: { schema: 'ProductList', when: 'The products after the change.' } },
@@ -176,7 +177,7 @@ const settings: readonly Endpoint[] = [
   get('/panel/customers', 'listCustomers', 'List customers', {
     answers: { 200: { schema: 'CustomerList', when: 'Customers by code.' } },
     example: { query: 'q=0912' },
-    ...asks(requests.customersQuery, ({ q = '', limit }, { store }) => ({
+    ...asks(queries.customersQuery, ({ q = '', limit }, { store }) => ({
       customers: store.customers.list(q, limit),
     })),
   }),
@@ -206,7 +207,7 @@ const settings: readonly Endpoint[] = [
   })),
   put('/panel/fiscal-years', 'putFiscalYears', 'Replace the fiscal years, or add one', {
     answers: { 200: { schema: 'FiscalYears', when: 'All fiscal years after the change.' } },
-    query: requests.addQuery.entries,
+    query: queries.addQuery.entries,
     description: 'With `new=true`, a fiscal year that exists is refused instead of left as it is.',
     refusals: { 409: 'The fiscal year exists, and `new` is true.' },
     example: { body: { from: '2024-03-20', to: '2025-03-20' } },
@@ -233,7 +234,7 @@ const webhooks: readonly Endpoint[] = [
   get('/panel/deliveries', 'listDeliveries', 'List webhook deliveries with every attempt', {
     answers: { 200: { schema: 'DeliveryList', when: 'The deliveries.' } },
     example: { query: 'limit=5' },
-    ...asks(requests.deliveriesQuery, ({ order, limit }, { store }) => listDeliveries(order, limit, store)),
+    ...asks(queries.deliveriesQuery, ({ order, limit }, { store }) => listDeliveries(order, limit, store)),
   }),
   post(
     '/panel/deliveries/{delivery}/resend',
@@ -272,7 +273,7 @@ const testing: readonly Endpoint[] = [
   remove('/panel/faults', 'endFaults', 'End a fault, or all', {
     answers: { 200: { schema: 'FaultList', when: 'The faults that are left.' } },
     example: {},
-    ...asks(requests.faultsQuery, ({ id }, { faults }) => faults.end(id)),
+    ...asks(queries.faultsQuery, ({ id }, { faults }) => faults.end(id)),
   }),
   post('/panel/examples', 'createExamples', 'Create example orders', {
     description: 'Creates orders of every status, dated over the last weeks, and the stock that they take.',

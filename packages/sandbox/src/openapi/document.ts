@@ -2,7 +2,8 @@ import type { Access, Endpoint } from '../http/endpoint.ts'
 import { orderEndpoints } from '../http/order-endpoints.ts'
 import { panelEndpoints } from '../http/panel-endpoints.ts'
 import { describe } from './descriptions.ts'
-import { type JsonSchema, jsonSchemas, parameterSchema, type SchemaName } from './schemas.ts'
+import { type JsonSchema, jsonSchemas, parameterSchema } from './json-schema.ts'
+import type { SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `A local implementation of the accounting service for development: the complete order synchronization
 interface, and the actions of its accountant.

@@ -164,7 +164,12 @@ const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'otherwise_da
   if (count === 0) return null
   if (route.value.query.get('days') === 'registration')
     return (
-      <p class="small muted">{t('{count} of these documents {count|has|have} other dates.', { count })}</p>
+      <p class="small muted">
+        {t(
+          '{count} of these documents {count|has|have} other dates. These sums are by registration, not those of the days.',
+          { count },
+        )}
+      </p>
     )
   return (
     <div class="notice" data-tone="wait" data-keeps-focus>

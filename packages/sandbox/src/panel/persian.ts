@@ -120,7 +120,8 @@ export const t = translator({
   'Days by': 'روزها بر پایه',
   'Date of the document': 'تاریخ سند',
   'Registration or cancellation': 'تاریخ ثبت یا ابطال',
-  '{count} of these documents {count|has|have} other dates.': 'تاریخ {count} سند از این اسناد روز دیگری است.',
+  '{count} of these documents {count|has|have} other dates. These sums are by registration, not those of the days.':
+    'تاریخ {count} سند از این اسناد روز دیگری است. این جمع‌ها بر پایه تاریخ ثبت است، نه جمع همین روزها.',
   '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}':
     'در این روزها {count} سند با تاریخ روزهای دیگر ثبت یا باطل شده است که در این جمع‌ها نیست. {show}',
   'Show by registration': 'نمایش بر پایه تاریخ ثبت',

@@ -1,0 +1,85 @@
+import { formatDate, serial } from '@order-relay/web/format.ts'
+import { isolated, listed } from '@order-relay/web/language.ts'
+import { translateMessage } from '@order-relay/web/messages.ts'
+import { linkTo } from '@order-relay/web/route.ts'
+import type { SchemaData } from './api.ts'
+import { t } from './persian.ts'
+
+export type Refused = SchemaData<'RefusalList'>['refusals'][number]
+
+/** The fields of an order that an accountant knows by another name. */
+const FIELDS: Readonly<Record<string, string>> = {
+  ...{ date: t('Date'), 'payment.date': t('Date of the payment'), 'payment.method': t('Method') },
+  ...{ shipping: t('Shipping'), discount: t('Order discount'), items: t('Items') },
+  'customer.mobile': t('Mobile number of the customer'),
+}
+
+const ROW_FIELDS: Readonly<Record<string, string>> = {
+  ...{ sku: t('Product'), quantity: t('Quantity'), unit_price: t('Unit price'), discount: t('Discount') },
+}
+
+/** A field in the accountant's terms; others have the name in the request. */
+const fieldName = (field: string) => {
+  const [, index, name = ''] = /^items\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const inRow = ROW_FIELDS[name]
+  if (index === undefined || inRow === undefined) return FIELDS[field] ?? field
+  return t('{field} in row {row}', { field: inRow, row: serial(Number(index) + 1) })
+}
+
+const shownValue = (text: string) => {
+  const value = text.replace(/^"(.*)"$/, '$1')
+  return /^\d{4}-\d\d-\d\d$/.test(value) ? formatDate(value) : value
+}
+
+/** The reason of a refusal. The service names the field, then its value, then the rule. */
+export const reasonOf = ({ field, message, code, missing }: Refused) => {
+  // The service stops at the first one, and some may have been added since.
+  if (code === 'unknown_sku' && missing.length > 0) {
+    return t('Products that do not exist: {products}', {
+      products: listed(missing.map(({ sku }) => isolated(sku))),
+    })
+  }
+  const [, value, rule] = /^Field "[^"]*" is (".*"|[^:]*): (.*)$/s.exec(message) ?? []
+  if (field === null || value === undefined || rule === undefined) return translateMessage(message)
+  return t('{field} "{value}": {problem}', {
+    ...{ field: fieldName(field), value: shownValue(value), problem: translateMessage(rule) },
+  })
+}
+
+const RESENT = t('The store has to send the order again; a relay does so automatically after a while.')
+
+const SETTINGS_LINK = <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>
+
+/** The accountant's remedy; undefined if only the store can correct the order. */
+const remedyOf = ({ code, missing }: Refused) => {
+  const settings = { settings: SETTINGS_LINK }
+  switch (code) {
+    case 'unknown_sku':
+      return missing.length > 0
+        ? t('Add the product if you sell it, otherwise tell the store.')
+        : t('The products exist now.')
+    case 'no_customer':
+      return t(
+        'Select a default customer or turn on automatic customer creation in the {settings}.',
+        settings,
+      )
+    case 'outside_fiscal_years':
+      return t(
+        'Add the fiscal year in the {settings} if the date is right, otherwise tell the store.',
+        settings,
+      )
+    default:
+      return undefined
+  }
+}
+
+/** What the accountant can do about a refusal, or whom to tell. */
+export const Remedy = (refused: Refused) => {
+  const remedy = remedyOf(refused)
+  if (remedy === undefined) return t('Tell the store, which has to correct the order and send it again.')
+  return (
+    <>
+      {remedy} {RESENT}
+    </>
+  )
+}
