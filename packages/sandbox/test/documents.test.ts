@@ -146,6 +146,9 @@ test('the export has the same documents, and amounts that add up without the can
   expect(english.lines).toHaveLength(7)
   const persian = await csv('documents.csv?language=fa&calendar=persian&kind=receipt&to=2026-04-23')
   expect(persian.name).toBe('attachment; filename="documents-to-1405-02-03.csv"')
+  const registered = await csv(`documents.csv?days=registration&kind=repayment&from=${TODAY}`)
+  expect(registered.name).toBe('attachment; filename="documents-by-registration-from-2026-11-22.csv"')
+  expect(registered.lines[1]).toMatch(/^repayment,1,2026-04-24,/)
   expect(persian.lines.slice(1)).toEqual([
     'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,',
     'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,',

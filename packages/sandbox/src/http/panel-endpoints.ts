@@ -91,7 +91,11 @@ const orders: readonly Endpoint[] = [
     example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The documents.' } },
     ...asks(queries.documentSpreadsheetQuery, (query, request) =>
-      spreadsheet(exportDocuments(query, request.store), exportName('documents', query), request),
+      spreadsheet(
+        exportDocuments(query, request.store),
+        exportName(query.days === 'registration' ? 'documents-by-registration' : 'documents', query),
+        request,
+      ),
     ),
   }),
   post('/panel/retries', 'retryOrders', 'Retry many orders', {
