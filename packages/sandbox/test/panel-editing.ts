@@ -80,7 +80,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const dialog = page.getByRole('dialog', { name: 'Add a product' })
     await fill(
       dialog,
-      { 'Code (SKU)': 'کد/1', Name: 'پسته', Stock: '1,250.5', 'Price in rials': '۲٬۵۰۰٬۰۰۰' },
+      { 'Code (SKU)': 'کد/1', Name: 'پسته', Stock: '1,250.5', Unit: 'کیلو', 'Price in rials': '۲٬۵۰۰٬۰۰۰' },
       'Add',
     )
     const row = page.getByRole('row').filter({ hasText: 'پسته' })
@@ -103,7 +103,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.keyboard.type('3.25')
     await page.keyboard.press('Enter')
     await row.getByText('3.25').waitFor()
-    expect(await client().stock('کد/1')).toBe(3.25)
+    expect(await client().list('products?q=پسته')).toMatchObject([{ sku: 'کد/1', stock: 3.25, unit: 'کیلو' }])
     expect(errors).toEqual([])
   })
 
