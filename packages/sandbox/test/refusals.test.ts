@@ -75,11 +75,16 @@ test('a dismissed order is listed again if it is refused again', async () => {
   expect((await refusals('?limit=1')).refusals).toHaveLength(1)
 })
 
-test('the last 500 refused orders are kept, without bodies of more than 64 KB', async () => {
+test('the 500 orders that were refused last are kept, without bodies of more than 64 KB', async () => {
   const { create } = sandbox()
   const long = { items: [{ ...row('no', 1), name: 'x'.repeat(70_000) }] }
-  for (let id = 0; id < 502; id += 1) await create(order(String(id), id === 501 ? long : UNKNOWN))
+  await create(order('repeated', UNKNOWN))
+  for (let id = 0; id < 501; id += 1) {
+    if (id === 300) await create(order('repeated', UNKNOWN))
+    await create(order(String(id), id === 500 ? long : UNKNOWN))
+  }
   const { refusals: listed, open } = await refusals('?limit=500')
   expect([open, listed?.length, listed?.at(-1)?.external_id]).toEqual([500, 500, '2'])
+  expect(listed?.find(each => String(each.external_id) === 'repeated')).toMatchObject({ attempts: 2 })
   expect([listed?.[0]?.body, listed?.[0]?.message]).toEqual([null, expect.stringContaining('"no"')])
 })

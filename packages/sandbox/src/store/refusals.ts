@@ -44,7 +44,11 @@ export const refusals = ({ one, all, run, insert, update }: Sql, { iso }: Clock)
       `ON CONFLICT (source, external_id) DO UPDATE SET attempts = attempts + 1, last_at = excluded.last_at,
          code = excluded.code, message = excluded.message, field = excluded.field, body = excluded.body`,
     )
-    run('DELETE FROM refusals WHERE number <= (SELECT max(number) FROM refusals) - ?', KEPT)
+    run(
+      `DELETE FROM refusals WHERE number IN
+         (SELECT number FROM refusals ORDER BY last_at DESC, number DESC LIMIT -1 OFFSET ?)`,
+      KEPT,
+    )
   },
   resolve: ({ source, external_id }: OrderKey) =>
     update('refusals', { source, external_id }, { resolved_at: iso() }),

@@ -230,6 +230,8 @@ CREATE TABLE refusals (
   resolved_at TEXT,
   UNIQUE (source, external_id)
 ) STRICT;
+-- Without it, the times are read from behind the bodies.
+CREATE INDEX refusals_by_time ON refusals (last_at);
 
 CREATE TABLE webhooks (
   url TEXT PRIMARY KEY,
