@@ -47,7 +47,7 @@ export type DocumentSums = { kind: DocumentKind; account_code: string | null; co
   string
 >
 
-/** Without these indexes, the documents of a day are found by reading all. */
+/** Without these indexes, a page of documents and those of a day are found by reading all. */
 export const DOCUMENT_INDEXES = ['receipts', 'returns', 'repayments']
   .flatMap(table => [
     `CREATE INDEX IF NOT EXISTS ${table}_by_date ON ${table} (date, number)`,
@@ -62,10 +62,14 @@ const partOfReturn = (column: string) =>
 const PAYMENT = 'number, invoice_number, date, method, account_code, reference, NULL AS reason, amount'
 const TIMES = 'created_at, cancelled_at'
 
-const DOCUMENTS = `SELECT 'receipt' AS kind, ${PAYMENT}, type, NULL AS net, NULL AS tax, ${TIMES} FROM receipts
-  UNION ALL SELECT 'repayment', ${PAYMENT}, NULL, NULL, NULL, ${TIMES} FROM repayments
-  UNION ALL SELECT 'return', number, invoice_number, date, NULL, NULL, NULL, reason, amount, NULL,
-    ${partOfReturn('net')}, ${partOfReturn('tax')}, ${TIMES} FROM returns`
+const DOCUMENTS = [
+  `SELECT 'receipt' AS kind, ${PAYMENT}, type, NULL AS net, NULL AS tax, ${TIMES} FROM receipts`,
+  `SELECT 'repayment' AS kind, ${PAYMENT}, NULL AS type, NULL AS net, NULL AS tax, ${TIMES} FROM repayments`,
+  `SELECT 'return' AS kind, number, invoice_number, date, NULL AS method, NULL AS account_code, NULL AS reference,
+     reason, amount, NULL AS type, ${partOfReturn('net')}, ${partOfReturn('tax')}, ${TIMES} FROM returns`,
+]
+
+const ALL = `(${DOCUMENTS.join(' UNION ALL ')})`
 
 const CONDITIONS = { kind: 'kind = $kind', account: 'account_code = $account' } as const
 
@@ -139,9 +143,14 @@ export const documentList = ({ all }: Sql, clock: Clock) => ({
     const { where, parameters } = found(filter, clock)
     const next =
       before === undefined ? '' : 'AND (date, kind, number) < ($last_date, $last_kind, $last_number)'
+    // From each table, so that its index is read only up to the limit.
+    const newest = DOCUMENTS.map(
+      documents =>
+        `SELECT * FROM (${documents} WHERE ${where} ${next} ORDER BY date DESC, number DESC LIMIT $limit)`,
+    )
     return all<ListedDocument>(
       `SELECT d.*, a.name AS account_name, o.source, o.external_id, c.name AS customer_name, c.national_id, c.economic_code
-       FROM (SELECT * FROM (${DOCUMENTS}) WHERE ${where} ${next} ORDER BY ${NEWEST_FIRST} LIMIT $limit) d
+       FROM (SELECT * FROM (${newest.join(' UNION ALL ')}) ORDER BY ${NEWEST_FIRST} LIMIT $limit) d
        JOIN orders o USING (invoice_number) JOIN customers c ON c.code = o.customer_code
        LEFT JOIN accounts a ON a.code = d.account_code
        ORDER BY ${NEWEST_FIRST}`,
@@ -156,7 +165,7 @@ export const documentList = ({ all }: Sql, clock: Clock) => ({
     const { where, parameters } = found(filter, clock)
     return all<DocumentSums>(
       `SELECT kind, account_code, count(*) AS count, ${['amount', 'net', 'tax'].map(exactSum)}
-       FROM (${DOCUMENTS}) WHERE ${where} AND cancelled_at IS NULL GROUP BY kind, account_code`,
+       FROM ${ALL} WHERE ${where} AND cancelled_at IS NULL GROUP BY kind, account_code`,
       parameters,
     )
   },
@@ -166,7 +175,7 @@ export const documentList = ({ all }: Sql, clock: Clock) => ({
     if (from === undefined && to === undefined) return 0
     const { conditions, parameters } = matching(filter)
     const where = [...conditions, changed(filter), `NOT (${dated(filter).join(' AND ')})`].join(' AND ')
-    const [row] = all<{ count: number }>(`SELECT count(*) AS count FROM (${DOCUMENTS}) WHERE ${where}`, {
+    const [row] = all<{ count: number }>(`SELECT count(*) AS count FROM ${ALL} WHERE ${where}`, {
       ...{ ...parameters, ...given({ from, to }), ...timesOf(filter, clock) },
     })
     return row?.count ?? 0
