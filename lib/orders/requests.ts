@@ -1,5 +1,6 @@
 import type { Refusal } from '../protocol/errors.ts'
 import { readJson } from '../protocol/json.ts'
+import { hasPayment } from '../protocol/order.ts'
 import { effectOf } from '../protocol/status.ts'
 import {
   type EndedRequests,
@@ -111,8 +112,7 @@ const endWithdrawals = (
 /** Whether a create includes a payment. */
 export const includesPayment = (body: string): boolean => {
   const reading = readJson(body)
-  const json = 'json' in reading ? reading.json : undefined
-  return typeof json === 'object' && json !== null && 'payment' in json && json.payment !== null
+  return 'json' in reading && hasPayment(reading.json)
 }
 
 /**

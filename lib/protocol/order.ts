@@ -50,6 +50,10 @@ export const orderResult = v.pipe(
 
 export type OrderResult = v.InferOutput<typeof orderResult>
 
+/** Whether the JSON body of a request has the object `payment`: a create may, and a payment may be nested in it. */
+export const hasPayment = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'payment' in body && body.payment !== null
+
 /** Identifies one order. */
 export type OrderKey = { source: string; external_id: string }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { decimalOf, ExactNumber, type JsonNumber } from './json.ts'
-import { externalId, OBJECT, text } from './order.ts'
+import { externalId, hasPayment, OBJECT, text } from './order.ts'
 
 // Only the rules of the spec; the service decides what the spec leaves open.
 
@@ -100,11 +100,7 @@ export const directPayment = object({ source: v.nullish(text), ...paymentEntries
 export const nestedPayment = object({ source: v.nullish(text), payment })
 
 /** The body of register payment. */
-export const paymentRequest = v.lazy((body: unknown) =>
-  typeof body === 'object' && body !== null && 'payment' in body && body.payment !== null
-    ? nestedPayment
-    : directPayment,
-)
+export const paymentRequest = v.lazy(body => (hasPayment(body) ? nestedPayment : directPayment))
 
 /** The body of register full return (spec: Endpoints, refund). */
 export const refundRequest = object({ source: v.nullish(text), reason: v.nullish(text) }, BODY)
