@@ -19,7 +19,9 @@ export const recordRepair = async (context: Context, period: Period, repaired: n
 
 /** Whether an operator has repaired the orders of a period since. */
 export const isRepaired = async (context: Context, refusals: Refusals): Promise<boolean> => {
-  const [last] = await operationsOf(context, 'audit', 1)
-  const [since, until] = last?.name.split('/').map(time => new Date(time)) ?? []
-  return since !== undefined && until !== undefined && isCovered(refusals, { since, until })
+  const repairs = await operationsOf(context, 'audit', { since: refusals.until })
+  return repairs.some(({ name }) => {
+    const [since = refusals.until, until = since] = name.split('/').map(time => new Date(time))
+    return isCovered(refusals, { since, until })
+  })
 }

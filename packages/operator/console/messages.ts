@@ -141,7 +141,7 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
     post('break-off', {}, async () => jobs.stop(OPERATION)),
     get('operation', {}, async () => ({ operation: operationNow() })),
     get('operations', command, async ({ command }) => ({
-      operations: await operationsOf(context, command, 20),
+      operations: await operationsOf(context, command, { limit: 20 }),
     })),
   ]
 }

@@ -63,7 +63,7 @@ export const operationsReport = async (
   command: Operation['command'],
   limit: number,
 ): Promise<Report> => {
-  const operations = await operationsOf(context, command, limit)
+  const operations = await operationsOf(context, command, { limit })
   const rows = operations.map(({ at, by, action, name, counts, stopped, ended, reason }) => {
     const did = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`)
     const state = stopped ?? (ended === undefined ? 'running, or killed' : undefined)

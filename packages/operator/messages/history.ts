@@ -66,10 +66,15 @@ export const beginOperation = async (
 }
 
 /** The operators' actions of a command, newest first. */
-export const operationsOf = async (context: Context, command: Operation['command'], limit: number) => {
+export const operationsOf = async (
+  context: Context,
+  command: Operation['command'],
+  { limit = Number.POSITIVE_INFINITY, since }: { limit?: number; since?: Date },
+) => {
   const found: (Operation & { at: string })[] = []
   const history = { TableName: context.nameOf(TABLES.history), ScanIndexForward: false }
-  for await (const item of itemsOf(context, history, { key: { 'partition =': PARTITION } })) {
+  const key = { 'partition =': PARTITION, 'at >': since?.toISOString() }
+  for await (const item of itemsOf(context, history, { key })) {
     if (found.length === limit) break
     const each = v.parse(v.pipe(v.string(), v.parseJson(), operation), item.operation?.S)
     if (each.command === command) found.push({ at: item.at?.S?.split(' ')[0] ?? '', ...each })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 /** A time, in hours. */
-const at = (hour: number) => new Date(Date.UTC(2026, 10, 27, hour))
+const at = (hour: number) => new Date(Date.UTC(2020, 10, 27, hour))
 
 test('a recorded repair is known if its audit began after the last refused webhook and covers the first', async () => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
@@ -27,6 +27,9 @@ test('a recorded repair is known if its audit began after the last refused webho
     expect(await isKnown(9, 10)).toBe(false)
     await recordRepair(context, { since: at(8), until: at(11) }, 2)
     expect([await isKnown(9, 10), await isKnown(7, 10), await isKnown(9, 12)]).toEqual([true, false, false])
+    // Of a shorter period.
+    await recordRepair(context, { since: at(11), until: at(12) }, 0)
+    expect([await isKnown(9, 10), await isKnown(11, 11.5)]).toEqual([true, true])
   } finally {
     context.close()
   }
