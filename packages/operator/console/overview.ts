@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
+import { queueNames } from '@order-relay/lib/platform/stores.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { cannot, explain } from '../core/errors.ts'
@@ -27,7 +28,8 @@ const QUEUES_PER_SECOND = 20
 export const overviewRoutes = (context: Context, live: Live, audits: Audits) => {
   const every = EVERY[context.local ? 'local' : 'aws']
   const series = seriesOf(context)
-  const everyQueues = Math.max(every.queues, (context.stores().length * 1000) / QUEUES_PER_SECOND)
+  const depths = context.stores().flatMap(queueNames).length
+  const everyQueues = Math.max(every.queues, (depths * 1000) / QUEUES_PER_SECOND)
   const queues = live.poll('queues', everyQueues, () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
   const imports = live.poll('imports', every.metrics, importsReader(context))

@@ -108,8 +108,10 @@ export const MESSAGES = {
   'endpoint-answers': '{command} shows what its endpoint answers',
   'feed-answers': 'the store "{source}" answers {status}',
   'feed-fails': 'messages to the store "{source}" fail',
-  'failing-since': 'since {since}; waiting: {messages}; {attempt}',
-  'failing-because': 'since {since}: {reason}; waiting: {messages}; {attempt}',
+  since: 'since {time}',
+  'since-before': 'since before {time}',
+  'failing-since': '{since}; waiting: {messages}; {attempt}',
+  'failing-because': '{since}: {reason}; waiting: {messages}; {attempt}',
   'next-attempt': 'next attempt at {time}',
   'attempt-due': 'the next attempt is due',
   'see-messages': '{command} shows them and their attempts',
@@ -127,7 +129,7 @@ export const MESSAGES = {
   // Orders.
   'accountant/one': '{count} order waits for an accountant',
   'accountant/many': '{count} orders wait for an accountant',
-  'accountant/over': 'over {count} orders wait for an accountant',
+  'accountant/over': 'at least {count} of the orders wait for an accountant',
   'accountant/why':
     'the invoice is in review, or the service refused a request for a cause that an accountant can remove',
   'accountant/list': '{command} lists them',

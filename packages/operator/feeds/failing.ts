@@ -13,6 +13,9 @@ export const ERROR_HOURS = 24
 /** Maximum number of attempts to read. */
 const MOST = 10_000
 
+/** A failing message is attempted again at least every 25 minutes. */
+const LONGEST_PAUSE_MS = 30 * 60_000
+
 type LoggedAttempt = NonNullable<ReturnType<typeof attemptIn>>
 
 /** The last failed attempt of a store. */
@@ -21,46 +24,67 @@ export type FailingFeed = {
   message: string
   status?: number | undefined
   code?: string | undefined
-  /** When the oldest failing message failed first. */
+  /** When the oldest failing message failed first, as far as its attempts were read. */
   since: Date
+  /** Whether it had failed before. */
+  earlier: boolean
   /** When the next failing message is attempted. */
   next: Date | undefined
 }
 
 /**
- * The stores whose endpoint has refused a message, or not responded, and has not accepted that message since. Pure.
+ * The stores whose endpoint has refused a message, or not responded, and has not accepted that message since. A dead letter
+ * is not attempted anymore. Pure.
  *
  * @param attempts oldest first
+ * @param begin from when on they were read. @default the beginning
  */
-export const failingIn = (attempts: readonly LoggedAttempt[]): Map<string, FailingFeed> => {
+export const failingIn = (
+  attempts: readonly LoggedAttempt[],
+  begin = new Date(0),
+): Map<string, FailingFeed> => {
+  const isEarlier = ({ at, receives = 1 }: LoggedAttempt) =>
+    receives > 1 && Number(at) - Number(begin) < LONGEST_PAUSE_MS
   /** By store and order, since a store receives the messages of an order in sequence. */
-  const failing = new Map<string, Map<string, { since: Date; last: LoggedAttempt }>>()
+  const failing = new Map<string, Map<string, { first: LoggedAttempt; last: LoggedAttempt }>>()
   for (const attempt of attempts) {
-    const { source, external_id = attempt.delivery ?? '', outcome, at } = attempt
+    const { source, external_id = attempt.delivery ?? '', outcome } = attempt
     const orders = failing.get(source) ?? new Map()
     failing.set(source, orders)
-    if (outcome === 'accepted') orders.delete(external_id)
-    else orders.set(external_id, { since: orders.get(external_id)?.since ?? at, last: attempt })
+    if (outcome === 'accepted' || outcome === 'dead') orders.delete(external_id)
+    else orders.set(external_id, { first: orders.get(external_id)?.first ?? attempt, last: attempt })
   }
   return new Map(
     [...failing].flatMap(([source, orders]) => {
       const all = [...orders.values()]
-      const last = all.map(each => each.last).toSorted((a, b) => Number(b.at) - Number(a.at))[0]
-      if (last === undefined) return []
+      const byTime = (a: LoggedAttempt, b: LoggedAttempt) => Number(a.at) - Number(b.at)
+      const last = all
+        .map(each => each.last)
+        .toSorted(byTime)
+        .at(-1)
+      const [first] = all.map(each => each.first).toSorted(byTime)
+      if (last === undefined || first === undefined) return []
       const { at, status, code, error = '' } = last
-      const since = new Date(Math.min(...all.map(each => Number(each.since))))
       const planned = all.flatMap(each => ('next_at' in each.last ? Number(each.last.next_at) : []))
       const next = planned.length === 0 ? undefined : new Date(Math.min(...planned))
-      return [[source, { at, message: error, status, code, since, next }]]
+      const about = { at, message: error, status, code }
+      return [[source, { ...about, since: first.at, earlier: isEarlier(first), next }]]
     }),
   )
 }
 
 /** The failing HTTP feeds, from the log. */
 export const failingFeeds = async (context: Context): Promise<Map<string, FailingFeed>> => {
-  if (context.stores().every(({ feed }) => feed === 'sqs')) return new Map()
+  const http = new Set(context.stores().flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [source])))
+  if (http.size === 0) return new Map()
   const newest = { since: new Date(Date.now() - ERROR_HOURS * 3_600_000), messages: ENDED_LINES }
-  const failing = failingIn((await newestOf(context, newest, MOST, attemptIn)).toReversed())
+  const attempts = (await newestOf(context, newest, MOST, attemptIn)).toReversed()
+  const begin = attempts.length < MOST ? newest.since : attempts[0]?.at
+  // A store may have had an HTTP feed before.
+  const failing = failingIn(
+    attempts.filter(({ source }) => http.has(source)),
+    begin,
+  )
   if (![...failing.values()].some(({ code }) => code === NO_SECRET)) return failing
   // The next attempt of a store that has got its secret since may be minutes away. Without the right to read secrets, the
   // store is listed until then.
@@ -74,14 +98,15 @@ export const failingFeeds = async (context: Context): Promise<Map<string, Failin
 export const failingFinding = (
   { flags }: Pick<Context, 'flags'>,
   source: string,
-  { message, status, code, since: first, next }: FailingFeed,
+  { message, status, code, since: first, earlier, next }: FailingFeed,
   waiting: number,
 ): Finding => {
   if (code === NO_SECRET) {
     const remedy = `relay stores secret ${shellWord(source)}${flags}`
     return note(say('feed', { source }), say('no-signing-secret'), remedy)
   }
-  const [since, messages] = [first.toISOString(), messagesOf(waiting)]
+  const since = say(earlier ? 'since-before' : 'since', { time: first.toISOString() })
+  const messages = messagesOf(waiting)
   const attempt =
     next === undefined || Number(next) < Date.now()
       ? say('attempt-due')

@@ -7,7 +7,8 @@ const at = (minutes: number) => new Date(Date.UTC(2020, 10, 27, 10, minutes))
 
 const attempt = (minutes: number, external_id: string, outcome: 'accepted' | 'failed' | 'dead') => ({
   ...{ at: at(minutes), source: 'shop', external_id, outcome, delivery: external_id },
-  ...(outcome !== 'accepted' && { error: `refused ${minutes}`, status: 500, next_at: at(minutes + 7) }),
+  ...{ receives: 1, ...(outcome !== 'accepted' && { error: `refused ${minutes}`, status: 500 }) },
+  ...(outcome === 'failed' && { next_at: at(minutes + 7) }),
 })
 
 test('a store fails as long as it has not accepted a message that it refused, whatever else it accepts', () => {
@@ -18,16 +19,36 @@ test('a store fails as long as it has not accepted a message that it refused, wh
     attempt(3, 'b', 'failed'),
     attempt(4, 'c', 'accepted'),
   ])
-  const expected: FailingFeed = { at: at(3), message: 'refused 3', status: 500, since: at(1), next: at(10) }
+  const expected: FailingFeed = {
+    ...{ at: at(3), message: 'refused 3', status: 500, since: at(1), earlier: false, next: at(10) },
+  }
   expect([...failing]).toEqual([['shop', expected]])
 })
 
-test('a store that has accepted all its messages does not fail', () => {
-  expect([...failingIn([attempt(0, 'a', 'failed'), attempt(1, 'a', 'accepted')])]).toEqual([])
+test.each(['accepted', 'dead'] as const)('a store does not fail once its message is %s', outcome => {
+  expect([...failingIn([attempt(0, 'a', 'failed'), attempt(1, 'a', outcome)])]).toEqual([])
+})
+
+test.each([
+  ['an attempt before the first one that is read', 29, 2, true],
+  ['no attempt before it', 29, 1, false],
+  ['no attempt for so long that it was received behind another message', 31, 2, false],
+])('whether a message failed earlier than read: %s', (_, minutes, receives, earlier) => {
+  const failing = failingIn([{ ...attempt(minutes, 'a', 'failed'), receives }], at(0))
+  expect(failing.get('shop')).toMatchObject({ since: at(minutes), earlier })
 })
 
 test('the finding about a store without a secret is the command that creates it', () => {
-  const failing = { at: at(1), since: at(1), message: 'Cannot sign', code: 'no_secret', next: undefined }
+  const failing = {
+    ...{
+      at: at(1),
+      since: at(1),
+      earlier: false,
+      message: 'Cannot sign',
+      code: 'no_secret',
+      next: undefined,
+    },
+  }
   expect(failingFinding({ flags: ' --local' }, 'my shop', failing, 3)).toMatchObject({
     found: { text: 'it has no signing secret' },
     remedy: "relay stores secret 'my shop' --local",
@@ -40,11 +61,15 @@ test.each([
     'the store "shop" answers 500: since 2020-11-27T10:01:00.000Z; waiting: 3 messages; next attempt at 2999-01-01T00:00:00.000Z',
   ],
   [
+    { status: 500, earlier: true, next: at(2) },
+    'the store "shop" answers 500: since before 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
+  ],
+  [
     { status: undefined, next: at(2) },
     'messages to the store "shop" fail: since 2020-11-27T10:01:00.000Z: no connection; waiting: 3 messages; the next attempt is due',
   ],
 ])('the finding names the cause, the messages that wait and the next attempt (%j)', (about, words) => {
-  const failing = { at: at(1), since: at(1), message: 'no connection', ...about }
+  const failing = { at: at(1), since: at(1), earlier: false, message: 'no connection', ...about }
   const { check, found } = failingFinding({ flags: '' }, 'shop', failing, 3)
   expect([check, found].map(text => (typeof text === 'object' ? text.text : text)).join(': ')).toBe(words)
 })
