@@ -90,8 +90,8 @@ export const register = async (context: Context, options: RegisterOptions) => {
   const { id, secret, since } = existing ?? (await create())
   if (check) await waitUntilAccepted(context.terminal, { url, secret, signal })
   await rememberUrl(context, url)
-  // The service signs only with the new secret. Receivers keep the old ones in memory for a minute, which is longer than
-  // a webhook that is signed with them can be under way.
+  // The service signs only with the new secret. If a webhook that it signed with an old one is still under way, it may be
+  // refused, and the service sends it again.
   const retired = existing === undefined && check ? ofUrl : []
   for (const registration of retired) await removeSecret(context, registration)
   const ids = retired.map(each => each.id)

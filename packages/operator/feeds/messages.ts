@@ -111,12 +111,17 @@ const LIMIT = 1000
 
 type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages'>
 
+/** The dead letters of a store with an SQS feed. Their ids suffice, so their orders are not read. */
+const readDead = (context: Context, store: Store): Promise<Reading> => {
+  const { explain: _, ...kind } = DEAD_LETTERS
+  return collect(context, { ...kind, queues: () => queueNames(store).slice(1) }, { limit: LIMIT })
+}
+
 /** The ids of the messages among the visible dead letters of a store with an SQS feed. */
 const deadOf = async (
   context: Context,
   store: Store,
-  read = (): Promise<Reading> =>
-    collect(context, { ...DEAD_LETTERS, queues: () => queueNames(store).slice(1) }, { limit: LIMIT }),
+  read = () => readDead(context, store),
 ): Promise<ReadonlySet<string>> => {
   // Receives from the queue only if it is not empty, since SQS hides received messages.
   if (!(await deadLettersIn(context, store))) return new Set()
@@ -138,8 +143,8 @@ export const messagesOf = async (
   const store = context.stores().find(({ source }) => source === order.source)
   const feed = store === undefined || store.feed === 'sqs' ? 'sqs' : 'http'
   const queue = feedQueueName(order.source, store?.queue)
-  // The depth is read before the attempts, which are recorded before a message leaves the queue.
   const dead = store === undefined ? new Set<string>() : await deadOf(context, store, read)
+  // The depth is read before the attempts, which are recorded before a message leaves the queue.
   const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
   const attempts = feed === 'sqs' ? [] : await attemptsOf(context, order, MOST_ATTEMPTS)
   const { feedAttempts: recorded } = await context.stack()

@@ -33,12 +33,25 @@ const isDuplicate: Exception = (found, { operation }, { body }) =>
   found.endsWith('is answered 200') &&
   body.includes('"duplicate":true')
 
-const isRelation: Exception = (found, _case, { body }) =>
+/** What a schema cannot express in the requests of an operation: relations with today and with what is stored, and check digits. */
+const RELATIONS: Readonly<Record<string, RegExp>> = {
+  payOrder: /must not be after today/,
+  repayOrder: /must not be after today/,
+  returnOrder: /must not be after today/,
+  reversePayment: /receipt.. is \d+: must be one of/,
+  reverseRepayment: /repayment.. is \d+: must be one of/,
+  putFiscalYears: /must not overlap the fiscal year/,
+  changeSeller: /must have a valid check digit/,
+  changeCustomer: /must have a valid check digit/,
+}
+
+const isRelation: Exception = (found, { operation }, { body }) =>
   // Between fields, or with what is stored: a schema cannot express it.
   /^a valid .* 400$/.test(found) &&
-  (/must agree|must not be before|must not be after today|must not overlap|must have a valid check digit|must not exceed|no record has this code|has a row twice|in at least one row|the invoice has \d+ rows|re(ceipt|payment).. is \d+: must be one of/.test(
+  (/must agree|must not be before|must not exceed|no record has this code|has a row twice|in at least one row|the invoice has \d+ rows/.test(
     body,
   ) ||
+    RELATIONS[operation.operationId]?.test(body) ||
     // In the query or in the body.
     body.includes('Field \\"url\\" is missing'))
 
