@@ -137,15 +137,15 @@ export const setSecret = async (context: Context, source: string, { stdin = fals
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
   for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
   await context.parameters.writeIndex(PARAMETERS.feedSecrets)
-  const [soon, overlap] =
+  const [soon, more] =
     replaced === undefined
-      ? ['15 seconds', '']
+      ? ['15 seconds', ` Then retry those that wait: relay feeds retry ${shellWord(source)}${context.flags}`]
       : ['a minute', ' For a day they are also signed with the previous secret.']
   return {
     data: { source, url: feed.http, ...(!stdin && { secret: value }) },
     text: stdin
-      ? `Stored. Messages to ${feed.http} are signed with it within ${soon}.${overlap}`
-      : `${value}\nThe store "${source}" verifies messages to ${feed.http} with it; they are signed with it within ${soon}.${overlap}`,
+      ? `Stored. Messages to ${feed.http} are signed with it within ${soon}.${more}`
+      : `${value}\nThe store "${source}" verifies messages to ${feed.http} with it; they are signed with it within ${soon}.${more}`,
   }
 }
 

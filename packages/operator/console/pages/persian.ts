@@ -265,8 +265,8 @@ export const t = translator({
   'Registered by the store': 'زمان ثبت توسط فروشگاه',
   'New secret': 'کلید امضای جدید',
   'New secret for {source}': 'کلید امضای جدید برای {source}',
-  'The store has no secret yet: its messages wait. It signs them within 15 seconds.':
-    'فروشگاه هنوز کلید امضا ندارد و پیام‌هایش در انتظارند. پیام‌ها حداکثر ۱۵ ثانیه بعد با آن امضا می‌شوند.',
+  'The store has no secret yet, so its messages wait. Attempts are signed with the new one within 15 seconds; then retry the messages that wait.':
+    'فروشگاه هنوز کلید امضا ندارد و پیام‌هایش در انتظارند. ارسال‌ها حداکثر ۱۵ ثانیه بعد با کلید جدید امضا می‌شوند؛ سپس برای پیام‌های منتظر دوباره تلاش کنید.',
   'It signs the messages within a minute; the previous one remains in use for a day.':
     'تا یک دقیقه بعد پیام‌ها با آن امضا می‌شوند؛ کلید قبلی یک روز دیگر معتبر است.',
   'Create secret': 'ایجاد کلید امضا',

@@ -149,7 +149,9 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
       text:
         feed.kind === 'http' && feed.secret
           ? t('It signs the messages within a minute; the previous one remains in use for a day.')
-          : t('The store has no secret yet: its messages wait. It signs them within 15 seconds.'),
+          : t(
+              'The store has no secret yet, so its messages wait. Attempts are signed with the new one within 15 seconds; then retry the messages that wait.',
+            ),
       action: t('Create secret'),
       submit: async () => {
         secret.value = (await act('stores/secret', { source })).secret
