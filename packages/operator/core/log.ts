@@ -142,7 +142,10 @@ export type Range = {
   signal?: AbortSignal | undefined
   /** Only lines with one of these messages. */
   messages?: readonly string[] | undefined
-  /** Locally, only lines whose fields have one of these values; when reading backwards, list the rarest field first. */
+  /**
+   * Only lines whose fields have one of these values; others may be included. When reading backwards, list the rarest field
+   * first.
+   */
   fields?: Readonly<Record<string, readonly string[]>> | undefined
   /** Called whenever all lines written so far have been read. */
   onCurrent?: () => void
@@ -258,20 +261,27 @@ const CLOUDWATCH_INTERVAL_MS = 3000
 const LOG_LINES =
   '{ $.level = * || $.record.status = "timeout" || $.record.status = "error" || $.record.status = "failure" }'
 
-const filterOf = (messages: readonly string[] | undefined) =>
-  messages === undefined
-    ? LOG_LINES
-    : `{ ${messages.map(message => `$.message = "${message}"`).join(' || ')} }`
+/** Values with other characters, such as the name of a store, may have a meaning in a pattern. */
+const isPlain = (value: string) => /^\w+$/.test(value)
+
+const filterOf = ({ messages, fields = {} }: Pick<Range, 'messages' | 'fields'>) => {
+  if (messages === undefined) return LOG_LINES
+  const plain = Object.entries(fields).filter(([, values]) => values.every(isPlain))
+  const wanted = [['message', messages] as const, ...plain].map(([name, values]) =>
+    values.map(value => `$.${name} = "${value}"`).join(' || '),
+  )
+  return `{ (${wanted.join(') && (')}) }`
+}
 
 async function* cloudWatchLog({ aws, stack }: Context, range: Range): AsyncGenerator<LogLine> {
-  const { since, follow, signal, messages, onCurrent } = range
+  const { since, follow, signal, onCurrent } = range
   const { functions } = await stack()
   const client = await aws.logs()
   /** Lines that the next poll may return again. */
   const seen = new Map<string, number>()
 
   async function* linesOf(key: string, name: string, from: number, keepFrom: number) {
-    const query = { logGroupName: `/aws/lambda/${name}`, startTime: from, filterPattern: filterOf(messages) }
+    const query = { logGroupName: `/aws/lambda/${name}`, startTime: from, filterPattern: filterOf(range) }
     try {
       for await (const { events = [] } of client.paginateFilterLogEvents(query)) {
         for (const { eventId, logStreamName, timestamp = 0, message = '' } of events) {

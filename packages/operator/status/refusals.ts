@@ -2,7 +2,7 @@ import { SIGNATURE_FAILURES_SECONDS } from '@order-relay/deploy/alarms.ts'
 import { METRICS_NAMESPACE, PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
-import { hasLog, newestOf } from '../core/log.ts'
+import { hasLog, type LogLine, newestOf, type Range } from '../core/log.ts'
 import { note, problem } from '../core/output.ts'
 import { ACCEPTED_WITHIN_MS } from '../core/webhook.ts'
 import { type Finding, say } from '../doctor/messages.ts'
@@ -53,6 +53,9 @@ const HOURS = 24
 /** Maximum number of refused webhooks to read. */
 const MOST = 10_000
 
+/** The log message of a webhook. */
+const RECEIVED = 'delivery received'
+
 /** Whether the metric has any refused webhook; reading the log on AWS takes longer. */
 const hasForgeries = async (context: Context) => {
   const forged = { name: 'Deliveries', dimensions: { outcome: 'forged' }, stat: 'Sum' } as const
@@ -69,6 +72,24 @@ const isAccepted = ({ outcome, why, source }: Readonly<Record<string, unknown>>)
   // The relay itself signs its pings and the webhooks of the probe.
   outcome !== 'forged' && outcome !== 'too_large' && why !== 'probe' && source !== PROBE_SOURCE
 
+/** The periods, in minutes, in which the last webhook is searched: on AWS, all lines of a period are read. */
+const PERIODS = [15, 60, 4 * 60, HOURS * 60]
+
+/** When the last matching webhook arrived, if it did in the last day. */
+const lastOf = async (
+  context: Context,
+  isIt: (fields: LogLine['fields']) => boolean,
+  fields?: Range['fields'],
+): Promise<Date | undefined> => {
+  for (const minutes of PERIODS) {
+    const since = new Date(Date.now() - minutes * 60_000)
+    const newest = { since, messages: [RECEIVED], fields }
+    const [at] = await newestOf(context, newest, 1, line => (isIt(line.fields) ? line.at : undefined))
+    if (at !== undefined) return at
+  }
+  return undefined
+}
+
 /**
  * The refused webhooks of the last day.
  *
@@ -76,16 +97,14 @@ const isAccepted = ({ outcome, why, source }: Readonly<Record<string, unknown>>)
  */
 export const refusalsOf = async (context: Context, given?: string): Promise<Refusals | undefined> => {
   if (!hasLog(context) || (!context.local && !(await hasForgeries(context)))) return undefined
-  const newest = { since: new Date(Date.now() - HOURS * 3_600_000), messages: ['delivery received'] }
-  const mismatches = { ...newest, fields: { why: ['mismatch'] } }
+  const since = new Date(Date.now() - HOURS * 3_600_000)
+  const mismatches = { since, messages: [RECEIVED], fields: { why: ['mismatch'] } }
   const refused = await newestOf(context, mismatches, MOST, ({ at, fields }) =>
     v.is(refusedLine, fields) ? at : undefined,
   )
   if (refused.length === 0) return undefined
-  const [accepted] = await newestOf(context, newest, 1, ({ at, fields }) =>
-    isAccepted(fields) ? at : undefined,
-  )
-  const [invalid] = await newestOf(context, { ...newest, fields: { outcome: ['forged'] } }, 1, ({ at }) => at)
+  const accepted = await lastOf(context, isAccepted)
+  const invalid = await lastOf(context, ({ outcome }) => outcome === 'forged', { outcome: ['forged'] })
   const { ofUrl } = await registrationsOf(context, await webhookUrlOf(context, given))
   const stored = ofUrl.map(({ since }) => since)
   const refusals = refusalsIn(refused, accepted, stored)

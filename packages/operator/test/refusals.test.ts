@@ -68,17 +68,19 @@ test('after the repair, the finding says that orders may lag', () => {
   ])
 })
 
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+const line = (minutes: number, fields: object) =>
+  JSON.stringify({
+    ...{ level: 'INFO', message: 'delivery received', timestamp: minutesAgo(minutes).toISOString() },
+    ...fields,
+  })
+const forged = (minutes: number, why: string) => line(minutes, { outcome: 'forged', why })
+const minutes = (time: Date | undefined) => time && Math.round((Date.now() - time.getTime()) / 60_000)
+
 const folder = useFolder()
 
 test('reads refused webhooks from the log, and ignores what the relay itself has signed', async () => {
   const dataDir = folder()
-  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
-  const line = (minutes: number, fields: object) =>
-    JSON.stringify({
-      ...{ level: 'INFO', message: 'delivery received', timestamp: minutesAgo(minutes).toISOString() },
-      ...fields,
-    })
-  const forged = (minutes: number, why: string) => line(minutes, { outcome: 'forged', why })
   const logged = [
     line(20, { outcome: 'queued', source: 'api' }),
     forged(15, 'malformed'),
@@ -96,8 +98,54 @@ test('reads refused webhooks from the log, and ignores what the relay itself has
     stack: async () => ({ webhookUrl: url }),
   } as unknown as Context
   const found = await refusalsOf(context, url)
-  const minutes = (time: Date | undefined) => time && Math.round((Date.now() - time.getTime()) / 60_000)
   expect([found?.lasts, minutes(found?.since), minutes(found?.until), minutes(found?.accepted)]).toEqual([
     ...[true, 12, 9, 20],
+  ])
+})
+
+test('on AWS, tells the last refused webhook from accepted ones, and reads no more of the log than needed', async () => {
+  const logged = [
+    [700, line(700, { outcome: 'queued', source: 'api' })],
+    [30, forged(30, 'mismatch')],
+    [12, forged(12, 'stale')],
+    [2, line(2, { outcome: 'queued', source: 'api' })],
+  ] as const
+  const patterns: (string | undefined)[] = []
+  const read: number[] = []
+  const aws = {
+    cloudWatch: async () => ({
+      async *paginateGetMetricData() {
+        yield { MetricDataResults: [{ Id: 'q0', Timestamps: [new Date()], Values: [2] }] }
+      },
+    }),
+    logs: async () => ({
+      async *paginateFilterLogEvents({
+        startTime,
+        filterPattern,
+      }: {
+        startTime: number
+        filterPattern: string
+      }) {
+        patterns.push(/\) && .*$/.exec(filterPattern)?.[0])
+        // Like an emulator, which does not evaluate patterns.
+        const found = logged.filter(([age]) => Number(minutesAgo(age)) >= startTime)
+        read.push(found.length)
+        yield { events: found.map(([age, message]) => ({ timestamp: Number(minutesAgo(age)), message })) }
+      },
+    }),
+  }
+  const url = 'https://relay.example/webhook'
+  const context = {
+    ...{ local: false, aws, service: 'order-relay-production', parameters: { below: async () => [] } },
+    stack: async () => ({
+      webhookUrl: url,
+      functions: { webhook: { name: 'order-relay-production-webhook' } },
+    }),
+  } as unknown as Context
+  const found = await refusalsOf(context, url)
+  expect([minutes(found?.until), minutes(found?.invalid), minutes(found?.accepted)]).toEqual([30, 12, 2])
+  expect([patterns, read]).toEqual([
+    [') && ($.why = "mismatch") }', undefined, ') && ($.outcome = "forged") }'],
+    [4, 2, 2],
   ])
 })
