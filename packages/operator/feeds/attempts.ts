@@ -43,6 +43,9 @@ const LOGGED: Readonly<Record<AttemptOutcome, readonly string[]>> = {
 /** The log messages after which a message waits. */
 export const WAITING_LINES = LOGGED.unsent
 
+/** The log messages of failed attempts, after which others follow. */
+export const FAILED_LINES = LOGGED.failed
+
 /** The log messages of attempts that a store's endpoint has accepted or failed. */
 export const ENDED_LINES = [...LOGGED.accepted, ...LOGGED.failed, ...LOGGED.dead]
 

@@ -5,7 +5,7 @@ import { newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
 import { type Finding, messagesOf, say } from '../doctor/messages.ts'
 import { storesWithSecret } from '../stores/credentials.ts'
-import { attemptIn, ENDED_LINES } from './attempts.ts'
+import { attemptIn, ENDED_LINES, FAILED_LINES } from './attempts.ts'
 
 /** How far back to search, in hours. */
 export const ERROR_HOURS = 24
@@ -78,6 +78,9 @@ export const failingFeeds = async (context: Context): Promise<Map<string, Failin
   const http = new Set(context.stores().flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [source])))
   if (http.size === 0) return new Map()
   const newest = { since: new Date(Date.now() - ERROR_HOURS * 3_600_000), messages: ENDED_LINES }
+  // The accepted ones are many: on AWS, those of a day take long to read.
+  const failed = await newestOf(context, { ...newest, messages: FAILED_LINES }, 1, attemptIn)
+  if (failed.length === 0) return new Map()
   const attempts = (await newestOf(context, newest, MOST, attemptIn)).toReversed()
   const begin = attempts.length < MOST ? newest.since : attempts[0]?.at
   // A store may have had an HTTP feed before.

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
+import type { Context } from '../core/context.ts'
 import type { FailingFeed } from '../feeds/failing.ts'
-import { failingFinding, failingIn } from '../feeds/failing.ts'
+import { failingFeeds, failingFinding, failingIn } from '../feeds/failing.ts'
 
 /** A time, in minutes. */
 const at = (minutes: number) => new Date(Date.UTC(2020, 10, 27, 10, minutes))
@@ -36,6 +37,26 @@ test.each([
 ])('whether a message failed earlier than read: %s', (_, minutes, receives, earlier) => {
   const failing = failingIn([{ ...attempt(minutes, 'a', 'failed'), receives }], at(0))
   expect(failing.get('shop')).toMatchObject({ since: at(minutes), earlier })
+})
+
+test('while no message fails, the accepted ones are not read', async () => {
+  const patterns: string[] = []
+  const logs = async () => ({
+    async *paginateFilterLogEvents({ filterPattern }: { filterPattern: string }) {
+      patterns.push(filterPattern)
+      yield { events: [] }
+    },
+  })
+  const context = {
+    ...{
+      local: false,
+      aws: { logs },
+      stores: () => [{ source: 'shop', feed: { http: 'https://shop.example' } }],
+    },
+    stack: async () => ({ functions: { feeder: { name: 'feeder' } } }),
+  } as unknown as Context
+  expect([...(await failingFeeds(context))]).toEqual([])
+  expect(patterns).toEqual(['{ ($.message = "feed message retried") }'])
 })
 
 test('the finding about a store without a secret is the command that creates it', () => {
