@@ -117,8 +117,8 @@ export const conformance = async (
   )
   const where = `the store "${source}", which now has test orders "${PREFIX}…"`
   const judged = new Set(findings.filter(({ level }) => level !== 'note').map(({ check }) => check))
-  const asked = [FIRST, ...(options.only === undefined ? [] : namesIn(options.only))]
-  const notJudged = asked.filter(name => !judged.has(name))
+  const asked = new Set([FIRST, ...(options.only === undefined ? [] : namesIn(options.only))])
+  const notJudged = [...asked].filter(name => !judged.has(name))
   const report = findingsReport(findings, where, { source, testOrders: `${PREFIX}*` }, notJudged)
   return { ...report, text: report.summary }
 }

@@ -172,11 +172,12 @@ test('does not report "No problems" about checks that it cannot judge, and refus
   }
   const run = (only: string, handled?: string) =>
     conformance(context, 'shop', { wait: 1, only, handled }, { args: ['shop'] })
-  expect(await run('duplicates')).toMatchObject({
-    ok: false,
-    data: { ok: false, problems: 0 },
-    text: expect.stringMatching(/^Cannot judge "delivery", "duplicates" of the store "shop", /),
-  })
+  for (const only of ['duplicates', 'delivery,duplicates'])
+    expect(await run(only)).toMatchObject({
+      ok: false,
+      data: { ok: false, problems: 0 },
+      text: expect.stringMatching(/^Cannot judge "delivery", "duplicates" of the store "shop", /),
+    })
   await expect(run('duplicates, raw-body')).rejects.toMatchObject({
     exit: 2,
     message: expect.stringMatching(
