@@ -1,3 +1,4 @@
+import { orderName } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import { type Audited, auditSince, RATE, shortened } from '../audit/audit.ts'
 import { isCovered, recordRepair } from '../audit/repairs.ts'
@@ -61,9 +62,13 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
       { orders: v.array(v.object({ source: v.string(), external_id: v.string() })) },
       async ({ orders }) => {
         await checkOrders(context, orders)
-        audits.repair(orders.length)
         const last = audits.last()
-        if (last?.unread.length === 0) await recordRepair(context, last, orders.length)
+        const read = new Set(orders.map(orderName))
+        // Another audit may have ended since the page showed these orders.
+        if (last?.differences.every(each => !each.outdated || read.has(orderName(each)))) {
+          audits.repair(orders.length)
+          if (last.unread.length === 0) await recordRepair(context, last, orders.length)
+        }
         return { checked: orders.length }
       },
     ),

@@ -5,6 +5,7 @@ import { useFolder } from '@order-relay/test-support/folder.ts'
 import { writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
 import { isRepaired, recordRepair } from '../audit/repairs.ts'
+import { auditRoutes, createAudits } from '../console/audit.ts'
 import { createContext } from '../core/context.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
@@ -17,10 +18,14 @@ beforeAll(async () => {
 /** A time, in hours. */
 const at = (hour: number) => new Date(Date.UTC(2020, 10, 27, hour))
 
-test('a recorded repair is known if its audit began after the last refused webhook and covers the first', async () => {
+const contextOf = () => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const environment = environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
-  const context = createContext({ local: true }, { stdin, stdout, stderr, environment })
+  return createContext({ local: true }, { stdin, stdout, stderr, environment })
+}
+
+test('a recorded repair is known if its audit began after the last refused webhook and covers the first', async () => {
+  const context = contextOf()
   const isKnown = (since: number, until: number) =>
     isRepaired(context, { since: at(since), until: at(until), lasts: false })
   try {
@@ -30,6 +35,28 @@ test('a recorded repair is known if its audit began after the last refused webho
     // Of a shorter period.
     await recordRepair(context, { since: at(11), until: at(12) }, 0)
     expect([await isKnown(9, 10), await isKnown(11, 11.5)]).toEqual([true, true])
+  } finally {
+    context.close()
+  }
+})
+
+test('the console records a repair only if all orders that differ in its last audit are read again', async () => {
+  const context = contextOf()
+  const audits = createAudits()
+  const differing = ['1', '2'].map(external_id => ({ what: '', outdated: true, source: 'api', external_id }))
+  audits.keep({ since: at(1), until: at(3), unread: [], differences: differing } as never)
+  const sqs = { send: async () => ({}) }
+  const live = { poll: () => async () => undefined, stopping: new AbortController().signal }
+  const routes = auditRoutes({ ...context, sqs, queueUrl: async () => '' } as never, live as never, audits)
+  const repair = async (...orders: string[]) => {
+    const keys = orders.map(external_id => ({ source: 'api', external_id }))
+    await routes.find(({ path }) => path === 'audit/repair')?.handle({ orders: keys } as never, live.stopping)
+    const isKnown = await isRepaired(context, { since: at(1), until: at(2), lasts: false })
+    return [audits.last()?.repaired?.orders, isKnown]
+  }
+  try {
+    expect(await repair('1')).toEqual([undefined, false])
+    expect(await repair('1', '2')).toEqual([2, true])
   } finally {
     context.close()
   }
