@@ -442,7 +442,7 @@ const [STANDARD, ADVANCED] = [4096, 8192]
 test('store keys: sizes of the index, and what advanced parameters cost', async () => {
   const largest = (keys: ReturnType<typeof keysOf>) =>
     Math.max(...indexTexts(Object.fromEntries(keys)).map(text => Buffer.byteLength(text)))
-  /** The number of keys, in tens, of which every text of the index fits, in the worst of twenty samples. */
+  /** The number of keys, in tens, up to which every text of the index fits, in the worst of twenty samples. */
   const fitting = (bytes: number, sourceOf: (each: number) => string) => {
     let fits = 800
     for (let sample = 0; sample < 20; sample++) {

@@ -204,7 +204,7 @@ const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): 
   }
 }
 
-/** Whether a refusal ends a payment or refund. A read of the order tells whether any other one is held or early (P7). */
+/** Whether a refusal ends a payment or refund. A read of the order shows whether any other one is held or early (P7). */
 const isFinal = ({ kind }: LaterRequest, reason: Refusal, { exact = false }: Circumstances) =>
   !mayBeFixed(reason) || (exact && kind === 'refund')
 

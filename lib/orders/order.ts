@@ -128,7 +128,7 @@ export type Order = OrderKey & {
    * with a webhook, which may be older than another one, and the next check confirms it.
    */
   doubt: 'now' | 'later' | false
-  /** An accountant has moved the order back, so that no status tells which of two results is the later one. */
+  /** An accountant has moved the order back, so that no status shows which of two results is the later one. */
   movedBack: boolean
   open: { readonly [Kind in RequestKind]?: Extract<OpenRequest, { kind: Kind }> }
   /** The last withdrawals that were carried out: what was accepted before them and comes later is withdrawn, too. */

@@ -53,7 +53,7 @@ type DayProps = FilterProps & {
   check?: (date: string) => string | false
 }
 
-/** A filter by day. Text that is not an allowed date is reported and ends the filter, which would be active unseen. */
+/** A filter by day. Text that is not an allowed date is reported and clears the filter, which would otherwise stay active unseen. */
 export const DayChoice = ({ label, value, onChoose, kind = '', check = () => false }: DayProps) => {
   const id = useId()
   const typed = useSignal<string | undefined>(undefined)

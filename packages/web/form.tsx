@@ -158,7 +158,7 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     const value = target.type === 'checkbox' ? 'checked' in target && target.checked : target.value
     // A secret is kept only in its field.
     if (target.type !== 'password') draft.value = { ...draft.value, [target.name]: value }
-    // A problem of the whole form may be over, too.
+    // An error of the whole form may be resolved, too.
     if ([undefined, target.name].includes(problem.value?.field)) problem.value = undefined
   }
   const onSubmit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {

@@ -9,7 +9,7 @@ import type { ComponentChild } from 'preact'
  *     export const t = translator({ Paid: 'پرداخت‌شده', 'Order {id}': 'سفارش {id}' })
  *
  *     t('Paid')                          // unknown texts and missing values are type errors
- *     t('Order {id}', { id })            // text: numbers are formatted, other values isolated from what is around
+ *     t('Order {id}', { id })            // text: numbers are formatted, other values isolated from the rest
  *     t('Order {id}', { id: <b>1</b> })  // children, once a value is an element
  *     t('{count} {count|order|orders}', { count })  // one of the two in English; Persian has one form
  *

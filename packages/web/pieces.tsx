@@ -86,7 +86,7 @@ setInterval(() => {
   now.value = Date.now()
 }, 1000)
 
-/** Whether a moment is to come; shown again once it has. */
+/** Whether a moment is in the future; its readers are rendered again once it has come. */
 export const isToCome = (iso: string) => Date.parse(iso) > now.value
 
 /** How long until a moment, counting down. */

@@ -125,10 +125,10 @@ export const listen = async (path: string) => {
 }
 
 /**
- * Reads resources while a component is shown. When a path changes, as with a filter, the former data of each resource stay
- * until the new are there.
+ * Reads resources while a component is shown. When a path changes, as with a filter, keeps the previous data of each
+ * resource until the new data has arrived.
  *
- * @returns the data, undefined until all are read; whether they belong to the current paths; the first error
+ * @returns the data, undefined until all of it is read; whether it belongs to the current paths; the first error
  */
 export const useResources = <S extends Resources>(resources: S) => {
   const last = useRef<Record<string, unknown>>({})

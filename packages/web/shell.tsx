@@ -33,7 +33,7 @@ const Items = createContext<readonly Item[]>([])
 type ShellProps = {
   title: string
   brand: ComponentChildren
-  /** How many things wait for the person, for the title of the browser's tab. */
+  /** The number of items that need attention, for the title of the browser's tab. */
   waiting: number
   pages: Pages
   /** Additional content of the navigation. */
@@ -205,7 +205,7 @@ export const PageHead = ({ title, kind = '', children }: HeadProps) => {
 type Spec<S extends Resources> = {
   title: (route: Route) => string
   reads: (route: Route) => S
-  /** What to tell a screen reader when the data changed while the page was open. */
+  /** The announcement to screen readers when the data changes while the page is open. */
   announce?: (before: DataOf<S>, after: DataOf<S>) => string | undefined
 }
 

@@ -1,5 +1,5 @@
 import { ordersId } from '../../deploy/tables.ts'
-import { requestsFor } from './lives.ts'
+import { requestsFor } from './lifecycle.ts'
 import {
   inOtherStage,
   OF_STAGE,
@@ -73,7 +73,7 @@ const problemsOf = (asked: Asked, isAllowed: (asked: Asked) => boolean): string[
 const known = new WeakMap<PolicyDocument, Map<string, string[]>>()
 const decided = new Map<string, Promise<boolean | undefined>>()
 
-/** Missing and unused permissions of a deployer's policy in docs/iam in the lives of all resources. */
+/** Missing and unused permissions of a deployer's policy in docs/iam over the lifecycle of all resources. */
 export const deployerViolations = async (template: Resolved, policy: PolicyDocument, stack = STACK) => {
   const found: string[] = []
   const isAllowed = (asked: Asked) => policy.Statement.some(statement => applies(statement, asked))

@@ -125,7 +125,7 @@ export function* edgeViolations(template: Resolved, uses: Uses) {
     )
     const seconds = Number(/\d+/.exec(ScheduleExpression)) * 60
     if (!watching.some(alarm => seconds < alarm.Properties.Period))
-      yield `${id}: no alarm tells that it stopped, or one that it runs`
+      yield `${id}: no alarm reports that it stopped, or one reports that it runs`
   }
   for (const { id, Properties } of ofType(template, 'AWS::CodeDeploy::DeploymentGroup')) {
     const { AlarmConfiguration, AutoRollbackConfiguration } = v.parse(group, Properties)

@@ -100,7 +100,7 @@ export function* queueViolations(template: Resolved, uses: Uses) {
   for (const { id, arn, name, Properties } of queues) {
     const { FifoQueue, RedrivePolicy, RedriveAllowPolicy, VisibilityTimeout } = Properties
     const { DeduplicationScope, FifoThroughputLimit } = Properties
-    if (FifoQueue !== name.endsWith('.fifo')) yield `${id}: its name does not tell whether it is FIFO`
+    if (FifoQueue !== name.endsWith('.fifo')) yield `${id}: its name does not show whether it is FIFO`
     const sources = queues.filter(each => each.Properties.RedrivePolicy?.deadLetterTargetArn === arn)
     const allowed = RedriveAllowPolicy?.sourceQueueArns ?? []
     if (!isDeepStrictEqual(new Set(allowed), new Set(sources.map(each => each.arn))))
@@ -108,13 +108,13 @@ export function* queueViolations(template: Resolved, uses: Uses) {
     if (sources.some(each => each.Properties.FifoQueue !== FifoQueue)) yield `${id}: differs from its sources`
     if (isLast(name, Properties)) {
       if (!isWatched(name, 'ApproximateNumberOfMessagesVisible'))
-        yield `${id}: no alarm tells that it is used`
+        yield `${id}: no alarm reports that it is used`
       continue
     }
     const dead = queues.find(each => each.arn === RedrivePolicy?.deadLetterTargetArn)
     if (dead?.Properties.RedrivePolicy !== undefined) yield `${id}: its dead letters are moved again`
     if (!isWatched(name, 'ApproximateAgeOfOldestMessage'))
-      yield `${id}: no alarm tells the age of its messages`
+      yield `${id}: no alarm reports the age of its messages`
     if (FifoQueue && (DeduplicationScope !== 'messageGroup' || FifoThroughputLimit !== 'perMessageGroupId'))
       yield `${id}: has the low throughput of a FIFO queue`
     for (const reader of FUNCTIONS) {

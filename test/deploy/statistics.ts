@@ -21,7 +21,7 @@ function* throttleViolations(template: Resolved) {
     for (const index of ['', ...Properties.GlobalSecondaryIndexes.map(({ IndexName }) => ` ${IndexName}`)])
       for (const event of ['ReadThrottleEvents', 'WriteThrottleEvents'])
         if (!alarms.some(({ keys }) => keys.includes(`${event} ${table}${index}`)))
-          yield `${table}${index}: no alarm tells its ${event}`
+          yield `${table}${index}: no alarm reports its ${event}`
   // Alarms on DynamoDB's metrics always keep their state while data is missing.
   for (const { id, keys, Expression } of alarms)
     if (keys.length > 0 && Expression !== 'SUM(FILL(METRICS(), 0))') yield `${id}: never ends`

@@ -19,7 +19,7 @@ const begin = (pace: Pace) => {
   const received: Json[] = []
   const expected: string[] = []
 
-  /** Resolves once the relay answers what the service holds, and published it last. */
+  /** Resolves once the relay returns what the service has, and has published it last. */
   const agree = async () => {
     await until(async () => {
       const all = await feedOf(source).receive()
@@ -34,12 +34,12 @@ const begin = (pace: Pace) => {
     expect((await local.sandbox(...request)).body).toMatchObject({ external_id })
   })
   const feed = {
-    /** The next status and total that the store receives. At once, only those of the creation are waited for. */
+    /** Expects the next status and total. At once, it only waits for those of the create. */
     received: async (state: string) => {
       expected.push(state)
       if (pace === 'step by step' || expected.length === 1) expect(await agree()).toEqual(expected)
     },
-    /** The last ones. */
+    /** Expects the last status and total. */
     ended: async (state: string) => {
       await feed.received(state)
       const states = await agree()
@@ -99,8 +99,8 @@ export const accountantTests = () => {
     })
   })
 
-  // Webhooks of actions at once may overtake each other. One that moves an order forward is believed, so an order whose
-  // last status is lower than an earlier one must be given the time to be read.
+  // Webhooks of concurrent actions may overtake each other, and one that moves an order forward is applied without a
+  // read. An order whose last status precedes an earlier one is therefore corrected only by a later read.
   describe('store and service agree, step by step:', () => {
     test('a receipt is reversed', async () => {
       const { store, accountant, feed } = begin('step by step')

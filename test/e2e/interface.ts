@@ -47,7 +47,7 @@ export const interfaceTests = () => {
       ...{ automaticFinalization: true, defaultCustomer: 'walk-in', orderPaymentReceivingAccount: 'bank-1' },
     })
   })
-  // Whatever has happened, the relay then has what the service has.
+  // After each test, the relay must have the same order as the service.
   afterEach(() => store.read())
 
   test('an order is registered once, and the second body is ignored', async () => {

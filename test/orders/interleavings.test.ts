@@ -103,7 +103,7 @@ const exactViolationsOf = ({ service, stored, dead, sent, exact }: World): strin
   const { accepted = [], announced = [], messages = [], answers = [] } = exact ?? {}
   const record = service.order && resultOf(KEY, service.order)
   const views = stored === undefined ? [] : requestViews(stored.order)
-  // Without a change, the refusal of a request has told that the order is in review.
+  // Without a change, the refusal of a request has shown that the order is in review.
   const isInReview = sent === 0 && service.order?.status === 'needs_review'
   const isKnown = [...messages, ...answers].some(text => {
     const { duplicate: _, ...result } = text.startsWith('{') ? JSON.parse(text) : {}

@@ -74,10 +74,10 @@ export const feedOf = (source: string) => ({
   },
 })
 
-/** Errors whose words are the relay's own; of the service's every word is the same. */
+/** The codes of errors that the relay words itself. Those of the service are passed on word for word. */
 const OWN_WORDS = ['unauthorized', 'forbidden', 'method_not_allowed', 'malformed']
 
-/** An answer without what two services that act the same way may number, word or add differently. */
+/** A response without what may differ between the two: document numbers, the wording of errors, added fields. */
 const comparable = ({ status, body }: Reply) => {
   const { relay: _, error, ...fields } = body
   const { code, message } = (error ?? {}) as Json
@@ -90,7 +90,7 @@ const comparable = ({ status, body }: Reply) => {
 /**
  * Sends each request to both: the relay must respond as the service does.
  *
- * @param accepted the state with which the relay answers 202 where the service refuses what is only early, see
+ * @param accepted the state in the relay's 202 to a request that the service refuses only because it is early, see
  * docs/integrate.md
  */
 export const compared =

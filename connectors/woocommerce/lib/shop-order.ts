@@ -47,7 +47,7 @@ export type Line = ShopOrder['line_items'][number]
 export const ORDER_FIELDS = Object.keys(shopOrder.entries)
 
 /**
- * Whether the customer has paid. The status alone does not tell: cash on delivery is `processing` without a payment date.
+ * Whether the customer has paid. The status alone does not show it: cash on delivery is `processing` without a payment date.
  * Nor does the date: it remains when the order is cancelled or its payment fails.
  */
 export const isPaid = ({ date_paid_gmt, status }: ShopOrder): boolean =>

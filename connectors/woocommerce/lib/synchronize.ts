@@ -46,7 +46,7 @@ const send = async (relay: ReturnType<SyncDependencies['openRelay']>, order: str
 }
 
 /** Writes differences to the shop: metadata, status, and each note once. Returns the state with these changes. */
-const tell = async (
+const writeToShop = async (
   shop: ReturnType<SyncDependencies['openShop']>,
   order: ShopOrder,
   state: OrderState,
@@ -94,7 +94,7 @@ export const synchronizer =
     }
     const { attention: _, ...others } = state
     state = { ...others, ...(decision.attention !== undefined && { attention: decision.attention }) }
-    if (inShop !== undefined) state = await tell(shop, inShop, state, connection)
+    if (inShop !== undefined) state = await writeToShop(shop, inShop, state, connection)
     const at = new Date(now()).toISOString()
     if (JSON.stringify(state) !== JSON.stringify(before)) {
       const isSame =

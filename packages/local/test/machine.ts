@@ -68,7 +68,7 @@ const ATTACKS: readonly Attack[] = [
 const signedAs = (accessKeyId: string) =>
   `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/eu-central-1/any/aws4_request, SignedHeaders=host, Signature=00`
 
-const TELLS_USERS = existsSync('/proc/net/tcp')
+const SHOWS_USERS = existsSync('/proc/net/tcp')
 const IS_ROOT = process.getuid?.() === 0
 
 export const machineTests = () => {
@@ -150,8 +150,8 @@ export const machineTests = () => {
   )
 
   const services = ATTACKS.filter(({ headers }) => headers.authorization === undefined)
-  // Only root can act as another user; where the system cannot tell, every program counts as the same user.
-  const testAsStranger = TELLS_USERS && !IS_ROOT ? test.skip : test
+  // Only root can act as another user; where the system does not show the user, every program counts as the same user.
+  const testAsStranger = SHOWS_USERS && !IS_ROOT ? test.skip : test
   testAsStranger.each(services)(
     'the $name port refuses other users without the credentials in aws.env',
     async attack => {
@@ -173,7 +173,7 @@ export const machineTests = () => {
   afterEach(() => {
     if (IS_ROOT) process.seteuid?.(0)
   })
-  const testAsOwner = TELLS_USERS ? test : test.skip
+  const testAsOwner = SHOWS_USERS ? test : test.skip
   testAsOwner.each(services)(
     'the $name port serves programs of the same user with any credentials',
     async attack => {

@@ -11,7 +11,7 @@ const nameOf = ({ since, until }: Period) => `${since.toISOString()}/${until.toI
 export const isCovered = ({ since, until }: Pick<Refusals, 'since' | 'until'>, audited: Period): boolean =>
   audited.since <= since && audited.until > until
 
-/** Records that the orders which differed in a period are repaired, so that nobody is told to do it again. */
+/** Records that the orders which differed in a period are repaired, so that the repair is not suggested again. */
 export const recordRepair = async (context: Context, period: Period, repaired: number): Promise<void> => {
   const end = await beginOperation(context, { command: 'audit', action: 'repair', name: nameOf(period) })
   await end({ counts: { repaired }, messages: [] })

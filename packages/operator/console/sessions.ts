@@ -10,7 +10,7 @@ const random = () => randomBytes(32).toString('base64url')
 type Session = {
   /** Aborts when the session ends. */
   ending: AbortSignal
-  /** Ends a session whose time is over: while the machine sleeps, timers stop. */
+  /** Ends the session if it has expired: timers stop while the machine sleeps. */
   endIfOver: () => void
   /** Postpones the end. */
   keep: () => void

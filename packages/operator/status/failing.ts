@@ -8,7 +8,7 @@ import { say, type WaitingCode } from '../orders/messages.ts'
 /** Maximum number of failing orders to count: each is read. */
 const LISTED = 50
 
-/** The failures for which the alarms of the accounting service speak. */
+/** The failures that raise the alarms about the accounting service. */
 const CAUSES = { unauthorized: ['unauthorized'], unavailable: ['unavailable', 'not_called'] } as const
 
 const failedBy = (cause: keyof typeof CAUSES, failing: readonly Failing[]) =>

@@ -21,7 +21,7 @@ const isEmpty = (name: 'ordersDead' | 'feedsDead' | 'quarantine', { queues }: Fa
 /** Since when webhooks are accepted again, and when the alarm ends; times are ISO 8601. */
 export type SignatureRecovery = Readonly<Record<'accepted' | 'until' | 'ends', string>>
 
-/** What alarms say once their cause has ended, since they look back over minutes. */
+/** The texts of alarms whose cause has ended: an alarm covers several minutes and clears later. */
 export const RECOVERED = {
   'recovered/service':
     'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
@@ -56,10 +56,10 @@ const ALARMS: Partial<Record<AlarmCode, Recovered>> = {
   'quarantined-by-worker': empty('quarantine'),
 }
 
-/** The alarms that say that orders fail. */
+/** The alarms that report failing orders. */
 const OF_FAILING: readonly string[] = ['service-unauthorized', 'breaker-open', 'order-stuck']
 
-/** Whether an active alarm says that orders fail, so that none of them is yet to begin. */
+/** Whether an active alarm reports failing orders, so that no further alarm about them is to be announced. */
 export const saysThatOrdersFail = (active: readonly { code: string }[]): boolean =>
   active.some(({ code }) => OF_FAILING.includes(code))
 

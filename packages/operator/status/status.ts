@@ -53,7 +53,7 @@ const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM:
 
 type State = Pick<AlarmState, 'state' | 'since'>
 
-/** A time to the minute: intervals of the local metrics do not tell the second at which a condition was first met. */
+/** A time to the minute: intervals of the local metrics do not show the second at which a condition was first met. */
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16)}Z`
 
 /** The states in CloudWatch, by alarm name. */

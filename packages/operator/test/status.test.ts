@@ -91,12 +91,12 @@ test.each([
   expect(failingText(orders, more)?.text).toBe(text)
 })
 
-test('failing orders are announced beside alarms that do not speak of them', () => {
+test('failing orders are announced unless an active alarm reports them', () => {
   expect(saysThatOrdersFail([{ code: 'signature-failures' }])).toBe(false)
   expect(saysThatOrdersFail([{ code: 'signature-failures' }, { code: 'breaker-open' }])).toBe(true)
 })
 
-test('alarms speak in the past once their cause has ended', () => {
+test('alarms use the past tense once their cause has ended', () => {
   // An order fails for another cause.
   const failing = { count: 1, unavailable: 0, unauthorized: 0, more: false }
   expect(recoveredText('breaker-open', { failing })?.text).toMatch(/^The accounting service was unavailable/)

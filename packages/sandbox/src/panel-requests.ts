@@ -129,7 +129,7 @@ export const productChange = strict({
 
 const digits = (form: RegExp, rule: string) => v.pipe(text, v.regex(form, rule))
 
-/** What invoices say of the seller or the buyer besides the name. */
+/** What invoices say about the seller or the buyer besides the name. */
 const identity = {
   economicCode: v.exactOptional(digits(/^[0-9۰-۹٠-٩]*$/, 'must have digits only')),
   nationalId: v.exactOptional(

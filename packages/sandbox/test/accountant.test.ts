@@ -648,7 +648,7 @@ describe('fiscal years', () => {
     expect((await act('retry')).body).toMatchObject({ status: 'invoiced', error: null })
   })
 
-  test('do not restrict returns, neither of a store nor in the panel', async () => {
+  test('do not restrict returns, whether by a store or in the panel', async () => {
     const { put, refund } = sandbox()
     for (const id of ['1', '2']) await orderIn('paid', id)
     await put('fiscal-years', ONLY_NEXT)

@@ -243,8 +243,8 @@ test('a refused order has its rows, its total, its customer and the products tha
   expect(await list('refusals')).toMatchObject([{ external_id: '2', sent: null, missing: [] }, {}])
 })
 
-describe('what invoices say of the buyer', () => {
-  test('includes the name, by which orders are then found', async () => {
+describe('the buyer on an invoice', () => {
+  test('has a name, by which orders are found', async () => {
     const { create, put, panel } = sandbox()
     await create(order('1', { customer: { mobile: '09123456789', name: 'Sra' } }))
     expect((await put('customers/09123456789', { name: 'Sara' })).body).toMatchObject({ name: 'Sara' })

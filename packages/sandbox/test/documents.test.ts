@@ -29,7 +29,7 @@ beforeEach(async () => {
   await act('2', 'repay', { method: 'cash', account: 'cash-1', amount: 600, date: '2026-04-24' })
 })
 
-test('documents are listed newest first, cancelled ones too, by kind, account and day', async () => {
+test('documents, including cancelled ones, are listed newest first and filtered by kind, account and day', async () => {
   expect(await named()).toEqual(['return 1', 'repayment 1', 'receipt 3', 'receipt 2', 'receipt 1'])
   expect(await named('kind=receipt')).toEqual(['receipt 3', 'receipt 2', 'receipt 1'])
   expect(await named('account=cash-1')).toEqual(['repayment 1', 'receipt 3'])
@@ -75,7 +75,7 @@ test('pages contain every document once', async () => {
   expect(cursors).toHaveLength(3)
 })
 
-test('sums are exact, by account, and without cancelled documents', async () => {
+test('sums are exact, also for each account, and exclude cancelled documents', async () => {
   await sandbox().create(order('3', { items: [row('SKU-1', 1, 1e30)], payment: PAYMENT }))
   const body = await list('limit=1')
   expectFit('DocumentList', JSON.parse(JSON.stringify(body)))

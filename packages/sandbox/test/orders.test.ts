@@ -172,7 +172,7 @@ test('accepts the source in the query or the body, and requires both to match', 
   expect(created.body).toMatchObject({ source: 'shop' })
 })
 
-/** Stores do not send what invoices say of the buyer. */
+/** Stores do not send what invoices say about the buyer. */
 const NO_IDENTITY = { economicCode: '', nationalId: '', address: '', postalCode: '', phone: '' }
 
 describe('customers (rules 1 to 3)', () => {

@@ -7,7 +7,7 @@ import { type Client, eventually, order, PAYMENT, row } from './world.ts'
 export const moneyTests = (openAt: OpenAt, client: () => Client) => {
   const open = (hash: string, options = {}) => openAt(`${client().url}/${hash}`, options)
 
-  test('a product that a refused order needs is added from the list, which follows until the order is registered', async () => {
+  test('a product that a refused order needs is added from the list, which updates until the order is registered', async () => {
     const items = [{ ...row('TEA-9', 2, 2100), name: 'Green tea' }]
     const refused = order('1', { items, customer: { mobile: '09123456789' } })
     const { page, errors } = await open('#/orders')
@@ -219,7 +219,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('the last reason of a review is shown only if it is another one', async () => {
+  test('the last reason of a review is shown only if the current one differs', async () => {
     await client().create(order('1', { items: [row('SKU-3', 3)] }))
     const { page } = await open('#/orders/1?source=api')
     const last = page.getByText('Last reason')

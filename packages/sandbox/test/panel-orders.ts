@@ -381,7 +381,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test("a bulk retry leaves out what the reader clears, and first what the accountant's own reason holds", async () => {
+  test('a bulk retry excludes orders that the user clears, and at first those that the accountant moved back to review', async () => {
     for (const id of ['own', 'one', 'two'])
       await client().create(order(id, id === 'own' ? {} : { ...SAFFRON, items: [row('SKU-3', 1)] }))
     await client().act('own', 'review', { error: 'مشتری انصراف داد' })

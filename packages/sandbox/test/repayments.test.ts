@@ -81,7 +81,7 @@ describe('a repayment', () => {
     expect((await sandbox().detail('1')).repayments).toEqual([])
   })
 
-  test('is reversed alone or with the others, and must be before its receipt is or its order goes to review', async () => {
+  test('is reversed alone or with the others, and must be reversed before its receipt, or before its order is reviewed', async () => {
     await credited()
     expect((await act('reverse-repayment')).error).toMatchObject({
       message: expect.stringMatching(/it has no repayment$/),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { OpenApi, Operation, Schema } from './document.ts'
 import { type ValueOptions, valuesOf } from './values.ts'
 
-/** What the document says of a request; `open` if it is silent. */
+/** What the document says about a request; `open` if it is silent. */
 type Verdict = 'valid' | 'invalid' | 'open' | 'unauthorized' | 'wrong method'
 
 export type Case = {
@@ -42,7 +42,7 @@ const parsed = (body: string): unknown => {
   }
 }
 
-/** What a document says of a request. */
+/** What a document says about a request. */
 const verdictOf = (api: OpenApi, { method, path }: Operation, { parameters, body, type }: Given): Verdict => {
   const operation = api.operations.find(each => each.method === method && each.path === path)
   if (operation === undefined) return 'valid'

@@ -44,7 +44,7 @@ const USUAL: Readonly<Record<string, (schema: Schema) => fc.Arbitrary<unknown>>>
 
 export type ValueOptions = {
   schemas: Readonly<Record<string, Schema>>
-  /** Values for parameters and fields by name, which the schemas do not tell. */
+  /** Values for parameters and fields by name, which the schemas do not define. */
   known?: Readonly<Record<string, readonly unknown[]>>
 }
 

@@ -81,7 +81,7 @@ const Unread = ({ unread, waitingSince }: Balance) =>
     </div>
   )
 
-/** The orders that were re-read after this audit, of which it cannot tell whether they agree now. */
+/** The orders that were re-read after this audit, which therefore does not show whether they agree now. */
 const Repaired = ({ repaired }: Balance) =>
   repaired && (
     <div class="verdict card" data-tone="wait" role="status">

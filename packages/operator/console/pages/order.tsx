@@ -172,7 +172,7 @@ const Result = ({ result, create, version, updated_at, doubt, failing }: Data) =
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,
-          // Otherwise it is said above why and until when.
+          // Otherwise, "Why it waits" has the reason and the time of the read.
           [t('In doubt')]:
             failing !== undefined &&
             doubt !== false &&

@@ -107,7 +107,7 @@ export const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
   )
 }
 
-/** The event of a message: one of a feed has the name of what it tells the store. */
+/** The event of a message. Messages of a feed have the event that the store receives. */
 export const EventName = ({ from, event }: { from?: string | undefined; event?: string | undefined }) => {
   if (event === undefined) return null
   if (from !== 'feed') return nameIn(NAMES, visible(event))

@@ -131,10 +131,10 @@ test('reports a change as soon as the first page has connected', async () => {
   const live = createLive(context(), new AbortController().signal)
   let value = 1
   live.poll('value', 50, async () => value)
-  const heard: string[] = []
-  const leave = live.listen(({ kind }) => heard.push(kind))
+  const kinds: string[] = []
+  const leave = live.listen(({ kind }) => kinds.push(kind))
   value = 2
-  await until(async () => heard.includes('value')).finally(leave)
+  await until(async () => kinds.includes('value')).finally(leave)
 })
 
 describe('in a browser', () => {

@@ -83,15 +83,15 @@ const countedAt = async (metric: string): Promise<number[]> => {
   )
 }
 
-/** Whether an alarm may have begun at the time that is said: in that minute, or at that instant. */
+/** Whether an alarm may have begun at the stated time: in that minute, or at that instant. */
 const mayBegin = (since: string, counted: readonly number[]) => {
-  const said = Date.parse(since)
+  const stated = Date.parse(since)
   const most = /T\d\d:\d\dZ$/.test(since) ? 59_999 : 0
   return counted.some(
     at =>
-      at >= said &&
-      at <= said + most &&
-      !counted.some(earlier => earlier < at && earlier > at - CONTINUES_MS && earlier < said),
+      at >= stated &&
+      at <= stated + most &&
+      !counted.some(earlier => earlier < at && earlier > at - CONTINUES_MS && earlier < stated),
   )
 }
 

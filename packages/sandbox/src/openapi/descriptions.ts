@@ -40,7 +40,7 @@ const DESCRIPTIONS: Record<string, string> = {
   ProductChange: 'The fields of a product to change; other fields keep their values.',
   Seller: 'The seller on invoices; empty texts are omitted.',
   SellerChange: 'The texts to change; other texts do not change.',
-  Buyer: 'A customer, with what invoices say of the buyer; empty texts are omitted.',
+  Buyer: 'A customer, with what invoices say about the buyer; empty texts are omitted.',
   CustomerChange: 'The texts to change; other texts do not change.',
   Account: 'A cash box or bank account.',
   FiscalYear: 'A fiscal year, from the first to the last day inclusive.',

@@ -25,7 +25,7 @@ type Action = {
   isPossible?: (order: Order) => boolean
   /** Why the service would refuse the action, although the order is in its status. */
   refusalOf?: (order: Order, isOpen: IsOpen) => Refused | false
-  /** In sentences; `sent` says who learns of a change of the status. */
+  /** In sentences; `sent` says who is notified of a change of the status. */
   effect: (order: Order, sent: string) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
   content?: (order: Order, money: Accounts) => ComponentChildren

@@ -13,7 +13,7 @@ type Customer = SchemaData<'CustomerList'>['customers'][number]
 
 const nameOf = ({ name, code }: Customer) => customerName(name || code)
 
-/** What invoices say of the buyer; stores do not send it. */
+/** What invoices say about the buyer; stores do not send it. */
 const askForIdentity = (customer: Customer) =>
   ask({
     title: t('Buyer on invoices: {customer}', { customer: nameOf(customer) }),

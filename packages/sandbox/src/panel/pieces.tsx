@@ -29,7 +29,7 @@ export const StoreName = ({ source }: Pick<Key, 'source'>) => (
 /** The name of a customer; customers without one are named by their mobile number. */
 export const customerName = (name: string) => (/^\d+$/.test(name) ? serial(name) : name)
 
-/** What invoices say of the seller or the buyer besides the name. */
+/** What invoices say about the seller or the buyer besides the name. */
 export const IDENTITY = [
   ['economicCode', t('Economic code')],
   ['nationalId', t('National ID')],
@@ -38,7 +38,7 @@ export const IDENTITY = [
   ['phone', t('Phone')],
 ] as const
 
-/** Who learns of a change of the status. */
+/** Who is notified of a change of the status. */
 export const sentTo = ({ webhooks }: SchemaData<'WebhookList'>) =>
   webhooks.length === 0
     ? t('No address is registered, so no webhook is sent.')

@@ -133,7 +133,7 @@ type ReviewProps = {
   order: Order
   accounts: Accounts
   outcome: Retried | undefined
-  /** Who learns of a change of the status. */
+  /** Who is notified of a change of the status. */
   sent: string
   onRetried: (result: Retried) => void
 }

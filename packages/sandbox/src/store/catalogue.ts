@@ -101,7 +101,7 @@ export const products = ({ one, all, update, put }: Sql) => ({
   setStock: (sku: string, stock: Decimal) => update('products', { sku }, { stock: shown(stock) }),
 })
 
-/** What invoices say of the seller or the buyer besides the name; empty texts are omitted. */
+/** What invoices say about the seller or the buyer besides the name; empty texts are omitted. */
 export type Identity = Record<'economicCode' | 'nationalId' | 'address' | 'postalCode' | 'phone', string>
 
 const IDENTITY =

@@ -19,7 +19,7 @@ export type RefusedOrder = OrderKey & {
   resolved_at: string | null
 }
 
-/** What a refusal says of an order. */
+/** What a refusal says about an order. */
 export type NewRefusal = Pick<RefusedOrder, 'code' | 'message' | 'field' | 'body'>
 
 const STATES = { open: 'resolved_at IS NULL', resolved: 'resolved_at IS NOT NULL' } as const

@@ -46,7 +46,7 @@ CREATE TABLE settings (
   corrections_send_webhooks INTEGER NOT NULL CHECK (corrections_send_webhooks IN (0, 1))
 ) STRICT;
 
--- What invoices say of the seller.
+-- What invoices say about the seller.
 CREATE TABLE seller (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   name TEXT NOT NULL,

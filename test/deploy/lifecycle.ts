@@ -175,11 +175,13 @@ const partsOf = ({ DeletionPolicy, UpdateReplacePolicy }: Resource) => {
   return isRetained ? (['create', 'update'] as const) : (['create', 'update', 'delete'] as const)
 }
 
-/** CloudFormation's requests as the deployer for a resource in all of its lives. @throws for an unknown type */
+/** CloudFormation's requests as the deployer over the whole lifecycle of a resource. @throws for an unknown type */
 export const requestsFor = (template: Resolved, resource: Resource): Asked[] => {
   const schema = HANDLERS[resource.type]
   if (schema === undefined)
-    throw new Error(`Cannot tell what ${resource.id} needs: ${resource.type} is not in handlers.json`)
+    throw new Error(
+      `Cannot list the permissions for ${resource.id}: ${resource.type} is not in handlers.json`,
+    )
   const unused = `${UNUSED['*']} ${UNUSED[resource.type] ?? ''}`
   return partsOf(resource).flatMap(part =>
     `${schema[part]} ${schema.read} ${MORE[resource.type]?.[part] ?? ''}`
