@@ -10,4 +10,12 @@ export default {
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Many tests start a whole stack; no test waits for this timeout.
   testTimeout: 120_000,
+  coverageProvider: 'v8',
+  coverageReporters: ['text', 'html'],
+  // Without the code of web pages, which runs in Chromium.
+  collectCoverageFrom: [
+    '{connectors,deploy,functions,lib,packages}/**/*.ts',
+    '!**/*.d.ts',
+    '!**/{dist,node_modules,pages,panel,test}/**',
+  ],
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { takeCoverage } from 'node:v8'
 import circus from 'jest-circus/runner'
 
 const ROOT = new URL('../../', import.meta.url).href
@@ -63,8 +62,5 @@ export default async (globalConfig, config, environment, runtime, path, report) 
     unstable_shouldLoadAsEsm: () => true,
     unstable_importModule: file => import(`${pathToFileURL(file)}?suite=${suite}`),
   })
-  const result = await circus.default(globalConfig, config, environment, runtime, path, report)
-  // Jest kills a worker that takes longer than half a second to exit, which writing the coverage at exit does.
-  if (process.env.NODE_V8_COVERAGE !== undefined) takeCoverage()
-  return result
+  return circus.default(globalConfig, config, environment, runtime, path, report)
 }
