@@ -7,7 +7,7 @@ import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
 import { newestOf } from './core/log.ts'
 import { periodOption, positive, SOURCE } from './core/options.ts'
-import { facts, lines, table } from './core/output.ts'
+import { facts, lines, moreThan, table } from './core/output.ts'
 import { itemsOf } from './core/table.ts'
 import { nowSeconds } from './core/webhook.ts'
 
@@ -129,7 +129,7 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
         ? `No matching deliveries in the log of ${context.title}.`
         : lines(
             table(['RECEIVED', 'OUTCOME', 'WHY', 'SOURCE', 'ORDER', 'DELIVERY'], rows),
-            more && `There are more; raise --limit, which is ${limit}.`,
+            more && moreThan(limit),
           ),
   }
 }

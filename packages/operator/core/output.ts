@@ -48,6 +48,9 @@ export const count = (number: number, one: string, many = `${one}s`): string =>
 export const lines = (...parts: readonly (string | readonly string[] | false)[]): string =>
   parts.flatMap(part => (part === false ? [] : part)).join('\n')
 
+/** The last line of a list that `--limit` has cut off. */
+export const moreThan = (limit: number): string => `There are more; raise --limit, which is ${limit}.`
+
 /** The result of a check. */
 export type Finding<Code extends string = never> = {
   check: string | Coded<Code>

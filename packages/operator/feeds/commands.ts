@@ -4,7 +4,7 @@ import { interruptible } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive, SOURCE } from '../core/options.ts'
-import { lines, type Report, table } from '../core/output.ts'
+import { lines, moreThan, type Report, table } from '../core/output.ts'
 import { timelineOf } from '../orders/orders.ts'
 import { type AttemptFilter, listAttempts, OUTCOMES } from './attempts.ts'
 import { type FeedMessageView, messagesOf } from './messages.ts'
@@ -40,7 +40,7 @@ const list = async (context: Context, filter: AttemptFilter & { limit: number })
         ? `No matching attempts in the log of ${context.title}.`
         : lines(
             table(['AT', 'SOURCE', 'ORDER', 'EVENT', 'MESSAGE', ...ATTEMPT], rows),
-            more && `There are more; raise --limit, which is ${filter.limit}.`,
+            more && moreThan(filter.limit),
           ),
   }
 }

@@ -8,7 +8,7 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
-import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
+import { facts, lines, moreThan, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../messages/commands.ts'
 import { deadLettersOf } from './dead-letters.ts'
@@ -122,7 +122,7 @@ const list = async (context: Context, { failing, scan, ...options }: ListOptions
     data: { orders, cursor, searched, more },
     text: lines(
       orders.length === 0 ? `No matching orders in ${context.title}.` : ordersText(orders),
-      more === true && `There are more; raise --limit, which is ${limit}.`,
+      more === true && moreThan(limit),
       cursor !== undefined &&
         `${searched === undefined ? 'There are more' : `Searched back to ${searched}`}; continue with --cursor ${cursor}`,
     ),

@@ -1,5 +1,4 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
-import { Choice, parameter } from '@order-relay/web/filters.tsx'
 import { Id } from '@order-relay/web/id.tsx'
 import { Chip, type Column, Empty, LinkButton, Moment, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route, replaceRoute } from '@order-relay/web/route.ts'
@@ -9,7 +8,7 @@ import { type RouteData, reads } from './api.ts'
 import { Fields } from './fields.tsx'
 import { OUTCOMES, reasonText } from './outcomes.ts'
 import { t } from './persian.ts'
-import { linkToOrder, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
+import { ListFilters, linkToOrder, OF_ORDER } from './pieces.tsx'
 
 type Row = RouteData<'deliveries'>['deliveries'][number]
 
@@ -49,15 +48,7 @@ const filterOf = ({ query }: Route) => ({
 
 const Filters = () => (
   <div class="filters row" data-keeps-focus>
-    <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
-    <Choice
-      {...{ label: t('Outcome'), ...parameter('outcome') }}
-      options={[
-        ['', t('Every outcome')],
-        ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
-      ]}
-    />
-    <StoreFilter />
+    <ListFilters outcomes={OUTCOMES} />
   </div>
 )
 

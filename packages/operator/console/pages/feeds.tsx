@@ -1,5 +1,5 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
-import { Choice, parameter, SearchBox } from '@order-relay/web/filters.tsx'
+import { SearchBox } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { type Column, Empty, LinkButton, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
@@ -8,7 +8,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { type RouteData, reads } from './api.ts'
 import { FEED_CHANGES, FeedState, linkToFeed, OF_ATTEMPT, OUTCOMES, RetryButton } from './feed-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, OrderOfStore, PERIODS, StoreFilter } from './pieces.tsx'
+import { ListFilters, linkToOrder, OrderOfStore } from './pieces.tsx'
 
 type Row = RouteData<'feeds'>['attempts'][number]
 
@@ -38,15 +38,7 @@ const filterOf = ({ query }: Route) => ({
 const Filters = () => (
   <div class="filters row" data-keeps-focus>
     <SearchBox label={t('Find an order or a message')} placeholder={t('Order number or message id')} />
-    <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
-    <Choice
-      {...{ label: t('Outcome'), ...parameter('outcome') }}
-      options={[
-        ['', t('Every outcome')],
-        ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
-      ]}
-    />
-    <StoreFilter />
+    <ListFilters outcomes={OUTCOMES} />
   </div>
 )
 

@@ -1,5 +1,5 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
-import { StoreChoice } from '@order-relay/web/filters.tsx'
+import { Choice, parameter, StoreChoice } from '@order-relay/web/filters.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { type Coded, translateCoded, translateMessage } from '@order-relay/web/messages.ts'
@@ -26,6 +26,23 @@ export const StoreFilter = () => {
   const { data } = useResources({ overview: OVERVIEW })
   return <StoreChoice sources={data?.overview.sources ?? []} />
 }
+
+type Outcomes = Readonly<Record<string, readonly [name: string, ...unknown[]]>>
+
+/** Filters by period, outcome and store. */
+export const ListFilters = ({ outcomes }: { outcomes: Outcomes }) => (
+  <>
+    <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
+    <Choice
+      {...{ label: t('Outcome'), ...parameter('outcome') }}
+      options={[
+        ['', t('Every outcome')],
+        ...Object.entries(outcomes).map(([name, [text]]) => [name, text] as const),
+      ]}
+    />
+    <StoreFilter />
+  </>
+)
 
 type Text = string | Coded<keyof typeof PERSIAN>
 
