@@ -229,7 +229,7 @@ export const pageTests = (open: Open) => {
       expect(await page.getByText('audited order is').count()).toBe(0)
     }))
 
-  test('an audit opened from a finding or the runbook is a new one over the period of its command', () =>
+  test('an audit opened from a finding or the runbook is run again, over the period of its command', () =>
     visit({ hash: '#/audit' }, async ({ page, click }) => {
       /** The number of days that the shown audit covers. */
       const days = async () => {

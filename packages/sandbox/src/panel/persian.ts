@@ -49,7 +49,7 @@ export const t = translator({
   'Total with tax, in rials': 'جمع کل با مالیات و عوارض (ریال)',
   Payment: 'دریافت وجه',
   'Remove order {order} from the list?': 'سفارش {order} از فهرست حذف شود؟',
-  'Nothing else is kept of this order, and it cannot be restored. If the store sends it again and it is refused again, it is listed again.':
+  'This is the only record of the order, and it cannot be restored. If the store sends it again and it is refused again, it is listed again.':
     'از این سفارش چیز دیگری نگه داشته نمی‌شود و حذف آن برگشت‌پذیر نیست. اگر فروشگاه آن را دوباره بفرستد و باز رد شود، دوباره در فهرست می‌آید.',
   'Reason of the refusal': 'علت رد',
   'Last refused': 'آخرین بار',
@@ -62,7 +62,7 @@ export const t = translator({
   'Refused orders: {count}': 'سفارش‌های ردشده: {count}',
   'No order is refused': 'سفارش ردشده‌ای نیست',
   'No refused order was registered since': 'هیچ سفارش ردشده‌ای بعداً ثبت نشده است',
-  'An order is refused, for example, if it has a product that does not exist here. Nothing is registered of it.':
+  'An order is refused, for example, if it has a product that does not exist here. No part of it is registered.':
     'سفارش رد می‌شود، مثلاً اگر کالایی داشته باشد که در فهرست کالاها نیست. از سفارش ردشده چیزی ثبت نمی‌شود.',
   // Statuses, kinds and methods.
   'Cash box': 'صندوق',

@@ -152,7 +152,7 @@ const askToDismiss = ({ source, external_id }: Refused) =>
     action: t('Dismiss'),
     tone: 'bad',
     text: t(
-      'Nothing else is kept of this order, and it cannot be restored. If the store sends it again and it is refused again, it is listed again.',
+      'This is the only record of the order, and it cannot be restored. If the store sends it again and it is refused again, it is listed again.',
     ),
     submit: async () => {
       await change('DELETE', `refusals${queryOf({ external_id, source })}`)
@@ -213,7 +213,7 @@ export const RefusedOrders = page(
           <Empty title={state === '' ? t('No order is refused') : t('No refused order was registered since')}>
             <p>
               {t(
-                'An order is refused, for example, if it has a product that does not exist here. Nothing is registered of it.',
+                'An order is refused, for example, if it has a product that does not exist here. No part of it is registered.',
               )}
             </p>
             {state !== '' && <LinkButton href={linkTo(['refused'])}>{t('Not registered')}</LinkButton>}
