@@ -19,9 +19,17 @@ import { t } from './persian.ts'
 /** The unsaved changes of a form, by field name. */
 export type Draft = Record<string, string | boolean>
 
-export const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusal | undefined> }>({
+type FormState = {
+  draft: Signal<Draft>
+  problem: Signal<Refusal | undefined>
+  /** Whether it is being submitted. */
+  busy: Signal<boolean>
+}
+
+export const FormContext = createContext<FormState>({
   draft: signal({}),
   problem: signal(undefined),
+  busy: signal(false),
 })
 
 /** The values of a form when it is submitted. */
@@ -179,7 +187,7 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     busy.value = false
   }
   return (
-    <FormContext.Provider value={{ draft, problem }}>
+    <FormContext.Provider value={{ draft, problem, busy }}>
       <form {...{ onInput, onSubmit }} class={kind} aria-label={label} aria-busy={busy.value} noValidate>
         {children}
         <p class="error" role="alert">

@@ -201,6 +201,23 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors.filter(each => !/status of 400/.test(each))).toEqual([])
   })
 
+  test('the result of a form is not computed while it is submitted', async () => {
+    await client().create(order('1'))
+    const { page, errors } = await open('#/orders/1?source=api')
+    await page.getByRole('button', { name: 'Register return' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Register return: 1' })
+    await dialog.getByText('Amount of the return').waitFor()
+    await page.route(/\/return\?/, async route => {
+      const response = await route.fetch()
+      // Longer than the pause before the result is computed.
+      await page.waitForTimeout(500)
+      await route.fulfill({ response })
+    })
+    await fill(dialog, { Reason: 'x' }, 'Register return')
+    await dialog.waitFor({ state: 'detached' })
+    expect(errors).toEqual([])
+  })
+
   test('the identity of a buyer is added to the customer and printed', async () => {
     await client().create(order('1', { customer: { mobile: '09123456789', name: 'Sara' } }))
     const { page, errors } = await open('#/customers', { locale: 'fa-IR' })

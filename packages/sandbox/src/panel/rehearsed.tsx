@@ -18,8 +18,10 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)
   const preview = useSignal({ text: '', isProblem: false })
-  const { problem } = useContext(FormContext)
+  const { problem, busy } = useContext(FormContext)
   useEffect(() => {
+    // The submission may have been carried out already, and then a dry run would be refused.
+    if (busy.value) return
     const stopping = new AbortController()
     const show = (text: string, isProblem = false) => {
       if (!stopping.signal.aborted) preview.value = { text, isProblem }
@@ -37,7 +39,7 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
       clearTimeout(timer)
       stopping.abort()
     }
-  }, [typed.value, of])
+  }, [typed.value, of, busy.value])
   return (
     <div
       ref={fields}
