@@ -12,7 +12,7 @@ export default {
   testTimeout: 120_000,
   coverageProvider: 'v8',
   coverageReporters: ['text', 'html'],
-  // Without the code of web pages, which runs in Chromium.
+  // Without the pages, which run in Chromium.
   collectCoverageFrom: [
     '{connectors,deploy,functions,lib,packages}/**/*.ts',
     '!**/*.d.ts',

@@ -33,10 +33,10 @@ const SCHEMAS = `
 import json, pathlib, sys, cfnlint
 folder = pathlib.Path(cfnlint.__file__).parent / "data/schemas"
 files = json.loads((folder / "providers/eu-central-1.json").read_text())
-def handlers(kind):
+def permissions(kind):
     handlers = json.loads((folder / f"resources/{files[kind]}.json").read_text()).get("handlers", {})
-    return {life: " ".join(handlers[life]["permissions"]) for life in ("create", "read", "update", "delete") if life in handlers}
-print(json.dumps({kind: handlers(kind) for kind in sys.argv[1:]}))
+    return {name: " ".join(handlers[name]["permissions"]) for name in ("create", "read", "update", "delete") if name in handlers}
+print(json.dumps({kind: permissions(kind) for kind in sys.argv[1:]}))
 `
 
 const linted = program === undefined ? test.skip : test
