@@ -36,7 +36,7 @@ const readUnknown = async (
   return { status: 202, body: { ...order, ...view } }
 }
 
-/** The service's own answer, and what the relay knows of the order's requests. */
+/** The service's own answer, and what the relay knows about the order's requests. */
 const readThrough = async (
   order: OrderKey,
   stored: StoredOrder | undefined,
@@ -63,7 +63,7 @@ const readThrough = async (
 }
 
 /**
- * The service's current result, and what the relay knows of the order's requests: the webhook of a change may be on its
+ * The service's current result, and what the relay knows about the order's requests: the webhook of a change may be on its
  * way, or lost. The stored result if the service does not answer with one.
  */
 const readPresent = async (

@@ -73,7 +73,7 @@ const relay = v.pipe(
     updated_at: text('Time of the last change.'),
     requests: v.array(requestView),
   }),
-  v.description('What the relay knows of the order in addition to its result.'),
+  v.description('What the relay knows about the order in addition to its result.'),
 )
 
 const warnings = v.optional(

@@ -24,8 +24,8 @@ const readCursor = (cursor: string): Position => {
     const [position, source] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     return { position: String(position), source: String(source) }
   } catch {
-    const remedy = 'take the one that the page before ended with'
-    throw usageError('list the orders', `"${cursor}" is no cursor`, remedy)
+    const remedy = 'use the one at the end of the previous page'
+    throw usageError('list the orders', `"${cursor}" is not a cursor`, remedy)
   }
 }
 

@@ -119,7 +119,7 @@ test('filters orders, with or without the history', async () => {
   const scanned = async (limit: string) => (await relay(['orders', 'list', '--scan', '--limit', limit])).out
   expect(await scanned('9')).toContain('\nThere are more; raise --limit, which is 9.\n')
   expect(await scanned('10')).not.toContain('There are more')
-  expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
+  expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is not a cursor')
 })
 
 /** Writes items to a table. */
