@@ -17,7 +17,7 @@ const ENQUEUE_CHECK = 'await enqueue(order, { id, json: JSON.stringify(event) })
 const UNKNOWN_ORDER = 'webhooks of an order that the relay does not know'
 const SLOW_TO_HOLD = 'a payment is withdrawn while the service is slow to hold it'
 
-/** Bugs that only crashes, concurrency or a slow service reveal. The crash matrix must find each of them. */
+/** Bugs that concern crashes, concurrency or a slow service. The crash matrix must find each of them. */
 export const BUGS: readonly Bug[] = [
   {
     name: 'the receiver records a delivery before it is queued',
