@@ -12,7 +12,7 @@ export const InvoiceDay = language === 'fa' && choices.calendar.chosen === 'pers
 
 type Order = SchemaData<'OrderDetail'>
 
-/** What a document that is handed out alone says of its invoice and its amount. */
+/** What a document that is handed out alone says about its invoice and its amount. */
 const printedFacts = (what: ComponentChildren, amount: string) => {
   const words = numberInWords(amount, language)
   return {

@@ -65,7 +65,7 @@ type PlanProps = {
   /** The number of orders that are not ready. */
   others: number
   filter: Filter
-  /** Who learns of a change of the status. */
+  /** Who is notified of a change of the status. */
   sent: string
 }
 
