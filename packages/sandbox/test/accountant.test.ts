@@ -1,20 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import {
-  payOrder,
-  repayOrder,
-  retryOrder,
-  returnOrder,
-  reversePayment,
-  reverseRepayment,
-  reviewOrder,
-} from '../src/actions/accountant.ts'
+import { payOrder, repayOrder, retryOrder, returnOrder, reviewOrder } from '../src/actions/accountant.ts'
 import { putProduct } from '../src/actions/catalogue.ts'
 import { correctOrder } from '../src/actions/correct.ts'
 import { createExamples } from '../src/actions/examples.ts'
 import { exportOrders } from '../src/actions/export.ts'
 import { createOrder, registerPayment, registerRefund } from '../src/actions/orders.ts'
 import { showOrder, sumOrders } from '../src/actions/panel.ts'
+import { reverse } from '../src/actions/reverse.ts'
 import { clockIn } from '../src/clock.ts'
 import { Refusal } from '../src/refusal.ts'
 import { openStore } from '../src/store/open.ts'
@@ -708,12 +701,12 @@ test('documents, stock and numbering stay consistent after any sequence of actio
           retry: () => retryOrder(key, store),
           payOrder: () => payOrder(key, payment, store),
           payPart: () => payOrder(key, { ...payment, amount: part * 1000 }, store),
-          reverse: () => reversePayment(key, undefined, store),
-          reverseOne: () => reversePayment(key, part, store),
+          reverse: () => reverse('receipt', key, undefined, store),
+          reverseOne: () => reverse('receipt', key, part, store),
           repay: () => repayOrder(key, payment, store),
           repayPart: () => repayOrder(key, { ...payment, amount: part * 1000 }, store),
-          reverseRepayment: () => reverseRepayment(key, undefined, store),
-          reverseOneRepayment: () => reverseRepayment(key, part, store),
+          reverseRepayment: () => reverse('repayment', key, undefined, store),
+          reverseOneRepayment: () => reverse('repayment', key, part, store),
           return: () => returnOrder(key, {}, store),
           returnPart: () => returnOrder(key, { rows: [{ row: part, quantity: 1 }] }, store),
           review: () => reviewOrder(key, 'why', store),

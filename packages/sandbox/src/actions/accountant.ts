@@ -8,7 +8,7 @@ import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { changeSettings, putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
-import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT, NO_RECEIPT, NO_REPAYMENT } from './change.ts'
+import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT } from './change.ts'
 import {
   balanceOf,
   finalize,
@@ -19,6 +19,7 @@ import {
   rowsOf,
   settle,
 } from './documents.ts'
+import { cancel } from './reverse.ts'
 import { restockGoods } from './stock.ts'
 
 /** Sets the stock that an order needs. */
@@ -173,74 +174,6 @@ export const returnOrder = (key: OrderKey, change: Return, store: Store): void =
       change.date == null ? today : dateOf(change, today, store, { name: 'the invoice', date: order.date })
     const quantities = quantitiesOf(change, order, store)
     returnInvoice(order, { reason: change.reason ?? null, date, quantities }, store)
-  })
-
-/** Cancels documents of an invoice; they keep their numbers. Runs in the caller's transaction. */
-const cancel = <Document extends { number: number; date: string }>(
-  name: string,
-  documents: { cancel: (number: number) => void },
-  cancelled: readonly Document[],
-  store: Store,
-) => {
-  for (const { number, date } of cancelled) {
-    requireFiscalYear(`${name} ${number} is dated`, date, store)
-    documents.cancel(number)
-  }
-}
-
-/**
- * The documents with this number; by default, all.
- *
- * @throws Refusal when none of them has this number
- */
-const chosen = <Document extends { number: number }>(
-  field: string,
-  number: number | undefined,
-  all: readonly Document[],
-) => {
-  const found = all.filter(each => each.number === (number ?? each.number))
-  if (found.length > 0) return found
-  const numbers = all.map(each => each.number).join(', ')
-  throw refusedField(field, `is ${number}: must be one of ${numbers}`)
-}
-
-/**
- * Cancels receipts whose money did not arrive.
- *
- * @param number of the receipt; by default, all receipts of the order
- */
-export const reversePayment = (key: OrderKey, number: number | undefined, store: Store): void =>
-  changeOrder('reverse the payment of', key, store, order => {
-    const { invoice_number } = order
-    const all = store.receipts.list(invoice_number)
-    if (all.length === 0) throw cannot('reverse the payment of', order, NO_RECEIPT)
-    if (order.repaid !== '0') throw cannot('reverse the payment of', order, HAS_REPAYMENT)
-    const receipts = chosen('receipt', number, all)
-    cancel('Receipt', store.receipts, receipts, store)
-    settle(order, store)
-    for (const receipt of receipts) {
-      const message = `Payment reversed by the accountant, receipt ${receipt.number} cancelled`
-      store.history.add(invoice_number, 'reversed', message)
-    }
-  })
-
-/**
- * Cancels repayments that were not made.
- *
- * @param number of the repayment; by default, all repayments of the order
- */
-export const reverseRepayment = (key: OrderKey, number: number | undefined, store: Store): void =>
-  changeOrder('reverse the repayment of', key, store, order => {
-    const { invoice_number } = order
-    const all = store.repayments.list(invoice_number)
-    if (all.length === 0) throw cannot('reverse the repayment of', order, NO_REPAYMENT)
-    const repayments = chosen('repayment', number, all)
-    cancel('Repayment', store.repayments, repayments, store)
-    settle(order, store)
-    for (const repayment of repayments) {
-      const message = `Repayment reversed by the accountant, repayment ${repayment.number} cancelled`
-      store.history.add(invoice_number, 'repayment_reversed', message)
-    }
   })
 
 /** The payment of a receipt, to be held. A payment of the whole invoice pays the whole invoice again, even with a new total. */

@@ -4,6 +4,7 @@ import * as accountant from '../actions/accountant.ts'
 import { rehearsed } from '../actions/change.ts'
 import { correctOrder } from '../actions/correct.ts'
 import { showOrder } from '../actions/panel.ts'
+import { reverse } from '../actions/reverse.ts'
 import * as requests from '../panel-requests.ts'
 import type { Store } from '../store/open.ts'
 import { accepts, type Endpoint, type EndpointRequest, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
@@ -68,7 +69,7 @@ export const actionEndpoints: readonly Endpoint[] = [
     description:
       'Cancels a receipt whose money did not arrive, or all receipts of the order. The order is `invoiced` again unless other receipts cover its total.',
     ...accepts(v.optional(requests.reversal, {}), ['Reversal'], ({ receipt }, request) =>
-      changed(request, (key, store) => accountant.reversePayment(key, receipt, store)),
+      changed(request, (key, store) => reverse('receipt', key, receipt, store)),
     ),
   }),
   action('pay', 'payOrder', 'Register a payment', {
@@ -102,7 +103,7 @@ export const actionEndpoints: readonly Endpoint[] = [
   action('reverse-repayment', 'reverseRepayment', 'Reverse a repayment', {
     description: 'Cancels a repayment that was not made, or all repayments of the order.',
     ...accepts(v.optional(requests.repaymentReversal, {}), ['RepaymentReversal'], ({ repayment }, request) =>
-      changed(request, (key, store) => accountant.reverseRepayment(key, repayment, store)),
+      changed(request, (key, store) => reverse('repayment', key, repayment, store)),
     ),
   }),
 ]
