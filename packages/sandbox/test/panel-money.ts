@@ -236,7 +236,41 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('the last reason of a review is shown only if the current one differs', async () => {
+  test('a correction in review says what it means for held payments, before it is saved and afterwards', async () => {
+    await client().create(order('1', { payment: PAYMENT }))
+    await client().act('1', 'review', { error: 'Other goods' })
+    await client().create(order('2', { items: [row('SKU-3', 2)], payment: PAYMENT }))
+    const { page, errors } = await open('#/orders/1?source=api')
+    const review = page.getByRole('region', { name: 'Needs review' })
+    const dialog = page.getByRole('dialog')
+    const correct = async (preview: string) => {
+      await page.getByRole('button', { name: 'Correct order' }).click()
+      await dialog.getByLabel('Quantity').fill('3')
+      await dialog.getByText(preview).waitFor()
+      await fill(dialog, {}, 'Correct order')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await review.getByText('A payment of 2,200 rials is held').waitFor()
+    await review.getByText('It is booked to حساب بانک ملت as card reader.').waitFor()
+    await correct(
+      'New total: 3,300 rials. The 2,200 rials that were received do not change. 1,100 rials will be due.',
+    )
+    await review.getByText('A payment of 2,200 rials is held').waitFor()
+    await review.getByText('1,100 rials will be due.').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+
+    await page.evaluate('location.hash = "#/orders/2?source=api"')
+    await review.getByText('It pays the whole invoice.').waitFor()
+    await correct(
+      'New total: 3,300 rials. The held payment pays the whole invoice: its receipt will have 3,300 rials instead of 2,200.',
+    )
+    await review.getByText('It pays the whole invoice: 3,300 rials now, 2,200 when it came in.').waitFor()
+    await client().settings({ orderPaymentReceivingAccount: null })
+    await review.getByText('In a bank account it is booked as card reader').waitFor()
+    expect(errors).toEqual([])
+  })
+
+    test('the last reason of a review is shown only if the current one differs', async () => {
     await client().create(order('1', { items: [row('SKU-3', 3)] }))
     const { page } = await open('#/orders/1?source=api')
     const last = page.getByText('Last reason')

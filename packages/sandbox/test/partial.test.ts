@@ -114,6 +114,30 @@ describe('partial payments', () => {
     expect(await result()).toMatchObject({ status: 'paid', receipt_number: 7 })
   })
 
+  test('keep their amounts when the invoice is corrected in review, and what is due or owed changes', async () => {
+    await invoiced({ payment: PAYMENT, shipping: 0, discount: 0 })
+    await act('review', { error: 'Other goods' })
+    // It is paid, as far as the store knows.
+    expect((await sandbox().pay('1', PAYMENT)).status).toBe(400)
+    const change = (quantity: number) => act('correct', { items: [row('SKU-1', quantity)] })
+    expect(await change(6)).toMatchObject({ total: '6600', held_payments: [{ amount: '5500' }] })
+    expect(await act('retry')).toMatchObject({
+      ...{ status: 'invoiced', receipts: [{ number: 2, amount: '5500' }], balance: '1100' },
+    })
+    await act('review', { error: 'Other goods' })
+    await change(4)
+    expect(await act('retry')).toMatchObject({ status: 'paid', received: '5500', balance: '-1100' })
+    expect(await announced()).toEqual(['paid', 'needs_review', 'invoiced', 'needs_review'])
+  })
+
+  test('of stores that are held before the first finalization pay the whole corrected invoice', async () => {
+    await sandbox().create(order('1', { items: [row('SKU-3', 2)], payment: PAYMENT }))
+    expect(await act('correct', { items: [row('SKU-1', 4)] })).toMatchObject({
+      ...{ total: '4400', held_payments: [{ amount: null, total: '2200' }] },
+    })
+    expect(await act('retry')).toMatchObject({ status: 'paid', received: '4400', balance: '0' })
+  })
+
   test('limit a correction to totals that are not below them, and a total equal to their sum pays the order', async () => {
     await invoiced({ shipping: 0, discount: 0 })
     await act('pay', { method: 'cash', amount: 2200 })

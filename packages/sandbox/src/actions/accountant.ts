@@ -4,7 +4,6 @@ import { decimal, isLess, shown } from '../decimal.ts'
 import type { PanelPayment, Repayment, Retry, Return } from '../panel-requests.ts'
 import { rials, whole } from '../pricing.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
-import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { changeSettings, putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
@@ -176,15 +175,10 @@ export const returnOrder = (key: OrderKey, change: Return, store: Store): void =
     returnInvoice(order, { reason: change.reason ?? null, date, quantities }, store)
   })
 
-/** The payment of a receipt, to be held. A payment of the whole invoice pays the whole invoice again, even with a new total. */
-const paymentBehind = (receipt: Receipt, { total }: Order) => ({
-  ...receipt,
-  amount: receipt.amount === total ? null : receipt.amount,
-})
-
 /**
- * Turns an invoice back into a draft. Its returns and receipts are cancelled, and the payments are held until the next
- * finalization. The goods go back to stock, unless a return already put them there.
+ * Turns an invoice back into a draft. Its returns and receipts are cancelled, and the payments are held with their amounts
+ * until the next finalization: a correction does not change the money that was received. The goods go back to stock, unless a
+ * return already put them there.
  *
  * @param error the reason, for the order result
  */
@@ -198,7 +192,7 @@ export const reviewOrder = (key: OrderKey, error: string, store: Store): void =>
     restockGoods(goodsOf(order, store), store)
     cancel('Sales return', store.returns, returns, store)
     cancel('Receipt', store.receipts, receipts, store)
-    for (const receipt of receipts) store.heldPayments.insert(invoice_number, paymentBehind(receipt, order))
+    for (const receipt of receipts) store.heldPayments.insert(order, receipt)
     store.orders.setDraft(invoice_number, error)
     const undone = [
       ...(order.status === 'refunded' ? [] : ['goods back in stock']),

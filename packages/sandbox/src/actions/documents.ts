@@ -85,11 +85,13 @@ const receiptType = (account: Account | undefined, method: Payment['method']): R
  */
 export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
   const { invoice_number, total } = order
+  const { method, reference, date } = paid
   const amount = paid.amount ?? total
-  const code = paid.account_code ?? store.settings.read().orderPaymentReceivingAccount
-  const account = code === null ? undefined : store.accounts.find(code)
-  const type = receiptType(account, paid.method)
-  const number = store.receipts.insert({ ...paid, invoice_number, type, amount, account_code: code })
+  const account_code = paid.account_code ?? store.settings.read().orderPaymentReceivingAccount
+  const account = account_code === null ? undefined : store.accounts.find(account_code)
+  const type = receiptType(account, method)
+  const receipt = { invoice_number, method, type, reference, date, amount, account_code }
+  const number = store.receipts.insert(receipt)
   const kind = settle(order, store) === 'paid' ? 'paid' : 'received'
   const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials`
   const into = account === undefined ? ' without an account' : ` into ${account.name}`

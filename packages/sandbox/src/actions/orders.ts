@@ -1,6 +1,7 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Status } from '@order-relay/lib/protocol/status.ts'
 import { shown } from '../decimal.ts'
+import { sum } from '../pricing.ts'
 import { quoted, Refusal, valid } from '../refusal.ts'
 import { type OrderRequest, orderKey, orderRequest, type Payment } from '../requests.ts'
 import type { Store } from '../store/open.ts'
@@ -75,8 +76,7 @@ const registerOrder = (request: OrderRequest, store: Store): Result => {
   store.history.add(invoice_number, 'created', message)
   requireDate('payment.date', payment, store)
   const paid = payment ? [paymentOf(payment, invoice)] : []
-  if (!finalize(invoice, paid, store))
-    for (const each of paid) store.heldPayments.insert(invoice_number, each)
+  if (!finalize(invoice, paid, store)) for (const each of paid) store.heldPayments.insert(invoice, each)
   const result = readOrder({ source, external_id }, store)
   store.orders.index(invoice_number)
   store.orders.setOriginal(invoice_number, JSON.stringify(result))
@@ -135,15 +135,19 @@ const register = (
   throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
 }
 
-/** Holds the first payment of the whole invoice. Further payments are only recorded, for the accountant to resolve. */
+/**
+ * Holds a payment of the whole invoice, unless the held payments already cover it. Further payments are only recorded, for the
+ * accountant to resolve.
+ */
 const hold = (order: Order, given: Payment, store: Store) => {
-  const { invoice_number } = order
+  const { invoice_number, total } = order
   const payment = paymentOf(given, order)
   const { method, reference, date } = payment
-  const isFirst = store.heldPayments.list(invoice_number).every(({ amount }) => amount !== null)
-  if (isFirst) store.heldPayments.insert(invoice_number, payment)
+  const held = store.heldPayments.list(invoice_number).map(({ amount }) => amount ?? total)
+  const isCovered = held.length > 0 && BigInt(sum(held)) >= BigInt(total)
+  if (!isCovered) store.heldPayments.insert(order, payment)
   const label = `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
-  const outcome = isFirst ? 'held until the invoice is finalized' : 'not held: another payment already is'
+  const outcome = isCovered ? 'not held: another payment already is' : 'held until the invoice is finalized'
   store.history.add(invoice_number, 'held', `Payment (${label}) ${outcome}`)
 }
 

@@ -19,9 +19,9 @@ const retried = ({ source, external_id }: OrderKey, store: Store) => {
     refusal = error.message
   }
   const found: Order | undefined = store.orders.find(key)
-  const { status = null, total = null, error = null } = found ?? {}
+  const { status = null, total = null, received = null, error = null } = found ?? {}
   const { customer_name: customer = null, review_reason = null } = before ?? {}
-  return { ...key, customer, status, total, review_reason, error: refusal ?? error }
+  return { ...key, customer, status, total, received, review_reason, error: refusal ?? error }
 }
 
 const obstaclesOf = (order: Order, store: Store) => obstaclesNow(order, store).obstacles
@@ -44,9 +44,9 @@ const ready = (filter: Retries['filter'], store: Store) => {
 const retriedIfReady = (order: ListedOrder, store: Store): ReturnType<typeof retried> => {
   const obstacles = obstaclesOf(order, store)
   if (obstacles.length === 0) return retried(order, store)
-  const { source, external_id, customer_name: customer, status, total, review_reason } = order
+  const { source, external_id, customer_name: customer, status, total, received, review_reason } = order
   const error = describeObstacles(obstacles)
-  return { source, external_id, customer, status, total, review_reason, error }
+  return { source, external_id, customer, status, total, received, review_reason, error }
 }
 
 /** Retries orders in one transaction. */

@@ -220,6 +220,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'exportDocuments.q':
     'Only documents whose number or order matches each word; `receipt 5`, `sales return 5` and `repayment 5` are these documents.',
   'RetryResults.orders.status': 'Status after the retry; null if the order is not registered.',
+  'RetryResults.orders.received':
+    'The sum of the receipts after the retry; null if the order is not registered.',
   'RetryResults.orders.customer': 'Name of the customer; null if the order is not registered.',
   'RetryResults.orders.review_reason':
     'The reason for which the accountant moved the order back to review before the retry; null if the service found the cause.',
@@ -261,7 +263,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'OrderDetail.receipts.amount': 'The rials received.',
   'OrderDetail.repayments.amount': 'The rials paid back.',
   'OrderDetail.returns.amount': 'The rials returned, tax included.',
-  'OrderDetail.held_payments.amount': 'The rials; null for the whole invoice total.',
+  'OrderDetail.held_payments.amount': 'The rials that were received; null for the whole invoice total.',
+  'OrderDetail.held_payments.total': 'The total of the invoice when the payment came in.',
   'PanelPaymentRequest.amount': 'The rials received, at most and by default the amount due.',
   'PanelPaymentRequest.account':
     'Code of the account that receives the money; by default, the one in the settings.',

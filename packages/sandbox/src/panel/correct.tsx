@@ -9,6 +9,7 @@ import { type Signal, signal, useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
 import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
+import { heldAt } from './held-payments.tsx'
 import { t } from './persian.ts'
 import { Rehearsed } from './rehearsed.tsx'
 
@@ -143,10 +144,11 @@ type CorrectionProps = { order: Order; products: readonly Product[]; lines: Sign
 const Correction = ({ order, products, lines }: CorrectionProps) => {
   const rehearse = async (values: Values) => {
     const body = { ...correctionOf(values, lines.value, order), dryRun: true }
-    const { total } = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
+    const after = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
       throw withIds(error, lines.value)
     })
-    return t('New total: {total} rials', { total: decimal(total) })
+    const total = t('New total: {total} rials', { total: decimal(after.total) })
+    return [`${total}.`, ...heldAt(after, order)].filter(Boolean).join(' ')
   }
   return (
     <Rehearsed {...{ rehearse }} of={lines.value}>

@@ -88,6 +88,10 @@ export const Order = page(
     const retried = useSignal<Retried | undefined>(undefined)
     // Any later change of the order makes the outcome of the retry obsolete.
     const outcome = retried.value?.order.updated_at === order.updated_at ? retried.value : undefined
+    const money = {
+      accounts,
+      receiving: accounts.find(({ code }) => code === settings.orderPaymentReceivingAccount),
+    }
     const deliveries = sent.deliveries.filter(({ source }) => source === order.source)
     const onRetried = (result: Retried) => {
       retried.value = result
@@ -102,19 +106,11 @@ export const Order = page(
           </Button>
         </PageHead>
         {order.status === 'needs_review' ? (
-          <Review {...{ order, accounts, outcome, onRetried }} sent={sentTo(registered)} />
+          <Review {...{ order, money, outcome, onRetried }} sent={sentTo(registered)} />
         ) : (
           outcome && <Finalized {...outcome} />
         )}
-        <Actions
-          order={order}
-          sent={sentTo(registered)}
-          years={calendar.fiscalYears}
-          money={{
-            accounts,
-            receiving: accounts.find(({ code }) => code === settings.orderPaymentReceivingAccount),
-          }}
-        />
+        <Actions {...{ order, money }} sent={sentTo(registered)} years={calendar.fiscalYears} />
         <Invoice {...{ order, seller }} />
         <div class="columns">
           <Section id="history" title={t('History')}>

@@ -159,8 +159,16 @@ export const t = translator({
     '{held}: {method}، {date}. با قطعی شدن فاکتور، خودکار ثبت می‌شود.',
   'In a bank account it is booked as {type}, in a cash box as cash.':
     'رسید آن در حساب بانکی از نوع {type} و در صندوق نقدی است.',
-  'It is booked to {account}.': 'رسید آن در {account} ثبت می‌شود.',
-  'A payment is held': 'یک دریافت وجه معلق است',
+  'It is booked to {account} as {type}.': 'رسید آن در {account} از نوع {type} ثبت می‌شود.',
+  'It pays the whole invoice.': 'برای تسویه کل فاکتور است.',
+  'It pays the whole invoice: {total} rials now, {old} when it came in.':
+    'برای تسویه کل فاکتور است: جمع کل اکنون {total} ریال و هنگام اعلام فروشگاه {old} ریال بوده است.',
+  'The held payment pays the whole invoice: its receipt will have {total} rials instead of {old}.':
+    'دریافت وجه معلق برای تسویه کل فاکتور است: رسید آن به‌جای {old} ریال به مبلغ {total} ریال ثبت می‌شود.',
+  'The {amount} rials that were received do not change.': 'مبلغ دریافت‌شده ({amount} ریال) تغییر نمی‌کند.',
+  '{due} rials will be due.': 'پس از قطعی شدن، {due} ریال مانده قابل دریافت است.',
+  'The buyer will have a credit of {credit} rials.':
+    'پس از قطعی شدن، مانده بستانکار خریدار {credit} ریال است.',
   'A payment of {amount} rials is held': 'دریافت {amount} ریال معلق است',
   'Reference: {reference}': 'شماره پیگیری: {reference}',
   'This applies to all orders.': 'این تنظیم برای همه سفارش‌هاست.',

@@ -21,7 +21,7 @@ export const countsOf = (orders: readonly Result[]) => {
   const invoiced = inStatus(orders, 'invoiced')
   return {
     ...{ paid: paid.length, invoiced: invoiced.length, left: orders.length - paid.length - invoiced.length },
-    amount: decimal(sum(...paid.map(({ total }) => total ?? '0'))),
+    amount: decimal(sum(...paid.map(({ received }) => received ?? '0'))),
   }
 }
 
@@ -137,7 +137,18 @@ const planColumns = ({ excluded, outcomes, include }: PlanColumns): Column<Resul
     ),
   },
   { label: t('Customer'), cell: ({ customer }) => <Name>{customerName(customer ?? '')}</Name> },
-  { label: t('Total'), kind: 'number', cell: ({ total }) => total !== null && decimal(total) },
+  {
+    ...{ label: t('Total'), kind: 'number' },
+    cell: ({ total, received }) =>
+      total !== null && (
+        <>
+          {decimal(total)}
+          {received !== null && !['0', total].includes(received) && (
+            <p class="small muted">{t('Received {received}', { received: decimal(received) })}</p>
+          )}
+        </>
+      ),
+  },
   {
     ...{ label: t('Result'), kind: 'breaks' },
     cell: order => {

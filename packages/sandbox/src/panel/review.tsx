@@ -1,14 +1,16 @@
 import { Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
-import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
+import { decimal, serial } from '@order-relay/web/format.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
-import { Code, LinkButton, Name } from '@order-relay/web/pieces.tsx'
+import { LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import type { HTMLAttributes } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { act, type SchemaData } from './api.ts'
+import { HeldPayments } from './held-payments.tsx'
+import type { Accounts } from './money.tsx'
 import { t } from './persian.ts'
-import { accountOptions, bookedAs, creditOf, numbersOf, PAYMENT_METHODS } from './pieces.tsx'
+import { accountOptions, creditOf, numbersOf } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
@@ -32,31 +34,8 @@ const fixAndRetry = async (order: Order, values: Values): Promise<Retried> => {
   }
 }
 
-const HeldPayments = ({ held_payments: held }: Order) =>
-  held.map(({ amount, method, date, reference, account }, index) => (
-    <p key={String(index)}>
-      {t('{held}: {method}, {date}. It is registered automatically once the invoice is finalized.', {
-        held: (
-          <strong>
-            {amount === null
-              ? t('A payment is held')
-              : t('A payment of {amount} rials is held', { amount: decimal(amount) })}
-          </strong>
-        ),
-        method: PAYMENT_METHODS[method].toLowerCase(),
-        date: formatDate(date),
-      })}{' '}
-      {account === null
-        ? t('In a bank account it is booked as {type}, in a cash box as cash.', { type: bookedAs(method) })
-        : t('It is booked to {account}.', { account: <Name>{account.name}</Name> })}{' '}
-      {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
-    </p>
-  ))
-
-type Accounts = SchemaData<'AccountList'>['accounts']
-
 /** The fields that fix an order in place. */
-const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProps[] => {
+const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts['accounts']): FieldProps[] => {
   const everywhere = (
     <>
       {t('This applies to all orders.')} <a href={linkTo(['settings'])}>{t('Settings')}</a>
@@ -131,7 +110,7 @@ const isSameReason = (one: string, other: string) => one.replace(NUMBERS, '') ==
 
 type ReviewProps = {
   order: Order
-  accounts: Accounts
+  money: Accounts
   outcome: Retried | undefined
   /** Who is notified of a change of the status. */
   sent: string
@@ -139,7 +118,7 @@ type ReviewProps = {
 }
 
 /** Why the order waits, and a form that fixes it. */
-export const Review = ({ order, accounts, outcome, sent, onRetried }: ReviewProps) => {
+export const Review = ({ order, money, outcome, sent, onRetried }: ReviewProps) => {
   const { obstacles, error, review_reason } = order
   const reason = obstacles.map(({ message }) => message).join('. ')
   const isReady = obstacles.length === 0
@@ -163,7 +142,7 @@ export const Review = ({ order, accounts, outcome, sent, onRetried }: ReviewProp
           {t('Last reason: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
         </p>
       )}
-      <HeldPayments {...order} />
+      <HeldPayments {...{ order, money }} />
       <p>
         {t(
           isReady
@@ -177,7 +156,7 @@ export const Review = ({ order, accounts, outcome, sent, onRetried }: ReviewProp
         <MissingYear />
       ) : (
         <Form label={actionFor(order)} class="sided" action={actionFor(order)} submit={submit}>
-          {fixesOf(order, accounts).map(field => (
+          {fixesOf(order, money.accounts).map(field => (
             <Field key={field.name} {...field} />
           ))}
         </Form>

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
 import type { Payment } from '../requests.ts'
+import type { Order } from './orders.ts'
 import type { Sql } from './query.ts'
 
 /** A payment with its defaults; one without an amount pays the whole invoice, one without an account into the receiving account. */
@@ -14,15 +15,19 @@ export type Paid = {
 
 const PAYMENT = 'amount, method, reference, date, account_code'
 
-/** Payments that wait until their invoice is finalized. */
+/** A payment that waits until its invoice is finalized, with the total of the invoice when it came in. */
+export type HeldPayment = Paid & { total: string }
+
 export const heldPayments = ({ all, run, insert }: Sql) => ({
   list: (invoice_number: number) =>
-    all<Paid>(
-      `SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ? ORDER BY number`,
+    all<HeldPayment>(
+      `SELECT ${PAYMENT}, total FROM held_payments WHERE invoice_number = ? ORDER BY number`,
       invoice_number,
     ),
-  insert: (invoice_number: number, { amount, method, reference, date, account_code }: Paid) =>
-    insert('held_payments', { invoice_number, amount, method, reference, date, account_code }),
+  insert: (
+    { invoice_number, total }: Pick<Order, 'invoice_number' | 'total'>,
+    { amount, method, reference, date, account_code }: Paid,
+  ) => insert('held_payments', { invoice_number, amount, method, reference, date, account_code, total }),
   remove: (invoice_number: number) =>
     run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
 })

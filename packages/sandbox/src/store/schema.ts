@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 /** The columns of an order whose sums are kept. */
 const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
@@ -145,7 +145,8 @@ CREATE TABLE invoice_rows (
   PRIMARY KEY (invoice_number, position)
 ) STRICT, WITHOUT ROWID;
 
--- A payment without an amount pays the whole invoice; one without an account, into the receiving account.
+-- A payment without an amount pays the whole invoice; one without an account, into the receiving account. The total is that
+-- of the invoice when the payment came in.
 CREATE TABLE held_payments (
   number INTEGER PRIMARY KEY,
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
@@ -153,7 +154,8 @@ CREATE TABLE held_payments (
   method TEXT NOT NULL,
   reference TEXT NOT NULL,
   date TEXT NOT NULL,
-  account_code TEXT REFERENCES accounts (code)
+  account_code TEXT REFERENCES accounts (code),
+  total TEXT NOT NULL
 ) STRICT;
 CREATE INDEX held_payments_of_invoice ON held_payments (invoice_number);
 
