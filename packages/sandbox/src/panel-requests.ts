@@ -117,6 +117,8 @@ export const correction = strict({
   shipping: v.exactOptional(amount),
   discount: v.exactOptional(amount),
   customer: v.exactOptional(customer),
+  date: v.exactOptional(date),
+  paymentDate: v.exactOptional(date),
   dryRun: v.exactOptional(flag),
 })
 

@@ -570,7 +570,10 @@ describe('a correction', () => {
     [400, 'discount', { discount: 2001, shipping: 500 }],
     [400, 'shipping', { shipping: -1 }],
     [400, 'customer.mobile', { customer: { mobile: '12' } }],
-    [400, 'date', { date: '2026-01-01' }],
+    [400, 'is not known here', { day: '2026-01-01' }],
+    [400, 'must not be after today, 2026-11-21', { date: '2026-11-22' }],
+    [400, 'outside the fiscal years', { date: '2019-01-01' }],
+    [400, 'no held payment is dated outside the fiscal years', { paymentDate: '2026-11-20' }],
   ])('is refused entirely: %s %s', async (status, words, change) => {
     await orderIn('invoiced')
     const { detail, stock, list } = sandbox()

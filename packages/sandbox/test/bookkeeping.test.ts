@@ -101,6 +101,29 @@ describe('the history of a correction', () => {
   })
 })
 
+test('a correction changes a wrong date of an invoice, and of a held payment outside the fiscal years', async () => {
+  const { create, act, panel } = sandbox()
+  await create(order('1', { date: '2026-11-02', payment: PAYMENT }))
+  const { body } = await act('1', 'correct', { date: '2026-11-01' })
+  expect(body).toMatchObject({ status: 'paid', date: '2026-11-01', receipts: [{ date: '2026-11-02' }] })
+  expect(messages(body, 'corrected')).toEqual([
+    'Corrected by the accountant, total 2,200 rials\nDate 2026-11-02 to 2026-11-01',
+  ])
+  const count = async (day: string) => (await panel(`sums?from=${day}&to=${day}`)).body.totals?.count
+  expect([await count('2026-11-01'), await count('2026-11-02')]).toEqual([1, 0])
+
+  await create(order('2', { ...SHORT, date: '2026-11-20' }))
+  await sandbox().pay('2', { ...PAYMENT, date: '2019-01-01' })
+  await sandbox().product('SKU-3', { stock: 2 })
+  expect((await act('2', 'retry')).body.error).toMatch('held payment of 2019-01-01')
+  await act('2', 'correct', { paymentDate: '2026-11-21' })
+  const paid = (await act('2', 'retry')).body
+  expect(paid).toMatchObject({ status: 'paid', date: '2026-11-20', receipts: [{ date: '2026-11-21' }] })
+  expect(messages(paid, 'corrected')).toEqual([
+    'Corrected by the accountant, total 2,200 rials\nDate of the held payment 2019-01-01 to 2026-11-21',
+  ])
+})
+
 test('an order with a return of free goods cannot be corrected', async () => {
   const { create, act, stock } = sandbox()
   await create(order('1', { items: [row('SKU-1', 2, 0)] }))

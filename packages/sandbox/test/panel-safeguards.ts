@@ -193,6 +193,35 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().detail('1')).customer).toMatchObject({ name: 'Sara', nationalId: '0012345679' })
   })
 
+  test('a correction says who the invoice is booked to without a mobile number, and changes a wrong date', async () => {
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+    await client().create(
+      order('1', { ...SHORT, date: daysAgo(1), customer: { mobile: '09123456789', name: 'Sara' } }),
+    )
+    await client().pay('1', { ...PAYMENT, date: '2019-01-01' })
+    const { page } = await openOrder('1')
+    await page.getByText('if the date is wrong, correct the order').waitFor()
+    await page.getByRole('button', { name: 'Correct order' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Mobile number of the customer').fill('')
+    await dialog
+      .getByText(
+        /Without a mobile number, the invoice is booked to the default customer, .+, instead of Sara\./,
+      )
+      .waitFor()
+    await dialog.getByLabel('Date', { exact: true }).fill(daysAgo(-1))
+    await dialog.getByText('Must not be after today').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    const dates = { 'Date of the held payment': daysAgo(1) }
+    await dialog.getByLabel('Date', { exact: true }).fill(daysAgo(2))
+    await fill(dialog, dates, 'Correct order')
+    await page.getByText(`Date ${daysAgo(1)} to ${daysAgo(2)}`).waitFor()
+    await page.getByText(`Date of the held payment 2019-01-01 to ${daysAgo(1)}`).waitFor()
+    expect(await client().detail('1')).toMatchObject({
+      ...{ date: daysAgo(2), customer: { code: 'walk-in' }, held_payments: [{ date: daysAgo(1) }] },
+    })
+  })
+
   test('a new row is empty and takes the name of a product', async () => {
     await client().product('TEA', { name: 'چای سبز', stock: 5, price: 4000 })
     await client().create(order('1'))

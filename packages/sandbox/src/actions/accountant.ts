@@ -8,6 +8,7 @@ import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { changeSettings, putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
 import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT } from './change.ts'
+import { type Earliest, requirePast } from './dates.ts'
 import {
   balanceOf,
   finalize,
@@ -80,14 +81,10 @@ const accountOf = ({ account }: Pick<PanelPayment, 'account'>, name: string, sto
   )
 }
 
-/** What comes before a document. */
-type Earliest = { name: string; date: string }
-
 /**
- * The date of a document that the accountant registers must be in a fiscal year and, if it is given, neither in the future
- * nor before the earliest one.
+ * The date of a document that the accountant registers.
  *
- * @param preset the date by default
+ * @param preset the date by default, which must be in a fiscal year, too
  */
 const dateOf = (
   { date }: { date?: string | null | undefined },
@@ -95,12 +92,8 @@ const dateOf = (
   store: Store,
   earliest?: Earliest,
 ): string => {
-  const today = store.clock.today()
-  if (date != null && date > today)
-    throw refusedField('date', `is ${date}: must not be after today, ${today}`)
-  requireFiscalYear('Field "date" is', date ?? preset, store, 'date')
-  if (date != null && earliest !== undefined && date < earliest.date)
-    throw refusedField('date', `is ${date}: must not be before ${earliest.name}, ${earliest.date}`)
+  if (date == null) requireFiscalYear('Field "date" is', preset, store, 'date')
+  else requirePast('date', date, store, earliest)
   return date ?? preset
 }
 

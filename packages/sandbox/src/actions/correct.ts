@@ -2,10 +2,12 @@ import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { decimalFrom, exactNumber } from '../decimal.ts'
 import type { Correction } from '../panel-requests.ts'
 import { rials } from '../pricing.ts'
+import { refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
 import { cannot, changeOrder } from './change.ts'
+import { requirePast } from './dates.ts'
 import { differences } from './differences.ts'
 import { settle } from './documents.ts'
 import { customerFor, invoiceOf, type Sale } from './invoice.ts'
@@ -24,8 +26,23 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
   return { items, shipping: exactNumber(shipping), discount: exactNumber(order_discount) }
 }
 
+/** Gives the held payments that are dated outside the fiscal years another date; returns what changed. */
+const redateHeld = ({ invoice_number }: Order, date: string, store: Store) => {
+  requirePast('paymentDate', date, store)
+  const outside = store.heldPayments
+    .list(invoice_number)
+    .filter(payment => !store.fiscalYears.cover(payment.date))
+  if (outside.length === 0) {
+    throw refusedField('paymentDate', `is ${date}: no held payment is dated outside the fiscal years`)
+  }
+  return outside.map(payment => {
+    store.heldPayments.redate(invoice_number, payment.date, date)
+    return `Date of the held payment ${payment.date} to ${date}`
+  })
+}
+
 /**
- * Corrects the rows, shipping, discount or customer of an order. The invoice keeps its number, date and tax rate and is
+ * Corrects the rows, shipping, discount, customer or date of an order. The invoice keeps its number and tax rate and is
  * repriced; the stock of a finalized one is adjusted by the difference.
  *
  * A receipt is evidence of received money, so the total of a paid order can change only after its payment is reversed,
@@ -36,7 +53,8 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
 export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, store: Store): void =>
   changeOrder('correct', key, store, order => {
     const { invoice_number, status, total, received } = order
-    const { customer, ...sale } = change
+    const { customer, date = order.date, paymentDate, ...sale } = change
+    if (date !== order.date) requirePast('date', date, store)
     // The amount of a return can be zero.
     if (store.returns.list(invoice_number).length > 0) throw cannot('correct', order, PARTLY_RETURNED)
     const taxation = {
@@ -61,10 +79,13 @@ export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, 
       issueGoods(rows, store)
     }
     const customer_code = customer === undefined ? order.customer_code : customerFor(customer, store)
-    store.orders.correct(invoice_number, customer_code, sums)
+    store.orders.correct(invoice_number, { customer_code, date, ...sums })
     if (isPosted) settle({ ...order, ...sums }, store)
     const totals = sums.total === total ? rials(total) : `${rials(total)} to ${rials(sums.total)}`
-    const changes = differences(before, { ...sums, rows, customer_code }, store)
+    const changes = [
+      ...differences(before, { ...sums, rows, customer_code, date }, store),
+      ...(paymentDate === undefined ? [] : redateHeld(order, paymentDate, store)),
+    ]
     if (changes.length === 0) return
     const message = `Corrected by the accountant, total ${totals} rials`
     store.history.add(invoice_number, 'corrected', [message, ...changes].join('\n'))

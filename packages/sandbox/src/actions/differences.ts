@@ -2,7 +2,7 @@ import { rials } from '../pricing.ts'
 import type { Store } from '../store/open.ts'
 import type { InvoiceRow, Order } from '../store/orders.ts'
 
-type Content = Pick<Order, 'customer_code' | 'order_discount'> & { rows: readonly InvoiceRow[] }
+type Content = Pick<Order, 'customer_code' | 'date' | 'order_discount'> & { rows: readonly InvoiceRow[] }
 
 const COMPARED = ['name', 'quantity', 'unit_price', 'discount'] as const
 
@@ -61,6 +61,7 @@ export const differences = (before: Content, after: Content, store: Store): stri
     shipping !== newShipping && `Shipping ${rials(shipping)} to ${rials(newShipping)} rials`,
     before.order_discount !== after.order_discount &&
       `Order discount ${rials(before.order_discount)} to ${rials(after.order_discount)} rials`,
+    before.date !== after.date && `Date ${before.date} to ${after.date}`,
     before.customer_code !== after.customer_code && `Customer ${customer} to ${newCustomer}`,
   ].filter(line => line !== false)
 }

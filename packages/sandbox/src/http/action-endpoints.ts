@@ -49,7 +49,7 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('correct', 'correctOrder', 'Correct an order', {
     description:
-      'Reprices the invoice with its date, tax rate and number, and adjusts the stock if the invoice is finalized. The total of a paid order can change only after its payment is reversed. A dry run returns the same response and changes nothing.',
+      'Reprices the invoice with its tax rate and number, and adjusts the stock if the invoice is finalized. The total of a paid order can change only after its payment is reversed. A dry run returns the same response and changes nothing.',
     example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
     ...accepts(requests.correction, ['Correction'], ({ dryRun, ...change }, request) =>
       rehearsed(dryRun, request.store, () =>

@@ -274,6 +274,9 @@ const DESCRIPTIONS: Record<string, string> = {
   'Repayment.date':
     'Date of the repayment, not before the first receipt nor in the future; today by default.',
   'PanelPaymentRequest.date': 'Payment date, not in the future; the order date by default.',
+  'Correction.date': 'The new date of the invoice, in a fiscal year and not in the future.',
+  paymentDate:
+    'The new date of the held payments that are dated outside the fiscal years, in a fiscal year and not in the future.',
   'Repayment.reference': 'Tracking number of the bank.',
   'ReturnRequest.date': 'Date of the return, not before the invoice nor in the future; today by default.',
   'ReturnRequest.rows': 'The rows to return, each at most once.',

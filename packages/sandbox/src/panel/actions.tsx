@@ -238,7 +238,7 @@ export const Actions = ({ order, money, sent, years }: ActionsProps) => {
   const correction = {
     label: t('Correct order'),
     refusal: order.status !== 'needs_review' && !isOpen(order) && ('outside' as const),
-    ask: () => askToCorrect(order, done),
+    ask: () => askToCorrect(order, isOpen, done),
   }
   const actions = [
     ...ACTIONS.filter(

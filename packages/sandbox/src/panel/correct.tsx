@@ -11,6 +11,7 @@ import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { heldAt } from './held-payments.tsx'
 import { t } from './persian.ts'
+import { customerName } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
@@ -43,8 +44,28 @@ const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
 const rialsIn = (values: Values, field: string, before: string | number) =>
   values.text(field) === decimal(before) ? values.number(field) : values.rials(field)
 
+/** The order to correct, and the date of its held payment if it is outside the fiscal years. */
+type Corrected = { order: Order; heldAs: string | undefined }
+
+/** Says who the invoice is booked to, if it is another customer. */
+const customerAt = (after: Order, before: Order, mobile: string) => {
+  const [old, customer] = [before, after].map(each => customerName(each.customer?.name ?? '')) as [
+    string,
+    string,
+  ]
+  if (after.customer?.code === before.customer?.code) return false
+  return mobile === ''
+    ? t(
+        'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.',
+        {
+          ...{ customer, old },
+        },
+      )
+    : t('The invoice is booked to {customer} instead of {old}.', { customer, old })
+}
+
 /** The correction that the fields describe. @throws Refusal if one is missing or not a number */
-const correctionOf = (values: Values, lines: readonly Line[], order: Order) => ({
+const correctionOf = (values: Values, lines: readonly Line[], { order, heldAs }: Corrected) => ({
   items: lines.map(({ id, sku, name, unit_price, discount }) => {
     const of = (field: string) => `items[${id}].${field}`
     const chosen = values.required(of('sku'))
@@ -62,6 +83,9 @@ const correctionOf = (values: Values, lines: readonly Line[], order: Order) => (
   }),
   shipping: rialsIn(values, 'shipping', shippingOf(order)),
   discount: values.rials('discount'),
+  ...(values.date('date') !== order.date && { date: values.date('date') }),
+  ...(heldAs !== undefined &&
+    values.date('paymentDate') !== heldAs && { paymentDate: values.date('paymentDate') }),
   // Without a mobile number, the settings at the time of the order chose its customer.
   ...(values.text('mobile') !== mobileOf(order) && {
     customer: { mobile: values.text('mobile'), name: values.text('customer-name') },
@@ -138,17 +162,18 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
   )
 }
 
-type CorrectionProps = { order: Order; products: readonly Product[]; lines: Signal<readonly Line[]> }
+type CorrectionProps = Corrected & { products: readonly Product[]; lines: Signal<readonly Line[]> }
 
 /** The fields of a correction, with the resulting total as the service computes it. */
-const Correction = ({ order, products, lines }: CorrectionProps) => {
+const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
   const rehearse = async (values: Values) => {
-    const body = { ...correctionOf(values, lines.value, order), dryRun: true }
+    const body = { ...correctionOf(values, lines.value, { order, heldAs }), dryRun: true }
     const after = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
       throw withIds(error, lines.value)
     })
     const total = t('New total: {total} rials', { total: decimal(after.total) })
-    return [`${total}.`, ...heldAt(after, order)].filter(Boolean).join(' ')
+    const customer = customerAt(after, order, values.text('mobile'))
+    return [`${total}.`, ...heldAt(after, order), customer].filter(Boolean).join(' ')
   }
   return (
     <Rehearsed {...{ rehearse }} of={lines.value}>
@@ -177,6 +202,10 @@ const Correction = ({ order, products, lines }: CorrectionProps) => {
       <div class="pairs">
         <Field {...number('shipping', t('Shipping'), shippingOf(order), 'rials')} />
         <Field {...number('discount', t('Order discount'), order.totals.orderDiscount, 'rials')} />
+        <Field name="date" label={t('Date')} kind="date" value={order.date} />
+        {heldAs !== undefined && (
+          <Field name="paymentDate" label={t('Date of the held payment')} kind="date" value={heldAs} />
+        )}
         <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />
         <Field
           name="customer-name"
@@ -190,8 +219,17 @@ const Correction = ({ order, products, lines }: CorrectionProps) => {
 
 const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
 
-/** Asks for the corrected rows of an order. */
-export const askToCorrect = async (order: Order, onDone: (order: Order) => void) => {
+/**
+ * Asks for the corrected rows of an order.
+ *
+ * @param isOpen whether a document is dated in a fiscal year
+ */
+export const askToCorrect = async (
+  order: Order,
+  isOpen: (document: { date: string }) => boolean,
+  onDone: (order: Order) => void,
+) => {
+  const heldAs = order.held_payments.find(payment => !isOpen(payment))?.date
   const { products } = await request<SchemaData<'ProductList'>>('GET', '/panel/products')
   const before = linesOf(order)
   const lines = signal(before)
@@ -203,10 +241,10 @@ export const askToCorrect = async (order: Order, onDone: (order: Order) => void)
       order.status === 'paid'
         ? t('The invoice is repriced. The total must stay {total} rials while the order is paid.', { total })
         : t('The invoice is repriced, currently {total} rials.', { total }),
-    content: <Correction {...{ order, products, lines }} />,
+    content: <Correction {...{ order, heldAs, products, lines }} />,
     isEdited: () => lines.value !== before,
     submit: async values => {
-      const correction = correctionOf(values, lines.value, order)
+      const correction = correctionOf(values, lines.value, { order, heldAs })
       const corrected = await act(order, 'correct', correction).catch(error => {
         throw withIds(error, lines.value)
       })

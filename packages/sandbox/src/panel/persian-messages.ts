@@ -45,6 +45,9 @@ export const MESSAGES = {
     'افزودن ردیف: {quantity} × «{name}» ({sku}) با مبلغ واحد {price} ریال و تخفیف {discount} ریال',
   'Shipping {before} to {after} rials': 'هزینه ارسال از {before} به {after} ریال',
   'Order discount {before} to {after} rials': 'تخفیف کل از {before} به {after} ریال',
+  'Date {before} to {after}': 'تاریخ از {before} به {after}',
+  'Date of the held payment {before} to {after}': 'تاریخ دریافت وجه معلق از {before} به {after}',
+  'no held payment is dated outside the fiscal years': 'تاریخ هیچ دریافت وجه معلقی خارج از سال‌های مالی نیست',
   'Customer ~"{=before}"~ to ~"{=after}"': 'مشتری از «{before}» به «{after}»',
   'Stock of {=sku} set from {before} to {after} by the accountant':
     'حسابدار موجودی {sku} را از {before} به {after} تغییر داد',

@@ -185,8 +185,8 @@ export const t = translator({
   'Set stock and retry': 'ثبت موجودی و قطعی کردن',
   'Change settings and retry': 'تغییر تنظیمات و قطعی کردن',
   'Set stock, change settings and retry': 'ثبت موجودی، تغییر تنظیمات و قطعی کردن',
-  'Add the fiscal year of this date first, or tell the store that the date is wrong. Then retry the order here.':
-    'ابتدا سال مالی این تاریخ را اضافه کنید یا، اگر تاریخ اشتباه است، به فروشگاه اطلاع دهید. سپس فاکتور را همین‌جا قطعی کنید.',
+  'Add the fiscal year of this date first or, if the date is wrong, correct the order. Then retry it here.':
+    'ابتدا سال مالی این تاریخ را اضافه کنید یا، اگر تاریخ اشتباه است، سفارش را اصلاح کنید. سپس فاکتور را همین‌جا قطعی کنید.',
   Retry: 'قطعی کردن',
   'Retried, and it still needs review. The reason above is current.':
     'فاکتور قطعی نشد و سفارش هنوز نیازمند بررسی است. علت فعلی در بالا آمده است.',
@@ -337,6 +337,10 @@ export const t = translator({
   'Name of a new customer': 'نام مشتری جدید',
   'A mobile number that is known keeps its customer.':
     'اگر این موبایل قبلاً ثبت شده باشد، سفارش به نام همان مشتری می‌شود.',
+  'Date of the held payment': 'تاریخ دریافت وجه معلق',
+  'The invoice is booked to {customer} instead of {old}.': 'فاکتور به‌جای {old} به نام {customer} ثبت می‌شود.',
+  'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.':
+    'چون شماره موبایل خالی است، فاکتور به‌جای {old} به نام مشتری پیش‌فرض ({customer}) ثبت می‌شود.',
   'Type the code or the name of a product.': 'کد یا نام کالا را بنویسید.',
   'No product has this code or name': 'کالایی با این کد یا نام نیست',
   '{action}: {order}': '{action}: {order}',

@@ -18,7 +18,7 @@ const PAYMENT = 'amount, method, reference, date, account_code'
 /** A payment that waits until its invoice is finalized, with the total of the invoice when it came in. */
 export type HeldPayment = Paid & { total: string }
 
-export const heldPayments = ({ all, run, insert }: Sql) => ({
+export const heldPayments = ({ all, run, insert, update }: Sql) => ({
   list: (invoice_number: number) =>
     all<HeldPayment>(
       `SELECT ${PAYMENT}, total FROM held_payments WHERE invoice_number = ? ORDER BY number`,
@@ -28,6 +28,9 @@ export const heldPayments = ({ all, run, insert }: Sql) => ({
     { invoice_number, total }: Pick<Order, 'invoice_number' | 'total'>,
     { amount, method, reference, date, account_code }: Paid,
   ) => insert('held_payments', { invoice_number, amount, method, reference, date, account_code, total }),
+  /** Changes the date of the payments with this date. */
+  redate: (invoice_number: number, before: string, date: string) =>
+    update('held_payments', { invoice_number, date: before }, { date }),
   remove: (invoice_number: number) =>
     run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
 })

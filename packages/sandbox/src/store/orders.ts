@@ -216,8 +216,8 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
   /** @param original the result of the create, as JSON */
   setOriginal: (invoice_number: number, original: string) =>
     update('orders', { invoice_number }, { original }),
-  correct: (invoice_number: number, customer_code: string, sums: Sums) =>
-    update('orders', { invoice_number }, { customer_code, ...sums, updated_at: iso() }),
+  correct: (invoice_number: number, corrected: Sums & Pick<Order, 'customer_code' | 'date'>) =>
+    update('orders', { invoice_number }, { ...corrected, updated_at: iso() }),
 })
 
 /** A row of an invoice; amounts are whole rials as digits, quantity and unit price are exact decimals. */

@@ -119,7 +119,7 @@ CREATE TABLE order_sums (
 CREATE TRIGGER order_inserted AFTER INSERT ON orders BEGIN
   ${ADD}
 END;
-CREATE TRIGGER order_updated AFTER UPDATE OF status, ${SUMMED} ON orders BEGIN
+CREATE TRIGGER order_updated AFTER UPDATE OF date, status, ${SUMMED} ON orders BEGIN
   UPDATE order_sums SET count = count - 1, ${SUMMED.map(each => `${each} = plus(${each}, '-' || OLD.${each})`)}
     WHERE date = OLD.date AND source = OLD.source AND status = OLD.status;
   ${ADD}
