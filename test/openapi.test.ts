@@ -37,7 +37,7 @@ test('finds every difference that is planted in the document', async () => {
     },
     JSON.stringify(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))),
   )
-  const { mismatches } = await testSandbox(sandbox.url, { runs: 1500, seed: 1 }, JSON.parse(document))
+  const { mismatches } = await testSandbox(sandbox.url, { runs: 2500, seed: 1 }, JSON.parse(document))
   const all = mismatches.map(({ found }) => found)
   for (const [, , found] of PLANTED) expect(all).toContainEqual(expect.stringContaining(found))
 })

@@ -22,6 +22,7 @@ const BY_STATE = new Set([
     'payOrder',
     'reversePayment',
     'returnOrder',
+    'reverseReturn',
     'repayOrder',
     'reverseRepayment',
   ],

@@ -86,11 +86,16 @@ export const panelPayment = object(bookedPayment)
 /** Money that is paid back to the buyer. */
 export const repayment = object(bookedPayment)
 
-/** The receipt to cancel. */
-export const reversal = strict({ receipt: v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER)) })
+const documentNumber = v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER))
 
-/** The repayment to cancel. */
-export const repaymentReversal = strict({ repayment: v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER)) })
+/** The receipt to cancel, and why. */
+export const reversal = strict({ receipt: documentNumber, reason: v.nullish(text) })
+
+/** The return to cancel, and why. */
+export const returnReversal = strict({ return: documentNumber, reason: v.nullish(text) })
+
+/** The repayment to cancel, and why. */
+export const repaymentReversal = strict({ repayment: documentNumber, reason: v.nullish(text) })
 
 /** What to return; without rows, all remaining goods. */
 export const panelReturn = object(

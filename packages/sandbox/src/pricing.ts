@@ -90,20 +90,27 @@ export const price = (order: Priceable, taxation: Taxation): { rows: PricedRow[]
 }
 
 /**
- * The net amount and the tax of a part of an invoice row, rounded half up so that successive parts add up to the row.
+ * The net amount and the tax of a part of an invoice row, rounded half up so that the parts add up to the row, even if earlier
+ * ones were cancelled.
  *
  * @param before the quantity of the earlier parts
+ * @param left the amounts that the earlier parts left
  */
 export const partOf = (
   row: Record<'quantity' | 'net' | 'tax', string>,
   before: Decimal,
   quantity: Decimal,
+  left: { net: string; tax: string },
 ): { net: string; tax: string } => {
   const all = decimalFrom(row.quantity)
-  const upTo = (amount: string, { units, scale }: Decimal) =>
-    quotient(BigInt(amount) * units * 10n ** BigInt(all.scale), all.units * 10n ** BigInt(scale))
-  const part = (amount: string) => String(upTo(amount, plus(before, quantity)) - upTo(amount, before))
-  return { net: part(row.net), tax: part(row.tax) }
+  const { units, scale } = plus(before, quantity)
+  const part = (name: 'net' | 'tax') => {
+    const amount = BigInt(row[name])
+    const upTo = quotient(amount * units * 10n ** BigInt(all.scale), all.units * 10n ** BigInt(scale))
+    const rest = upTo - (amount - BigInt(left[name]))
+    return String(rest < 0n ? 0n : rest)
+  }
+  return { net: part('net'), tax: part('tax') }
 }
 
 /** The sum of amounts of whole rials. */

@@ -221,7 +221,7 @@ test('documents of the panel are not dated in the future, and a return has a dat
   expect((await act('1', 'repay', { method: 'cash', date: '2026-11-28' })).body.error).toMatchObject(future)
 })
 
-test('a return is not dated before its invoice, nor a repayment before the first receipt', async () => {
+test('a return is not dated before its invoice, nor a repayment before the document that gives the credit', async () => {
   const { create, act, stock } = sandbox()
   await create(order('1', { date: '2026-11-10' }))
   const rows = [{ row: 1, quantity: 1 }]
@@ -235,13 +235,20 @@ test('a return is not dated before its invoice, nor a repayment before the first
   // Money may come in before the invoice.
   for (const date of ['2026-11-20', '2026-11-08'])
     await act('1', 'pay', { method: 'cash', amount: 550, date })
-  await act('1', 'return')
-  const repay = (date: string) => act('1', 'repay', { method: 'cash', date })
-  expect((await repay('2026-11-07')).body.error).toMatchObject({
-    ...{ code: 'invalid', field: 'date' },
-    message: 'Field "date" is 2026-11-07: must not be before the first receipt, 2026-11-08',
+  await act('1', 'return', { date: '2026-11-15' })
+  const repay = (date: string, amount: number) => act('1', 'repay', { method: 'cash', date, amount })
+  const refused = (document: string, date: string) => ({
+    error: {
+      code: 'invalid',
+      field: 'date',
+      message: expect.stringContaining(`before ${document}, ${date}`),
+    },
   })
-  expect((await repay('2026-11-08')).body.repayments).toMatchObject([{ date: '2026-11-08' }])
+  expect((await repay('2026-11-14', 550)).body).toMatchObject(refused('sales return 2', '2026-11-15'))
+  expect((await repay('2026-11-15', 550)).status).toBe(200)
+  // The rest of the credit is that of the last payment.
+  expect((await repay('2026-11-19', 1)).body).toMatchObject(refused('receipt 1', '2026-11-20'))
+  expect((await repay('2026-11-20', 550)).body.repayments).toMatchObject([{}, { date: '2026-11-20' }])
 })
 
 test('a refused order has its rows, its total, its customer and the products that are still missing', async () => {
@@ -299,6 +306,8 @@ describe('the buyer on an invoice', () => {
 test('references and numbers typed in Persian digits are stored in Latin digits', async () => {
   const { create, act, put } = sandbox()
   await create(order('1', { items: [row('SKU-1', 4)] }))
+  await create(order('2', { payment: { ...PAYMENT, reference: '۹۸۷' } }))
+  expect((await sandbox().detail('2')).receipts).toMatchObject([{ reference: '987' }])
   const paid = await act('1', 'pay', { method: 'cash', reference: 'پ-۱۲۳' })
   expect(paid.body.receipts).toMatchObject([{ reference: 'پ-123' }])
   await act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })

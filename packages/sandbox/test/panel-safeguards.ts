@@ -141,6 +141,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, { Date: next }, 'Register payment')
     await dialog.getByText('Must not be after today').waitFor()
     await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Discard changes' }).click()
     await page.getByRole('button', { name: 'Register return' }).click()
     await fill(dialog, { Date: daysFromNow(-2) }, 'Register return')
     await dialog.getByText(`Must not be before the invoice, ${yesterday}`).waitFor()
@@ -247,7 +248,9 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     const actions = page.getByRole('group', { name: 'Actions' })
     const offered = () => actions.getByRole('button').allTextContents()
     await actions
-      .getByText('Possible once the repayment is reversed: Reverse payment, Move back to review')
+      .getByText(
+        'Possible once the repayment is reversed: Reverse payment, Reverse return, Move back to review',
+      )
       .waitFor()
     expect(await offered()).toEqual(['Reverse repayment', 'Register return'])
     expect(await violationsOf(page)).toEqual([])
@@ -286,6 +289,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, { برگشت: '۲/۵' }, 'ثبت برگشت از فروش')
     await dialog.getByText('عدد نیست. اعشار را به شکل ⁨۲٫۵⁩ بنویسید').waitFor()
     await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'حذف تغییرات' }).click()
     await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
     await fill(dialog, { 'مبلغ به ریال': '۲/۵' }, 'ثبت دریافت وجه')
     await dialog.getByText('ممیز دارد، ولی ریال اعشار ندارد').waitFor()

@@ -241,6 +241,42 @@ describe('partial returns', () => {
     expect((await sandbox().detail('1')).returns).toHaveLength(1)
   })
 
+  test('are reversed one by one or together, with a reason, and take their goods from stock', async () => {
+    await invoiced({ payment: PAYMENT })
+    const { stock, product, panel } = sandbox()
+    for (const quantities of [[1], [2, 1, 1]]) await give(...quantities)
+    expect(await result()).toMatchObject({ status: 'refunded', return_number: 2 })
+    await product('SKU-1', { stock: 1 })
+    expect((await act('reverse-return', { return: 2 })).error).toMatchObject({
+      message: expect.stringMatching(/"SKU-1" needs 2, available 1; add stock first$/),
+    })
+    expect(await act('reverse-return', { return: 1, reason: 'اشتباه' })).toMatchObject({
+      ...{ status: 'paid', returns: [{ number: 2 }], rows: [{ returned: 2 }, { returned: 1 }, {}] },
+    })
+    expect([await stock('SKU-1'), await result()]).toEqual([
+      0,
+      { ...OPEN, status: 'paid', receipt_number: 1 },
+    ])
+    expect(await give(1)).toMatchObject({ status: 'refunded', returned: '5610' })
+    await product('SKU-1', { stock: 3 })
+    expect(await act('reverse-return')).toMatchObject({ status: 'paid', returned: '0', balance: '0' })
+    expect([await stock('SKU-1'), await stock('SKU-2')]).toEqual([0, 99])
+    const { history } = await sandbox().detail('1')
+    expect(history?.map(({ message }) => String(message))).toContain(
+      'Return reversed by the accountant (اشتباه), sales return 1 cancelled, goods taken from stock',
+    )
+    expect((await panel('documents?kind=return')).body.documents).toMatchObject([
+      ...[{ cancel_reason: null }, { cancel_reason: null }, { number: 1, cancel_reason: 'اشتباه' }],
+    ])
+    expect(await announced()).toEqual(['paid', 'refunded', 'paid', 'refunded'])
+
+    await give(1)
+    await act('repay', PAYMENT)
+    expect((await act('reverse-return')).error).toMatchObject({
+      message: expect.stringMatching(/it has a repayment; reverse its repayment first$/),
+    })
+  })
+
   test('are cancelled in review, which restocks only the goods that were not returned', async () => {
     await invoiced()
     await give(1)
@@ -266,6 +302,7 @@ describe('partial returns', () => {
             { quantity, net: `${net}`, tax: `${tax}` },
             decimal(before / 1000),
             decimalFrom(`${part / 1000}`),
+            { net: String(net - sums.net), tax: String(tax - sums.tax) },
           )
           before += part
           sums.net += BigInt(given.net)

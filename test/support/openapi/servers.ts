@@ -35,11 +35,13 @@ const isDuplicate: Exception = (found, { operation }, { body }) =>
 
 /** What a schema cannot express in the requests of an operation: relations with today and with what is stored, and check digits. */
 const RELATIONS: Readonly<Record<string, RegExp>> = {
+  correctOrder: /must not be after today|no held payment is dated outside the fiscal years/,
   payOrder: /must not be after today/,
   repayOrder: /must not be after today/,
   returnOrder: /must not be after today/,
   reversePayment: /receipt.. is \d+: must be one of/,
   reverseRepayment: /repayment.. is \d+: must be one of/,
+  reverseReturn: /return.. is \d+: must be one of/,
   putFiscalYears: /must not overlap the fiscal year/,
   changeSeller: /must have a valid check digit/,
   changeCustomer: /must have a valid check digit/,

@@ -1,8 +1,7 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
-import { latinDigits } from '@order-relay/web/calendar.ts'
 import { decimal, isLess, shown } from '../decimal.ts'
 import type { PanelPayment, Repayment, Retry, Return } from '../panel-requests.ts'
-import { rials, whole } from '../pricing.ts'
+import { rials, sum, whole } from '../pricing.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
@@ -15,6 +14,7 @@ import {
   goodsOf,
   payInvoice,
   paymentOf,
+  referenceOf,
   returnInvoice,
   rowsOf,
   settle,
@@ -97,17 +97,26 @@ const dateOf = (
   return date ?? preset
 }
 
-/** The reference with Latin digits, which spreadsheets find. */
-const referenceOf = ({ reference }: Pick<PanelPayment, 'reference'>) => latinDigits(reference ?? '')
-
 /** Registers a full or partial payment of an invoice. */
 export const payOrder = (key: OrderKey, payment: PanelPayment, store: Store): void =>
   changeOrder('pay', key, store, order => {
     const amount = amountOf(payment, balanceOf(order), 'must not exceed what is due')
-    const reference = referenceOf(payment)
-    const paid = { ...paymentOf(payment, order), amount, reference, date: dateOf(payment, order.date, store) }
+    const paid = { ...paymentOf(payment, order), amount, date: dateOf(payment, order.date, store) }
     payInvoice(order, { ...paid, account_code: accountOf(payment, 'payment', store) }, store)
   })
+
+/** The document whose date gives the buyer a credit of this amount, apart from what was paid back. */
+const creditOf = ({ invoice_number, total, repaid }: Order, amount: string, store: Store) => {
+  const documents = [
+    ...store.receipts.list(invoice_number).map(each => ({ ...each, name: `receipt ${each.number}` })),
+    ...store.returns.list(invoice_number).map(each => ({ ...each, name: `sales return ${each.number}` })),
+  ].toSorted((a, b) => a.date.localeCompare(b.date))
+  let rest = BigInt(sum([total, repaid, amount]))
+  return documents.find(each => {
+    rest -= BigInt(each.amount)
+    return rest <= 0n
+  })
+}
 
 /**
  * Registers money that is paid back to the buyer, from the credit that a return or a payment of too much left (spec:
@@ -119,12 +128,7 @@ export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): v
     const credit = -balanceOf(order)
     if (credit <= 0n) throw cannot('repay', order, NO_CREDIT)
     const amount = amountOf(repayment, credit, 'must not exceed the credit of the buyer')
-    const [received] = store.receipts
-      .list(invoice_number)
-      .map(({ date }) => date)
-      .toSorted()
-    const earliest = received === undefined ? undefined : { name: 'the first receipt', date: received }
-    const date = dateOf(repayment, store.clock.today(), store, earliest)
+    const date = dateOf(repayment, store.clock.today(), store, creditOf(order, amount, store))
     const paid = { method: repayment.method, reference: referenceOf(repayment), amount, date }
     const account_code = accountOf(repayment, 'repayment', store)
     const number = store.repayments.insert({ ...paid, invoice_number, account_code })
@@ -183,8 +187,8 @@ export const reviewOrder = (key: OrderKey, error: string, store: Store): void =>
     requireFiscalYear(`Invoice ${invoice_number} is dated`, date, store)
     const [returns, receipts] = [store.returns.list(invoice_number), store.receipts.list(invoice_number)]
     restockGoods(goodsOf(order, store), store)
-    cancel('Sales return', store.returns, returns, store)
-    cancel('Receipt', store.receipts, receipts, store)
+    cancel('Sales return', store.returns, returns, error, store)
+    cancel('Receipt', store.receipts, receipts, error, store)
     for (const receipt of receipts) store.heldPayments.insert(order, receipt)
     store.orders.setDraft(invoice_number, error)
     const undone = [

@@ -12,6 +12,7 @@ type Action =
   | 'pay'
   | 'reverse the payment of'
   | 'return'
+  | 'reverse the return of'
   | 'repay'
   | 'reverse the repayment of'
   | 'review'
@@ -19,6 +20,7 @@ type Action =
 
 const NOT_DRAFT = 'its invoice is finalized; move it back to review first'
 export const NO_RECEIPT = 'it has no receipt'
+export const NO_RETURN = 'it has no return'
 export const NO_CREDIT = 'its buyer has no credit'
 export const NO_REPAYMENT = 'it has no repayment'
 export const HAS_REPAYMENT = 'it has a repayment; reverse its repayment first'
@@ -39,6 +41,7 @@ const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Stat
     paid: ['paid', 'refunded'],
     refunded: 'its goods are returned',
   },
+  'reverse the return of': { needs_review: NO_RETURN, invoiced: ['invoiced'], paid: OPEN, refunded: OPEN },
   repay: { needs_review: DRAFT, invoiced: NO_CREDIT, paid: ['paid'], refunded: ['refunded'] },
   'reverse the repayment of': {
     needs_review: NO_REPAYMENT,

@@ -1,3 +1,4 @@
+import { latinDigits } from '@order-relay/web/calendar.ts'
 import { bankReceipt } from '../booking.ts'
 import { type Decimal, decimalFrom, minus, plus, rounded, shown, ZERO } from '../decimal.ts'
 import { partOf, rials, sum } from '../pricing.ts'
@@ -10,14 +11,17 @@ import { describeShortages, type Goods, issueGoods, restockGoods, shortagesOf } 
 
 type Invoice = Pick<Order, 'invoice_number'>
 
-/** The rows of an invoice with their returned and remaining quantities. */
+/** The rows of an invoice with their returned and remaining quantities, and what is left of their amounts. */
 export const rowsOf = ({ invoice_number }: Invoice, store: Store) => {
   const returns = store.returnRows.list(invoice_number)
   return store.invoiceRows.list(invoice_number).map((row, position) => {
-    const returned = returns
-      .filter(each => each.position === position)
-      .reduce((all, { quantity }) => plus(all, decimalFrom(quantity)), ZERO)
-    return { ...row, position, returned, left: minus(decimalFrom(row.quantity), returned) }
+    const parts = returns.filter(each => each.position === position)
+    const returned = parts.reduce((all, { quantity }) => plus(all, decimalFrom(quantity)), ZERO)
+    const leftOf = (name: 'net' | 'tax') => sum([row[name], ...parts.map(part => `-${part[name]}`)])
+    return {
+      ...{ ...row, position, returned, left: minus(decimalFrom(row.quantity), returned) },
+      leftAmounts: { net: leftOf('net'), tax: leftOf('tax') },
+    }
   })
 }
 
@@ -61,11 +65,14 @@ export const settle = (order: Order, store: Store) => {
   return status
 }
 
+/** The reference with Latin digits, which searches and spreadsheets find. */
+export const referenceOf = ({ reference }: Pick<Payment, 'reference'>) => latinDigits(reference ?? '')
+
 /** A payment of a whole invoice with its defaults (spec: payment; the date defaults to the order date). */
 export const paymentOf = ({ method, reference, date }: Payment, order: Order): Paid => ({
   amount: null,
   method,
-  reference: reference ?? '',
+  reference: referenceOf({ reference }),
   date: date ?? order.date,
   account_code: null,
 })
@@ -112,7 +119,7 @@ export const returnInvoice = (order: Order, { reason, date, quantities }: Return
     const quantity = quantities === undefined ? row.left : (quantities.get(row.position) ?? ZERO)
     return quantity.units === 0n
       ? []
-      : [{ ...row, quantity: shown(quantity), ...partOf(row, row.returned, quantity) }]
+      : [{ ...row, quantity: shown(quantity), ...partOf(row, row.returned, quantity, row.leftAmounts) }]
   })
   const amount = sum(rows.flatMap(({ net, tax }) => [net, tax]))
   const number = store.returns.insert({ invoice_number, date, reason, amount })

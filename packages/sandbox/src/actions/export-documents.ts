@@ -30,6 +30,7 @@ const COLUMNS = {
   type: 'نوع رسید',
   registered_on: 'تاریخ ثبت',
   cancelled_on: 'تاریخ ابطال',
+  cancel_reason: 'علت ابطال',
 }
 
 const KINDS: Record<DocumentKind, string> = {

@@ -100,7 +100,7 @@ const quantityOf = (digits: string) => {
 }
 
 const rowOf = ({ position, order_discount: orderDiscount, ...row }: ReturnType<typeof rowsOf>[number]) => {
-  const { quantity, returned, left, ...rest } = row
+  const { quantity, returned, left, leftAmounts: _, ...rest } = row
   return {
     ...{ ...rest, row: position + 1, orderDiscount },
     gross: sum([row.amount, rowDiscountsOf([row])]),

@@ -1,11 +1,13 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
-import { cannot, changeOrder, HAS_REPAYMENT, NO_RECEIPT, NO_REPAYMENT } from './change.ts'
+import { cannot, changeOrder, HAS_REPAYMENT, NO_RECEIPT, NO_REPAYMENT, NO_RETURN } from './change.ts'
 import { settle } from './documents.ts'
+import { describeShortages, issueGoods, shortagesOf } from './stock.ts'
 
-/** The documents that can be cancelled alone, because the money did not arrive or was not paid back. */
+/** The documents that can be cancelled alone, because neither money nor goods were moved. */
 const KINDS = {
   receipt: {
     table: 'receipts',
@@ -13,7 +15,17 @@ const KINDS = {
     action: 'reverse the payment of',
     missing: NO_RECEIPT,
     entry: 'reversed',
-    message: (number: number) => `Payment reversed by the accountant, receipt ${number} cancelled`,
+    message: (number: number, why: string) =>
+      `Payment reversed by the accountant${why}, receipt ${number} cancelled`,
+  },
+  return: {
+    table: 'returns',
+    name: 'Sales return',
+    action: 'reverse the return of',
+    missing: NO_RETURN,
+    entry: 'return_reversed',
+    message: (number: number, why: string) =>
+      `Return reversed by the accountant${why}, sales return ${number} cancelled, goods taken from stock`,
   },
   repayment: {
     table: 'repayments',
@@ -21,20 +33,22 @@ const KINDS = {
     action: 'reverse the repayment of',
     missing: NO_REPAYMENT,
     entry: 'repayment_reversed',
-    message: (number: number) => `Repayment reversed by the accountant, repayment ${number} cancelled`,
+    message: (number: number, why: string) =>
+      `Repayment reversed by the accountant${why}, repayment ${number} cancelled`,
   },
 } as const
 
 /** Cancels documents of an invoice; they keep their numbers. Runs in the caller's transaction. */
 export const cancel = <Document extends { number: number; date: string }>(
   name: string,
-  documents: { cancel: (number: number) => void },
+  documents: { cancel: (number: number, reason: string | null) => void },
   cancelled: readonly Document[],
+  reason: string | null,
   store: Store,
 ): void => {
   for (const { number, date } of cancelled) {
     requireFiscalYear(`${name} ${number} is dated`, date, store)
-    documents.cancel(number)
+    documents.cancel(number, reason)
   }
 }
 
@@ -54,15 +68,27 @@ const chosen = <Document extends { number: number }>(
   throw refusedField(field, `is ${number}: must be one of ${numbers}`)
 }
 
-/**
- * Cancels a document of an order.
- *
- * @param number of the document; by default, all documents of this kind
- */
+/** Takes the goods of returns from stock again. */
+const takeBack = (order: Order, returns: readonly { number: number }[], store: Store) => {
+  const rows = store.invoiceRows.list(order.invoice_number)
+  const numbers = new Set(returns.map(({ number }) => number))
+  const goods = store.returnRows
+    .list(order.invoice_number)
+    .filter(({ return_number }) => numbers.has(return_number))
+    .map(({ position, quantity }) => ({ sku: rows[position]?.sku ?? null, quantity }))
+  const short = describeShortages(shortagesOf(goods, store))
+  if (short) throw cannot('reverse the return of', order, `${short}; add stock first`)
+  issueGoods(goods, store)
+}
+
+/** The number of the document to cancel, by default all of its kind, and why. */
+type Reversal = { number?: number | undefined; reason?: string | null | undefined }
+
+/** Cancels documents of an order. Money that was paid back stays covered, so repayments are cancelled before the others. */
 export const reverse = (
   kind: keyof typeof KINDS,
   key: OrderKey,
-  number: number | undefined,
+  { number, reason }: Reversal,
   store: Store,
 ): void => {
   const { table, name, action, missing, entry, message } = KINDS[kind]
@@ -72,8 +98,10 @@ export const reverse = (
     if (all.length === 0) throw cannot(action, order, missing)
     if (kind !== 'repayment' && order.repaid !== '0') throw cannot(action, order, HAS_REPAYMENT)
     const documents = chosen(kind, number, all)
-    cancel(name, store[table], documents, store)
+    if (kind === 'return') takeBack(order, documents, store)
+    cancel(name, store[table], documents, reason || null, store)
     settle(order, store)
-    for (const { number } of documents) store.history.add(invoice_number, entry, message(number))
+    const why = reason ? ` (${reason})` : ''
+    for (const { number } of documents) store.history.add(invoice_number, entry, message(number, why))
   })
 }

@@ -68,8 +68,8 @@ export const actionEndpoints: readonly Endpoint[] = [
   action('reverse-payment', 'reversePayment', 'Reverse a payment', {
     description:
       'Cancels a receipt whose money did not arrive, or all receipts of the order. The order is `invoiced` again unless other receipts cover its total.',
-    ...accepts(v.optional(requests.reversal, {}), ['Reversal'], ({ receipt }, request) =>
-      changed(request, (key, store) => reverse('receipt', key, receipt, store)),
+    ...accepts(v.optional(requests.reversal, {}), ['Reversal'], ({ receipt: number, reason }, request) =>
+      changed(request, (key, store) => reverse('receipt', key, { number, reason }, store)),
     ),
   }),
   action('pay', 'payOrder', 'Register a payment', {
@@ -102,8 +102,21 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('reverse-repayment', 'reverseRepayment', 'Reverse a repayment', {
     description: 'Cancels a repayment that was not made, or all repayments of the order.',
-    ...accepts(v.optional(requests.repaymentReversal, {}), ['RepaymentReversal'], ({ repayment }, request) =>
-      changed(request, (key, store) => reverse('repayment', key, repayment, store)),
+    ...accepts(
+      v.optional(requests.repaymentReversal, {}),
+      ['RepaymentReversal'],
+      ({ repayment: number, reason }, request) =>
+        changed(request, (key, store) => reverse('repayment', key, { number, reason }, store)),
+    ),
+  }),
+  action('reverse-return', 'reverseReturn', 'Reverse a return', {
+    description:
+      'Cancels a return that did not take place, or all returns of the order, and takes the goods from stock again. The order is `paid` or `invoiced` again.',
+    ...accepts(
+      v.optional(requests.returnReversal, {}),
+      ['ReturnReversal'],
+      ({ return: number, reason }, request) =>
+        changed(request, (key, store) => reverse('return', key, { number, reason }, store)),
     ),
   }),
 ]

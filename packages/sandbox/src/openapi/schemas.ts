@@ -137,6 +137,7 @@ const document = v.strictObject({
   ...{ amount: digits, net: v.nullable(digits), tax: v.nullable(digits) },
   created_at: time,
   cancelled_at: v.nullable(time),
+  cancel_reason: v.nullable(text),
 })
 
 const documentSums = { count: number, amount: digits }
@@ -224,6 +225,7 @@ export const SCHEMAS = {
   Reversal: panel.reversal,
   Repayment: panel.repayment,
   RepaymentReversal: panel.repaymentReversal,
+  ReturnReversal: panel.returnReversal,
   ReturnRequest: panel.panelReturn,
   Correction: panel.correction,
   ProductChange: panel.productChange,

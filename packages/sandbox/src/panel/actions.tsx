@@ -1,50 +1,27 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
-import type { FieldProps, Values } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form.tsx'
 import { decimal, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
-import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
-import type { ComponentChildren } from 'preact'
+import { STATUS_NAMES } from '@order-relay/web/status.tsx'
+import type { Action, IsOpen, Refused } from './action.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
-import { choiceOf, chosenIn, RECEIPTS, REPAYMENTS } from './document-choice.ts'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
 import { creditOf, numbersOf } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 import { openRows, ReturnFields } from './return-fields.tsx'
+import { REVERSE_PAYMENT, REVERSE_REPAYMENT, REVERSE_RETURN } from './reversals.ts'
 
 type Order = SchemaData<'OrderDetail'>
 
-type Action = {
-  name: string
-  label: string
-  statuses: readonly Status[]
-  isPossible?: (order: Order) => boolean
-  /** Why the service would refuse the action, although the order is in its status. */
-  refusalOf?: (order: Order, isOpen: IsOpen) => Refused | false
-  /** In sentences; `sent` says who is notified of a change of the status. */
-  effect: (order: Order, sent: string) => readonly (string | false)[]
-  fields?: (order: Order) => FieldProps[]
-  content?: (order: Order, money: Accounts) => ComponentChildren
-  bodyOf?: (values: Values, order: Order) => object
-  /** Describes the order after a dry run of the action. */
-  resultOf?: (after: Order, before: Order) => string
-  /** Reports the result; by default, the status and what is due. */
-  doneOf?: (after: Order) => string
-}
-
-/** Whether a document is dated in a fiscal year. */
-type IsOpen = (document: { date: string }) => boolean
-
-type Refused = keyof typeof REFUSED
-
 /** Why actions are not possible, and the remedy. */
-const REFUSED = {
-  repaid: (actions: string) => t('Possible once the repayment is reversed: {actions}', { actions }),
-  outside: (actions: string) => t('Outside the fiscal years, so not possible: {actions}', { actions }),
+const REFUSED: Record<Refused, (actions: string) => string> = {
+  repaid: actions => t('Possible once the repayment is reversed: {actions}', { actions }),
+  outside: actions => t('Outside the fiscal years, so not possible: {actions}', { actions }),
 }
 
 const bookingIn = (account: Account | undefined) => {
@@ -91,21 +68,7 @@ const ACTIONS: readonly Action[] = [
       ...paymentOf(values),
     }),
   },
-  {
-    name: 'reverse-payment',
-    label: t('Reverse payment'),
-    statuses: ['invoiced', 'paid'],
-    isPossible: ({ receipts }) => receipts.length > 0,
-    refusalOf: ({ repaid, receipts }, isOpen) =>
-      repaid !== '0' ? 'repaid' : !receipts.some(isOpen) && 'outside',
-    effect: ({ receipts }, sent) => [
-      receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
-      t('An order whose receipts no longer cover its total is invoiced again.'),
-      sent,
-    ],
-    fields: ({ receipts }) => choiceOf('receipt', t('Receipt'), receipts, RECEIPTS),
-    bodyOf: (values, { receipts }) => chosenIn('receipt', receipts, values),
-  },
+  REVERSE_PAYMENT,
   {
     name: 'repay',
     label: t('Register repayment'),
@@ -122,20 +85,7 @@ const ACTIONS: readonly Action[] = [
         ...{ order, amount: decimal(repayments.at(-1)?.amount ?? '0') },
       }),
   },
-  {
-    name: 'reverse-repayment',
-    label: t('Reverse repayment'),
-    statuses: ['paid', 'refunded'],
-    isPossible: ({ repayments }) => repayments.length > 0,
-    refusalOf: ({ repayments }, isOpen) => !repayments.some(isOpen) && 'outside',
-    effect: ({ repayments }) => [
-      repayments.length === 1 &&
-        t('Repayment {repayment} is cancelled.', { repayment: numbersOf(repayments) }),
-      t('The status of the order does not change, and no webhook is sent.'),
-    ],
-    fields: ({ repayments }) => choiceOf('repayment', t('Repayment'), repayments, REPAYMENTS),
-    bodyOf: (values, { repayments }) => chosenIn('repayment', repayments, values),
-  },
+  REVERSE_REPAYMENT,
   {
     name: 'return',
     label: t('Register return'),
@@ -165,6 +115,7 @@ const ACTIONS: readonly Action[] = [
         amount: decimal(after.returns.at(-1)?.amount ?? '0'),
       }),
   },
+  REVERSE_RETURN,
   {
     name: 'review',
     label: t('Move back to review'),
@@ -221,6 +172,8 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
       if (doneOf === undefined) done(after)
       else toast(doneOf(after))
     },
+    // With it, the dialog asks before it discards what is typed.
+    isEdited: () => false,
   })
 }
 

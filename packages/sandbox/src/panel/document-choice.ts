@@ -7,30 +7,26 @@ import { PAYMENT_METHODS } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
-type Document = Order['receipts'][number] | Order['repayments'][number]
+export type Document = Order['receipts' | 'returns' | 'repayments'][number]
 
-/** What distinguishes payments of the same amount. */
-const detailsOf = ({ date, account, method, reference }: Document) =>
-  [formatDate(date), isolated(account?.name ?? t('None selected')), PAYMENT_METHODS[method], reference]
-    .filter(Boolean)
-    .join(t(', '))
+/** What distinguishes documents of the same amount. */
+const detailsOf = (document: Document) => {
+  const date = formatDate(document.date)
+  if ('reason' in document) return [date, document.reason && isolated(document.reason)]
+  const { account, method, reference } = document
+  return [date, isolated(account?.name ?? t('None selected')), PAYMENT_METHODS[method], reference]
+}
 
-export const RECEIPTS = [
-  ['', t('Select a receipt')],
-  ['all', t('All receipts')],
-] as const
-
-export const REPAYMENTS = [
-  ['', t('Select a repayment')],
-  ['all', t('All repayments')],
-] as const
-
-/** The choice of one of several documents. */
+/**
+ * The choice of one of several documents.
+ *
+ * @param others what chooses none, and all
+ */
 export const choiceOf = (
   name: string,
   label: string,
   documents: readonly Document[],
-  others: typeof RECEIPTS | typeof REPAYMENTS,
+  [none, all]: readonly [none: string, all: string],
 ): FieldProps[] =>
   documents.length === 1
     ? []
@@ -38,10 +34,11 @@ export const choiceOf = (
         {
           ...{ name, label },
           options: [
-            ...others,
+            ['', none],
+            ['all', all],
             ...documents.map(document => {
               const [receipt, amount] = [serial(document.number), decimal(document.amount)]
-              const details = detailsOf(document)
+              const details = detailsOf(document).filter(Boolean).join(t(', '))
               return [
                 String(document.number),
                 t('{receipt}: {amount} rials, {details}', { receipt, amount, details }),

@@ -128,7 +128,19 @@ const COLUMNS: Column<Document>[] = [
   {
     label: t('Reference'),
     kind: 'breaks',
-    cell: ({ reference, reason }) => (reference ? <Code>{reference}</Code> : reason && <Name>{reason}</Name>),
+    cell: ({ reference }) => reference && <Code>{reference}</Code>,
+  },
+  {
+    label: t('Reason'),
+    kind: 'breaks',
+    cell: ({ reason, cancel_reason }) => (
+      <>
+        {reason && <Name>{reason}</Name>}
+        {cancel_reason && (
+          <p class="small muted">{t('Cancelled: {reason}', { reason: <Name>{cancel_reason}</Name> })}</p>
+        )}
+      </>
+    ),
   },
   { label: t('Amount in rials'), kind: 'number', cell: document => <Rials {...document} /> },
 ]

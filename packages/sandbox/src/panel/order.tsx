@@ -37,6 +37,7 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   reversed: [t('Payment reversed')],
   refunded: [STATUS_NAMES.refunded, 'undone'],
   returned: [t('Partial return'), 'undone'],
+  return_reversed: [t('Return reversed')],
   repaid: [t('Repayment'), 'undone'],
   repayment_reversed: [t('Repayment reversed')],
   retried: [t('Retried')],

@@ -13,16 +13,24 @@ export const MESSAGES = {
     'دریافت وجه ({payment}) تا قطعی شدن فاکتور معلق ماند',
   'Payment ({payment}) ~not held: another payment already is':
     'دریافت وجه ({payment}) پذیرفته نشد: دریافت دیگری معلق است',
-  'Payment reversed by the accountant, receipt {number} cancelled':
+  'Payment reversed by the accountant~, receipt {number} cancelled':
     'حسابدار دریافت وجه را باطل کرد: رسید دریافت {number}',
+  'Payment reversed by the accountant~ ({=reason})~, receipt {number} cancelled':
+    'حسابدار دریافت وجه را باطل کرد ({reason}): رسید دریافت {number}',
+  'Return reversed by the accountant~, sales return {number} cancelled, goods taken from stock':
+    'حسابدار برگشت از فروش {number} را باطل کرد و کالاها از انبار کم شد',
+  'Return reversed by the accountant~ ({=reason})~, sales return {number} cancelled, goods taken from stock':
+    'حسابدار برگشت از فروش {number} را باطل کرد ({reason}) و کالاها از انبار کم شد',
   'Sales return {number} of {amount} rials~ ({=reason})~, goods back in stock':
     'برگشت از فروش {number} به مبلغ {amount} ریال ({reason})، کالاها به انبار برگشت',
   'Sales return {number} of {amount} rials~, goods back in stock':
     'برگشت از فروش {number} به مبلغ {amount} ریال، کالاها به انبار برگشت',
   'Repayment {number} of {amount} rials from {=account}':
     'رسید پرداخت {number} به مبلغ {amount} ریال از {account}',
-  'Repayment reversed by the accountant, repayment {number} cancelled':
+  'Repayment reversed by the accountant~, repayment {number} cancelled':
     'حسابدار عودت وجه را باطل کرد: رسید پرداخت {number}',
+  'Repayment reversed by the accountant~ ({=reason})~, repayment {number} cancelled':
+    'حسابدار عودت وجه را باطل کرد ({reason}): رسید پرداخت {number}',
   'Return refused: the invoice is not finalized': 'برگشت از فروش رد شد: فاکتور قطعی نیست',
   'Moved back to review by the accountant ({=reason}): {undone}':
     'حسابدار سفارش را به بررسی برگرداند ({reason}): {undone}',
@@ -78,6 +86,7 @@ export const MESSAGES = {
   retry: 'قطعی کردن',
   pay: 'ثبت دریافت وجه',
   'reverse the payment of': 'ابطال دریافت وجه',
+  'reverse the return of': 'ابطال برگشت از فروش',
   repay: 'عودت وجه',
   'reverse the repayment of': 'ابطال عودت وجه',
   return: 'برگشت از فروش',
@@ -86,6 +95,7 @@ export const MESSAGES = {
   'its invoice is finalized': 'فاکتور آن قطعی است',
   'it has no receipt': 'رسید دریافت ندارد',
   'its buyer has no credit': 'خریدار آن مانده بستانکار ندارد',
+  'it has no return': 'برگشت از فروش ندارد',
   'it has no repayment': 'وجهی برای آن عودت داده نشده است',
   'it has a repayment': 'وجه آن عودت داده شده است',
   'reverse its repayment first': 'ابتدا عودت وجه را باطل کنید',
@@ -95,6 +105,7 @@ export const MESSAGES = {
   'move it back to review first': 'ابتدا به بررسی برگردانید',
   'finalize it with a retry first': 'ابتدا آن را قطعی کنید',
   'reverse its payment first': 'ابتدا دریافت وجه را باطل کنید',
+  'add stock first': 'ابتدا موجودی را اضافه کنید',
   'add stock, or move it back to review first': 'موجودی را اضافه کنید یا ابتدا به بررسی برگردانید',
   'the new total is {total} rials, its receipts have {amount}':
     'جمع کل جدید {total} ریال و جمع رسیدهای دریافت {amount} ریال است',
@@ -113,7 +124,9 @@ export const MESSAGES = {
   'must be a whole number of rials': 'باید مبلغی به ریال و بدون اعشار باشد',
   'must not be after today, {date}': 'نباید بعد از امروز ({date}) باشد',
   'must not be before ~the invoice~, {date}': 'نباید قبل از تاریخ فاکتور ({date}) باشد',
-  'must not be before ~the first receipt~, {date}': 'نباید قبل از تاریخ اولین رسید دریافت ({date}) باشد',
+  'must not be before ~receipt {number}~, {date}': 'نباید قبل از تاریخ رسید دریافت {number} ({date}) باشد',
+  'must not be before ~sales return {number}~, {date}':
+    'نباید قبل از تاریخ برگشت از فروش {number} ({date}) باشد',
   'must not overlap the fiscal year from {from} to {to}':
     'نباید با سال مالی {from} تا {to} هم‌پوشانی داشته باشد',
   'must have 10 digits': 'باید ۱۰ رقم داشته باشد',

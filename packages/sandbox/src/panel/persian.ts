@@ -145,6 +145,7 @@ export const t = translator({
   'Partial return': 'برگشت بخشی از فروش',
   'Payment reversed': 'ابطال دریافت وجه',
   Repayment: 'عودت وجه',
+  'Return reversed': 'ابطال برگشت از فروش',
   'Repayment reversed': 'ابطال عودت وجه',
   Retried: 'اقدام به قطعی کردن',
   'Stock changed': 'تغییر موجودی',
@@ -289,6 +290,15 @@ export const t = translator({
   '{receipt}: {amount} rials, {details}': '{receipt}: {amount} ریال، {details}',
   'Select a repayment': 'رسید پرداخت را انتخاب کنید',
   'All repayments': 'همه رسیدهای پرداخت',
+  'Optional; for the history and the document.': 'اختیاری؛ در تاریخچه و روی سند می‌آید.',
+  'Reverse return': 'ابطال برگشت از فروش',
+  'Sales return {number} is cancelled.': 'برگشت از فروش {number} باطل می‌شود.',
+  'The goods leave the stock again, and the buyer owes their amount again.':
+    'کالاها دوباره از انبار کم می‌شود و مبلغ آن‌ها به بدهی خریدار برمی‌گردد.',
+  'Sales return': 'برگشت از فروش',
+  'Select a sales return': 'برگشت از فروش را انتخاب کنید',
+  'All sales returns': 'همه برگشت‌های از فروش',
+  'Cancelled: {reason}': 'علت ابطال: {reason}',
   'Register repayment': 'ثبت عودت وجه',
   'The buyer has a credit of {credit} rials.': 'مانده بستانکار خریدار {credit} ریال است.',
   'The status of the order does not change, and no webhook is sent.':

@@ -25,6 +25,7 @@ export type ListedDocument = Kept & {
   tax: string | null
   created_at: string
   cancelled_at: string | null
+  cancel_reason: string | null
   source: string
   external_id: string
   customer_name: string
@@ -60,13 +61,13 @@ const partOfReturn = (column: string) =>
   `(SELECT sum_of(${column}) FROM return_rows WHERE return_number = returns.number) AS ${column}`
 
 const PAYMENT = 'number, invoice_number, date, method, account_code, reference, NULL AS reason, amount'
-const TIMES = 'created_at, cancelled_at'
+const REGISTERED = 'created_at, cancelled_at, cancel_reason'
 
 const DOCUMENTS = [
-  `SELECT 'receipt' AS kind, ${PAYMENT}, type, NULL AS net, NULL AS tax, ${TIMES} FROM receipts`,
-  `SELECT 'repayment' AS kind, ${PAYMENT}, NULL AS type, NULL AS net, NULL AS tax, ${TIMES} FROM repayments`,
+  `SELECT 'receipt' AS kind, ${PAYMENT}, type, NULL AS net, NULL AS tax, ${REGISTERED} FROM receipts`,
+  `SELECT 'repayment' AS kind, ${PAYMENT}, NULL AS type, NULL AS net, NULL AS tax, ${REGISTERED} FROM repayments`,
   `SELECT 'return' AS kind, number, invoice_number, date, NULL AS method, NULL AS account_code, NULL AS reference,
-     reason, amount, NULL AS type, ${partOfReturn('net')}, ${partOfReturn('tax')}, ${TIMES} FROM returns`,
+     reason, amount, NULL AS type, ${partOfReturn('net')}, ${partOfReturn('tax')}, ${REGISTERED} FROM returns`,
 ]
 
 const ALL = `(${DOCUMENTS.join(' UNION ALL ')})`

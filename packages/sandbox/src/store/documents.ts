@@ -64,7 +64,8 @@ const documents =
     /** @returns the number of the document */
     insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) =>
       insert(table, { ...document, created_at: iso() }),
-    cancel: (number: number) => update(table, { number }, { cancelled_at: iso() }),
+    cancel: (number: number, cancel_reason: string | null) =>
+      update(table, { number }, { cancelled_at: iso(), cancel_reason }),
   })
 
 export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type`)

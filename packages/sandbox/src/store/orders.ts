@@ -258,6 +258,7 @@ type HistoryKind =
   | 'reversed'
   | 'refunded'
   | 'returned'
+  | 'return_reversed'
   | 'repaid'
   | 'repayment_reversed'
   | 'retried'

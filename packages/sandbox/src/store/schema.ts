@@ -169,7 +169,8 @@ CREATE TABLE receipts (
   date TEXT NOT NULL,
   account_code TEXT REFERENCES accounts (code),
   created_at TEXT NOT NULL,
-  cancelled_at TEXT
+  cancelled_at TEXT,
+  cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
 CREATE INDEX receipts_of_invoice ON receipts (invoice_number) WHERE cancelled_at IS NULL;
 
@@ -180,7 +181,8 @@ CREATE TABLE returns (
   reason TEXT,
   amount TEXT NOT NULL,
   created_at TEXT NOT NULL,
-  cancelled_at TEXT
+  cancelled_at TEXT,
+  cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
 CREATE INDEX returns_of_invoice ON returns (invoice_number) WHERE cancelled_at IS NULL;
 
@@ -194,7 +196,8 @@ CREATE TABLE repayments (
   date TEXT NOT NULL,
   account_code TEXT NOT NULL REFERENCES accounts (code),
   created_at TEXT NOT NULL,
-  cancelled_at TEXT
+  cancelled_at TEXT,
+  cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
 CREATE INDEX repayments_of_invoice ON repayments (invoice_number) WHERE cancelled_at IS NULL;
 

@@ -1,0 +1,32 @@
+import type { FieldProps, Values } from '@order-relay/web/form.tsx'
+import type { Status } from '@order-relay/web/status.tsx'
+import type { ComponentChildren } from 'preact'
+import type { SchemaData } from './api.ts'
+import type { Accounts } from './money.tsx'
+
+type Order = SchemaData<'OrderDetail'>
+
+/** Whether a document is dated in a fiscal year. */
+export type IsOpen = (document: { date: string }) => boolean
+
+/** Why an action is not possible: money was paid back, or a document is dated outside the fiscal years. */
+export type Refused = 'repaid' | 'outside'
+
+/** An action of the accountant on an order. */
+export type Action = {
+  name: string
+  label: string
+  statuses: readonly Status[]
+  isPossible?: (order: Order) => boolean
+  /** Why the service would refuse the action, although the order is in its status. */
+  refusalOf?: (order: Order, isOpen: IsOpen) => Refused | false
+  /** In sentences; `sent` says who is notified of a change of the status. */
+  effect: (order: Order, sent: string) => readonly (string | false)[]
+  fields?: (order: Order) => FieldProps[]
+  content?: (order: Order, money: Accounts) => ComponentChildren
+  bodyOf?: (values: Values, order: Order) => object
+  /** Describes the order after a dry run of the action. */
+  resultOf?: (after: Order, before: Order) => string
+  /** Reports the result; by default, the status and what is due. */
+  doneOf?: (after: Order) => string
+}

@@ -1,0 +1,71 @@
+import type { Action } from './action.ts'
+import { choiceOf, chosenIn, type Document } from './document-choice.ts'
+import { t } from './persian.ts'
+import { numbersOf } from './pieces.tsx'
+
+/** What differs between the reversals of receipts, returns and repayments. */
+type Reversal = Pick<Action, 'label' | 'statuses' | 'effect'> & {
+  kind: 'receipt' | 'return' | 'repayment'
+  documentsOf: (order: Parameters<Action['effect']>[0]) => readonly Document[]
+  document: string
+  /** Nothing is chosen, or all documents. */
+  others: Parameters<typeof choiceOf>[3]
+}
+
+/** The reversal of a document that was registered by mistake, or of all. */
+const reversal = ({ kind, label, statuses, effect, documentsOf, document, others }: Reversal): Action => ({
+  name: `reverse-${kind === 'receipt' ? 'payment' : kind}`,
+  ...{ label, statuses, effect },
+  isPossible: order => documentsOf(order).length > 0,
+  refusalOf: (order, isOpen) =>
+    kind !== 'repayment' && order.repaid !== '0' ? 'repaid' : !documentsOf(order).some(isOpen) && 'outside',
+  fields: order => [
+    ...choiceOf(kind, document, documentsOf(order), others),
+    { name: 'reason', label: t('Reason'), help: t('Optional; for the history and the document.') },
+  ],
+  bodyOf: (values, order) => ({
+    ...chosenIn(kind, documentsOf(order), values),
+    reason: values.text('reason'),
+  }),
+})
+
+export const REVERSE_PAYMENT = reversal({
+  kind: 'receipt',
+  label: t('Reverse payment'),
+  statuses: ['invoiced', 'paid'],
+  effect: ({ receipts }, sent) => [
+    receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
+    t('An order whose receipts no longer cover its total is invoiced again.'),
+    sent,
+  ],
+  documentsOf: ({ receipts }) => receipts,
+  document: t('Receipt'),
+  others: [t('Select a receipt'), t('All receipts')],
+})
+
+export const REVERSE_RETURN = reversal({
+  kind: 'return',
+  label: t('Reverse return'),
+  statuses: ['invoiced', 'paid', 'refunded'],
+  effect: ({ returns }, sent) => [
+    returns.length === 1 && t('Sales return {number} is cancelled.', { number: numbersOf(returns) }),
+    t('The goods leave the stock again, and the buyer owes their amount again.'),
+    sent,
+  ],
+  documentsOf: ({ returns }) => returns,
+  document: t('Sales return'),
+  others: [t('Select a sales return'), t('All sales returns')],
+})
+
+export const REVERSE_REPAYMENT = reversal({
+  kind: 'repayment',
+  label: t('Reverse repayment'),
+  statuses: ['paid', 'refunded'],
+  effect: ({ repayments }) => [
+    repayments.length === 1 && t('Repayment {repayment} is cancelled.', { repayment: numbersOf(repayments) }),
+    t('The status of the order does not change, and no webhook is sent.'),
+  ],
+  documentsOf: ({ repayments }) => repayments,
+  document: t('Repayment'),
+  others: [t('Select a repayment'), t('All repayments')],
+})
