@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, focused, type OpenAt } from '@order-relay/test-support/browser.ts'
 import type { Page } from 'playwright-core'
-import { type Client, eventually, order, startReceiver } from './world.ts'
+import { type Client, eventually, order, SHORT, startReceiver } from './world.ts'
 
 export const editingTests = (openAt: OpenAt, client: () => Client) => {
   const open = (hash: string) => openAt(`${client().url}/${hash}`)
@@ -132,7 +132,10 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('alert').filter({ hasText: 'This fiscal year is already registered' }).waitFor()
     await page.keyboard.press('Escape')
 
+    await client().create(order('1', { date: '2031-03-21', payment: { method: 'cash' } }))
+    await client().create(order('2', { date: '2031-03-21', ...SHORT }))
     await page.getByRole('button', { name: 'Remove 21 Mar 2031' }).click()
+    await page.getByText('It has 2 orders, 1 in review, and 1 receipt, sales return or repayment.').waitFor()
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('۱ فروردین ۱۴۱۰').waitFor({ state: 'detached' })
     expect(await client().list('fiscal-years')).toHaveLength(3)

@@ -564,6 +564,7 @@ export const t = translator({
   Kind: 'نوع',
   'A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.':
     'دریافت در صندوق نقدی است و در حساب بانکی با حواله یا کارتخوان.',
+  'Select the kind': 'نوع را انتخاب کنید',
   'Saved account {code}': 'حساب {code} ذخیره شد',
   Accounts: 'حساب‌ها',
   'Add account': 'افزودن حساب',
@@ -578,8 +579,12 @@ export const t = translator({
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',
   'Remove this fiscal year?': 'این سال مالی حذف شود؟',
-  'New orders dated {year} will be refused, and drafts stay in review. Finalized orders do not change.':
-    'سفارش‌های جدید با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند. سفارش‌های قطعی‌شده تغییری نمی‌کنند.',
+  'It has {orders} {orders|order|orders}, {drafts} in review, and {documents} {documents|receipt, sales return or repayment|receipts, sales returns and repayments}.':
+    'این سال مالی {orders} سفارش ({drafts} نیازمند بررسی) و {documents} رسید دریافت، برگشت از فروش و رسید پرداخت دارد.',
+  'New orders dated {year} will be refused, and drafts stay in review.':
+    'سفارش‌های جدید با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند.',
+  'Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.':
+    'فاکتورهای قطعی و این اسناد به همین صورت می‌مانند و دیگر نمی‌توان آن‌ها را اصلاح یا باطل کرد.',
   Remove: 'حذف',
   'Remove {year}': 'حذف {year}',
   'Removed {year}': '{year} حذف شد',

@@ -1,29 +1,17 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
-import { formatDate } from '@order-relay/web/format.ts'
 import { Refusal } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
-import {
-  Button,
-  buttons,
-  Chip,
-  Code,
-  type Column,
-  DayInBoth,
-  Empty,
-  Name,
-  Section,
-  Table,
-} from '@order-relay/web/pieces.tsx'
+import { Button, buttons, Chip, Code, type Column, Name, Section, Table } from '@order-relay/web/pieces.tsx'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
 import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SELLER, SETTINGS } from './api.ts'
+import { FiscalYears } from './fiscal-years.tsx'
 import { t } from './persian.ts'
 import { ACCOUNT_KINDS, accountOptions, customerName, IDENTITY } from './pieces.tsx'
 
 type Settings = SchemaData<'Settings'>
 type Account = SchemaData<'Account'>
-type FiscalYear = SchemaData<'FiscalYear'>
 
 /** Kept while other pages are shown, until they are saved or discarded. */
 const unsavedSettings = signal<Draft>({})
@@ -173,6 +161,8 @@ const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
   </Form>
 )
 
+const NO_KIND = ['', t('Select the kind')] as const
+
 const askForAccount = (account?: Account) =>
   ask({
     title: account === undefined ? t('Add an account') : t('Edit account {code}', { code: account.code }),
@@ -184,8 +174,8 @@ const askForAccount = (account?: Account) =>
         name: 'kind',
         label: t('Kind'),
         help: t('A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.'),
-        value: account?.kind ?? 'cash',
-        options: Object.entries(ACCOUNT_KINDS),
+        value: account?.kind ?? '',
+        options: [...(account === undefined ? [NO_KIND] : []), ...Object.entries(ACCOUNT_KINDS)],
       },
     ],
     submit: async values => {
@@ -193,7 +183,7 @@ const askForAccount = (account?: Account) =>
       await change('PUT', account === undefined ? 'accounts?new=true' : 'accounts', {
         code,
         name,
-        kind: values.text('kind'),
+        kind: values.required('kind'),
       })
       toast(t('Saved account {code}', { code }))
     },
@@ -204,49 +194,6 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => ACCOUNT_KINDS[kind] },
   buttons<Account>([t('Edit'), ({ code }) => t('Edit account {code}', { code }), askForAccount]),
-]
-
-const inWords = ({ from, to }: FiscalYear) =>
-  t('{from} to {to}', { from: formatDate(from), to: formatDate(to) })
-
-const askForYear = () =>
-  ask({
-    title: t('Add a fiscal year'),
-    action: t('Add'),
-    fields: [
-      { name: 'from', label: t('First day'), kind: 'date' },
-      { name: 'to', label: t('Last day'), kind: 'date' },
-    ],
-    submit: async values => {
-      const year = { from: values.date('from'), to: values.date('to') }
-      await change('PUT', 'fiscal-years?new=true', year)
-      toast(t('Added {year}', { year: inWords(year) }))
-    },
-  })
-
-const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
-  ask({
-    title: t('Remove this fiscal year?'),
-    action: t('Remove'),
-    tone: 'bad',
-    text: t(
-      'New orders dated {year} will be refused, and drafts stay in review. Finalized orders do not change.',
-      { year: inWords(year) },
-    ),
-    submit: async () => {
-      await change('PUT', 'fiscal-years', { fiscalYears: years.filter(each => each !== year) })
-      toast(t('Removed {year}', { year: inWords(year) }))
-    },
-  })
-
-const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
-  { label: t('First day'), kind: 'plain', cell: ({ from }) => <DayInBoth date={from} /> },
-  { label: t('Last day'), cell: ({ to }) => <DayInBoth date={to} /> },
-  buttons<FiscalYear>([
-    t('Remove'),
-    year => t('Remove {year}', { year: inWords(year) }),
-    year => askToRemove(year, years),
-  ]),
 ]
 
 /** The connection settings, the seller on invoices, the accounts that receive money, and the fiscal years of order dates. */
@@ -272,21 +219,7 @@ export const SettingsPage = page(
       >
         <Table columns={ACCOUNT_COLUMNS} rows={accounts} keyOf={({ code }) => code} />
       </Section>
-      <Section
-        id="fiscal-years"
-        title={t('Fiscal years')}
-        aside={<Button onClick={askForYear}>{t('Add fiscal year')}</Button>}
-      >
-        <Table
-          columns={yearColumns(fiscalYears)}
-          rows={fiscalYears}
-          keyOf={({ from, to }) => `${from}/${to}`}
-        >
-          <Empty title={t('No fiscal years')}>
-            <p>{t('Every order is refused until one is added.')}</p>
-          </Empty>
-        </Table>
-      </Section>
+      <FiscalYears years={fiscalYears} />
     </>
   ),
 )
