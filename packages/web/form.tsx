@@ -102,9 +102,9 @@ const controlOf = (form: HTMLFormElement, name: string | undefined) =>
 const quotedLabel = (control: Element | undefined) =>
   control instanceof HTMLInputElement ? `"${control.labels?.[0]?.textContent}"` : undefined
 
-/** An amount at the end of a rule, with separators. Mobile numbers and dates have none. */
+/** An amount at the end of a rule, with separators. Mobile numbers, dates and fractions have none. */
 const grouped = (rule: string) =>
-  rule.replace(/(?<![\d-])[1-9]\d{3,}$/, digits => BigInt(digits).toLocaleString('en'))
+  rule.replace(/(?<![\d.-])[1-9]\d{3,}$/, digits => BigInt(digits).toLocaleString('en'))
 
 /** The problem in the form's terms: the rule next to the field, and labels instead of names. */
 const inWords = (error: unknown, form: HTMLFormElement) => {

@@ -21,8 +21,8 @@ export const SERVICE_MESSAGES = {
   'no answer within {seconds} s': 'تا {seconds} ثانیه پاسخی نیامد',
   // Refusals.
   'Field "{=field}" ~is missing': 'فیلد «{field}» ارسال نشده است',
-  'Field "{=field}" ~is {=value}: {rule}': 'مقدار «{field}» برابر {value} است: {rule}',
-  'The body ~is {=value}: {rule}': 'متن درخواست {value} است: {rule}',
+  'Field "{=field}" ~is {value}: {rule}': 'مقدار «{field}» برابر {value} است: {rule}',
+  'The body ~is {value}: {rule}': 'متن درخواست {value} است: {rule}',
   'must not be empty': 'نباید خالی باشد',
   'must be a number': 'باید عدد باشد',
   'must not be negative': 'نباید منفی باشد',

@@ -40,6 +40,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     const long = 'S'.repeat(3000)
     await client().create(order('date', { date: '2019-01-01' }))
     await client().create(order('mobile', { customer: { mobile: '12' } }))
+    await client().create(order('discount', { discount: 5000 }))
     const customer = { mobile: '09120000002', name: 'ن'.repeat(3000) }
     await client().create(order('x'.repeat(100), { items: [row(long, 1)], customer }))
     const { page, errors } = await open('#/refused', { locale: 'fa-IR' })
@@ -47,13 +48,14 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('موبایل مشتری').waitFor()
     expect(await shown()).toContain('تاریخ «۱۱ دی ۱۳۹۷»: خارج از سال‌های مالی است')
     expect(await shown()).toContain('موبایل مشتری «12»: باید شماره موبایل باشد')
-    await page.getByText('به فروشگاه اطلاع دهید تا سفارش را اصلاح کند').waitFor()
+    expect(await shown()).toContain('تخفیف کل «۵٬۰۰۰»: نباید بیش از مبلغ کالاها')
+    await page.getByText('به فروشگاه اطلاع دهید تا سفارش را اصلاح کند').first().waitFor()
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 740 })
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
       expect(await violationsOf(page)).toEqual([])
     }
-    for (const left of [2, 1, 0]) {
+    for (const left of [3, 2, 1, 0]) {
       await page.getByRole('button', { name: 'حذف سفارش' }).first().click()
       await fill(page.getByRole('dialog'), {}, 'حذف')
       await page.locator('.refusals > tbody > tr').nth(left).waitFor({ state: 'detached' })

@@ -298,6 +298,15 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByText('ممیز دارد، ولی ریال اعشار ندارد').waitFor()
   })
 
+  test('a refusal in Persian has Persian digits, also of a fraction', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 0.1234)] }))
+    const { page } = await openOrder('1', 'fa-IR')
+    await page.getByRole('button', { name: 'ثبت برگشت از فروش' }).click()
+    const dialog = page.getByRole('dialog')
+    await fill(dialog, { برگشت: '5' }, 'ثبت برگشت از فروش')
+    await dialog.getByText('(۰٫۱۲۳۴)').first().waitFor()
+  })
+
   test('goods in the message of a return are read from right to left in Persian', async () => {
     await client().create(order('1', { items: [row('SKU-1', 1)], payment: PAYMENT }))
     const { page } = await openOrder('1', 'fa-IR')

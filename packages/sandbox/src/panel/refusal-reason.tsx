@@ -1,4 +1,4 @@
-import { formatDate, serial } from '@order-relay/web/format.ts'
+import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
 import { isolated, listed } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { linkTo } from '@order-relay/web/route.ts'
@@ -26,9 +26,11 @@ const fieldName = (field: string) => {
   return t('{field} in row {row}', { field: inRow, row: serial(Number(index) + 1) })
 }
 
+/** A value that the store sent: a text as it is, a number or a date like others of the page. */
 const shownValue = (text: string) => {
   const value = text.replace(/^"(.*)"$/, '$1')
-  return /^\d{4}-\d\d-\d\d$/.test(value) ? formatDate(value) : value
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return formatDate(value)
+  return value === text ? decimal(value) : value
 }
 
 /** The reason of a refusal. The service names the field, then its value, then the rule. */
