@@ -49,19 +49,15 @@ type Corrected = { order: Order; heldAs: string | undefined }
 
 /** Says who the invoice is booked to, if it is another customer. */
 const customerAt = (after: Order, before: Order, mobile: string) => {
-  const [old, customer] = [before, after].map(each => customerName(each.customer?.name ?? '')) as [
-    string,
-    string,
-  ]
   if (after.customer?.code === before.customer?.code) return false
+  const nameOf = (order: Order) => customerName(order.customer?.name ?? '')
+  const about = { customer: nameOf(after), old: nameOf(before) }
   return mobile === ''
     ? t(
         'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.',
-        {
-          ...{ customer, old },
-        },
+        about,
       )
-    : t('The invoice is booked to {customer} instead of {old}.', { customer, old })
+    : t('The invoice is booked to {customer} instead of {old}.', about)
 }
 
 /** The correction that the fields describe. @throws Refusal if one is missing or not a number */

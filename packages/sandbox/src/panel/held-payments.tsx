@@ -27,7 +27,7 @@ const amountsOf = (held: readonly Held[]) => sum(...held.map(({ amount }) => amo
  * What the held payments leave due, or leave to the buyer, once the invoice is finalized; empty if they pay it exactly. They
  * keep the amounts that were received; only a payment of the whole invoice has its total.
  */
-export const restOf = ({ total, held_payments: held }: Order) => {
+const restOf = ({ total, held_payments: held }: Order) => {
   const rest = held.some(({ amount }) => amount === null)
     ? `-${amountsOf(held)}`
     : sum(total, `-${amountsOf(held)}`)
