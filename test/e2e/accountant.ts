@@ -78,7 +78,7 @@ export const accountantTests = () => {
       await feed.ended('paid 6600')
     })
 
-    test('a paid order is reviewed, corrected and finalized with its payment', async () => {
+    test('a paid order is reviewed, corrected and finalized with its payment, and the difference is paid', async () => {
       const { store, accountant, feed } = begin(pace)
       await store.create({ source, payment })
       await feed.received('paid 2200')
@@ -86,7 +86,10 @@ export const accountantTests = () => {
       await feed.received('needs_review 2200')
       await accountant.correct(items)
       await feed.received('needs_review 6600')
+      // The payment keeps the amount that was received.
       await accountant.retry()
+      await feed.received('invoiced 6600')
+      await accountant.pay(payment)
       await feed.ended('paid 6600')
     })
 
@@ -108,6 +111,16 @@ export const accountantTests = () => {
       await feed.received('paid 2200')
       await accountant.reversePayment()
       await feed.ended('invoiced 2200')
+    })
+
+    test('a return is reversed alone', async () => {
+      const { store, accountant, feed } = begin('step by step')
+      await store.create({ source, payment })
+      await feed.received('paid 2200')
+      await accountant.return()
+      await feed.received('refunded 2200')
+      await accountant.reverseReturn()
+      await feed.ended('paid 2200')
     })
 
     test('a return is undone, and the payment with it', async () => {

@@ -52,6 +52,7 @@ export const accountantOf = (external_id: string, source: string, request: Send<
     addProduct: (sku: string, product: object) => request('PUT', `/panel/products/${sku}`, product),
     pay: (payment: object) => act('pay', payment),
     reversePayment: () => act('reverse-payment'),
+    reverseReturn: () => act('reverse-return'),
     review: (error: string) => act('review', { error }),
     correct: (items: object[]) => act('correct', { items }),
     return: () => act('return'),
