@@ -278,6 +278,10 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await review.getByText('A payment of 2,200 rials is held').waitFor()
     await review.getByText('1,100 rials will be due.').waitFor()
     expect(await violationsOf(page)).toEqual([])
+    await page.evaluate('location.hash = "#/orders"')
+    await page.getByRole('button', { name: 'Retry all that are ready' }).click()
+    await dialog.getByRole('row').filter({ hasText: '3,300' }).getByText('Received 2,200').waitFor()
+    await page.keyboard.press('Escape')
 
     await page.evaluate('location.hash = "#/orders/2?source=api"')
     await review.getByText('It pays the whole invoice.').waitFor()
