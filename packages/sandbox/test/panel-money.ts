@@ -294,7 +294,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-    test('the last reason of a review is shown only if the current one differs', async () => {
+  test('the last reason of a review is shown only if the current one differs', async () => {
     await client().create(order('1', { items: [row('SKU-3', 3)] }))
     const { page } = await open('#/orders/1?source=api')
     const last = page.getByText('Last reason')
