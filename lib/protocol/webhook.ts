@@ -9,6 +9,12 @@ export const ORDER_UPDATED = 'order.updated'
 export const PROBE = 'relay.probe'
 
 /**
+ * A further signature of a probe. The probe itself is signed with a known secret; it asks whether the receiver also knows
+ * the secret of this signature.
+ */
+export const PROBED_SIGNATURE = 'x-relay-probed-signature'
+
+/**
  * The delays of a webhook sender before each further attempt, in seconds. The spec leaves them open; the sandbox uses
  * these, and the relay must remember deliveries for longer.
  */

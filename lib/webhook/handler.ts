@@ -26,9 +26,13 @@ export type ReceiverDependencies = Runtime & {
 /** The response to the sender. Every 401 has the same body, so a forger learns nothing (P1). */
 const responseTo = (received: Received): HttpResponse => {
   switch (received.outcome) {
+    case 'ignored':
+      if (received.why === 'probe' && !received.known) {
+        return unavailable('The secret of the probed signature is not in use yet')
+      }
+      return { status: 200, body: { status: received.outcome } }
     case 'queued':
     case 'duplicate':
-    case 'ignored':
       return { status: 200, body: { status: received.outcome } }
     case 'forged':
       return errorResponse(401, 'unauthorized', 'The signature is missing or not valid')

@@ -14,6 +14,7 @@ import {
   type OrderUpdated,
   orderUpdated,
   PROBE,
+  PROBED_SIGNATURE,
 } from '../protocol/webhook.ts'
 import { type Deliveries, QUARANTINED } from './deliveries.ts'
 import type { WebhookSecrets } from './secrets.ts'
@@ -28,7 +29,9 @@ export type WebhookRequest = {
 /** The outcome of a delivery, which determines the HTTP response. */
 export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
-  | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' | 'probe' }
+  | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' }
+  /** `known`: whether the secret that an authentic probe asks about is in use. */
+  | { outcome: 'ignored'; delivery: string; why: 'probe'; known: boolean }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
   /** `why`: a header contradicts the body, or the delivery id is that of another order. */
   | ({ outcome: 'contradictory'; why: 'header' | 'delivery id'; reason: string } & About)
@@ -97,9 +100,9 @@ export const receive = async (
 
   const receivedAt = now()
   const seconds = unixSeconds(receivedAt)
-  const verified = await secrets.verify(active =>
-    verify({ header: headers[HEADERS.signature], body, secrets: active, now: seconds }),
-  )
+  const verifyHeader = (name: string) =>
+    secrets.verify(active => verify({ header: headers[name], body, secrets: active, now: seconds }))
+  const verified = await verifyHeader(HEADERS.signature)
   if (!verified.valid) return { outcome: 'forged', why: verified.reason }
 
   /** Quarantines a body once, regardless of how often it is sent again or replayed. */
@@ -138,9 +141,12 @@ export const receive = async (
       return contradict('header', `The header ${header} does not agree with the signed body`)
     }
   }
-  if (reading.kind === 'other event') {
-    return { outcome: 'ignored', delivery, why: event === PROBE ? 'probe' : 'other event' }
+  if (event === PROBE) {
+    const asks = headers[PROBED_SIGNATURE] !== undefined
+    const known = !asks || (await verifyHeader(PROBED_SIGNATURE)).valid
+    return { outcome: 'ignored', delivery, why: 'probe', known }
   }
+  if (reading.kind === 'other event') return { outcome: 'ignored', delivery, why: 'other event' }
   if (!isOurs) return { outcome: 'ignored', delivery, why: 'foreign source' }
   const { source, external_id, status } = reading.webhook.data
 

@@ -88,7 +88,8 @@ export const register = async (context: Context, options: RegisterOptions) => {
     return storeSecret(context, url, secret)
   }
   const { id, secret, since } = existing ?? (await create())
-  if (check) await waitUntilAccepted(context.terminal, { url, secret, signal })
+  const known = existing === undefined ? ofUrl.at(-1)?.secret : undefined
+  if (check) await waitUntilAccepted(context.terminal, { url, secret, known, signal })
   await rememberUrl(context, url)
   // The service signs only with the new secret. If a webhook that it signed with an old one is still under way, it may be
   // refused, and the service sends it again.
@@ -223,7 +224,9 @@ export const rotate = async (context: Context, options: RotateOptions) => {
   const url = await webhookUrlOf(context, options.url)
   const { fresh, old, resumed } = await renew(context, url, options)
     .then(async renewed => {
-      await waitUntilAccepted(context.terminal, { url, secret: renewed.fresh.secret, signal })
+      const { fresh, old } = renewed
+      const known = old.at(-1)?.secret
+      await waitUntilAccepted(context.terminal, { url, secret: fresh.secret, known, signal })
       return renewed
     })
     .finally(() => context.parameters.remove(PARAMETERS.webhookRotation))

@@ -192,7 +192,7 @@ describe('a request that is not queued', () => {
     ['ignored', named({}, foreign), { why, delivery }],
     ['ignored', named({}, { ...foreign, status: 7 }), { why, delivery }],
     ['ignored', named({ event: 'order.shipped', data: {} }), { why: 'other event', delivery }],
-    ['ignored', named({ event: 'relay.probe' }), { why: 'probe', delivery }],
+    ['ignored', named({ event: 'relay.probe' }), { why: 'probe', known: true, delivery }],
     ['forged', webhook(), { why: 'malformed' }, '', { signed: false }],
     ['forged', webhook(), { why: 'stale' }, '', { t: NOW - 301 }],
     ['forged', webhook(), { why: 'stale' }, '', { t: NOW + 301 }],
@@ -291,6 +291,26 @@ test('starts even if the secrets cannot be read, and reads them again after a se
     await post(webhook(), { t: NOW })
     expect(reads).toBe(expected)
   }
+})
+
+test('a probe asks whether a secret is in use, without a refusal and at most once a minute', async () => {
+  const probe = webhook({ event: 'relay.probe' })
+  const ask = (secret: string, options?: Options) => {
+    const asked = sign({ secret, t: now, body: bytesOf(probe) })
+    return post(probe, { headers: { 'x-relay-probed-signature': asked }, ...options })
+  }
+  expect(await ask('webhook secret')).toMatchObject(ok('ignored'))
+  for (let asked = 0; asked < 5; asked++) expect(await ask('asked secret')).toMatchObject({ status: 503 })
+  expect([stack.commands(), recorded.counted()]).toEqual([['GetParametersByPath'], []])
+  await stack.set('webhook/secrets/asked', 'asked secret')
+  now += 60
+  expect(await ask('asked secret')).toMatchObject(ok('ignored'))
+  await stack.unset('webhook/secrets/asked')
+
+  // Only an authentic probe is answered.
+  recorded.clear()
+  expect(await ask('webhook secret', { secret: 'guess' })).toMatchObject({ status: 401 })
+  expect(recorded.metrics).toMatchObject([{ name: 'Deliveries', dimensions: { outcome: 'forged' } }])
 })
 
 test('defers webhooks signed with a new secret during a rotation, without counting a failure', async () => {

@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
 import { REFRESH_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
 import { type Body, readJson } from '@order-relay/lib/protocol/json.ts'
-import { deliveryHeaders, PROBE, SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
+import { sign } from '@order-relay/lib/protocol/signature.ts'
+import {
+  deliveryHeaders,
+  PROBE,
+  PROBED_SIGNATURE,
+  SENDER_TIMEOUT_SECONDS,
+} from '@order-relay/lib/protocol/webhook.ts'
 import * as v from 'valibot'
 import { cannot, messageOf } from './errors.ts'
 import { progress, type Terminal } from './terminal.ts'
@@ -36,6 +42,7 @@ export type WebhookRequest = {
   delivery: string
   /** Unix time of signing, in seconds. */
   t: number
+  headers?: Readonly<Record<string, string>>
 }
 
 export type WebhookResponse = { status: number; body: string }
@@ -55,11 +62,11 @@ export const nowSeconds = (): number => unixSeconds(Date.now())
  * @throws Failure when there is no response
  */
 export const sendWebhook = async (request: WebhookRequest): Promise<WebhookResponse> => {
-  const { url, ...signed } = request
+  const { url, headers, ...signed } = request
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: deliveryHeaders(signed),
+      headers: { ...deliveryHeaders(signed), ...headers },
       body: Buffer.from(signed.body),
       redirect: 'manual',
       signal: AbortSignal.timeout(SENDER_TIMEOUT_SECONDS * 1000),
@@ -70,11 +77,19 @@ export const sendWebhook = async (request: WebhookRequest): Promise<WebhookRespo
   }
 }
 
-/** Sends a signed ping: a relay that accepts the secret ignores it and returns 200. */
-export const ping = (url: string, secret: string): Promise<WebhookResponse> => {
+/**
+ * Sends a signed ping: a relay that accepts the secret ignores it and returns 200.
+ *
+ * @param known a secret that the relay already accepts. It signs the ping, which only asks about the other secret: until
+ *   the relay has read that, it returns 503 and counts no forgery
+ */
+export const ping = (url: string, secret: string, known?: string): Promise<WebhookResponse> => {
   const delivery = randomUUID()
   const body = Buffer.from(JSON.stringify({ event: PROBE, delivery, data: {} }))
-  return sendWebhook({ url, body, secret, event: PROBE, delivery, t: nowSeconds() })
+  const t = nowSeconds()
+  const request = { url, body, secret: known ?? secret, event: PROBE, delivery, t }
+  const asks = known !== undefined && { headers: { [PROBED_SIGNATURE]: sign({ secret, t, body }) } }
+  return sendWebhook({ ...request, ...asks })
 }
 
 export const isAccepted = ({ status }: WebhookResponse): boolean => status === 200
@@ -82,30 +97,42 @@ export const isAccepted = ({ status }: WebhookResponse): boolean => status === 2
 /** The relay reads new secrets at the first signature that does not match, but at a bounded rate. */
 export const ACCEPTED_WITHIN_MS = REFRESH_INTERVAL_MS + 10_000
 
-/** The seconds of the wait at which a ping is sent: a refused one counts as forged, and five of them raise an alarm. */
-const PINGS: readonly number[] = [0, 5, 20, 45]
+/** The seconds of the wait at which a ping without a known secret is sent: a refused one counts as forged. */
+const UNKNOWN_PINGS: readonly number[] = [0, 5, 20, 45]
+
+const PING_SECONDS = 5
 
 const REMEDY = 'the secret is stored; check that this is the URL of this relay, and run the command again'
 
 /**
  * Waits until the relay accepts signatures of a secret.
  *
+ * @param known a secret that the relay probably accepts, such as the previous one
  * @throws Failure if it does not within 70 seconds
  */
 export const waitUntilAccepted = async (
   terminal: Terminal,
-  { url, secret, signal }: { url: string; secret: string; signal?: AbortSignal | undefined },
+  {
+    url,
+    secret,
+    known,
+    signal,
+  }: { url: string; secret: string; known?: string | undefined; signal?: AbortSignal | undefined },
 ): Promise<void> => {
   const last = ACCEPTED_WITHIN_MS / 1000
   using shown = progress(terminal, 'Waiting for the relay to accept the secret', last)
+  let signing = known
   for (let second = 0; ; second++) {
     signal?.throwIfAborted()
-    if (PINGS.includes(second) || second === last) {
-      const response = await ping(url, secret).catch(error => {
+    const isDue = signing === undefined ? UNKNOWN_PINGS.includes(second) : second % PING_SECONDS === 0
+    if (isDue || second === last) {
+      const response = await ping(url, secret, signing).catch(error => {
         throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
       })
       if (isAccepted(response)) return
-      // The relay returns 503 while the secret is being rotated.
+      // The relay does not know that one either.
+      if (response.status === 401) signing = undefined
+      // The relay returns 503 until it knows the secret that the ping asks about, and while the secret is being rotated.
       if (![401, 503].includes(response.status) || second === last) {
         const found = `${url} answered a signed ping with ${response.status}`
         throw cannot('confirm that the secret is accepted', found, REMEDY)

@@ -11,7 +11,7 @@ import { URL_OPTION } from '../core/options.ts'
 import { findingsReport, note, ok, problem } from '../core/output.ts'
 import { depthOf, queuesOf, totalOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
-import { isAccepted, ping } from '../core/webhook.ts'
+import { ACCEPTED_WITHIN_MS, isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { signaturesOf } from '../status/notices.ts'
 import type { Refusals } from '../status/refusals.ts'
@@ -62,14 +62,18 @@ const webhook: Check = async (context, url, isAudited) => {
   }
 
   const { id, secret, since } = newest
-  const response = await ping(url, secret)
+  const previous = ofUrl.at(-2)?.secret
+  // The receivers have up to a minute to read it, and the command that stored it waits for them.
+  const isFresh = Date.now() < since.getTime() + ACCEPTED_WITHIN_MS
+  const response = await ping(url, secret, previous)
   const { notices: findings } = await signaturesOf(context, isAudited, url)
   // The service may have forgotten the registration that the relay remembers.
   if (findings.every(({ level }) => level !== 'problem'))
     findings.push(ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })))
   if (isAccepted(response)) findings.push(ok(say('secret-accepted'), say('accepts', { url, id })))
-  else if (response.status === 401) {
-    findings.push(problem(say('secret-refused'), say('refuses', { url, id }), say('wait-for-secret')))
+  else if (response.status === 401 || (previous !== undefined && response.status === 503)) {
+    const found = [say('secret-refused'), say('refuses', { url, id }), say('wait-for-secret')] as const
+    findings.push(isFresh ? note(...found) : problem(...found))
   } else {
     const found = say('answers-ping', { url, status: response.status })
     findings.push(
@@ -78,13 +82,13 @@ const webhook: Check = async (context, url, isAudited) => {
   }
   if (ofUrl.length > 1) {
     const count = ofUrl.length
+    const check = say('secrets-accepted', { count })
     const until = new Date(since.getTime() + TOLERANCE_SECONDS * 1000)
     const found =
-      until > new Date()
-        ? say('rotation-unfinished', { count, time: until.toISOString() })
-        : say('rotation-due', { count })
-    const command = `relay rotate${context.flags}`
-    findings.push(note(say('two-secrets'), found, say('finish-rotation', { command })))
+      until > new Date() ? say('old-secret-used', { time: until.toISOString() }) : say('old-secret-unused')
+    const remedy = say('retire-secret', { command: `relay rotate${context.flags}` })
+    const replaced = say('secret-replaced', { time: since.toISOString() })
+    findings.push(isFresh ? note(check, replaced) : note(check, found, remedy))
   }
   if (others.length > 0) {
     const found = say('other-secrets', { url, others: others.join(', ') })

@@ -59,11 +59,12 @@ export const MESSAGES = {
   'were-refused': 'webhooks were refused for their signature',
   'refused-between': 'refused from {since} to {until}; orders that changed then may lag behind the service',
   audit: 'compare the orders with the service, and repair those that lag: {command}',
-  'two-secrets': 'a rotation of the secret is not finished',
-  'rotation-unfinished':
-    '{count} secrets are accepted, since webhooks signed with the old one may still arrive until {time}',
-  'rotation-due': '{count} secrets are accepted; the old one is no longer needed',
-  'finish-rotation': 'finish the rotation: {command}',
+  'secrets-accepted': '{count} webhook secrets are accepted',
+  'secret-replaced':
+    'the newest was stored at {time}; the command that replaces the secret is probably still running and deletes the old one',
+  'old-secret-used': 'webhooks signed with the old one may still arrive until {time}',
+  'old-secret-unused': 'the old one is no longer needed',
+  'retire-secret': 'unless a rotation is still running, delete the old one: {command}',
   'other-secret': 'secrets of other URLs are accepted',
   'other-secrets': 'not of {url}: {others}',
   'unregister-others': 'if they belong to an earlier URL: {command}',

@@ -18,8 +18,12 @@ const none = (cause: 'unavailable' | 'unauthorized', { failing }: Facts) =>
 const isEmpty = (name: 'ordersDead' | 'feedsDead' | 'quarantine', { queues }: Facts) =>
   queues !== undefined && queues[name].waiting + queues[name].inFlight === 0
 
-/** Since when webhooks are accepted again, and when the alarm ends; times are ISO 8601. */
-export type SignatureRecovery = Readonly<Record<'accepted' | 'until' | 'ends', string>>
+/**
+ * The cure of refused webhooks: a new secret was stored or, as proof, a webhook accepted; and when the alarm ends. Times are
+ * ISO 8601.
+ */
+export type SignatureRecovery = Readonly<Record<'until' | 'ends', string>> &
+  ({ accepted: string } | { stored: string })
 
 /** The texts of alarms whose cause has ended: an alarm covers several minutes and clears later. */
 export const RECOVERED = {
@@ -31,6 +35,8 @@ export const RECOVERED = {
   'recovered/queue': 'The queue is empty now; the alarm ends within minutes.',
   'recovered/signatures':
     'Webhooks are accepted again, the last one at {accepted}; none has been refused since {until}. The alarm ends at {ends} at the latest.',
+  'recovered/secret':
+    'A new secret was stored at {stored}. No webhook has been accepted since; the last refusal was at {until}. Unless more webhooks are refused, the alarm ends at {ends} at the latest.',
 } as const
 
 export type RecoveredCode = keyof typeof RECOVERED
@@ -48,7 +54,11 @@ const ALARMS: Partial<Record<AlarmCode, Recovered>> = {
   'breaker-open': facts => none('unavailable', facts) && say('recovered/service'),
   'service-unauthorized': facts => none('unauthorized', facts) && say('recovered/key'),
   'order-stuck': ({ failing }) => failing?.count === 0 && say('recovered/order'),
-  'signature-failures': ({ signatures }) => signatures && say('recovered/signatures', signatures),
+  'signature-failures': ({ signatures }) =>
+    signatures &&
+    ('accepted' in signatures
+      ? say('recovered/signatures', signatures)
+      : say('recovered/secret', signatures)),
   'dead-letters': empty('ordersDead'),
   'feed-dead-letters': empty('feedsDead'),
   quarantine: empty('quarantine'),

@@ -18,6 +18,8 @@ export type Refusals = {
   invalid?: Date | undefined
   /** When the last accepted webhook arrived; undefined if none did in the period. */
   accepted?: Date | undefined
+  /** When the newest secret was stored. */
+  stored?: Date | undefined
   /** Whether the service may still sign with an unknown secret. */
   lasts: boolean
 }
@@ -108,14 +110,19 @@ export const refusalsOf = async (context: Context, given?: string): Promise<Refu
   const { ofUrl } = await registrationsOf(context, await webhookUrlOf(context, given))
   const stored = ofUrl.map(({ since }) => since)
   const refusals = refusalsIn(refused, accepted, stored)
-  return refusals && { ...refusals, invalid }
+  return refusals && { ...refusals, invalid, stored: stored.at(-1) }
 }
 
-/** Whether webhooks are accepted again, and when the alarm about the refused ones ends. Pure. */
-export const signatureRecovery = ({ invalid, accepted, lasts }: Refusals): SignatureRecovery | undefined => {
-  if (lasts || invalid === undefined || accepted === undefined || accepted <= invalid) return undefined
-  const ends = new Date(Math.ceil(Number(invalid) / 60_000) * 60_000 + SIGNATURE_FAILURES_SECONDS * 1000)
-  return { accepted: accepted.toISOString(), until: invalid.toISOString(), ends: ends.toISOString() }
+/** Whether refused webhooks are cured, and when the alarm about them ends. Pure. */
+export const signatureRecovery = (refusals: Refusals): SignatureRecovery | undefined => {
+  const { until: refused, invalid, accepted, stored, lasts } = refusals
+  if (lasts || invalid === undefined) return undefined
+  const end = Math.ceil(Number(invalid) / 60_000) * 60_000 + SIGNATURE_FAILURES_SECONDS * 1000
+  const times = { until: invalid.toISOString(), ends: new Date(end).toISOString() }
+  if (accepted !== undefined && accepted > invalid) return { accepted: accepted.toISOString(), ...times }
+  // The receivers refuse a new secret's signatures for up to a minute.
+  const isNew = stored !== undefined && stored > refused && !(accepted !== undefined && accepted > stored)
+  return isNew ? { stored: stored.toISOString(), ...times } : undefined
 }
 
 /** The finding about refused webhooks, with its remedy. */

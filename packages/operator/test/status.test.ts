@@ -134,7 +134,7 @@ test('in the local stack, the dead letters of a store with an SQS feed raise its
   ])
 })
 
-test('the alarm about signatures says that webhooks are accepted again, and when it ends', () => {
+test('the alarm about signatures says what ended its cause, and when it ends', () => {
   const at = (time: string) => new Date(`2026-11-27T${time}Z`)
   const refused = { since: at('02:50:00'), until: at('02:54:00'), invalid: at('02:55:21'), lasts: false }
   const textOf = (accepted: Date | undefined, lasts = false) =>
@@ -143,7 +143,11 @@ test('the alarm about signatures says that webhooks are accepted again, and when
   expect(textOf(at('02:57:54'))).toBe(
     'Webhooks are accepted again, the last one at 2026-11-27T02:57:54.000Z; none has been refused since 2026-11-27T02:55:21.000Z. The alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
   )
-  // A new secret is stored, but nothing has been signed with it yet.
+  const stored = signatureRecovery({ ...refused, accepted: at('02:40:00'), stored: at('02:54:30') })
+  expect(recoveredText('signature-failures', { signatures: stored })?.text).toBe(
+    'A new secret was stored at 2026-11-27T02:54:30.000Z. No webhook has been accepted since; the last refusal was at 2026-11-27T02:55:21.000Z. Unless more webhooks are refused, the alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
+  )
+  expect(signatureRecovery({ ...refused, stored: at('02:40:00') })).toBeUndefined()
   expect([textOf(undefined), textOf(at('02:40:00')), textOf(at('02:50:00'), true)]).toEqual([
     ...[undefined, undefined, undefined],
   ])
