@@ -42,7 +42,7 @@ const UNREGISTERED =
   'must send the create again. If the order is not wanted, erase it: relay orders erase <source> <external_id>'
 
 const balanceText = (audited: Omit<Audited, 'lists'>): string => {
-  const { deliveries, queue, requests, stored, orders, left, differences } = audited
+  const { deliveries, queue, requests, stored, orders, left, undelivered, differences } = audited
   const { entered, ...outcomes } = queue
   const { accepted } = requests
   return lines(
@@ -64,6 +64,11 @@ const balanceText = (audited: Omit<Audited, 'lists'>): string => {
     `${count(orders.known, 'order')} changed; ${orders.asked === 0 ? 'not compared with the service' : `${orders.agree} of ${orders.asked} agree with the service`}.`,
     left.dead + left.quarantined > 0 &&
       `Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`,
+    undelivered.length > 0 && ['', 'Messages that stores have not received:'],
+    undelivered.map(
+      ({ source, waiting, inFlight, dead }) =>
+        `  ${visible(source)}: ${waiting} waiting, ${inFlight} being received or waiting for a retry, ${count(dead, 'dead letter')}`,
+    ),
     '',
     audited.unread.map(
       ({ reason, orders }) => `${count(orders, 'order')} not compared with the service: ${reason}.`,

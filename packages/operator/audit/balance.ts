@@ -5,6 +5,7 @@ import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { isForward } from '@order-relay/lib/protocol/status.ts'
 import type { DeliveryRecord } from '@order-relay/lib/webhook/deliveries.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
+import type { Depth } from '../core/queue.ts'
 import type { Logged } from './logged.ts'
 
 /** An order as stored by the relay and, if the service was asked, by the service. */
@@ -25,7 +26,12 @@ export type QueueState = {
   /** Number of messages in the order queue. */
   waiting: number
   left: { dead: number; quarantined: number }
+  /** The stores with undelivered messages, and their number by state. */
+  undelivered: Undelivered[]
 }
+
+/** `inFlight`: being received, or waiting for a retry after a failure; `dead`: dead letters. */
+export type Undelivered = Depth & { source: string; dead: number }
 
 /** The evidence for an audit. */
 export type Evidence = QueueState & {
@@ -130,6 +136,13 @@ const differingFields = (ours: Record<string, unknown>, theirs: Record<string, u
     field => !isDeepStrictEqual(ours[field], theirs[field]),
   )
 
+/** The value of a field; a total has separators. */
+const valueText = (field: string, value: unknown) => {
+  if (value === undefined || value === null) return 'nothing'
+  if (typeof value === 'object') return JSON.stringify(value)
+  return field === 'total' ? String(value).replaceAll(/\B(?=(\d{3})+(?!\d|.*\.))/g, ',') : String(value)
+}
+
 /** How an order differs from the service's; undefined if it does not, or was not compared. */
 const disagreement = ({ stored, service }: ComparedOrder): string | undefined => {
   if (service === undefined || 'unread' in service) return undefined
@@ -141,7 +154,12 @@ const disagreement = ({ stored, service }: ComparedOrder): string | undefined =>
   const fields = differingFields(ours, theirs)
   if (fields.length === 0) return undefined
   return ours.status === theirs.status
-    ? `differs in ${fields.join(', ')}`
+    ? `differs in ${fields
+        .map(
+          name =>
+            `${name}: ${valueText(name, ours[name])} here and ${valueText(name, theirs[name])} at the service`,
+        )
+        .join('; ')}`
     : `is "${ours.status}" here and "${theirs.status}" at the service`
 }
 
@@ -160,7 +178,7 @@ const differenceOf = ({ id, kind, source, external_id }: Entry, found: string): 
 
 /** Balances everything received against its outcome, and names every difference. Pure. */
 export const balance = (evidence: Evidence) => {
-  const { since, until, logged, recorded, orders, left } = evidence
+  const { since, until, logged, recorded, orders, left, undelivered } = evidence
   const all = outcomesOf(evidence)
   const requests = all.flatMap(({ entry, outcome }) =>
     entry.kind === undefined
@@ -235,6 +253,8 @@ export const balance = (evidence: Evidence) => {
     unread: [...unread].map(([reason, { length: orders }]) => ({ reason, orders })),
     /** Messages that wait for a person, regardless of their age. */
     left,
+    /** The messages that stores have not received, regardless of their age. */
+    undelivered,
     /** The members of the counts of events, requests and orders. */
     lists,
     differences,

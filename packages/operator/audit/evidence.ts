@@ -7,16 +7,27 @@ import { adaptivePace, inParallel } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
 import { Failure, serviceMessage } from '../core/errors.ts'
 import { LATE_MS, type LogLine, logOf } from '../core/log.ts'
-import { depthOf } from '../core/queue.ts'
+import { depthOf, queuesOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
-import { collect as collectMessages, idsOf } from '../messages/message.ts'
+import { collect as collectMessages, idsOf, type Message } from '../messages/message.ts'
 import { orderKeys, ordersOf, ordersWhere } from '../orders/read.ts'
-import type { ComparedOrder, Evidence, Member, QueueState } from './balance.ts'
+import type { ComparedOrder, Evidence, Member, QueueState, Undelivered } from './balance.ts'
 import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
 const EVERY_MESSAGE = { limit: 10_000 }
+
+/** Dead letters of the stores are among those of the relay, or in their own queues. */
+const undeliveredIn = async (context: Context, letters: readonly Message[]): Promise<Undelivered[]> => {
+  const { feeds } = await queuesOf(context)
+  return feeds.flatMap(({ source, depth }) => {
+    const dead = letters.filter(letter => letter.from === 'feed' && letter.source === source).length
+    const { waiting, inFlight } = depth ?? { waiting: 0, inFlight: 0 }
+    const isProbe = source === PROBE_SOURCE
+    return isProbe || waiting + inFlight + dead === 0 ? [] : [{ source, waiting, inFlight, dead }]
+  })
+}
 
 const readQueues = async (context: Context): Promise<QueueState> => {
   const letters = await collectMessages(context, DEAD_LETTERS, EVERY_MESSAGE)
@@ -27,6 +38,7 @@ const readQueues = async (context: Context): Promise<QueueState> => {
     quarantined: new Set(entries.messages.filter(({ from }) => from === 'worker').flatMap(idsOf)),
     waiting: (await depthOf(context, QUEUES.orders)).all + (await depthOf(context, QUEUES.bulk)).all,
     left: { dead: letters.total, quarantined: entries.total },
+    undelivered: await undeliveredIn(context, letters.messages),
   }
 }
 

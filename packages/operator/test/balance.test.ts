@@ -28,7 +28,7 @@ const recordOf = (id: string) => ({
 })
 const NOTHING = {
   ...{ dead: new Set<string>(), quarantined: new Set<string>(), deadHidden: 0, waiting: 0 },
-  ...{ left: { dead: 0, quarantined: 0 }, orders: ordersOf() },
+  ...{ left: { dead: 0, quarantined: 0 }, undelivered: [], orders: ordersOf() },
 }
 
 type Line = { message: string; at?: Date; [field: string]: unknown }
@@ -157,7 +157,11 @@ test('reports an order that differs from the service', () => {
       ours('same', { result: paid('same') }),
       compared('rejected', {}, unknown),
       ours('status', { result: { ...key('status'), status: 'refunded' } }),
-      ours('field', { result: { ...paid('field'), total: '7' } }),
+      compared(
+        'field',
+        { result: { ...paid('field'), total: '1500000' } },
+        { result: { ...paid('field'), total: '7', invoice_number: 27 } },
+      ),
       compared('theirs', {}, { result: paid('theirs') }),
       ours('ours', unknown),
       ours('away', { unread: 'no answer' }),
@@ -168,7 +172,7 @@ test('reports an order that differs from the service', () => {
   expect(unread).toEqual([{ reason: 'no answer', orders: 2 }])
   expect(differences.map(({ external_id, what }) => `${external_id}: ${what}`)).toEqual([
     'status: order is "paid" here and "refunded" at the service',
-    'field: order differs in total',
+    'field: order differs in total: 1,500,000 here and 7 at the service; invoice_number: nothing here and 27 at the service',
     'theirs: order is unknown here and "paid" at the service',
     'ours: order is "paid" here and unknown to the service',
   ])

@@ -187,7 +187,7 @@ const Part = ({ title, children }: { title: string; children: ComponentChildren 
   </section>
 )
 
-const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
+const Numbers = ({ deliveries, lists, left, undelivered, since, until }: Balance) => {
   const parts: [string, readonly Group[] | undefined][] = [
     [t('Events of the order queue'), lists.queue],
     [t('Requests of stores'), lists.requests],
@@ -222,6 +222,27 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
             {groups.length === 0 && <p class="muted">{t('none')}</p>}
           </Part>
         ))}
+        <Part title={t('Messages that stores have not received')}>
+          {undelivered.length === 0 && <p class="muted">{t('none')}</p>}
+          <ul>
+            {undelivered.map(({ source, waiting, inFlight, dead }) => (
+              <li key={source}>
+                <a href={linkTo(['stores', source])}>
+                  <Name>{visible(source)}</Name>
+                </a>
+                <p>
+                  <Line count={waiting}>{t('waiting')}</Line>
+                </p>
+                <p>
+                  <Line count={inFlight}>{t('being received or waiting for a retry')}</Line>
+                </p>
+                <p>
+                  <Line count={dead}>{t('dead letters')}</Line>
+                </p>
+              </li>
+            ))}
+          </ul>
+        </Part>
         <Part title={t('Waiting for a decision')}>
           <ul>
             <li>

@@ -5,7 +5,10 @@ export const MESSAGES = {
   'order ~is unknown here and "{theirs}" at the service':
     'سفارش در سرویس «{theirs}» است ولی اینجا وجود ندارد',
   'order ~is "{ours}" here and "{theirs}" at the service': 'سفارش اینجا «{ours}» و در سرویس «{theirs}» است',
-  'order ~differs in {fields}': 'سفارش در این موارد مغایرت دارد: {fields}',
+  'order ~differs in ~{field}: {ours} here and {theirs} at the service':
+    'سفارش مغایرت دارد: {field} اینجا {ours} و در سرویس {theirs} است',
+  '{field}: {ours} here and {theirs} at the service': '{field} اینجا {ours} و در سرویس {theirs} است',
+  nothing: 'خالی',
   queued: 'در صف',
   duplicate: 'تکراری',
   quarantined: 'قرنطینه شده',
@@ -229,7 +232,7 @@ export const MESSAGES = {
   finish: 'پایان',
   continue: 'ادامه',
   'carry out the plan': 'اجرای برنامه',
-  audit: 'تطبیق',
+  audit: 'مغایرت‌گیری',
   'list the orders': 'فهرست کردن سفارش‌ها',
   'resend the order': 'ارسال مجدد سفارش',
   'resend the orders': 'ارسال مجدد سفارش‌ها',

@@ -171,6 +171,15 @@ test('the errors of connections are translated, for the service and for stores',
   expect(untranslated([...all, ...all.map(causeOf)])).toEqual([])
 })
 
+test('the values of an order that differs from the service are translated', () => {
+  const found =
+    'order differs in total: 1,500,000 here and 7 at the service; invoice_number: nothing here and 27 at the service'
+  expect(untranslated([found])).toEqual([])
+  expect(translate(found).replaceAll(/[\u2068\u2069]/g, '')).toBe(
+    'سفارش مغایرت دارد: جمع اینجا ۱٬۵۰۰٬۰۰۰ و در سرویس ۷ است؛ شمارهٔ فاکتور اینجا خالی و در سرویس ۲۷ است',
+  )
+})
+
 test('a remedy behind a value is translated', () => {
   const found = 'Cannot find the store "x": stores.yml has "api", "demo-shop"; add it there and deploy'
   expect(untranslated([found])).toEqual([])
