@@ -53,9 +53,12 @@ export type ServeDependencies = ReadDependencies &
 /** The response, and the parts of the request that may be logged. */
 export type Served = {
   response: HttpResponse
-  about?: { action: string; source: string; expired_key?: string } & Partial<
-    Record<'external_id' | 'delivery' | 'state', string>
-  >
+  about?:
+    | ({ action: string; source: string; key?: 'expired'; expired_key?: string } & Partial<
+        Record<'external_id' | 'delivery' | 'state', string>
+      >)
+    /** Without access: the store that the request claims to be of, if stores.yml has it. */
+    | { action: string; key: 'missing' | 'unknown'; claimed_source?: string | undefined }
   /** Whether the API has no such path or method: a scan, or a test of whether the relay answers. */
   unknown?: true
 }
@@ -153,6 +156,16 @@ const change = async (
   return { id, state, response: { ...response, headers } }
 }
 
+/** Larger bodies are not searched for a source. */
+const SEARCHED = 10_000
+
+/** The store that a request without access names. Only a known one is logged: any other may be anything. */
+const claimedSource = ({ query, body }: HttpRequest, stores: ServeDependencies['stores']) => {
+  const text = typeof body === 'string' && body.length <= SEARCHED ? body : ''
+  const claimed = query.get('source') ?? /"source"\s*:\s*"([^"\\]{1,100})"/.exec(text)?.[1]
+  return stores.find(({ source }) => source === claimed)?.source
+}
+
 /**
  * The stores' API (spec: Endpoints; promises P11, P13): routes, authenticates, validates and checks the source;
  * then a change is added to the order queue and answered as the service answers the worker, or with 202 when
@@ -174,10 +187,19 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
 
   const key = bearerKey(request.headers.authorization)
   const access = key === undefined ? undefined : await accessOf(key)
-  if (access === undefined) return { response: refusals.unauthorized }
+  if (access === undefined) {
+    const claimed_source = claimedSource(request, dependencies.stores)
+    const about = {
+      action: action.to,
+      key: key === undefined ? 'missing' : 'unknown',
+      claimed_source,
+    } as const
+    return { response: refusals.unauthorized, about }
+  }
   const { source, id, kind, only, expired } = access
   const about = { action: action.to, source }
-  if (expired) return { response: refusals.unauthorized, about: { ...about, expired_key: id } }
+  if (expired)
+    return { response: refusals.unauthorized, about: { ...about, key: 'expired', expired_key: id } }
   const retryAfter = rate.retryAfter(source)
   if (retryAfter !== undefined) return { response: refusals.tooFast(retryAfter), about }
   const answering =

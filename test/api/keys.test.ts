@@ -44,8 +44,24 @@ test('an expired key is answered like an unknown one, and the log names it', asy
   const answer = await read('expiring')
   expect(answer).toEqual(await read('unknown'))
   expect(answer.status).toBe(401)
-  const fields = { status: 401, action: 'read', source: 'shop', expired_key: id }
-  expect(recorded.lines[0]).toEqual({ level: 'info', message: 'request answered', fields })
+  const fields = { action: 'read', source: 'shop', key: 'expired', expired_key: id }
+  expect(recorded.lines[0]).toEqual({ level: 'warn', message: 'request unauthorized', fields })
+})
+
+test('a request without access is logged with the store that it names, if that is known', async () => {
+  start()
+  recorded.clear()
+  await read('unknown')
+  await ask('POST', ORDERS, ORDER, { key: 'unknown' })
+  await ask('POST', ORDERS, { ...ORDER, source: 'ali@example.com' }, { key: 'unknown' })
+  await ask('POST', ORDERS, { ...ORDER, note: 'x'.repeat(20_000) }, { key: '' })
+  const fields = { key: 'unknown' }
+  expect(recorded.lines.map(line => line.fields)).toEqual([
+    { ...fields, action: 'read', claimed_source: 'shop' },
+    { ...fields, action: 'create', claimed_source: 'shop' },
+    { ...fields, action: 'create' },
+    { ...fields, action: 'create', key: 'missing' },
+  ])
 })
 
 test('the hour of the last use is written once an hour in each environment', async () => {

@@ -12,6 +12,7 @@ import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import { accountantNotices, feedNotices, signaturesOf } from '../status/notices.ts'
 import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
+import { unauthorizedNotices } from '../status/unauthorized.ts'
 import type { Audits } from './audit.ts'
 import type { Live } from './live.ts'
 import { get } from './route.ts'
@@ -38,6 +39,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
   const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covers))
   const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
+  const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))
   const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))
   return [
     get('overview', {}, async () => {
@@ -57,7 +59,12 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
         alarms: (await readable(alarms())) ?? [],
         signatures: await readable(signatures()),
       }
-      const notices = [found.signatures?.notices, await readable(feeds()), await readable(accountant())]
+      const notices = [
+        found.signatures?.notices,
+        await readable(feeds()),
+        await readable(unauthorized()),
+        await readable(accountant()),
+      ]
       const { stage, local } = context
       const sources = context.stores().map(({ source }) => source)
       return {

@@ -3,7 +3,7 @@ import { METRICS_NAMESPACE } from '@order-relay/lib/platform/names.ts'
 import type { Metric } from '@order-relay/lib/platform/telemetry.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
-import { localLines } from '../core/log.ts'
+import { localLines } from '../core/local-log.ts'
 
 export type Series = {
   namespace: typeof METRICS_NAMESPACE | 'AWS/SQS'

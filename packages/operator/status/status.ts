@@ -27,6 +27,7 @@ import {
 } from './metrics.ts'
 import { accountantNotices, feedNotices, signaturesOf } from './notices.ts'
 import { recoveredText, saysThatOrdersFail } from './recovered.ts'
+import { unauthorizedNotices } from './unauthorized.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
@@ -201,16 +202,18 @@ const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` 
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [alarms, rates, ages, failing, signatures, feedFindings, accountant] = await Promise.all([
-    alarmsOf(context, queues, read),
-    ratesOf(read),
-    agesOf(context, queues, read),
-    failingOf(context),
-    signaturesOf(context),
-    feedNotices(context, queues),
-    accountantNotices(context),
-  ])
-  const notices = [...signatures.notices, ...feedFindings, ...accountant]
+  const [alarms, rates, ages, failing, signatures, feedFindings, unauthorized, accountant] =
+    await Promise.all([
+      alarmsOf(context, queues, read),
+      ratesOf(read),
+      agesOf(context, queues, read),
+      failingOf(context),
+      signaturesOf(context),
+      feedNotices(context, queues),
+      unauthorizedNotices(context),
+      accountantNotices(context),
+    ])
+  const notices = [...signatures.notices, ...feedFindings, ...unauthorized, ...accountant]
   const active = alarms.filter(({ state }) => state === 'alarm')
   const failingText = saysThatOrdersFail(active) ? undefined : failing.text?.text
   const unknown = alarms.filter(({ state }) => state === 'unknown').length

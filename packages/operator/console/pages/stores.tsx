@@ -21,6 +21,7 @@ import { useSignal } from '@preact/signals'
 import { act, OVERVIEW, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
 import { FEED_CHANGES } from './feed-pieces.tsx'
+import { type Finding, Findings } from './findings.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE, ShownOnce } from './pieces.tsx'
 import { Keys } from './store-keys.tsx'
@@ -63,14 +64,24 @@ const COLUMNS: Column<Store>[] = [
   { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
 ]
 
+/** Requests of stores that are refused for their key. */
+const unauthorizedIn = (notices: readonly Finding[], source?: string) =>
+  notices.filter(
+    ({ check }) =>
+      typeof check !== 'string' &&
+      check.code.startsWith('unauthorized') &&
+      (source === undefined || check.values.source === source),
+  )
+
 export const Stores = page(
-  { title: () => t('Stores'), reads: () => ({ known: STORES }) },
-  ({ known: { stores, hours, reference } }) => (
+  { title: () => t('Stores'), reads: () => ({ known: STORES, overview: OVERVIEW }) },
+  ({ known: { stores, hours, reference }, overview: { notices } }) => (
     <>
       <PageHead>{reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}</PageHead>
       <p class="small muted note">
         {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
       </p>
+      <Findings findings={unauthorizedIn(notices)} />
       <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
     </>
   ),
@@ -225,6 +236,7 @@ export const Store = page(
     return (
       <>
         <PageHead />
+        <Findings findings={unauthorizedIn(overview.notices, path[1])} />
         {store && (
           <Details
             {...{ key: store.source, shop, woo: woo.shop, retry: retries.job, ...store }}
