@@ -62,6 +62,7 @@ export const COMMON = {
   'Skip to content': 'رفتن به محتوای صفحه',
   Pages: 'صفحه‌ها',
   'This page cannot be shown': 'این صفحه قابل نمایش نیست',
+  'There is no such page': 'چنین صفحه‌ای وجود ندارد',
   'Try again': 'تلاش مجدد',
   'Reading…': 'در حال بارگذاری…',
   More: 'بیشتر',

@@ -9,7 +9,7 @@ import { t } from './persian.ts'
 import { Button, Empty, Name, Title } from './pieces.tsx'
 import { Preferences } from './preferences.tsx'
 import { connection, type DataOf, listen, type Resources, refresh, useResources } from './resources.ts'
-import { arrive, followAddress, linkTo, type Route, replaceRoute, route } from './route.ts'
+import { arrive, followAddress, linkTo, type Route, route } from './route.ts'
 
 const pageTitle = signal('')
 
@@ -25,7 +25,7 @@ type View = (props: { route: Route }) => ComponentChildren
 /** A page, and what a second part of its address shows. Those with a label and an icon are in the navigation. */
 type About = { Page: View; Detail?: View; label?: string; icon?: Item['icon'] }
 
-/** Pages by the first part of their address, in the order of the navigation. An unknown address leads to the first. */
+/** Pages by the first part of their address, in the order of the navigation. The empty address is that of the first. */
 export type Pages = Readonly<Record<string, About>>
 
 const Items = createContext<readonly Item[]>([])
@@ -96,15 +96,12 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
   const main = useRef<HTMLElement>(null)
   const { hash, path } = route.value
   const [given = '', second = ''] = path
-  const [name = '', about] =
-    Object.entries(pages).find(([each]) => each === given) ?? Object.entries(pages)[0] ?? []
-  const Page = (second !== '' && about?.Detail) || about?.Page
-  const items = Object.entries(pages).flatMap(([each, { icon, label = '' }]): Item[] =>
+  const all = Object.entries(pages)
+  const [name = '', about] = (given === '' ? all[0] : all.find(([each]) => each === given)) ?? []
+  const Page = (second !== '' && about?.Detail) || (about?.Page ?? NoPage)
+  const items = all.flatMap(([each, { icon, label = '' }]): Item[] =>
     icon === undefined ? [] : [{ href: linkTo([each]), label, icon, badge: badges[each] }],
   )
-  useLayoutEffect(() => {
-    if (given !== name && given !== '') replaceRoute(linkTo([name]))
-  }, [given])
   useFocusGuard()
   useEffect(followKeys, [])
   useLayoutEffect(
@@ -146,7 +143,7 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
       <main id="main" ref={main} tabIndex={-1}>
         {children}
         <Items.Provider value={items}>
-          {Page && <Page key={path.join('/')} route={route.value} />}
+          <Page key={path.join('/')} route={route.value} />
         </Items.Provider>
       </main>
       <p class="visually-hidden" id="announcer" aria-live="polite">
@@ -256,3 +253,14 @@ export const page =
       </Title.Provider>
     )
   }
+
+/** What an unknown address shows. */
+const NoPage = page({ title: () => t('There is no such page'), reads: () => ({}) }, () => {
+  const [first] = useContext(Items)
+  return (
+    <>
+      <PageHead />
+      {first && <a href={first.href}>{first.label}</a>}
+    </>
+  )
+})

@@ -4,12 +4,22 @@ import {
   attemptOf,
   attemptsPartition,
 } from '@order-relay/lib/feeds/attempts.ts'
+import { NO_SECRET } from '@order-relay/lib/feeds/secrets.ts'
 import { TABLES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { itemsOf } from '../core/table.ts'
+
+/** The feeder does not know which options select this relay in the command of its remedy. */
+const forThisRelay = <A extends { code?: string | undefined; error?: string | undefined }>(
+  { flags }: Pick<Context, 'flags'>,
+  attempt: A,
+): A =>
+  attempt.code === NO_SECRET && attempt.error !== undefined
+    ? { ...attempt, error: attempt.error + flags }
+    : attempt
 
 /** The attempts to deliver the messages of an order to an HTTP feed, newest first. */
 export const attemptsOf = async (context: Context, order: OrderKey, limit: number): Promise<Attempt[]> => {
@@ -20,7 +30,7 @@ export const attemptsOf = async (context: Context, order: OrderKey, limit: numbe
   }
   const key = { 'partition =': attemptsPartition(order) }
   for await (const item of itemsOf(context, history, { key })) {
-    attempts.push(attemptOf(item))
+    attempts.push(forThisRelay(context, attemptOf(item)))
     if (attempts.length === limit) break
   }
   return attempts
@@ -70,16 +80,16 @@ const outcomeOf = (message: string, { ms, status }: v.InferOutput<typeof line>):
 }
 
 /** An attempt in the log. */
-export const attemptIn = ({ at, message, fields }: LogLine) => {
+export const attemptIn = (context: Pick<Context, 'flags'>, { at, message, fields }: LogLine) => {
   const parsed = v.safeParse(line, fields)
   if (!parsed.success) return undefined
   const { delivery, feed_delivery = delivery, seconds, error, ...about } = parsed.output
-  return {
+  return forThisRelay(context, {
     ...{ at, outcome: outcomeOf(message, parsed.output), delivery: feed_delivery, ...about },
     ...(message === UNREGISTERED && { code: 'unregistered' }),
     ...(error && { error: error.message }),
     ...(seconds !== undefined && { next_at: new Date(at.getTime() + seconds * 1000) }),
-  }
+  })
 }
 
 export type AttemptFilter = {
@@ -101,7 +111,7 @@ export const listAttempts = async (
     ...(source !== undefined && { fields: { source: [source] } }),
   }
   const found = await newestOf(context, newest, limit, written => {
-    const attempt = attemptIn(written)
+    const attempt = attemptIn(context, written)
     if (attempt === undefined) return undefined
     const { external_id = '', delivery = '' } = attempt
     const isFound = [external_id, delivery].some(each => each.toLowerCase().startsWith(begin))

@@ -1,7 +1,7 @@
 import { NO_SECRET } from '@order-relay/lib/feeds/secrets.ts'
 import { storeName } from '@order-relay/lib/platform/names.ts'
 import type { Context } from '../core/context.ts'
-import { newestOf } from '../core/log.ts'
+import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
 import { type Finding, messagesOf, say } from '../doctor/messages.ts'
 import { storesWithSecret } from '../stores/credentials.ts'
@@ -79,9 +79,10 @@ export const failingFeeds = async (context: Context): Promise<Map<string, Failin
   if (http.size === 0) return new Map()
   const newest = { since: new Date(Date.now() - ERROR_HOURS * 3_600_000), messages: ENDED_LINES }
   // The accepted ones are many: on AWS, those of a day take long to read.
-  const failed = await newestOf(context, { ...newest, messages: FAILED_LINES }, 1, attemptIn)
+  const read = (line: LogLine) => attemptIn(context, line)
+  const failed = await newestOf(context, { ...newest, messages: FAILED_LINES }, 1, read)
   if (failed.length === 0) return new Map()
-  const attempts = (await newestOf(context, newest, MOST, attemptIn)).toReversed()
+  const attempts = (await newestOf(context, newest, MOST, read)).toReversed()
   const begin = attempts.length < MOST ? newest.since : attempts[0]?.at
   // A store may have had an HTTP feed before.
   const failing = failingIn(

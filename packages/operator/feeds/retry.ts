@@ -57,7 +57,7 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
     ...{ messages: WAITING_LINES, fields: { source: [source] } },
   })
   for await (const line of lines) {
-    const { source: of, external_id, next_at } = attemptIn(line) ?? {}
+    const { source: of, external_id, next_at } = attemptIn(context, line) ?? {}
     if (of === source && external_id !== undefined && Number(next_at) > Date.now()) waiting.add(external_id)
   }
   return [...waiting]

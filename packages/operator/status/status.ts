@@ -15,6 +15,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, findingInWords, findingText, lines, type Report, table } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
+import { activeAlarms } from './active.ts'
 import { failingOf } from './failing.ts'
 import {
   FLOW_NAMES,
@@ -214,7 +215,7 @@ const status = async (context: Context): Promise<Report> => {
       accountantNotices(context),
     ])
   const notices = [...signatures.notices, ...feedFindings, ...unauthorized, ...accountant]
-  const active = alarms.filter(({ state }) => state === 'alarm')
+  const active = activeAlarms(alarms)
   const failingText = saysThatOrdersFail(active) ? undefined : failing.text?.text
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
   const { feeds, ...own } = queues

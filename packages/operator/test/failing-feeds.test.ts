@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Context } from '../core/context.ts'
+import { attemptIn } from '../feeds/attempts.ts'
 import type { FailingFeed } from '../feeds/failing.ts'
 import { failingFeeds, failingFinding, failingIn } from '../feeds/failing.ts'
 
@@ -57,6 +58,15 @@ test('while no message fails, the accepted ones are not read', async () => {
   } as unknown as Context
   expect([...(await failingFeeds(context))]).toEqual([])
   expect(patterns).toEqual(['{ ($.message = "feed message retried") }'])
+})
+
+test('the remedy of an attempt without a secret has the options of this relay', () => {
+  const message = 'Cannot sign for the store "shop"; create it with npx relay stores secret shop'
+  const fields = { source: 'shop', code: 'no_secret', error: { message } }
+  const line = { at: at(1), from: 'feeder', level: 'WARN', message: 'feed message retried', fields }
+  expect(attemptIn({ flags: ' --local' }, line)?.error).toBe(`${message} --local`)
+  const other = { ...line, fields: { ...fields, code: 'ECONNREFUSED' } }
+  expect(attemptIn({ flags: ' --local' }, other)?.error).toBe(message)
 })
 
 test('the finding about a store without a secret is the command that creates it', () => {

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals'
+import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
+import { activeAlarms } from '../status/active.ts'
 import { failingText } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail } from '../status/recovered.ts'
@@ -94,6 +96,22 @@ test.each([
 test('failing orders are announced unless an active alarm reports them', () => {
   expect(saysThatOrdersFail([{ code: 'signature-failures' }])).toBe(false)
   expect(saysThatOrdersFail([{ code: 'signature-failures' }, { code: 'breaker-open' }])).toBe(true)
+})
+
+test('a queue and the counter of the same messages are one alarm, since the counter was raised', () => {
+  const alarm = (code: AlarmCode, state: string, since?: string) => ({ code, state, ...(since && { since }) })
+  const [early, late] = ['2026-11-27T10:05Z', '2026-11-27T10:20:00.000Z']
+  const quarantined = alarm('quarantined-by-webhook', 'alarm', early)
+  expect(activeAlarms([alarm('quarantine', 'alarm'), quarantined, alarm('dead-letters', 'ok')])).toEqual([
+    alarm('quarantine', 'alarm', early),
+  ])
+  expect(activeAlarms([quarantined, alarm('quarantine', 'alarm', late)])).toEqual([
+    alarm('quarantine', 'alarm', early),
+  ])
+  // SQS has not reported the message yet.
+  expect(activeAlarms([alarm('quarantine', 'ok'), quarantined])).toEqual([quarantined])
+  const others = [alarm('feed-dead-letters', 'alarm', late), alarm('quarantine', 'alarm')]
+  expect(activeAlarms(others)).toEqual(others)
 })
 
 test('alarms use the past tense once their cause has ended', () => {

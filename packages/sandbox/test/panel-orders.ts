@@ -568,8 +568,11 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('redirects an unknown address to the first page and marks it in the navigation', async () => {
+  test('says that an unknown address has no page, and links to the first page', async () => {
     const { page, errors } = await open('#/nowhere/else')
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    expect(await page.locator('.nav [aria-current=page]').count()).toBe(0)
+    await page.locator('main').getByRole('link', { name: 'Orders' }).click()
     await page.locator('.nav [aria-current=page]', { hasText: 'Orders' }).waitFor()
     await page.getByText('No orders yet').waitFor()
     expect(new URL(page.url()).hash).toBe('#/orders')

@@ -1,5 +1,6 @@
 import { Chip, Code, type Column, LinkButton, Minute, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
+import { activeAlarms } from '../../status/active.ts'
 import { recoveredText, saysThatOrdersFail } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
 import type { RouteData } from './api.ts'
@@ -57,7 +58,7 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
 
 /** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
 export const Verdict = ({ alarms, problems, failing, queues, signatures, notices }: Data) => {
-  const active = alarms.filter(isActive)
+  const active = activeAlarms(alarms)
   if (problems.length > 0) {
     return (
       <div class="verdict card" data-tone="wait" role="status">

@@ -1,7 +1,8 @@
 import { messageOf, type Refusal } from '@order-relay/web/http.ts'
 import { useResources } from '@order-relay/web/resources.ts'
 import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
-import { isActive, toneOf } from './alarms.tsx'
+import { activeAlarms } from '../../status/active.ts'
+import { toneOf } from './alarms.tsx'
 import { OVERVIEW } from './api.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
@@ -69,7 +70,7 @@ const PAGES: Pages = {
 const Console = ({ refused }: { refused: Refusal | undefined }) => {
   const { data } = useResources({ overview: OVERVIEW })
   const { alarms = [], stage = '', queues } = data?.overview ?? {}
-  const [worst, ...others] = alarms.filter(isActive)
+  const [worst, ...others] = activeAlarms(alarms)
   const active = worst === undefined ? 0 : 1 + others.length
   const waiting = (...depths: ({ waiting: number } | undefined)[]) => {
     const count = depths.reduce((sum, depth) => sum + (depth?.waiting ?? 0), 0)

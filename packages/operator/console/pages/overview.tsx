@@ -5,6 +5,7 @@ import { Ago, Code, type Column, Section, Table } from '@order-relay/web/pieces.
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import type { ComponentChildren } from 'preact'
+import { activeAlarms } from '../../status/active.ts'
 import { recoveredText } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
 import { AlarmTable, isActive, Verdict } from './alarms.tsx'
@@ -188,7 +189,7 @@ export const Overview = page(
     title: () => t('Overview'),
     reads: () => ({ overview: OVERVIEW, retries: RETRIES }),
     announce: ({ overview: before }, { overview: after }) => {
-      const names = (data: Data) => data.alarms.filter(isActive).map(nameOfAlarm)
+      const names = (data: Data) => activeAlarms(data.alarms).map(nameOfAlarm)
       const [old, fresh] = [names(before), names(after)]
       const raised = fresh.filter(name => !old.includes(name))
       if (raised.length > 0) return t('Alarm: {names}', { names: listed(raised) })
@@ -201,9 +202,9 @@ export const Overview = page(
     return (
       <>
         <PageHead />
-        {local && <TourOffer />}
         <Verdict {...overview} />
         <Findings findings={notices} />
+        {local && <TourOffer />}
         <Section id="flow" title={t('Flow')} aside={failing?.count ? <RetryOrders /> : undefined}>
           <Retries {...retries} />
           <Flow {...overview} />
@@ -237,7 +238,7 @@ export const Overview = page(
           <details>
             <summary>
               {t('{all} {all|alarm|alarms}: {active} active, {unknown} unknown', {
-                ...{ all: alarms.length, active: alarms.filter(isActive).length, unknown },
+                ...{ all: alarms.length, active: activeAlarms(alarms).length, unknown },
               })}
             </summary>
             {unknown > 0 && (

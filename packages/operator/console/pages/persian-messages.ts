@@ -211,8 +211,8 @@ export const MESSAGES = {
   'Waiting for the relay to accept the secret~: {done} of {all}':
     'انتظار برای پذیرش کلید در رله: {done} از {all}',
   'Accepting both secrets during the overlap~: {done} of {all}': 'پذیرش همزمان هر دو کلید: {done} از {all}',
-  'Cannot sign for the store "{=source}": Parameter Store has no {=path}/{=name}; ~create it with npx relay stores secret {=source}':
-    'امضا برای فروشگاه «{source}» ممکن نیست: کلید امضایی ندارد؛ با npx relay stores secret {source} بسازید',
+  'Cannot sign for the store "{=source}": Parameter Store has no {=path}/{=name}; ~create it with npx relay stores secret {=options}':
+    'امضا برای فروشگاه «{source}» ممکن نیست: کلید امضایی ندارد؛ با npx relay stores secret {options} بسازید',
   'Resending orders~: {done} of {all}': 'ارسال مجدد سفارش‌ها: {done} از {all}',
   'Comparing orders with the service~: {done} of {all}': 'مقایسهٔ سفارش‌ها با سرویس: {done} از {all}',
   'Comparing orders with the service': 'مقایسهٔ سفارش‌ها با سرویس',
