@@ -9,6 +9,7 @@ import { text } from '../protocol/order.ts'
 import { object } from '../protocol/requests.ts'
 import * as refusals from './refusals.ts'
 import { type HttpHeaders, type RegistrationAction, readBody } from './request.ts'
+import { warningsOf, withWarnings } from './warnings.ts'
 
 export type RegistrationDependencies = {
   registrations: Pick<Registrations, 'put' | 'remove'>
@@ -50,6 +51,8 @@ export const answerRegistration = async (
   const reading = readBody(body, headers)
   if ('refused' in reading) return reading.refused
 
+  const warned = (schema: v.GenericSchema, response: HttpResponse) =>
+    withWarnings(response, warningsOf(schema, reading.json, reading.text))
   if (to === 'register') {
     const registration = object({
       url: v.pipe(
@@ -61,7 +64,7 @@ export const answerRegistration = async (
     if (!valid.success) return refusals.invalid(valid.issues)
     const registered = { url: valid.output.url, secret: newFeedSecret() }
     const isLast = await registrations.put(source, { ...registered, registered_at })
-    return isLast ? { status: 200, body: registered } : refusals.registrationReplaced
+    return isLast ? warned(registration, { status: 200, body: registered }) : refusals.registrationReplaced
   }
 
   const given = v.safeParse(webhookRemoval, reading.json, { abortEarly: true })
@@ -71,5 +74,5 @@ export const answerRegistration = async (
   const valid = v.safeParse(removal, { url: [...urls][0] }, { abortEarly: true })
   if (!valid.success) return refusals.invalid(valid.issues)
   await registrations.remove(source, valid.output.url, registered_at)
-  return { status: 204, body: '' }
+  return warned(webhookRemoval, { status: 204, body: '' })
 }

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import type { HttpResponse } from '../platform/http.ts'
 import { scanJson } from '../protocol/scan-json.ts'
 
-/** A field of a request that has no effect. */
-export type Warning = { field: string; message: string }
+/** A field of a request that has no effect, and the one that was probably meant. */
+export type Warning = { field: string; message: string; meant?: string | undefined }
 
 /** The list is sent in a header; a request with more unknown fields is hardly an order. */
 const MAX_WARNINGS = 10
@@ -75,7 +75,7 @@ function* unknownFields(schema: unknown, value: unknown, path: string): Generato
     const field = shortened(inner)
     const meant = nearest(name, Object.keys(entries))
     yield {
-      field,
+      ...{ field, meant },
       message: `Field "${field}" is unknown and has no effect${meant === undefined ? '' : `: did you mean "${meant}"?`}`,
     }
   }
@@ -96,14 +96,21 @@ export const warningsOf = (schema: v.GenericSchema, json: unknown, text: string)
   return warnings
 }
 
-/** Warnings are in a 202, which is the relay's own; the body of the service's answer stays as it is. */
+/**
+ * Warnings are in a 202, which is the relay's own; the body of the service's answer stays as it is. The header has the
+ * fields, each with the one that was probably meant: `discont;meant=discount`.
+ */
 export const withWarnings = (response: HttpResponse, warnings: readonly Warning[]): HttpResponse => {
   if (warnings.length === 0) return response
   const { status, body, headers } = response
-  const names = warnings.map(({ field }) => encodeURIComponent(field.toWellFormed())).join(', ')
+  const names = warnings.map(({ field, meant }) => {
+    const name = encodeURIComponent(field.toWellFormed())
+    return meant === undefined ? name : `${name};meant=${meant}`
+  })
+  const shown = warnings.map(({ field, message }) => ({ field, message }))
   return {
     status,
-    body: status === 202 && typeof body === 'object' ? { ...body, warnings } : body,
-    headers: { ...headers, 'relay-warnings': names },
+    body: status === 202 && typeof body === 'object' ? { ...body, warnings: shown } : body,
+    headers: { ...headers, 'relay-warnings': names.join(', ') },
   }
 }

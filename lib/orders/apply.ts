@@ -5,6 +5,7 @@ import { effectOf, isForward, isInReview } from '../protocol/status.ts'
 import { type OrderEvent, SENT_KINDS } from './events.ts'
 import type { AccountingCall } from './next-call.ts'
 import {
+  idsOf,
   isNotified,
   isToBeSent,
   type OpenRequest,
@@ -22,7 +23,6 @@ import {
   end,
   fieldsOf,
   hold,
-  idsOf,
   isDone,
   notify,
   type Step,

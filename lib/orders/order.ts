@@ -75,9 +75,10 @@ type OpenPayment =
   | { stage: 'perhaps sent'; refused?: Refused }
   /**
    * Held by the service, which registers it when the invoice is finalized. `refusal` is the service's answer, with which
-   * an exact store is answered.
+   * an exact store is answered. `earlier` is the number of the other requests that were accepted before it; the rest came
+   * later.
    */
-  | { stage: 'held'; refusal?: Refusal }
+  | { stage: 'held'; refusal?: Refusal; earlier?: number }
 
 type OpenRefund =
   | LaterStage
@@ -91,6 +92,13 @@ export type OpenRequest = OpenFields &
     | ({ kind: 'payment' } & OpenPayment)
     | ({ kind: 'refund' } & OpenRefund)
   )
+
+/** All ids of an open request, in the sequence in which they were accepted. */
+export const idsOf = (request: OpenRequest): string[] => {
+  const { id, others } = request
+  const earlier = request.stage === 'held' ? (request.earlier ?? 0) : others.length
+  return [...others.slice(0, earlier), id, ...others.slice(earlier)]
+}
 
 /** Whether a request is to be sent. */
 export const isToBeSent = ({ stage }: OpenRequest): boolean =>
@@ -208,11 +216,11 @@ export const requestViews = (order: Pick<Order, 'open' | 'ended'>): RequestView[
     ids.map(id => ({ id, kind, ...(of && { of }), state, ...(reason && { reason: wordsOf(reason) }) })),
   ),
   ...openRequests(order).flatMap(request => {
-    const { id, others, kind, stage, withdrawals } = request
+    const { kind, stage, withdrawals } = request
     const reason = refusalOf(request)?.reason
     const state = stage === 'held' ? ('held' as const) : ('waiting' as const)
     return [
-      ...[...others, id].map(each => ({ id: each, kind, state, ...(reason && { reason: wordsOf(reason) }) })),
+      ...idsOf(request).map(each => ({ id: each, kind, state, ...(reason && { reason: wordsOf(reason) }) })),
       ...withdrawals.map(each => ({
         ...{ id: each.id, kind: 'withdrawal' as const, of: kind, state: 'waiting' as const },
       })),

@@ -5,6 +5,7 @@ import { effectOf } from '../protocol/status.ts'
 import {
   type EndedRequests,
   type FinalState,
+  idsOf,
   isKnown,
   isNotified,
   isRefused,
@@ -57,9 +58,6 @@ export const withRequest = ({ order, notices }: Step, request: OpenRequest): Ste
 export const fieldsOf = ({ id, body, accepted_at, others, withdrawals }: OpenRequest) => ({
   ...{ id, body, accepted_at, others, withdrawals },
 })
-
-/** All ids of an open request. */
-export const idsOf = ({ id, others }: OpenRequest): string[] => [...others, id]
 
 /** Requires a read of the order before anything else is decided. */
 export const doubted = ({ order, notices }: Step): Step => ({ order: { ...order, doubt: 'now' }, notices })
@@ -139,7 +137,8 @@ export const end = (step: Step, request: OpenRequest, state: FinalState, reason?
 
 /** Marks a payment as held by the service; it can no longer be withdrawn. */
 export const hold = (step: Step, request: OpenRequest, refusal?: Refusal): Step => {
-  const stage = { stage: 'held', ...(refusal && { refusal }) } as const
+  const { length: earlier } = request.others
+  const stage = { stage: 'held', ...(refusal && { refusal }), ...(earlier > 0 && { earlier }) } as const
   const held = { ...fieldsOf(request), kind: 'payment', ...stage, withdrawals: [] } as const
   const next = notify(withRequest(step, held), 'held', idsOf(held))
   return endWithdrawals(next, 'payment', request.withdrawals, CONFLICTS.held)

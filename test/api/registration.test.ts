@@ -42,6 +42,13 @@ describe('a store', () => {
     expect(await registrations.get('self')).toMatchObject(body)
   })
 
+  test('is warned of fields without effect', async () => {
+    const { status, headers } = await put({ url: URL, evnts: ['order.updated'], URL: OTHER })
+    expect([status, headers['relay-warnings']]).toEqual([200, 'evnts, URL;meant=url'])
+    expect((await remove('', { url: URL, all: true })).headers['relay-warnings']).toBe('all')
+    expect((await put({ url: URL })).headers).not.toHaveProperty('relay-warnings')
+  })
+
   test('cannot replace or remove a later registration with a delayed request', async () => {
     await put({ url: URL })
     const late = await put({ url: OTHER }, { since: 1 })

@@ -263,6 +263,17 @@ describe('a repeated request', () => {
     expect(next.order.open[first.kind]?.body).toBe(first.stage === 'held' ? '{"a":1}' : '{}')
   })
 
+  test('is read after a held one, and the held one after those that it replaced', () => {
+    const held = applyAll(
+      having('needs_review', open('payment')),
+      ...([request('payment', 'second'), answered('payment', 'needs_review')] as const),
+      request('payment', 'third'),
+    ).order
+    expect(held.open.payment).toMatchObject({ id: 'second', stage: 'held' })
+    const states = [...['payment held', 'second held', 'third held']]
+    expect(requestViews(held).map(({ id, state }) => `${id} ${state}`)).toEqual(states)
+  })
+
   test('ends the refused request', () => {
     const refusal = { refused: { since: NOW, reason: fixable } }
     const next = apply(having(undefined, open('create', { stage: 'refused', ...refusal })), request('create'))

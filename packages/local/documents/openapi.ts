@@ -18,12 +18,14 @@ const HEADERS = {
   'Relay-Request-Id': 'Id of the request.',
   'Relay-Request-State': 'State of the request.',
   'Relay-Warnings':
-    'Fields of the request that have no effect, percent-encoded and separated by commas. At most ten; a long name is cut and ends with `…`.',
+    'Fields of the request that have no effect, percent-encoded and separated by commas, each with the field that was probably meant, such as `discont;meant=discount`. At most ten; a long name is cut and ends with `…`.',
   'Preference-Applied': 'The preferences that were honored.',
 }
 const requestHeaders = Object.fromEntries(
   Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
+const { 'Relay-Warnings': warnings } = requestHeaders
+const warningHeader = { headers: { 'Relay-Warnings': warnings } }
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
 
 const error = (description: string, headers: object = {}) => ({ description, headers, ...content('Error') })
@@ -160,7 +162,7 @@ const registration = {
       'For a store with `feed: http` in stores.yml. A store has one URL: another one replaces it. The same one gets a new secret, with which alone the relay signs from then on.',
     ...body(true, { url: URL_EXAMPLE }, 'WebhookUrl'),
     responses: {
-      200: { description: 'Registered.', ...content('WebhookRegistration') },
+      200: { description: 'Registered.', ...warningHeader, ...content('WebhookRegistration') },
       409: error(`${CONFIGURED} Or a later request has registered a URL (\`replaced\`).`),
       ...REGISTRATION_FAILURES,
     },
@@ -182,7 +184,7 @@ const registration = {
     ],
     ...body(false, { url: URL_EXAMPLE }, 'WebhookRemoval'),
     responses: {
-      204: { description: 'Removed, or not registered.' },
+      204: { description: 'Removed, or not registered.', ...warningHeader },
       409: error(CONFIGURED),
       ...REGISTRATION_FAILURES,
       400: error('The request has no URL.'),

@@ -1,12 +1,12 @@
 import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import {
+  idsOf,
   isOpen,
   openRequests,
   REQUEST_KINDS,
   refusalOf,
   requestViews,
 } from '@order-relay/lib/orders/order.ts'
-import { idsOf } from '@order-relay/lib/orders/requests.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'

@@ -122,7 +122,9 @@ const readResponse = (answer: Answer) => {
   const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
   if (hasCreate(answer) || (ok && (json !== undefined || status === 204))) {
     const unknown = headers.get('relay-warnings') ?? ''
-    return { status, id, state, warnings: unknown.split(', ').filter(Boolean).map(decodeURIComponent), json }
+    // Without the field that was probably meant: `discont;meant=discount`.
+    const names = unknown.split(', ').map(each => each.replace(/;.*/s, ''))
+    return { status, id, state, warnings: names.filter(Boolean).map(decodeURIComponent), json }
   }
   const { code, message, field } = objectOf(objectOf(json).error)
   const text = textOf(message) ?? `The request was answered ${status}`
