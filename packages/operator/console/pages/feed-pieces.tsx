@@ -41,6 +41,7 @@ const Next = ({ at }: { at: string }) => <span>{isToCome(at) ? <Wait until={at} 
 const CODES: Readonly<Record<string, string>> = {
   disabled: t('the feed is disabled'),
   unregistered: t('the store has registered no URL'),
+  no_secret: t('the store has no signing secret'),
 }
 
 /** Parts of an attempt, or of its line in the log. */
@@ -99,7 +100,7 @@ export const OF_ATTEMPT: Column<Made>[] = [
   { label: t('Duration'), kind: 'number', cell: ({ ms }) => ms !== undefined && formatMilliseconds(ms) },
   { label: t('Attempt'), kind: 'number', cell: ({ receives }) => receives && serial(receives) },
   // A manual retry may have come first.
-  { label: t('Next attempt planned'), cell: ({ next_at }) => next_at && <Moment iso={next_at} /> },
+  { label: t('Next planned'), kind: 'breaks', cell: ({ next_at }) => next_at && <Moment iso={next_at} /> },
 ]
 
 const retry = ({ source, external_id }: Key) =>

@@ -13,9 +13,9 @@ import { ListFilters, linkToOrder, OrderOfStore } from './pieces.tsx'
 type Row = RouteData<'feeds'>['attempts'][number]
 
 const COLUMNS: Column<Row>[] = [
-  { label: t('Time'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
+  { label: t('Time'), kind: 'plain breaks', cell: ({ at }) => <Moment iso={at} /> },
   {
-    label: t('Order'),
+    ...{ label: t('Order'), kind: 'breaks' },
     cell: ({ source, external_id }) => external_id && <OrderOfStore {...{ source, external_id }} />,
   },
   {

@@ -81,7 +81,9 @@ export const Stores = page(
       <p class="small muted note">
         {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
       </p>
-      <Findings findings={unauthorizedIn(notices)} />
+      <div class="note">
+        <Findings findings={unauthorizedIn(notices)} />
+      </div>
       <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
     </>
   ),

@@ -71,7 +71,7 @@ test('shows the messages that a store received, and retries one message or all o
   await visit('feeds?q=TWO', async page => {
     await page.getByText('Attempts in the log, newest first: 1.').waitFor()
     await page.getByRole('cell', { name: '503' }).waitFor()
-    await page.getByRole('columnheader', { name: 'Next attempt planned' }).waitFor()
+    await page.getByRole('columnheader', { name: 'Next planned' }).waitFor()
   })
   await visit(`stores/${SELF}`, async page => {
     await page.getByRole('button', { name: 'Retry all now' }).click()
