@@ -1,42 +1,29 @@
 import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
-import { isServiceFailure } from '@order-relay/lib/orders/failing.ts'
 import {
   isKnown,
   isRefused,
   type OpenRequest,
   openRequests,
   type RequestKind,
-  refusalOf,
 } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
 import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
 import { say, type WaitingCode } from './messages.ts'
-
-/** Whom or what an item waits for, as part of a sentence. */
-const FOR = {
-  accountant: 'the accountant',
-  service: 'the accounting service',
-  'service key': 'an API key that the accounting service accepts',
-  relay: 'AWS, or the repair of a defect',
-  operator: 'an operator',
-  'bulk queue': 'its turn in the bulk queue',
-  check: 'the next check',
-  worker: 'the worker',
-  create: 'its create',
-  'earlier event': 'an earlier event',
-} as const
-
-/** Times are ISO 8601. */
-type Reason = {
-  for: keyof typeof FOR
-  /** The message of an error has no code. */
-  reason: string | Coded<WaitingCode>
-  since?: string
-  /** The latest time of the next attempt. */
-  next?: string
-}
+import {
+  FOR,
+  iso,
+  isSpent,
+  named,
+  nextCheck,
+  type Reason,
+  whyDead,
+  whyFailing,
+  whyOpen,
+  whyQueued,
+  whyWithdrawal,
+} from './reasons.ts'
 
 /**
  * An event of the order queue, a request by its kind with the number of others that share its outcome, the invoice, the
@@ -63,13 +50,6 @@ export type Waiting = {
 /** The dead letters that are not already done. */
 const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ done }) => done !== true)
 
-/** The name of an event, which pages translate. */
-const named = (event: string) => ({ foreign: event })
-
-const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
-
-const nextCheck = ({ check_at }: StoredOrder) => (check_at === undefined ? {} : { next: iso(check_at) })
-
 /** How long after its next attempt was due an event may still be received, or moved to the dead letters. */
 const LATE_MS = 5 * 60_000
 
@@ -81,79 +61,9 @@ const aliveOf = ({ failing }: StoredOrder, dead: DeadLettersOfOrder, now: number
   return isGone ? undefined : failing
 }
 
-const isSpent = ({ receives }: Failing, { maxReceives }: DeadLettersOfOrder) => receives >= maxReceives
-
-const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: number): Reason => {
-  const { code, since, next_at: next, message, receives } = failing
-  if (isSpent(failing, dead)) {
-    const reason = say('waits/spent', { count: receives, reason: { foreign: message } })
-    return { for: 'operator', since, reason }
-  }
-  // The event may be one of the dead letters that could not be read.
-  const isUnknown = dead.unread > 0 && Date.parse(next) < now
-  return {
-    for: code === 'unauthorized' ? 'service key' : isServiceFailure(failing) ? 'service' : 'relay',
-    since,
-    ...(!isUnknown && { next }),
-    reason: message,
-  }
-}
-
-const whyDead = ({ since, error }: DeadLetter): Reason => ({
-  ...{ for: 'operator', since },
-  reason: error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } }),
-})
-
 /** Whether an accountant has to act: the invoice is in review, or a request is refused for a cause they can remove. */
 export const waitsForAccountant = ({ order }: Pick<StoredOrder, 'order'>): boolean =>
   (order.result !== undefined && isInReview(order.result.status)) || openRequests(order).some(isRefused)
-
-/** Why an open request waits. */
-const whyOpen = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
-  switch (request.stage) {
-    case 'held':
-      return { for: 'accountant', reason: say('waits/held') }
-    case 'early':
-      return { for: 'accountant', reason: say('waits/early') }
-    case 'behind create':
-      return { for: 'create', reason: say('waits/behind-create') }
-    default:
-      return whyToBeSent(request, stored, failing)
-  }
-}
-
-const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
-  const { bulk } = stored
-  const refused = refusalOf(request)
-  if (refused !== undefined && isRefused(request)) {
-    const { status, message } = refused.reason
-    const reason = say('waits/refused', { status, reason: { foreign: message } })
-    return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
-  }
-  if (failing !== undefined)
-    return {
-      for: 'earlier event',
-      reason: say('waits/failing', { event: named(failing.event) }),
-      next: failing.next_at,
-    }
-  const reason = say(request.stage === 'unanswered' ? 'waits/unanswered' : 'waits/unsent')
-  return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
-}
-
-/** Why a request waits that the worker has not handled yet. */
-const whyQueued = (bulk: string | undefined, failing: Failing | undefined): Reason => {
-  if (failing !== undefined)
-    return { for: 'earlier event', reason: say('waits/failing', { event: named(failing.event) }) }
-  return bulk === undefined
-    ? { for: 'worker', reason: say('waits/queued') }
-    : { for: 'bulk queue', reason: say('waits/import') }
-}
-
-/** Why a withdrawal is not decided yet. */
-const whyWithdrawal = (of: RequestKind, failing: Failing | undefined): Reason =>
-  failing === undefined
-    ? { for: 'worker', reason: say('waits/withdrawal', { kind: say(`kind/${of}`) }) }
-    : whyQueued(undefined, failing)
 
 /** Whether an open request has a withdrawal that is not decided yet: with the order, or still queued. */
 export const isBeingWithdrawn = (

@@ -1,14 +1,7 @@
-import {
-  type Alarm,
-  alarmName,
-  alarmsFor,
-  bySeverity,
-  feedAlarmsFor,
-  isCritical,
-  labelOf,
-} from '@order-relay/deploy/alarms.ts'
+import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from '@order-relay/deploy/alarms.ts'
 import { tableAlarms, undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
 import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
+import { bySeverity, isCritical } from '@order-relay/deploy/severity.ts'
 import { shiftAlarms } from '@order-relay/deploy/shift.ts'
 import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'

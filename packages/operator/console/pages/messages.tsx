@@ -25,17 +25,8 @@ import { Fields } from './fields.tsx'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder, Message, PERIODS, textOf } from './pieces.tsx'
-import {
-  commandOf,
-  EventName,
-  HISTORY,
-  OpenPlan,
-  type Plan,
-  Planning,
-  PlanPage,
-  Progress,
-  plan,
-} from './plans.tsx'
+import { PlanPage } from './plan-page.tsx'
+import { commandOf, EventName, HISTORY, OpenPlan, type Plan, Planning, Progress, plan } from './plans.tsx'
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
 const EMPTY = {

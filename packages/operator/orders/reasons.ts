@@ -1,0 +1,108 @@
+import { isServiceFailure } from '@order-relay/lib/orders/failing.ts'
+import { isRefused, type OpenRequest, type RequestKind, refusalOf } from '@order-relay/lib/orders/order.ts'
+import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import type { Coded } from '../core/coded.ts'
+import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
+import { say, type WaitingCode } from './messages.ts'
+
+/** Whom or what an item waits for, as part of a sentence. */
+export const FOR = {
+  accountant: 'the accountant',
+  service: 'the accounting service',
+  'service key': 'an API key that the accounting service accepts',
+  relay: 'AWS, or the repair of a defect',
+  operator: 'an operator',
+  'bulk queue': 'its turn in the bulk queue',
+  check: 'the next check',
+  worker: 'the worker',
+  create: 'its create',
+  'earlier event': 'an earlier event',
+} as const
+
+/** Times are ISO 8601. */
+export type Reason = {
+  for: keyof typeof FOR
+  /** The message of an error has no code. */
+  reason: string | Coded<WaitingCode>
+  since?: string
+  /** The latest time of the next attempt. */
+  next?: string
+}
+
+/** The name of an event, which pages translate. */
+export const named = (event: string) => ({ foreign: event })
+
+export const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+export const nextCheck = ({ check_at }: StoredOrder) =>
+  check_at === undefined ? {} : { next: iso(check_at) }
+
+export const isSpent = ({ receives }: Failing, { maxReceives }: DeadLettersOfOrder) => receives >= maxReceives
+
+export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: number): Reason => {
+  const { code, since, next_at: next, message, receives } = failing
+  if (isSpent(failing, dead)) {
+    const reason = say('waits/spent', { count: receives, reason: { foreign: message } })
+    return { for: 'operator', since, reason }
+  }
+  // The event may be one of the dead letters that could not be read.
+  const isUnknown = dead.unread > 0 && Date.parse(next) < now
+  return {
+    for: code === 'unauthorized' ? 'service key' : isServiceFailure(failing) ? 'service' : 'relay',
+    since,
+    ...(!isUnknown && { next }),
+    reason: message,
+  }
+}
+
+export const whyDead = ({ since, error }: DeadLetter): Reason => ({
+  ...{ for: 'operator', since },
+  reason: error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } }),
+})
+
+/** Why an open request waits. */
+export const whyOpen = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
+  switch (request.stage) {
+    case 'held':
+      return { for: 'accountant', reason: say('waits/held') }
+    case 'early':
+      return { for: 'accountant', reason: say('waits/early') }
+    case 'behind create':
+      return { for: 'create', reason: say('waits/behind-create') }
+    default:
+      return whyToBeSent(request, stored, failing)
+  }
+}
+
+const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
+  const { bulk } = stored
+  const refused = refusalOf(request)
+  if (refused !== undefined && isRefused(request)) {
+    const { status, message } = refused.reason
+    const reason = say('waits/refused', { status, reason: { foreign: message } })
+    return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
+  }
+  if (failing !== undefined)
+    return {
+      for: 'earlier event',
+      reason: say('waits/failing', { event: named(failing.event) }),
+      next: failing.next_at,
+    }
+  const reason = say(request.stage === 'unanswered' ? 'waits/unanswered' : 'waits/unsent')
+  return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
+}
+
+/** Why a request waits that the worker has not handled yet. */
+export const whyQueued = (bulk: string | undefined, failing: Failing | undefined): Reason => {
+  if (failing !== undefined)
+    return { for: 'earlier event', reason: say('waits/failing', { event: named(failing.event) }) }
+  return bulk === undefined
+    ? { for: 'worker', reason: say('waits/queued') }
+    : { for: 'bulk queue', reason: say('waits/import') }
+}
+
+/** Why a withdrawal is not decided yet. */
+export const whyWithdrawal = (of: RequestKind, failing: Failing | undefined): Reason =>
+  failing === undefined
+    ? { for: 'worker', reason: say('waits/withdrawal', { kind: say(`kind/${of}`) }) }
+    : whyQueued(undefined, failing)
