@@ -255,12 +255,13 @@ export const page =
   }
 
 /** What an unknown address shows. */
-const NoPage = page({ title: () => t('There is no such page'), reads: () => ({}) }, () => {
+const NoPage = page({ title: () => t('There is no such page'), reads: () => ({}) }, ({ route }) => {
   const [first] = useContext(Items)
   return (
     <>
       <PageHead />
-      {first && <a href={first.href}>{first.label}</a>}
+      {/* The heading has the link otherwise. */}
+      {route.path.length === 1 && first && <a href={first.href}>{first.label}</a>}
     </>
   )
 })
