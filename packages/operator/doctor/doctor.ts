@@ -82,7 +82,7 @@ const webhook: Check = async (context, url, isAudited) => {
   }
   if (ofUrl.length > 1) {
     const count = ofUrl.length
-    const check = say('secrets-accepted', { count })
+    const check = say('secrets-stored', { count })
     const until = new Date(since.getTime() + TOLERANCE_SECONDS * 1000)
     const found =
       until > new Date() ? say('old-secret-used', { time: until.toISOString() }) : say('old-secret-unused')

@@ -59,7 +59,7 @@ export const MESSAGES = {
   'were-refused': 'webhooks were refused for their signature',
   'refused-between': 'refused from {since} to {until}; orders that changed then may lag behind the service',
   audit: 'compare the orders with the service, and repair those that lag: {command}',
-  'secrets-accepted': '{count} webhook secrets are accepted',
+  'secrets-stored': '{count} webhook secrets are stored',
   'secret-replaced':
     'the newest was stored at {time}; the command that replaces the secret is probably still running and deletes the old one',
   'old-secret-used': 'webhooks signed with the old one may still arrive until {time}',

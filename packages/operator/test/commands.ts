@@ -58,7 +58,7 @@ export const rotateTests = () => {
     expect(signatures?.filter(each => !/:"t=\d+,v1=[0-9a-f]{64}"$/.test(each))).toEqual([])
     expect(signatures?.length).toBeGreaterThanOrEqual(ORDERS)
 
-    expect((await local.relay(['doctor'])).out).toContain('2 webhook secrets are accepted')
+    expect((await local.relay(['doctor'])).out).toContain('2 webhook secrets are stored')
     const { data } = await local.json(['rotate', '--overlap', '0s'])
     expect(data).toMatchObject({ fresh: begun.fresh, old: begun.old, retired: true, resumed: true })
     expect((await local.relay(['doctor'])).out).toContain('No problems found')

@@ -204,11 +204,10 @@ export const t = translator({
   'Wait until the relay accepts the secret': 'انتظار تا پذیرش کلید در رله',
   'This takes up to a minute.': 'تا یک دقیقه طول می‌کشد.',
   'Rotate the secret…': 'تعویض کلید امضا…',
-  'Finish the rotation…': 'پایان تعویض کلید…',
-  'Finish the rotation of the webhook secret': 'پایان تعویض کلید امضای وب‌هوک',
+  'Delete the old secret…': 'حذف کلید قبلی…',
+  'Delete the old webhook secret': 'حذف کلید قبلی امضای وب‌هوک',
   'The new secret is in use. The old one is deleted {period} after the new one was stored: webhooks signed with it may arrive until then.':
     'کلید جدید در حال استفاده است. کلید قبلی {period} پس از ذخیرهٔ کلید جدید حذف می‌شود؛ تا آن زمان ممکن است وب‌هوک‌هایی با امضای آن برسند.',
-  Finish: 'پایان',
   'Rotate the webhook secret': 'تعویض کلید امضای وب‌هوک',
   'The rotation is announced to the relay, the accounting service creates a new secret, both secrets are accepted for a while, and the old one is deleted. No webhook is refused. If interrupted, the next rotation resumes it.':
     'تعویض به رله اعلام می‌شود، سرویس حسابداری کلید جدیدی می‌سازد، هر دو کلید مدتی پذیرفته می‌شوند و سپس کلید قبلی حذف می‌شود. هیچ وب‌هوکی رد نمی‌شود. اگر کار نیمه‌تمام بماند، تعویض بعدی آن را ادامه می‌دهد.',

@@ -86,20 +86,22 @@ export const askRegister = (service: Service, again = false) =>
       started(act('webhook/register', { url: required('url'), again: isOn('again'), check: isOn('check') })),
   })
 
-const isRotating = ({ secrets }: Service) => secrets.length > 1
+/** A rotation or registration was interrupted; while one runs, it deletes the old secret itself. */
+const hasOldSecret = ({ secrets, job }: Service) =>
+  secrets.length > 1 && !(job !== undefined && job.end === undefined)
 
 export const rotateLabel = (service: Service) =>
-  isRotating(service) ? t('Finish the rotation…') : t('Rotate the secret…')
+  hasOldSecret(service) ? t('Delete the old secret…') : t('Rotate the secret…')
 
-const askFinish = (service: Service) =>
+const askDeleteOld = (service: Service) =>
   ask({
-    title: t('Finish the rotation of the webhook secret'),
+    title: t('Delete the old webhook secret'),
     text: t(
       'The new secret is in use. The old one is deleted {period} after the new one was stored: webhooks signed with it may arrive until then.',
       { period: formatDuration(service.rotation.overlap) },
     ),
     fields: [urlField(service)],
-    action: t('Finish'),
+    action: t('Delete'),
     submit: ({ required }) =>
       started(act('webhook/rotate', { ...service.rotation, url: required('url'), wait: true })),
   })
@@ -170,9 +172,9 @@ export const askRevoke = (source: string, { id, name = id }: { id: string; name?
     },
   })
 
-/** Rotates the secret, or finishes a rotation. */
+/** Rotates the secret, or deletes the old one after an interruption. */
 export const askRotate = (service: Service) =>
-  isRotating(service) ? askFinish(service) : askNewSecret(service)
+  hasOldSecret(service) ? askDeleteOld(service) : askNewSecret(service)
 
 const ACTIONS = [
   [() => t('Set the API key…'), askKey],
