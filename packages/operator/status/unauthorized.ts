@@ -40,7 +40,7 @@ const causeOf = ({ key, expired_key: id = '' }: Unauthorized) => {
  *
  * @param requests newest first
  */
-export const unauthorizedFindings = (
+const unauthorizedFindings = (
   { flags }: Pick<Context, 'flags'>,
   requests: readonly Unauthorized[],
 ): Finding[] => {
