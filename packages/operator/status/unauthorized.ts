@@ -21,7 +21,7 @@ const fields = v.object({
   claimed_source: v.optional(v.string()),
 })
 
-/** A request that was refused for its key: 401. */
+/** A request that was refused because of its key: 401. */
 type Unauthorized = v.InferOutput<typeof fields> & { at: Date }
 
 const unauthorizedIn = ({ at, fields: given }: LogLine): Unauthorized | undefined => {
@@ -35,7 +35,7 @@ const causeOf = ({ key, expired_key: id = '' }: Unauthorized) => {
 }
 
 /**
- * The stores whose requests are refused for their key. Pure. The relay knows only the store of an expired key; otherwise
+ * The stores whose requests are refused because of their key. Pure. The relay knows only the store of an expired key; otherwise
  * the store is the one that the request names.
  *
  * @param requests newest first
@@ -69,7 +69,7 @@ const hasRefused = async (context: Context) => {
   return counts.some(count => count !== undefined && count > 0)
 }
 
-/** The stores whose requests were refused for their key in the last hour. */
+/** The stores whose requests were refused because of their key in the last hour. */
 export const unauthorizedNotices = async (context: Context): Promise<Finding[]> => {
   if (!hasLog(context) || (!context.local && !(await hasRefused(context)))) return []
   const newest = { since: new Date(Date.now() - MINUTES * 60_000), messages: ['request unauthorized'] }

@@ -8,7 +8,7 @@ import { unauthorizedNotices } from '../status/unauthorized.ts'
 
 const folder = useFolder()
 
-test('says which stores have requests refused for their key, how many and since when', async () => {
+test('says which stores have requests refused because of their key, how many and since when', async () => {
   const dataDir = folder()
   const now = Date.now()
   const time = (minutes: number) => new Date(now - minutes * 60_000).toISOString()

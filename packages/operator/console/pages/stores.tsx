@@ -64,7 +64,7 @@ const COLUMNS: Column<Store>[] = [
   { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
 ]
 
-/** Requests of stores that are refused for their key. */
+/** Requests of stores that are refused because of their key. */
 const unauthorizedIn = (notices: readonly Finding[], source?: string) =>
   notices.filter(
     ({ check }) =>
