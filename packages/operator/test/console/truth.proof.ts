@@ -232,9 +232,10 @@ scenario(
   async (page, compared) => {
     await local.relay(['key', 'set', '--no-check'], { input: 'revoked' })
     let created = 0
-    // The functions keep the previous key for up to a minute.
+    // The functions keep the previous key for up to a minute. One order a second: the comparison reads the latest 200.
     await until(async () => {
       await create('api', `unauthorized-${created++}`)
+      await sleep(1000)
       return (await read('overview')).failing.count > 1
     }, END_MS)
     serviceIs('unauthorized')
