@@ -114,6 +114,9 @@ export const panelReturn = object(
   'must be a JSON object',
 )
 
+/** The amount of a payment that is held for the whole invoice: the total when it came in, or the corrected one. */
+const HELD_AMOUNTS = ['received', 'invoice'] as const
+
 /** The parts of an order to correct; `items` replaces all rows. */
 export const correction = strict({
   items: v.exactOptional(
@@ -124,6 +127,8 @@ export const correction = strict({
   customer: v.exactOptional(customer),
   date: v.exactOptional(date),
   paymentDate: v.exactOptional(date),
+  reason: v.nullish(text),
+  heldPayment: v.exactOptional(v.picklist(HELD_AMOUNTS, `must be one of ${HELD_AMOUNTS.join(', ')}`)),
   dryRun: v.exactOptional(flag),
 })
 

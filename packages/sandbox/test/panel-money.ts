@@ -259,15 +259,17 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
   test('a correction in review says what it means for held payments, before it is saved and afterwards', async () => {
     await client().create(order('1', { payment: PAYMENT }))
     await client().act('1', 'review', { error: 'Other goods' })
-    await client().create(order('2', { items: [row('SKU-3', 2)], payment: PAYMENT }))
+    for (const id of ['2', '3'])
+      await client().create(order(id, { items: [row('SKU-3', 2)], payment: PAYMENT }))
     const { page, errors } = await open('#/orders/1?source=api')
     const review = page.getByRole('region', { name: 'Needs review' })
     const dialog = page.getByRole('dialog')
-    const correct = async (preview: string) => {
+    const correct = async (preview: string, choice?: string) => {
       await page.getByRole('button', { name: 'Correct order' }).click()
       await dialog.getByLabel('Quantity').fill('3')
+      if (choice) await dialog.getByLabel('Amount of the held payment').selectOption({ label: choice })
       await dialog.getByText(preview).waitFor()
-      await fill(dialog, {}, 'Correct order')
+      await fill(dialog, { Reason: 'By phone' }, 'Correct order')
       await dialog.waitFor({ state: 'detached' })
     }
     await review.getByText('A payment of 2,200 rials is held').waitFor()
@@ -287,10 +289,22 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await review.getByText('It pays the whole invoice.').waitFor()
     await correct(
       'New total: 3,300 rials. The held payment pays the whole invoice: its receipt will have 3,300 rials instead of 2,200.',
+      'The whole invoice, with its new total',
     )
+    await page.getByText('Corrected by the accountant (By phone), total 2,200 to 3,300 rials').waitFor()
+    await page
+      .getByText('Held payment: 3,300 rials, the whole invoice; 2,200 rials when it came in')
+      .waitFor()
     await review.getByText('It pays the whole invoice: 3,300 rials now, 2,200 when it came in.').waitFor()
     await client().settings({ orderPaymentReceivingAccount: null })
     await review.getByText('In a bank account it is booked as card reader').waitFor()
+
+    await page.evaluate('location.hash = "#/orders/3?source=api"')
+    await correct(
+      'New total: 3,300 rials. The 2,200 rials that were received do not change. 1,100 rials will be due.',
+    )
+    await review.getByText('A payment of 2,200 rials is held').waitFor()
+    await page.getByText('Held payment: 2,200 rials, the amount when it came in').waitFor()
     expect(errors).toEqual([])
   })
 

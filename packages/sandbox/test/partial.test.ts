@@ -138,6 +138,52 @@ describe('partial payments', () => {
     expect(await act('retry')).toMatchObject({ status: 'paid', received: '4400', balance: '0' })
   })
 
+  test.each([
+    [1, { status: 'paid', balance: '-1100' }],
+    [4, { status: 'invoiced', balance: '2200' }],
+  ])(
+    'of stores that are held keep the amount that came in if the accountant chooses so, with a quantity of %s',
+    async (quantity, after) => {
+      await sandbox().create(order('1', { items: [row('SKU-3', 2)], payment: PAYMENT }))
+      const correct = (quantity: number, choice: object) =>
+        act('correct', { items: [row('SKU-1', quantity)], ...choice })
+      // Whoever did not choose yet can still do so.
+      await correct(3, { reason: 'Out of\nstock' })
+      await correct(3, { heldPayment: 'invoice' })
+      expect(await correct(quantity, { heldPayment: 'received' })).toMatchObject({
+        held_payments: [{ amount: '2200', total: '2200' }],
+      })
+      const { history: entries = [] } = await sandbox().detail('1')
+      const history = entries.filter(({ kind }) => String(kind) === 'corrected')
+      expect(history.map(({ message }) => String(message).split('\n').at(-1))).toEqual([
+        'Held payment: 3,300 rials, the whole invoice; 2,200 rials when it came in',
+        'Held payment: 2,200 rials, the amount when it came in',
+      ])
+      expect(history[0]?.message).toMatch(
+        /^Corrected by the accountant \(Out of stock\), total 2,200 to 3,300/,
+      )
+      const { error } = await correct(quantity, { heldPayment: 'invoice' })
+      expect(error).toMatchObject({ field: 'heldPayment', code: 'invalid' })
+      expect(await act('retry')).toMatchObject({ ...after, received: '2200' })
+    },
+  )
+
+  test('of stores that keep their amount are held again if the store repeats them and they do not cover the total', async () => {
+    await sandbox().create(order('1', { items: [row('SKU-3', 2)], payment: PAYMENT }))
+    const correct = (quantity: number, choice = {}) =>
+      act('correct', { items: [row('SKU-1', quantity)], ...choice })
+    await correct(1, { heldPayment: 'received' })
+    expect((await sandbox().pay('1', PAYMENT)).status).toBe(400)
+    expect((await correct(4)).held_payments).toMatchObject([{ amount: '2200' }])
+    expect((await sandbox().pay('1', PAYMENT)).status).toBe(400)
+    const after = { status: 'paid', receipts: [{ amount: '2200' }, { amount: '4400' }], balance: '-2200' }
+    expect(await act('retry')).toMatchObject(after)
+    expect(await act('reverse-payment', { receipt: 2 })).toMatchObject({
+      status: 'invoiced',
+      balance: '2200',
+    })
+  })
+
   test('limit a correction to totals that are not below them, and a total equal to their sum pays the order', async () => {
     await invoiced({ shipping: 0, discount: 0 })
     await act('pay', { method: 'cash', amount: 2200 })

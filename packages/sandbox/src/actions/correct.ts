@@ -2,7 +2,7 @@ import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { decimalFrom, exactNumber } from '../decimal.ts'
 import type { Correction } from '../panel-requests.ts'
 import { rials } from '../pricing.ts'
-import { refusedField } from '../refusal.ts'
+import { quoted, refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
@@ -42,6 +42,31 @@ const redateHeld = ({ invoice_number }: Order, date: string, store: Store) => {
 }
 
 /**
+ * What the held payment of the whole invoice pays after a correction; returns what changed. With `received`, its receipt will
+ * have the money that came in, like the payment of a receipt that was cancelled.
+ */
+const adjustHeld = (
+  { invoice_number, total: before }: Order,
+  total: string,
+  choice: Correction['heldPayment'],
+  store: Store,
+) => {
+  const held = store.heldPayments.list(invoice_number).find(({ amount }) => amount === null)
+  if (held === undefined) {
+    if (choice === undefined) return []
+    throw refusedField('heldPayment', `is ${quoted(choice)}: no held payment pays the whole invoice`)
+  }
+  const received = rials(held.total)
+  if (choice === 'received' && held.total !== total) {
+    store.heldPayments.keepAmount(invoice_number)
+    return [`Held payment: ${received} rials, the amount when it came in`]
+  }
+  return before === total
+    ? []
+    : [`Held payment: ${rials(total)} rials, the whole invoice; ${received} rials when it came in`]
+}
+
+/**
  * Corrects the rows, shipping, discount, customer or date of an order. The invoice keeps its number and tax rate and is
  * repriced; the stock of a finalized one is adjusted by the difference.
  *
@@ -53,7 +78,7 @@ const redateHeld = ({ invoice_number }: Order, date: string, store: Store) => {
 export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, store: Store): void =>
   changeOrder('correct', key, store, order => {
     const { invoice_number, status, total, received } = order
-    const { customer, date = order.date, paymentDate, ...sale } = change
+    const { customer, date = order.date, paymentDate, heldPayment, reason, ...sale } = change
     if (date !== order.date) requirePast('date', date, store)
     // The amount of a return can be zero.
     if (store.returns.list(invoice_number).length > 0) throw cannot('correct', order, PARTLY_RETURNED)
@@ -85,8 +110,11 @@ export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, 
     const changes = [
       ...differences(before, { ...sums, rows, customer_code, date }, store),
       ...(paymentDate === undefined ? [] : redateHeld(order, paymentDate, store)),
+      ...adjustHeld(order, sums.total, heldPayment, store),
     ]
     if (changes.length === 0) return
-    const message = `Corrected by the accountant, total ${totals} rials`
+    // The changes have a line each.
+    const why = reason ? ` (${reason.replace(/\s+/g, ' ')})` : ''
+    const message = `Corrected by the accountant${why}, total ${totals} rials`
     store.history.add(invoice_number, 'corrected', [message, ...changes].join('\n'))
   })

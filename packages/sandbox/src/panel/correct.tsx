@@ -9,7 +9,7 @@ import { type Signal, signal, useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
 import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
-import { heldAt } from './held-payments.tsx'
+import { heldAt, isWhole } from './held-payments.tsx'
 import { t } from './persian.ts'
 import { customerName } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
@@ -82,6 +82,8 @@ const correctionOf = (values: Values, lines: readonly Line[], { order, heldAs }:
   ...(values.date('date') !== order.date && { date: values.date('date') }),
   ...(heldAs !== undefined &&
     values.date('paymentDate') !== heldAs && { paymentDate: values.date('paymentDate') }),
+  ...(values.text('reason') !== '' && { reason: values.text('reason') }),
+  ...(order.held_payments.some(isWhole) && { heldPayment: values.text('heldPayment') }),
   // Without a mobile number, the settings at the time of the order chose its customer.
   ...(values.text('mobile') !== mobileOf(order) && {
     customer: { mobile: values.text('mobile'), name: values.text('customer-name') },
@@ -202,12 +204,24 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
         {heldAs !== undefined && (
           <Field name="paymentDate" label={t('Date of the held payment')} kind="date" value={heldAs} />
         )}
+        {order.held_payments.filter(isWhole).map(held => (
+          <Field
+            key="heldPayment"
+            {...{ name: 'heldPayment', label: t('Amount of the held payment'), value: 'received' }}
+            options={[
+              ['received', t('{amount} rials, as it came in', { amount: decimal(held.total) })],
+              ['invoice', t('The whole invoice, with its new total')],
+            ]}
+            help={t('Applies if the total changes.')}
+          />
+        ))}
         <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />
         <Field
           name="customer-name"
           label={t('Name of a new customer')}
           help={t('A mobile number that is known keeps its customer.')}
         />
+        <Field name="reason" label={t('Reason')} help={t('Optional; for the history.')} />
       </div>
     </Rehearsed>
   )

@@ -21,6 +21,9 @@ const Booking = ({ held, money: { accounts, receiving } }: { held: Held; money: 
       })
 }
 
+/** Whether a payment pays the whole invoice, regardless of its total. */
+export const isWhole = ({ amount }: Held) => amount === null
+
 const amountsOf = (held: readonly Held[]) => sum(...held.map(({ amount }) => amount ?? '0'))
 
 /**
@@ -28,9 +31,7 @@ const amountsOf = (held: readonly Held[]) => sum(...held.map(({ amount }) => amo
  * keep the amounts that were received; only a payment of the whole invoice has its total.
  */
 const restOf = ({ total, held_payments: held }: Order) => {
-  const rest = held.some(({ amount }) => amount === null)
-    ? `-${amountsOf(held)}`
-    : sum(total, `-${amountsOf(held)}`)
+  const rest = held.some(isWhole) ? `-${amountsOf(held)}` : sum(total, `-${amountsOf(held)}`)
   if (held.length === 0 || ['0', '-0'].includes(rest)) return ''
   return rest.startsWith('-')
     ? t('The buyer will have a credit of {credit} rials.', { credit: decimal(creditOf({ balance: rest })) })
@@ -39,11 +40,11 @@ const restOf = ({ total, held_payments: held }: Order) => {
 
 /** What a new total means for the held payments of an order. */
 export const heldAt = (after: Order, before: Order) => {
-  if (after.total === before.total) return []
-  const [total, old] = [decimal(after.total), decimal(before.total)]
   const received = amountsOf(after.held_payments)
+  if (after.total === before.total && received === amountsOf(before.held_payments)) return []
+  const [total, old] = [decimal(after.total), decimal(before.total)]
   return [
-    after.held_payments.some(({ amount }) => amount === null) &&
+    after.held_payments.some(isWhole) &&
       t('The held payment pays the whole invoice: its receipt will have {total} rials instead of {old}.', {
         ...{ total, old },
       }),

@@ -38,9 +38,13 @@ export const MESSAGES = {
   'sales return {number} cancelled': 'برگشت از فروش {number} باطل شد',
   'receipt {number} cancelled': 'رسید دریافت {number} باطل شد',
   'its payment held': 'وجه آن معلق شد',
-  'Corrected by the accountant, total {before} ~to {after}~ rials':
+  'Corrected by the accountant~, total {before} ~to {after}~ rials':
     'اصلاح حسابدار؛ جمع کل از {before} به {after} ریال',
-  'Corrected by the accountant, total {total} rials': 'اصلاح حسابدار؛ جمع کل {total} ریال، بدون تغییر',
+  'Corrected by the accountant~ ({=reason})~, total {before} ~to {after}~ rials':
+    'اصلاح حسابدار ({reason})؛ جمع کل از {before} به {after} ریال',
+  'Corrected by the accountant~, total {total} rials': 'اصلاح حسابدار؛ جمع کل {total} ریال، بدون تغییر',
+  'Corrected by the accountant~ ({=reason})~, total {total} rials':
+    'اصلاح حسابدار ({reason})؛ جمع کل {total} ریال، بدون تغییر',
   '"{=name}"~ ({=sku})~: name changed to ~"{=after}"': 'شرح «{name}» ({sku}) به «{after}» تغییر کرد',
   '"{=name}"~ ({=sku})~: quantity {before} to {after}': 'مقدار «{name}» ({sku}) از {before} به {after}',
   '"{=name}"~ ({=sku})~: unit price {before} to {after} rials':
@@ -55,6 +59,11 @@ export const MESSAGES = {
   'Order discount {before} to {after} rials': 'تخفیف کل از {before} به {after} ریال',
   'Date {before} to {after}': 'تاریخ از {before} به {after}',
   'Date of the held payment {before} to {after}': 'تاریخ دریافت وجه معلق از {before} به {after}',
+  'Held payment: {amount} rials, the amount when it came in':
+    'دریافت وجه معلق: {amount} ریال، همان مبلغ هنگام دریافت',
+  'Held payment: {total} rials, the whole invoice; {amount} rials when it came in':
+    'دریافت وجه معلق: {total} ریال، کل فاکتور؛ مبلغ هنگام دریافت {amount} ریال بود',
+  'no held payment pays the whole invoice': 'دریافت وجه معلقی برای تسویه کل فاکتور نیست',
   'no held payment is dated outside the fiscal years': 'تاریخ هیچ دریافت وجه معلقی خارج از سال‌های مالی نیست',
   'Customer ~"{=before}"~ to ~"{=after}"': 'مشتری از «{before}» به «{after}»',
   'Stock of {=sku} set from {before} to {after} by the accountant':

@@ -347,6 +347,11 @@ export const t = translator({
   'Name of a new customer': 'نام مشتری جدید',
   'A mobile number that is known keeps its customer.':
     'اگر این موبایل قبلاً ثبت شده باشد، سفارش به نام همان مشتری می‌شود.',
+  'Optional; for the history.': 'اختیاری؛ در تاریخچه می‌آید.',
+  'Amount of the held payment': 'مبلغ دریافت وجه معلق',
+  '{amount} rials, as it came in': '{amount} ریال، مبلغ هنگام دریافت',
+  'The whole invoice, with its new total': 'کل فاکتور، با جمع جدید',
+  'Applies if the total changes.': 'اگر جمع کل تغییر کند.',
   'Date of the held payment': 'تاریخ دریافت وجه معلق',
   'The invoice is booked to {customer} instead of {old}.': 'فاکتور به‌جای {old} به نام {customer} ثبت می‌شود.',
   'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.':

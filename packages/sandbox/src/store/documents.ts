@@ -31,6 +31,12 @@ export const heldPayments = ({ all, run, insert, update }: Sql) => ({
   /** Changes the date of the payments with this date. */
   redate: (invoice_number: number, before: string, date: string) =>
     update('held_payments', { invoice_number, date: before }, { date }),
+  /** Gives the payment of the whole invoice the amount that was its total when the payment came in. */
+  keepAmount: (invoice_number: number) =>
+    run(
+      'UPDATE held_payments SET amount = total WHERE invoice_number = ? AND amount IS NULL',
+      invoice_number,
+    ),
   remove: (invoice_number: number) =>
     run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
 })
