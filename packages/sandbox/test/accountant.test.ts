@@ -184,6 +184,7 @@ test('has exact totals for a filter, and its export contains every order and no 
     ...invoices,
     finalized: { ...invoices, total: '1100000000000000000000000004400' },
     drafts: { count: 0, net: '0', tax: '0', total: '0' },
+    held: '0',
     due: '0',
     credit: '2200',
     returns: { net: '2000', tax: '200' },
@@ -202,7 +203,7 @@ test('has exact totals for a filter, and its export contains every order and no 
   const [head, first, second, ...rest] = csv.split('\r\n')
   expect(head).toMatch(/^\uFEFFsource,external_id,date,customer_name,mobile,/)
   expect(first).toBe(
-    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",card,0,0,2000,200,2200,2200,0,0,0,,,,0,`,
+    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",card,0,0,2000,200,2200,2200,0,0,0,,,,0,,0`,
   )
   expect(second).toContain(huge)
   expect(rest).toEqual([''])

@@ -157,7 +157,7 @@ test('the export has the same documents, and amounts that add up without the can
     '',
   ])
   const orders = await csv('orders.csv?q=سارا')
-  expect(orders.lines[1]).toMatch(/^api,1,2026-04-22,سارا,.*,0012345679,411111111111,0,$/)
+  expect(orders.lines[1]).toMatch(/^api,1,2026-04-22,سارا,.*,0012345679,411111111111,0,,0$/)
 })
 
 test('orders are filtered by what is due and by the credit of their buyers', async () => {
@@ -177,6 +177,31 @@ test('orders are filtered by what is due and by the credit of their buyers', asy
   expect(totals).toMatchObject({ count: 1, credit: '500', due: '0', returns: { tax: '100' } })
   await act('2', 'repay', { method: 'cash', account: 'cash-1' })
   expect(await ids('balance=credit')).toEqual([])
+})
+
+test('orders in review show the money that is held, in the list, its sums and the export', async () => {
+  const { create, act, list, panel, url } = sandbox()
+  await create(order('waiting', { items: [row('SKU-3', 1)] }))
+  await create(order('whole', { items: [row('SKU-3', 2)], payment: PAYMENT, date: '2026-04-25' }))
+  await act('whole', 'correct', { items: [row('SKU-3', 3)] })
+  await act('2', 'reverse-repayment', {})
+  await act('2', 'review', { error: 'x' })
+  const held = async (query: string) => [
+    (await list(`orders?${query}`)).map(({ external_id, held }) => `${external_id} ${held}`),
+    String((await panel(`sums?${query}`)).body.totals?.held),
+  ]
+  expect(await held('')).toEqual([['whole 3300', 'waiting 0', '2 4400', '1 0'], '7700'])
+  expect(await held('balance=held')).toEqual([['whole 3300', '2 4400'], '7700'])
+  expect(await held('balance=held&q=sku-3')).toEqual([['whole 3300'], '3300'])
+  expect(await held('to=2026-04-24&status=needs_review')).toEqual([['2 4400'], '4400'])
+  expect(await held('status=paid')).toEqual([['1 0'], '0'])
+  const csv = await (await fetch(`${url}/panel/orders.csv?balance=held&sort=invoice_number`)).text()
+  const lines = csv.trim().split('\r\n')
+  expect(lines.map(line => line.split(',').at(-1))).toEqual(['held', '4400', '3300'])
+
+  await act('whole', 'retry', { stock: [{ sku: 'SKU-3', stock: 3 }] })
+  expect(await held('balance=held')).toEqual([['2 4400'], '4400'])
+  expect(await panel('orders/whole')).toMatchObject({ body: { held: '0', received: '3300' } })
 })
 
 test('the totals of orders contain net and tax of their returns', async () => {

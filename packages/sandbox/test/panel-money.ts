@@ -296,6 +296,11 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
       .getByText('Held payment: 3,300 rials, the whole invoice; 2,200 rials when it came in')
       .waitFor()
     await review.getByText('It pays the whole invoice: 3,300 rials now, 2,200 when it came in.').waitFor()
+    await page.evaluate('location.hash = "#/orders"')
+    await page.getByRole('row').filter({ hasText: 'Held payment 2,200' }).first().waitFor()
+    await page.getByLabel('Balance').selectOption('With a held payment')
+    await page.getByText('Held payments7,700', { exact: true }).waitFor()
+    await page.evaluate('location.hash = "#/orders/2?source=api"')
     await client().settings({ orderPaymentReceivingAccount: null })
     await review.getByText('In a bank account it is booked as card reader').waitFor()
 

@@ -39,6 +39,7 @@ const COLUMNS = {
   economic_code: 'کد اقتصادی',
   returned_tax: 'مالیات و عوارض برگشت (ریال)',
   draft_total: 'جمع پیش‌نویس (ریال)',
+  held: 'وجه معلق (ریال)',
 }
 
 const CAUSES: Record<(typeof OBSTACLES)[number], string> = {

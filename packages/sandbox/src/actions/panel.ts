@@ -19,6 +19,7 @@ const dated = (order: ListedOrder) => ({
   received: order.received,
   returned: order.returned,
   repaid: order.repaid,
+  held: order.held,
   review_reason: order.review_reason,
 })
 
@@ -38,12 +39,12 @@ const invoiced = (sums: readonly StatusSums[]) => ({
 
 const isDraft = ({ status }: StatusSums) => status === 'needs_review'
 
-type ReturnSums = ReturnType<Store['orders']['returnSums']>
-
-/** The sums of the totals, receipts and returns of all orders that match a filter. */
-const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[], returns: ReturnSums) => {
-  const returned = returns.filter(({ status }) => status === (filter.status ?? status))
-  const counted = sums.filter(({ status }) => status === (filter.status ?? status))
+/** The sums of the totals, receipts, returns and held payments of all orders that match a filter. */
+const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[], store: Store) => {
+  const isMatch = ({ status }: Pick<Order, 'status'>) => status === (filter.status ?? status)
+  const returned = store.orders.returnSums(filter).filter(isMatch)
+  const held = store.orders.heldSums(filter).filter(isMatch)
+  const counted = sums.filter(isMatch)
   return {
     ...invoiced(counted),
     finalized: invoiced(counted.filter(each => !isDraft(each))),
@@ -51,6 +52,7 @@ const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[], returns: Ret
     received: sum(counted.map(({ received }) => received)),
     returned: sum(counted.map(({ returned }) => returned)),
     repaid: sum(counted.map(({ repaid }) => repaid)),
+    held: sum(held.map(each => each.held)),
     returns: {
       net: sum(returned.map(({ net }) => net)),
       tax: sum(returned.map(({ tax }) => tax)),
@@ -89,7 +91,7 @@ export const sumOrders = (filter: OrderFilter, store: Store) => {
   const sums = store.orders.sums(filter)
   const counts = { needs_review: 0, invoiced: 0, paid: 0, refunded: 0 }
   for (const { status, count } of sums) counts[status] = count
-  const totals = totalsOf(filter, sums, store.orders.returnSums(filter))
+  const totals = totalsOf(filter, sums, store)
   return { counts, totals, sources: store.orders.sources() }
 }
 

@@ -133,9 +133,12 @@ const DESCRIPTIONS: Record<string, string> = {
   customers: 'The customers.',
   accounts: 'The accounts.',
   orders: 'The orders.',
-  'listOrders.balance': 'Only orders with an amount `due`, or whose buyers have a `credit`.',
-  'sumOrders.balance': 'Only orders with an amount `due`, or whose buyers have a `credit`.',
-  'exportOrders.balance': 'Only orders with an amount `due`, or whose buyers have a `credit`.',
+  'listOrders.balance':
+    'Only orders with an amount `due`, whose buyers have a `credit`, or with `held` payments.',
+  'sumOrders.balance':
+    'Only orders with an amount `due`, whose buyers have a `credit`, or with `held` payments.',
+  'exportOrders.balance':
+    'Only orders with an amount `due`, whose buyers have a `credit`, or with `held` payments.',
   'listOrders.source': 'Only orders of this store.',
   q: 'Only orders that contain each of these words in their identifier, their payment reference, the SKU or name of an item, or the name or mobile number of their customer, in Arabic or Persian spelling. `#57` or `invoice 57` is invoice 57, `receipt 5` the order with receipt 5; an amount, with or without separators, is also the total of an order.',
   'listCustomers.q':
@@ -170,6 +173,7 @@ const DESCRIPTIONS: Record<string, string> = {
   credit: 'What is owed to the customers of paid and returned orders.',
   received: 'Sum of the receipts.',
   repaid: 'Sum of the repayments.',
+  held: 'Sum of the payments that wait for an invoice to be finalized, each with the amount of its receipt.',
   returned: 'Sum of the sales returns, tax included.',
   balance:
     'The amount that the customer owes: the total minus returns and receipts, plus repayments; negative if it is owed to the customer.',

@@ -61,7 +61,7 @@ const buyer = v.strictObject({
 
 const dated = {
   ...{ ...result, date: day, created_at: time, updated_at: time },
-  ...{ received: digits, returned: digits, repaid: digits },
+  ...{ received: digits, returned: digits, repaid: digits, held: digits },
   review_reason: v.nullable(text),
 }
 
@@ -247,7 +247,7 @@ export const SCHEMAS = {
     counts,
     totals: v.strictObject({
       ...invoiced,
-      ...{ received: digits, returned: digits, repaid: digits, due: digits, credit: digits },
+      ...{ received: digits, returned: digits, repaid: digits, due: digits, credit: digits, held: digits },
       returns: v.strictObject({ net: digits, tax: digits }),
       finalized: v.strictObject(invoiced),
       drafts: v.strictObject(invoiced),

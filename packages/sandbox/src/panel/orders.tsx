@@ -59,10 +59,11 @@ const Cause = ({ obstacles, error, review_reason }: Summary) => {
   )
 }
 
-/** The partial payments or returns of an order that is neither paid nor returned in full, and what its buyer gets back. */
-const Parts = ({ status, total, received, returned, repaid }: Summary) => {
+/** The held payments, partial payments or partial returns of an order, and what its buyer gets back. */
+const Parts = ({ status, total, received, returned, repaid, held }: Summary) => {
   const credit = sum(received, returned, `-${repaid}`, `-${total}`)
   const parts = [
+    held !== '0' && t('Held payment {held}', { held: decimal(held) }),
     status === 'invoiced' && received !== '0' && t('Received {received}', { received: decimal(received) }),
     status !== 'refunded' && returned !== '0' && t('Returned {returned}', { returned: decimal(returned) }),
     status !== 'needs_review' &&

@@ -58,6 +58,7 @@ const BALANCES = [
   ['', t('All')],
   ['due', t('With an amount due')],
   ['credit', t('With a credit of the buyer')],
+  ['held', t('With a held payment')],
 ] as const
 
 const SORTS = [
@@ -162,6 +163,7 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
             [t('Due')]: decimal(sums.due),
             [t('Credit of buyers')]: decimal(sums.credit),
             [t('Drafts in review')]: decimal(drafts.total),
+            [t('Held payments')]: decimal(sums.held),
           }}
         />
         <p class="small muted">

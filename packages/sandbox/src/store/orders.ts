@@ -57,8 +57,8 @@ type Sort = keyof typeof SORTED_BY
 
 export const SORTS = (Object.keys(SORTED_BY) as Sort[]).flatMap(each => [`-${each}`, each] as const)
 
-/** Orders with an amount due, and those whose buyers have a credit. */
-export const BALANCES = ['due', 'credit'] as const
+/** Orders with an amount due, those whose buyers have a credit, and those with held payments. */
+export const BALANCES = ['due', 'credit', 'held'] as const
 
 /** A filter of orders; undefined fields match all. `from` and `to` are days, `q` is any text of the order. */
 export type OrderFilter = Partial<Record<'source' | 'from' | 'to' | 'q', string | undefined>> & {
@@ -69,8 +69,9 @@ export type OrderFilter = Partial<Record<'source' | 'from' | 'to' | 'q', string 
 /** A page of a list: `before` is the last invoice number of the previous page. */
 export type OrderPage = { sort: (typeof SORTS)[number]; before?: number | undefined; limit: number }
 
-/** An order with its customer and, if the accountant moved it back to review, their reason. */
+/** An order with its customer, the sum of its held payments and, if the accountant moved it back to review, their reason. */
 export type ListedOrder = Order & {
+  held: string
   customer_name: string
   mobile: string | null
   national_id: string
@@ -85,6 +86,8 @@ const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile, c.national_id, c.
         WHERE h.invoice_number = o.invoice_number AND kind IN ('reviewed', 'retried')
         ORDER BY position DESC LIMIT 1)
       WHEN 'reviewed' THEN error END AS review_reason,
+    (SELECT sum_of(coalesce(h.amount, o.total)) FROM held_payments h
+      WHERE h.invoice_number = o.invoice_number) AS held,
     (SELECT group_concat(reference, '; ') FROM receipts r
       WHERE r.invoice_number = o.invoice_number AND cancelled_at IS NULL AND reference <> '') AS reference
   FROM orders o
@@ -96,6 +99,7 @@ const BALANCE = `plus(plus(total, '-' || returned), plus('-' || received, repaid
 const BALANCED = {
   due: `status = 'invoiced' AND ${BALANCE} GLOB '[1-9]*'`,
   credit: `status IN ('paid', 'refunded') AND (received <> total OR returned <> '0') AND ${BALANCE} GLOB '-*'`,
+  held: `status = 'needs_review' AND o.invoice_number IN (SELECT invoice_number FROM held_payments)`,
 } as const
 
 const CONDITIONS = {
@@ -140,10 +144,25 @@ const TOTAL = 'SELECT total FROM orders WHERE invoice_number = ?'
 const RETURNED = `(SELECT invoice_number, net, tax FROM returns JOIN return_rows ON return_number = number
     WHERE cancelled_at IS NULL) r`
 
+/** The held payments with their amounts. */
+const HELD = `(SELECT invoice_number, coalesce(amount,
+    (SELECT total FROM orders t WHERE t.invoice_number = h.invoice_number)) AS held FROM held_payments h) r`
+
 const SUMS = ['net', 'tax', 'received', 'returned', 'repaid'] as const
 
 /** The count and the exact sums of orders in a status. */
 export type StatusSums = { status: Status; count: number } & Pick<Order, (typeof SUMS)[number]>
+
+/** Sums of what belongs to the matching orders, by their status. */
+const sumsOf = (table: string, columns: readonly string[], { status: _, ...filter }: OrderFilter) => {
+  const { isSearch, from, number, where, parameters } = matching(filter)
+  // Without a search, the few orders of the table are read instead of all orders.
+  const tables = isSearch
+    ? `${from} JOIN ${table} ON r.invoice_number = ${number}`
+    : `${table} CROSS JOIN ${from} ON ${number} = r.invoice_number`
+  const sql = `SELECT status, ${columns.map(exactSum)} FROM ${tables} WHERE ${where} GROUP BY +status`
+  return [sql, parameters] as const
+}
 
 export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) => ({
   find: ({ source, external_id }: OrderKey) =>
@@ -182,17 +201,11 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
     return all<StatusSums>(sql, parameters).filter(({ count }) => count > 0)
   },
   /** Net and tax of the returns of the matching orders, by status. */
-  returnSums: ({ status: _, ...filter }: OrderFilter) => {
-    const { isSearch, from, number, where, parameters } = matching(filter)
-    // Without a search, the few orders with returns are read instead of all orders.
-    const tables = isSearch
-      ? `${from} JOIN ${RETURNED} ON r.invoice_number = ${number}`
-      : `${RETURNED} CROSS JOIN ${from} ON ${number} = r.invoice_number`
-    return all<Pick<Order, 'status' | 'net' | 'tax'>>(
-      `SELECT status, ${['r.net', 'r.tax'].map(exactSum)} FROM ${tables} WHERE ${where} GROUP BY +status`,
-      parameters,
-    )
-  },
+  returnSums: (filter: OrderFilter) =>
+    all<Pick<Order, 'status' | 'net' | 'tax'>>(...sumsOf(RETURNED, ['r.net', 'r.tax'], filter)),
+  /** The held payments of the matching orders, by status. */
+  heldSums: (filter: OrderFilter) =>
+    all<Pick<ListedOrder, 'status' | 'held'>>(...sumsOf(HELD, ['r.held'], filter)),
   /** Updates the search index of an order. */
   index: (invoice_number: number) => {
     const parts = all<{ part: string | null }>(PARTS, invoice_number).flatMap(({ part }) => part ?? [])
