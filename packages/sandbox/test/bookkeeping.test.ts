@@ -173,7 +173,7 @@ test('a retry changes settings with the stock, or nothing if one of them is refu
 })
 
 test('the money columns of an export count finalized invoices only, and say in Persian what a draft waits for', async () => {
-  const { create, settings, url } = sandbox()
+  const { act, create, settings, url } = sandbox()
   await create(order('due'))
   await settings({ automaticFinalization: false })
   await create(order('draft'))
@@ -199,6 +199,8 @@ test('the money columns of an export count finalized invoices only, and say in P
   expect(await causes()).toBe('قطعی‌سازی خودکار خاموش است')
   await settings({ automaticFinalization: true })
   expect(await causes()).toBe('مانعی برای قطعی شدن نیست')
+  await act('draft', 'correct', { items: [row('SKU-3', 1.5)] })
+  expect(await causes()).toBe('کمبود موجودی: «زعفران یک مثقالی» (SKU-3) نیاز 1.5، موجود 0')
 })
 
 test('documents of the panel are not dated in the future, and a return has a date', async () => {

@@ -480,6 +480,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       '2,200',
       '0',
       '0',
+      '0',
     ])
     await page.getByLabel('Last day').fill('2026-13-02')
     await page.keyboard.press('Enter')

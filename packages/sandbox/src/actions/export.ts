@@ -42,6 +42,13 @@ const COLUMNS = {
   held: 'وجه معلق (ریال)',
 }
 
+type Obstacles = ReturnType<typeof obstaclesNow>
+
+const shortagesIn = ({ shortages }: Obstacles) =>
+  shortages
+    .map(({ sku, name, needed, available }) => `«${name}» (${sku}) نیاز ${needed}، موجود ${available}`)
+    .join('؛ ')
+
 const CAUSES: Record<(typeof OBSTACLES)[number], string> = {
   stock: 'کمبود موجودی',
   finalization: 'قطعی‌سازی خودکار خاموش است',
@@ -104,11 +111,14 @@ export const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
         .map(part => String(part).padStart(2, '0'))
         .join('/')
 
-/** In Persian, the remaining causes by kind or, without any, the accountant's text. */
+/** In Persian, the remaining causes or, without any, the accountant's text. */
 const errorOf = (order: ListedOrder, language: Language, store: Store) => {
   if (language === 'en' || order.status !== 'needs_review') return order.error
-  const { obstacles } = obstaclesNow(order, store)
-  if (obstacles.length > 0) return obstacles.map(({ kind }) => CAUSES[kind]).join('؛ ')
+  const current = obstaclesNow(order, store)
+  const causes = current.obstacles.map(({ kind }) =>
+    kind === 'stock' ? `${CAUSES.stock}: ${shortagesIn(current)}` : CAUSES[kind],
+  )
+  if (causes.length > 0) return causes.join('؛ ')
   // The text of the last attempt is English, and its causes are gone.
   return order.review_reason ?? 'مانعی برای قطعی شدن نیست'
 }

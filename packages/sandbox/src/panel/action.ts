@@ -20,7 +20,7 @@ export type Action = {
   isPossible?: (order: Order) => boolean
   /** Why the service would refuse the action, although the order is in its status. */
   refusalOf?: (order: Order, isOpen: IsOpen) => Refused | false
-  /** In sentences; `sent` says who is notified of a change of the status. */
+  /** In sentences; `sent` says who is notified of a change of the status, or is empty. */
   effect: (order: Order, sent: string) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
   content?: (order: Order, money: Accounts) => ComponentChildren

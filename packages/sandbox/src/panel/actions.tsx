@@ -74,9 +74,9 @@ const ACTIONS: readonly Action[] = [
     label: t('Register repayment'),
     statuses: ['paid', 'refunded'],
     isPossible: ({ balance }) => balance.startsWith('-'),
-    effect: order => [
+    effect: (order, sent) => [
       t('The buyer has a credit of {credit} rials.', { credit: decimal(creditOf(order)) }),
-      t('The status of the order does not change, and no webhook is sent.'),
+      sent !== '' && t('The status of the order does not change, and no webhook is sent.'),
     ],
     content: (order, money) => <MoneyFields {...{ money, date: today(), amount: creditOf(order) }} />,
     bodyOf: values => ({ amount: values.rials('amount'), ...paymentOf(values) }),

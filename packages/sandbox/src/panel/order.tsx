@@ -122,7 +122,8 @@ export const Order = page(
               <p class="muted">
                 {registered.webhooks.length === 0 ? (
                   <>
-                    {sentTo(registered)} <a href={linkTo(['webhooks'])}>{t('Register an address')}</a>
+                    {t('No address is registered, so no webhook is sent.')}{' '}
+                    <a href={linkTo(['webhooks'])}>{t('Register an address')}</a>
                   </>
                 ) : (
                   t(

@@ -423,9 +423,7 @@ export const t = translator({
   'Attempts of delivery {delivery}': 'تلاش‌های ارسال وب‌هوک {delivery}',
   // Sorting, sums and retries of many orders.
   Balance: 'مانده',
-  'With an amount due': 'دارای مانده قابل دریافت',
-  'With a credit of the buyer': 'دارای مانده بستانکار',
-  'With a held payment': 'دارای وجه معلق',
+  Credit: 'مانده بستانکار',
   Sort: 'مرتب‌سازی',
   'Dates, sorting and totals': 'تاریخ، ترتیب و جمع‌ها',
   'Newest first': 'جدیدترین',

@@ -38,11 +38,9 @@ export const IDENTITY = [
   ['phone', t('Phone')],
 ] as const
 
-/** Who is notified of a change of the status. */
+/** Who is notified of a change of the status; empty while no address is registered. */
 export const sentTo = ({ webhooks }: SchemaData<'WebhookList'>) =>
-  webhooks.length === 0
-    ? t('No address is registered, so no webhook is sent.')
-    : t('If the status changes, a webhook is sent to every registered address.')
+  webhooks.length === 0 ? '' : t('If the status changes, a webhook is sent to every registered address.')
 
 const STEP = 50
 

@@ -61,9 +61,9 @@ export const REVERSE_REPAYMENT = reversal({
   kind: 'repayment',
   label: t('Reverse repayment'),
   statuses: ['paid', 'refunded'],
-  effect: ({ repayments }) => [
+  effect: ({ repayments }, sent) => [
     repayments.length === 1 && t('Repayment {repayment} is cancelled.', { repayment: numbersOf(repayments) }),
-    t('The status of the order does not change, and no webhook is sent.'),
+    sent !== '' && t('The status of the order does not change, and no webhook is sent.'),
   ],
   documentsOf: ({ repayments }) => repayments,
   document: t('Repayment'),

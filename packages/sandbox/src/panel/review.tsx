@@ -105,8 +105,12 @@ const MissingYear = () => (
 /** Numbers between words, unlike those in codes. */
 const NUMBERS = /(?<= )\d[\d.,]*/g
 
-/** Whether two reasons are the same except for quantities, which change with every order. */
-const isSameReason = (one: string, other: string) => one.replace(NUMBERS, '') === other.replace(NUMBERS, '')
+/** The causes of the last attempt that are gone. Quantities, which change with every order, do not make another cause. */
+const goneOf = ({ error, obstacles }: Order) => {
+  const current = obstacles.map(({ message }) => message.replace(NUMBERS, ''))
+  const causes = (error ?? '').split('. ')
+  return causes.filter(cause => !current.includes(cause.replace(NUMBERS, ''))).join('. ')
+}
 
 type ReviewProps = {
   order: Order
@@ -119,7 +123,8 @@ type ReviewProps = {
 
 /** Why the order waits, and a form that fixes it. */
 export const Review = ({ order, money, outcome, sent, onRetried }: ReviewProps) => {
-  const { obstacles, error, review_reason } = order
+  const { obstacles, review_reason } = order
+  const gone = goneOf(order)
   const reason = obstacles.map(({ message }) => message).join('. ')
   const isReady = obstacles.length === 0
   const submit = async (values: Values) => {
@@ -137,10 +142,8 @@ export const Review = ({ order, money, outcome, sent, onRetried }: ReviewProps) 
               : t('Moved back to review: {reason}', { reason: review_reason })}
         </Name>
       </p>
-      {!isSameReason(error ?? '', reason) && (!isReady || review_reason === null) && (
-        <p class="small">
-          {t('Last reason: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
-        </p>
+      {gone !== '' && (!isReady || review_reason === null) && (
+        <p class="small">{t('Last reason: {reason}', { reason: <Name>{translateMessage(gone)}</Name> })}</p>
       )}
       <HeldPayments {...{ order, money }} />
       <p>

@@ -56,9 +56,9 @@ export const Today = () => {
 
 const BALANCES = [
   ['', t('All')],
-  ['due', t('With an amount due')],
-  ['credit', t('With a credit of the buyer')],
-  ['held', t('With a held payment')],
+  ['due', t('Due')],
+  ['credit', t('Credit')],
+  ['held', t('Held payments')],
 ] as const
 
 const SORTS = [
