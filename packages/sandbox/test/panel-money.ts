@@ -295,6 +295,9 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page
       .getByText('Held payment: 3,300 rials, the whole invoice; 2,200 rials when it came in')
       .waitFor()
+    await page.getByRole('button', { name: 'Correct order' }).click()
+    expect(await dialog.getByLabel('Amount of the held payment').inputValue()).toBe('invoice')
+    await page.keyboard.press('Escape')
     await review.getByText('It pays the whole invoice: 3,300 rials now, 2,200 when it came in.').waitFor()
     await page.evaluate('location.hash = "#/orders"')
     await page.getByRole('row').filter({ hasText: 'Held payment 2,200' }).first().waitFor()

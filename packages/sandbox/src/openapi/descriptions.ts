@@ -285,7 +285,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'The new date of the held payments that are dated outside the fiscal years, in a fiscal year and not in the future.',
   'Correction.reason': 'Why the order is corrected, for its history.',
   heldPayment:
-    'The amount of the held payment of the whole invoice, if the total changes: `received`, the total when it came in, or `invoice`, the new total; `invoice` by default.',
+    'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; `invoice` by default.',
   'Repayment.reference': 'Tracking number of the bank.',
   'ReturnRequest.date': 'Date of the return, not before the invoice nor in the future; today by default.',
   'ReturnRequest.rows': 'The rows to return, each at most once.',

@@ -207,12 +207,14 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
         {order.held_payments.filter(isWhole).map(held => (
           <Field
             key="heldPayment"
-            {...{ name: 'heldPayment', label: t('Amount of the held payment'), value: 'received' }}
+            {...{ name: 'heldPayment', label: t('Amount of the held payment') }}
+            // After an earlier correction, it keeps paying the whole invoice unless the accountant decides otherwise.
+            value={held.total === order.total ? 'received' : 'invoice'}
             options={[
               ['received', t('{amount} rials, as it came in', { amount: decimal(held.total) })],
               ['invoice', t('The whole invoice, with its new total')],
             ]}
-            help={t('Applies if the total changes.')}
+            help={t('Matters only if the new total differs from the amount that came in.')}
           />
         ))}
         <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />

@@ -353,7 +353,8 @@ export const t = translator({
   'Amount of the held payment': 'مبلغ دریافت وجه معلق',
   '{amount} rials, as it came in': '{amount} ریال، مبلغ هنگام دریافت',
   'The whole invoice, with its new total': 'کل فاکتور، با جمع جدید',
-  'Applies if the total changes.': 'اگر جمع کل تغییر کند.',
+  'Matters only if the new total differs from the amount that came in.':
+    'فقط اگر جمع کل جدید با مبلغ هنگام دریافت فرق کند.',
   'Date of the held payment': 'تاریخ دریافت وجه معلق',
   'The invoice is booked to {customer} instead of {old}.': 'فاکتور به‌جای {old} به نام {customer} ثبت می‌شود.',
   'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.':
