@@ -4,6 +4,7 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import { required } from './requests.ts'
 import { DAYS, DOCUMENT_KINDS } from './store/document-list.ts'
+import { RECEIPT_TYPES } from './store/documents.ts'
 import { BALANCES, SORTS } from './store/orders.ts'
 
 /** Whether a code is added that must not exist yet. */
@@ -55,6 +56,7 @@ export const spreadsheetQuery = v.object({ ...exportQuery.entries, ...spreadshee
 /** The filter of receipts, returns and repayments. */
 const documentFilter = {
   kind: v.optional(v.picklist(DOCUMENT_KINDS, `must be one of ${DOCUMENT_KINDS.join(', ')}`)),
+  type: v.optional(v.picklist(RECEIPT_TYPES, `must be one of ${RECEIPT_TYPES.join(', ')}`)),
   account: v.optional(text),
   days: v.optional(v.picklist(DAYS, `must be one of ${DAYS.join(', ')}`), 'document'),
   from: v.optional(date),

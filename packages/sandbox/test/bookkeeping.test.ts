@@ -238,7 +238,7 @@ test('a return is not dated before its invoice, nor a repayment before the docum
   for (const date of ['2026-11-20', '2026-11-08'])
     await act('1', 'pay', { method: 'cash', amount: 550, date })
   await act('1', 'return', { date: '2026-11-15' })
-  const repay = (date: string, amount: number) => act('1', 'repay', { method: 'cash', date, amount })
+  const repay = (date: string, amount: number) => act('1', 'repay', { method: 'transfer', date, amount })
   const refused = (document: string, date: string) => ({
     error: {
       code: 'invalid',
@@ -313,7 +313,7 @@ test('references and numbers typed in Persian digits are stored in Latin digits'
   const paid = await act('1', 'pay', { method: 'cash', reference: 'پ-۱۲۳' })
   expect(paid.body.receipts).toMatchObject([{ reference: 'پ-123' }])
   await act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })
-  const repaid = await act('1', 'repay', { method: 'cash', reference: '٤٥' })
+  const repaid = await act('1', 'repay', { method: 'cash', account: 'cash-1', reference: '٤٥' })
   expect(repaid.body.repayments).toMatchObject([{ reference: '45' }])
   expect((await put('customers/walk-in', { postalCode: '۱۲۳۴۵۶۷۸۹۰' })).body.postalCode).toBe('1234567890')
 })

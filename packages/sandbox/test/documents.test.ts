@@ -97,8 +97,70 @@ test('sums are exact, also for each account, and exclude cancelled documents', a
         ...{ received: '4400', repaid: '600', balance: '3800' },
       },
     ],
+    types: [
+      { type: 'cash', count: 1, amount: '4400' },
+      { type: 'pos', count: 2, amount: '1100000000000000000000000002200' },
+    ],
   })
   expect((await list('kind=receipt&to=2026-04-22')).sums?.receipts).toEqual({ count: 0, amount: '0' })
+})
+
+test('receipts are filtered by type, and those without an account are found', async () => {
+  const { create, settings } = sandbox()
+  expect(await named('type=cash')).toEqual(['receipt 3'])
+  expect(await named('type=pos')).toEqual(['receipt 2', 'receipt 1'])
+  expect((await list('type=pos')).sums).toMatchObject({
+    ...{ receipts: { amount: '2200' }, repayments: { count: 0 }, returns: { count: 0 } },
+    types: [{ type: 'pos', count: 1, amount: '2200' }],
+  })
+  expect(await named('account=none')).toEqual([])
+  await create(order('3'))
+  await settings({ orderPaymentReceivingAccount: null })
+  await sandbox().pay('3', { method: 'transfer' })
+  await sandbox().act('3', 'return', {})
+  expect(await named('account=none')).toEqual(['receipt 4'])
+  expect((await list('account=none')).sums).toMatchObject({
+    ...{ receipts: { count: 1 }, returns: { count: 0 }, types: [{ type: 'transfer' }] },
+  })
+  expect((await sandbox().panel('documents?type=coins')).status).toBe(400)
+})
+
+test('a return keeps the rows as they were sold, even if the order is corrected after its cancellation', async () => {
+  const { create, act, detail } = sandbox()
+  await create(order('3', { items: [row('SKU-1', 1, 1000.5)], shipping: 500 }))
+  await act('3', 'return', { rows: [{ row: 2, quantity: 1 }] })
+  const before = await act('3', 'return', { reason: 'شکسته' })
+  const item = { row: 1, sku: 'SKU-1', name: 'چای سیاه ۵۰۰ گرمی', unit: 'عدد', unit_price: '1000.5' }
+  const shipping = { row: 2, sku: null, name: 'هزینه ارسال', unit: null, unit_price: '500' }
+  expect(before.body.returns).toMatchObject([
+    { amount: '550', rows: [{ ...shipping, quantity: 1, net: '500', tax: '50' }] },
+    { amount: '1101', rows: [{ ...item, quantity: 1, net: '1001', tax: '100' }] },
+  ])
+  expect(before.body.cancelled).toEqual({ receipts: [], returns: [], repayments: [] })
+  await act('3', 'reverse-return', { reason: 'اشتباه' })
+  await act('3', 'correct', { items: [row('SKU-2', 1), row('SKU-1', 1)] })
+  const { returns, cancelled, returned } = await detail('3')
+  expect([returns, returned]).toEqual([[], '0'])
+  expect(cancelled?.returns).toMatchObject([
+    { number: 2, cancel_reason: 'اشتباه', rows: [shipping] },
+    { ...{ number: 3, reason: 'شکسته', cancel_reason: 'اشتباه' }, rows: [item] },
+  ])
+})
+
+test('cancelled receipts and repayments stay in their order, apart from the valid ones', async () => {
+  const { act, detail } = sandbox()
+  await act('2', 'reverse-repayment', { reason: 'پرداخت نشد' })
+  expect(await detail('2')).toMatchObject({
+    ...{ repaid: '0', repayments: [] },
+    cancelled: {
+      receipts: [],
+      repayments: [{ number: 1, amount: '600', account: { code: 'cash-1' }, cancel_reason: 'پرداخت نشد' }],
+    },
+  })
+  expect(await detail('1')).toMatchObject({
+    ...{ receipts: [{ number: 2 }] },
+    cancelled: { receipts: [{ number: 1, cancel_reason: 'تکراری', cancelled_at: expect.any(String) }] },
+  })
 })
 
 test('a search finds documents by number, reference and order, and orders by their documents', async () => {
@@ -139,10 +201,10 @@ test('the export has the same documents, and amounts that add up without the can
   }
   const english = await csv('documents.csv')
   expect(english.lines[0]).toBe(
-    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code,type,registered_on,cancelled_on,cancel_reason',
+    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code,type,registered_on,cancelled_on,cancel_reason,received,returned,repaid',
   )
   expect(english.lines[1]).toMatch(
-    /^return,1,2026-04-24,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,,,2026-11-22,,$/,
+    /^return,1,2026-04-24,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,,,2026-11-22,,,,1100,$/,
   )
   expect(english.lines).toHaveLength(7)
   const persian = await csv('documents.csv?language=fa&calendar=persian&kind=receipt&to=2026-04-23')
@@ -151,9 +213,9 @@ test('the export has the same documents, and amounts that add up without the can
   expect(registered.name).toBe('attachment; filename="documents-by-registration-from-2026-11-22.csv"')
   expect(registered.lines[1]).toMatch(/^repayment,1,2026-04-24,/)
   expect(persian.lines.slice(1)).toEqual([
-    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,,',
-    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,,',
-    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,1405/09/01,تکراری',
+    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,,,4400,,',
+    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,,,2200,,',
+    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,1405/09/01,تکراری,,,',
     '',
   ])
   const orders = await csv('orders.csv?q=سارا')

@@ -68,6 +68,8 @@ describe('a repayment', () => {
       [{ amount: 1101 }, 'amount', 'is 1,101: must not exceed the credit of the buyer, 1,100'],
       [{ amount: 0 }, 'amount', 'must be at least 1'],
       [{ account: 'none' }, 'account', 'no record has this code'],
+      [{ account: 'cash-1' }, 'account', 'is "cash-1": must be a bank account, except for cash'],
+      [{ method: 'cash' }, 'account', 'is "bank-1": must be a cash box for cash'],
       [{ date: '1999-01-01' }, 'date', 'outside the fiscal years'],
       [{ method: 'coins' }, 'method', 'must be one of'],
     ] as const) {

@@ -119,6 +119,19 @@ const creditOf = ({ invoice_number, total, repaid }: Order, amount: string, stor
 }
 
 /**
+ * A receipt is booked by the kind of its account, whatever its method (spec: business rule 6). A repayment has no such type, so
+ * its method and account must agree.
+ */
+const requireAgreement = (method: Repayment['method'], code: string, store: Store): void => {
+  const isCash = method === 'cash'
+  if ((store.accounts.find(code)?.kind === 'cash') === isCash) return
+  throw refusedField(
+    'account',
+    `is ${quoted(code)}: ${isCash ? 'must be a cash box for cash' : 'must be a bank account, except for cash'}`,
+  )
+}
+
+/**
  * Registers money that is paid back to the buyer, from the credit that a return or a payment of too much left (spec:
  * refund). The status of the order does not change.
  */
@@ -131,6 +144,7 @@ export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): v
     const date = dateOf(repayment, store.clock.today(), store, creditOf(order, amount, store))
     const paid = { method: repayment.method, reference: referenceOf(repayment), amount, date }
     const account_code = accountOf(repayment, 'repayment', store)
+    requireAgreement(repayment.method, account_code, store)
     const number = store.repayments.insert({ ...paid, invoice_number, account_code })
     settle(order, store)
     const from = store.accounts.find(account_code)?.name

@@ -1,6 +1,7 @@
 import type { DocumentsQuery } from '../panel-queries.ts'
 import { sum } from '../pricing.ts'
 import type { DocumentKind, DocumentSums, ListedDocument } from '../store/document-list.ts'
+import { RECEIPT_TYPES } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 
 /** A document as the start of the next page. */
@@ -35,6 +36,12 @@ const accountsOf = (sums: readonly DocumentSums[], store: Store) => {
   })
 }
 
+/** What was received by each type of receipt. */
+const typesOf = (receipts: readonly DocumentSums[]) =>
+  RECEIPT_TYPES.map(type => ({ type, ...summed(receipts.filter(each => each.type === type)) })).filter(
+    ({ count }) => count > 0,
+  )
+
 /** A page of the matching receipts, returns and repayments, with the sums of all that are not cancelled. */
 export const listDocuments = ({ limit, before, ...filter }: DocumentsQuery, store: Store) => {
   // One more than requested shows whether there is a next page.
@@ -60,6 +67,7 @@ export const listDocuments = ({ limit, before, ...filter }: DocumentsQuery, stor
         tax: sum(returns.map(({ tax }) => tax)),
       },
       accounts: accountsOf(sums, store),
+      types: typesOf(of('receipt')),
     },
   }
 }

@@ -123,8 +123,8 @@ export const returnInvoice = (order: Order, { reason, date, quantities }: Return
   })
   const amount = sum(rows.flatMap(({ net, tax }) => [net, tax]))
   const number = store.returns.insert({ invoice_number, date, reason, amount })
-  for (const { position, quantity, net, tax } of rows)
-    store.returnRows.insert(number, { position, quantity, net, tax })
+  for (const { position, sku, name, unit, unit_price, quantity, net, tax } of rows)
+    store.returnRows.insert(number, { position, sku, name, unit, unit_price, quantity, net, tax })
   restockGoods(rows, store)
   const kind = settle(order, store) === 'refunded' ? 'refunded' : 'returned'
   const message = `Sales return ${number} of ${rials(amount)} rials${reason ? ` (${reason})` : ''}, goods back in stock`

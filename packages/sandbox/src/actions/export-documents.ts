@@ -31,6 +31,9 @@ const COLUMNS = {
   registered_on: 'تاریخ ثبت',
   cancelled_on: 'تاریخ ابطال',
   cancel_reason: 'علت ابطال',
+  received: 'دریافت (ریال)',
+  returned: 'برگشت از فروش (ریال)',
+  repaid: 'پرداخت (ریال)',
 }
 
 const KINDS: Record<DocumentKind, string> = {
@@ -57,6 +60,7 @@ const cellsOf = (
 ) => {
   const { amount, net, tax, created_at, cancelled_at, date, account_name, account_code } = document
   const isCancelled = cancelled_at !== null
+  const ofKind = (kind: DocumentKind) => (isCancelled || document.kind !== kind ? null : amount)
   const cells: Record<keyof typeof COLUMNS, Cell> = {
     ...{ ...document, state: isCancelled ? 'cancelled' : 'valid' },
     date: dayIn(date, calendar),
@@ -65,6 +69,7 @@ const cellsOf = (
     account: account_name ?? account_code,
     ...(isCancelled ? { amount: null, net: null, tax: null } : { amount, net, tax }),
     cancelled_amount: isCancelled ? amount : null,
+    ...{ received: ofKind('receipt'), returned: ofKind('return'), repaid: ofKind('repayment') },
     ...(language === 'fa' && inPersian(document)),
   }
   return rowOf(COLUMNS, cells, language)

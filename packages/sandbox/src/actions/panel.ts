@@ -121,18 +121,25 @@ const inAccount = <Payment extends { account_code: string | null }>(
   account: code === null ? null : { code, name: store.accounts.find(code)?.name ?? code },
 })
 
-const returnsOf = ({ invoice_number }: Order, store: Store) => {
-  const rows = store.returnRows.list(invoice_number)
-  return store.returns.list(invoice_number).map(each => ({
-    ...each,
-    rows: rows
-      .filter(({ return_number }) => return_number === each.number)
-      .map(({ return_number: _, position, quantity, ...amounts }) => ({
-        ...{ row: position + 1, quantity: quantityOf(quantity) },
-        ...amounts,
-      })),
-  }))
-}
+/** A return with its rows. */
+const withRows = <Returned extends { number: number }>(each: Returned, store: Store) => ({
+  ...each,
+  rows: store.returnRows.of(each.number).map(({ position, quantity, ...row }) => ({
+    ...{ row: position + 1, quantity: quantityOf(quantity) },
+    ...row,
+  })),
+})
+
+/** The documents of an order that are valid, or those that were cancelled. */
+const documentsOf = <State extends 'list' | 'cancelled'>(
+  { invoice_number }: Order,
+  state: State,
+  store: Store,
+) => ({
+  receipts: store.receipts[state](invoice_number).map(each => inAccount(each, store)),
+  repayments: store.repayments[state](invoice_number).map(each => inAccount(each, store)),
+  returns: store.returns[state](invoice_number).map(each => withRows(each, store)),
+})
 
 /** An order with its documents and history. */
 export const showOrder = (key: OrderKey, store: Store) => {
@@ -148,9 +155,8 @@ export const showOrder = (key: OrderKey, store: Store) => {
     balance: String(balanceOf(order)),
     tax_rate: exactNumber(order.tax_rate),
     prices_include_tax: order.prices_include_tax === 1,
-    receipts: store.receipts.list(invoice_number).map(each => inAccount(each, store)),
-    repayments: store.repayments.list(invoice_number).map(each => inAccount(each, store)),
-    returns: returnsOf(order, store),
+    ...documentsOf(order, 'list', store),
+    cancelled: documentsOf(order, 'cancelled', store),
     ...obstaclesNow(order, store),
     held_payments: store.heldPayments.list(invoice_number).map(each => inAccount(each, store)),
     history: store.history.list(invoice_number),

@@ -207,12 +207,20 @@ const DESCRIPTIONS: Record<string, string> = {
   'DocumentList.sums.repayments.amount': 'The rials paid back.',
   'DocumentList.sums.returns.amount': 'The rials returned, tax included.',
   'DocumentList.sums.accounts': 'What each account received and paid back.',
+  'DocumentList.sums.types': 'What was received by each type of receipt.',
+  'DocumentList.sums.types.type': 'The type of the receipts.',
+  'DocumentList.sums.types.count': 'Number of receipts.',
+  'DocumentList.sums.types.amount': 'The rials received.',
+  'listDocuments.type': 'Only receipts of this type.',
+  'exportDocuments.type': 'Only receipts of this type.',
   'DocumentList.sums.accounts.account': 'The account; null for receipts without one.',
   'DocumentList.sums.accounts.balance': 'Receipts minus repayments.',
   'listDocuments.kind': 'Only documents of this kind.',
   'exportDocuments.kind': 'Only documents of this kind.',
-  'listDocuments.account': 'Only receipts and repayments of the account with this code.',
-  'exportDocuments.account': 'Only receipts and repayments of the account with this code.',
+  'listDocuments.account':
+    'Only receipts and repayments of the account with this code; `none` for receipts without an account.',
+  'exportDocuments.account':
+    'Only receipts and repayments of the account with this code; `none` for receipts without an account.',
   'listDocuments.days':
     'What `from` and `to` are: days of the documents, or days on which they were registered or cancelled.',
   'exportDocuments.days':
@@ -275,7 +283,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'PanelPaymentRequest.account':
     'Code of the account that receives the money; by default, the one in the settings.',
   'Repayment.account':
-    'Code of the account that pays; by default, the one that receives the payments of orders.',
+    'Code of the account that pays, a cash box for cash and a bank account for other methods; by default, the one that receives the payments of orders.',
   'Repayment.amount': 'The rials paid back, at most and by default the credit of the buyer.',
   'Repayment.date':
     'Date of the repayment, not before the receipt or return that gives the buyer this credit, nor in the future; today by default.',
@@ -290,7 +298,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'ReturnRequest.date': 'Date of the return, not before the invoice nor in the future; today by default.',
   'ReturnRequest.rows': 'The rows to return, each at most once.',
   'ReturnRequest.rows.quantity': 'Quantity to return; zero returns nothing of the row.',
-  'OrderDetail.returns.rows': 'The returned quantities of the invoice rows.',
+  'OrderDetail.returns.rows': 'The returned quantities of the invoice rows, with their amounts.',
+  'OrderDetail.cancelled': 'The documents that were cancelled; no sum contains them.',
   'OrderDetail.returns.rows.quantity': 'The quantity returned.',
   'OrderDetail.rows.returned': 'The quantity that was returned.',
   left: 'The quantity that can be returned.',

@@ -7,6 +7,7 @@ import { OBSTACLES } from '../actions/documents.ts'
 import * as panel from '../panel-requests.ts'
 import * as requests from '../requests.ts'
 import { DOCUMENT_KINDS } from '../store/document-list.ts'
+import { RECEIPT_TYPES } from '../store/documents.ts'
 
 const text = v.string()
 const number = v.pipe(v.number(), v.integer())
@@ -90,13 +91,29 @@ const invoiceRow = v.strictObject({
   ...money,
 })
 
-const receiptType = v.picklist(['cash', 'transfer', 'pos'])
+const receiptType = v.picklist(RECEIPT_TYPES)
 
 const account = v.strictObject({ code: text, name: text })
 
 const paid = { method: v.picklist(PAYMENT_METHODS), reference: text, date: day, account: v.nullable(account) }
 
 const signed = v.pipe(text, v.regex(/^-?\d+$/))
+
+const receipt = { number, amount: digits, ...paid, type: receiptType }
+
+const repayment = { number, amount: digits, ...paid, account }
+
+const salesReturn = {
+  ...{ number, date: day, reason: v.nullable(text), amount: digits },
+  rows: v.array(
+    v.strictObject({
+      ...{ row: number, sku: v.nullable(text), name: text, unit: v.nullable(text) },
+      ...{ unit_price: text, quantity, net: digits, tax: digits },
+    }),
+  ),
+}
+
+const cancellation = { cancelled_at: time, cancel_reason: v.nullable(text) }
 
 const orderDetail = v.strictObject({
   ...dated,
@@ -106,21 +123,14 @@ const orderDetail = v.strictObject({
   balance: signed,
   tax_rate: exact,
   prices_include_tax: v.boolean(),
-  receipts: v.array(
-    v.strictObject({
-      number,
-      amount: digits,
-      ...paid,
-      type: receiptType,
-    }),
-  ),
-  repayments: v.array(v.strictObject({ number, amount: digits, ...paid, account })),
-  returns: v.array(
-    v.strictObject({
-      ...{ number, date: day, reason: v.nullable(text), amount: digits },
-      rows: v.array(v.strictObject({ row: number, quantity, net: digits, tax: digits })),
-    }),
-  ),
+  receipts: v.array(v.strictObject(receipt)),
+  repayments: v.array(v.strictObject(repayment)),
+  returns: v.array(v.strictObject(salesReturn)),
+  cancelled: v.strictObject({
+    receipts: v.array(v.strictObject({ ...receipt, ...cancellation })),
+    repayments: v.array(v.strictObject({ ...repayment, ...cancellation })),
+    returns: v.array(v.strictObject({ ...salesReturn, ...cancellation })),
+  }),
   held_payments: v.array(v.strictObject({ amount: v.nullable(digits), ...paid, total: digits })),
   obstacles,
   shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
@@ -266,6 +276,7 @@ export const SCHEMAS = {
       accounts: v.array(
         v.strictObject({ account: v.nullable(account), received: digits, repaid: digits, balance: signed }),
       ),
+      types: v.array(v.strictObject({ type: receiptType, ...documentSums })),
     }),
   }),
   RefusalList: v.strictObject({ refusals: v.array(refusal), open: number }),

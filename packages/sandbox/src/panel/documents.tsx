@@ -83,7 +83,7 @@ const COLUMNS: Column<Document>[] = [
     label: t('Document'),
     cell: document => (
       <>
-        <a href={linkToOrder(document)}>{nameOf(document)}</a>{' '}
+        <a href={linkToOrder(document, `${document.kind}-${document.number}`)}>{nameOf(document)}</a>{' '}
         {document.cancelled_at !== null && (
           <>
             <Chip tone="undone">{t('Cancelled')}</Chip>

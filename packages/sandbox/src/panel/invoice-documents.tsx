@@ -1,4 +1,4 @@
-import { decimal, serial, sum } from '@order-relay/web/format.ts'
+import { decimal, serial } from '@order-relay/web/format.ts'
 import { choices, language } from '@order-relay/web/language.ts'
 import { Code, Day, DayInBoth, Name } from '@order-relay/web/pieces.tsx'
 import type { ComponentChildren } from 'preact'
@@ -21,9 +21,16 @@ const printedFacts = (what: ComponentChildren, amount: string) => {
   }
 }
 
+type Documents = Pick<Order, 'receipts' | 'returns' | 'repayments'>
+
+type Cancelled = { cancelled_at: string; cancel_reason: string | null }
+
+/** When and why a document was cancelled, if it was. */
+const cancellationOf = (document: object): { cancelled?: Cancelled } =>
+  'cancelled_at' in document ? { cancelled: document as Cancelled } : {}
+
 /** The documents of an invoice: its receipts, its returns and its repayments. */
-export const documentsOf = (order: Order) => {
-  const { receipts, returns, repayments, rows } = order
+export const documentsOf = (order: Order, { receipts, returns, repayments }: Documents = order) => {
   const about = {
     number: serial(order.invoice_number),
     date: <InvoiceDay date={order.date} />,
@@ -32,7 +39,7 @@ export const documentsOf = (order: Order) => {
   const invoice = t('Sales invoice {number} of {date}, order {order}', about)
   return [
     ...receipts.map(receipt => ({
-      key: `receipt-${receipt.number}`,
+      id: `receipt-${receipt.number}`,
       title: t('Receipt {number}', { number: serial(receipt.number) }),
       tone: 'good',
       facts: {
@@ -49,29 +56,24 @@ export const documentsOf = (order: Order) => {
           : t('A part of sales invoice {number} of {date}, order {order}', about),
         receipt.amount,
       ),
+      rows: undefined,
+      ...cancellationOf(receipt),
     })),
     ...returns.map(goods => ({
-      key: `return-${goods.number}`,
+      id: `return-${goods.number}`,
       title: t('Sales return {number}', { number: serial(goods.number) }),
       tone: 'undone',
       facts: {
-        [t('Net')]: t('{amount} rials', { amount: decimal(sum(...goods.rows.map(({ net }) => net))) }),
-        [t('Tax')]: t('{amount} rials', { amount: decimal(sum(...goods.rows.map(({ tax }) => tax))) }),
         [t('Amount')]: t('{amount} rials', { amount: decimal(goods.amount) }),
         [t('Date')]: <InvoiceDay date={goods.date} />,
-        [t('Back in stock')]: goods.rows
-          .filter(({ row }) => rows[row - 1]?.kind === 'item')
-          .map(({ row, quantity }) => (
-            <p key={row}>
-              {decimal(quantity)} × <Name>{rows[row - 1]?.name}</Name>
-            </p>
-          )),
         [t('Reason')]: goods.reason && <Name>{goods.reason}</Name>,
       },
       printed: printedFacts(invoice, goods.amount),
+      rows: goods.rows,
+      ...cancellationOf(goods),
     })),
     ...repayments.map(repayment => ({
-      key: `repayment-${repayment.number}`,
+      id: `repayment-${repayment.number}`,
       title: t('Repayment {number}', { number: serial(repayment.number) }),
       tone: 'undone',
       facts: {
@@ -85,6 +87,8 @@ export const documentsOf = (order: Order) => {
         t('The credit of the buyer from sales invoice {number} of {date}, order {order}', about),
         repayment.amount,
       ),
+      rows: undefined,
+      ...cancellationOf(repayment),
     })),
   ]
 }

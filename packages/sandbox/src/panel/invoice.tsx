@@ -1,10 +1,11 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { language } from '@order-relay/web/language.ts'
-import { Button, Chip, Code, type Column, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
+import { Chip, Code, type Column, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
+import { DocumentSection } from './document-section.tsx'
 import { documentsOf, InvoiceDay } from './invoice-documents.tsx'
 import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
@@ -226,27 +227,15 @@ export const Invoice = ({ order, seller }: InvoiceProps) => {
       <Totals order={order} />
       <InWords {...order} />
       <Settlement order={order} />
-      {documentsOf(order).map(({ key, title, tone, facts, printed: about }) => (
-        <section
-          key={key}
-          class="document row"
-          data-tone={tone}
-          aria-label={title}
-          data-printed={key === printed.value || undefined}
-        >
-          <h3>{title}</h3>
-          <Facts facts={facts} />
-          {key === printed.value && <Facts facts={about} />}
-          <Button
-            kind="small"
-            label={t('Print {document}', { document: title })}
-            onClick={() => {
-              printed.value = key
-            }}
-          >
-            {t('Print')}
-          </Button>
-        </section>
+      {[...documentsOf(order), ...documentsOf(order, order.cancelled)].map(document => (
+        <DocumentSection
+          key={document.id}
+          {...document}
+          isPrinted={document.id === printed.value}
+          onPrint={() => {
+            printed.value = document.id
+          }}
+        />
       ))}
       <div class="signatures" aria-hidden="true">
         <p>{t('Stamp and signature of the seller')}</p>

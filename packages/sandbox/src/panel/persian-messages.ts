@@ -119,6 +119,8 @@ export const MESSAGES = {
   'the new total is {total} rials, its receipts have {amount}':
     'جمع کل جدید {total} ریال و جمع رسیدهای دریافت {amount} ریال است',
   'a part of it is returned': 'بخشی از آن برگشته است',
+  'must be a cash box for cash': 'برای پرداخت نقدی باید صندوق باشد',
+  'must be a bank account, except for cash': 'برای پرداخت غیرنقدی باید حساب بانکی باشد',
   'must not exceed the credit of the buyer~, {amount}': 'نباید بیش از مانده بستانکار خریدار ({amount}) باشد',
   'must not exceed what is due~, {amount}': 'نباید بیش از مانده قابل دریافت ({amount}) باشد',
   'must not exceed what is not returned, {quantity}': 'نباید بیش از مقدار باقی‌مانده ({quantity}) باشد',

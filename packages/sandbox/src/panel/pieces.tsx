@@ -18,7 +18,9 @@ export const OrderStatus = ({ status, status_display }: SchemaData<'OrderResult'
   </StatusChip>
 )
 
-export const linkToOrder = ({ source, external_id }: Key) => linkTo(['orders', external_id], { source })
+/** @param section the part of the page to show, such as `receipt-5` */
+export const linkToOrder = ({ source, external_id }: Key, section?: string) =>
+  linkTo(['orders', external_id], { source, section })
 
 export const StoreName = ({ source }: Pick<Key, 'source'>) => (
   <span class="small muted">

@@ -39,14 +39,17 @@ export const DAYS = ['document', 'registration'] as const
 /** A filter of documents; undefined fields match all. */
 export type DocumentFilter = Partial<Record<'account' | 'from' | 'to' | 'q', string | undefined>> & {
   kind?: DocumentKind | undefined
+  type?: Receipt['type'] | undefined
   days?: (typeof DAYS)[number] | undefined
 }
 
-/** The count and the exact sums of the documents of a kind in an account. */
-export type DocumentSums = { kind: DocumentKind; account_code: string | null; count: number } & Record<
-  'amount' | 'net' | 'tax',
-  string
->
+/** The count and the exact sums of the documents of a kind and type in an account. */
+export type DocumentSums = Pick<ListedDocument, 'kind' | 'type' | 'account_code'> & {
+  count: number
+} & Record<'amount' | 'net' | 'tax', string>
+
+/** In a filter, no account. */
+export const NO_ACCOUNT = 'none'
 
 /** Without these indexes, a page of documents and those of a day are found by reading all. */
 export const DOCUMENT_INDEXES = ['receipts', 'returns', 'repayments']
@@ -72,7 +75,11 @@ const DOCUMENTS = [
 
 const ALL = `(${DOCUMENTS.join(' UNION ALL ')})`
 
-const CONDITIONS = { kind: 'kind = $kind', account: 'account_code = $account' } as const
+const CONDITIONS = {
+  kind: 'kind = $kind',
+  type: 'type = $type',
+  account: `(account_code = $account OR ($account = '${NO_ACCOUNT}' AND kind = 'receipt' AND account_code IS NULL))`,
+} as const
 
 const DATED = { from: 'date >= $from', to: 'date <= $to' } as const
 
@@ -104,8 +111,8 @@ const given = (values: Record<string, string | undefined>) =>
   )
 
 /** The conditions of a filter in SQL apart from those of its days, and the parameters. */
-const matching = ({ q = '', kind, account }: DocumentFilter) => {
-  const parameters = given({ kind, account })
+const matching = ({ q = '', kind, type, account }: DocumentFilter) => {
+  const parameters = given({ kind, type, account })
   const words = wordsOf(q)
   const searched = searching(words)
   return {
@@ -161,12 +168,12 @@ export const documentList = ({ all }: Sql, clock: Clock) => ({
       },
     )
   },
-  /** The matching documents that are not cancelled, by kind and account. */
+  /** The matching documents that are not cancelled, by kind, type and account. */
   sums: (filter: DocumentFilter) => {
     const { where, parameters } = found(filter, clock)
     return all<DocumentSums>(
-      `SELECT kind, account_code, count(*) AS count, ${['amount', 'net', 'tax'].map(exactSum)}
-       FROM ${ALL} WHERE ${where} AND cancelled_at IS NULL GROUP BY kind, account_code`,
+      `SELECT kind, type, account_code, count(*) AS count, ${['amount', 'net', 'tax'].map(exactSum)}
+       FROM ${ALL} WHERE ${where} AND cancelled_at IS NULL GROUP BY kind, type, account_code`,
       parameters,
     )
   },

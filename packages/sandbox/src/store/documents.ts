@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
 import type { Payment } from '../requests.ts'
-import type { Order } from './orders.ts'
+import type { InvoiceRow, Order } from './orders.ts'
 import type { Sql } from './query.ts'
 
 /** A payment with its defaults; one without an amount pays the whole invoice, one without an account into the receiving account. */
@@ -41,10 +41,12 @@ export const heldPayments = ({ all, run, insert, update }: Sql) => ({
     run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
 })
 
+export const RECEIPT_TYPES = ['cash', 'pos', 'transfer'] as const
+
 /** A receipt of an invoice. */
 export type Receipt = Paid & {
   number: number
-  type: 'cash' | 'transfer' | 'pos'
+  type: (typeof RECEIPT_TYPES)[number]
   amount: string
 }
 
@@ -55,9 +57,15 @@ export type Repayment = Paid & { number: number; amount: string; account_code: s
 export type SalesReturn = { number: number; date: string; reason: string | null; amount: string }
 
 /** The part of a return that belongs to the invoice row at a position. */
-export type ReturnRow = { position: number; quantity: string; net: string; tax: string }
+export type ReturnRow = { position: number } & Pick<
+  InvoiceRow,
+  'sku' | 'name' | 'unit' | 'unit_price' | 'quantity' | 'net' | 'tax'
+>
 
-/** The documents of a kind. Cancelled documents keep their numbers and are not listed. */
+/** When and why a document was cancelled. */
+export type Cancellation = { cancelled_at: string; cancel_reason: string | null }
+
+/** The documents of a kind. Cancelled documents keep their numbers and are listed apart. */
 const documents =
   <Document extends { number: number }>(table: string, columns: string) =>
   ({ all, insert, update }: Sql, { iso }: Clock) => ({
@@ -65,6 +73,13 @@ const documents =
     list: (invoice_number: number) =>
       all<Document>(
         `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL ORDER BY number`,
+        invoice_number,
+      ),
+    /** Oldest first. */
+    cancelled: (invoice_number: number) =>
+      all<Document & Cancellation>(
+        `SELECT number, ${columns}, cancelled_at, cancel_reason FROM ${table}
+         WHERE invoice_number = ? AND cancelled_at IS NOT NULL ORDER BY number`,
         invoice_number,
       ),
     /** @returns the number of the document */
@@ -79,12 +94,19 @@ export const repayments = documents<Repayment>('repayments', PAYMENT)
 export const returns = documents<SalesReturn>('returns', 'date, reason, amount')
 
 export const returnRows = ({ all, insert }: Sql) => ({
-  /** The rows of all returns of an invoice. */
+  /** The rows of all returns of an invoice that are not cancelled. */
   list: (invoice_number: number) =>
     all<ReturnRow & { return_number: number }>(
-      `SELECT return_number, position, quantity, net, tax FROM return_rows JOIN returns ON number = return_number
+      `SELECT r.* FROM return_rows r JOIN returns ON number = return_number
        WHERE invoice_number = ? AND cancelled_at IS NULL ORDER BY return_number, position`,
       invoice_number,
+    ),
+  /** The rows of a return, even if it is cancelled. */
+  of: (return_number: number) =>
+    all<ReturnRow>(
+      `SELECT position, sku, name, unit, unit_price, quantity, net, tax FROM return_rows
+       WHERE return_number = ? ORDER BY position`,
+      return_number,
     ),
   insert: (return_number: number, row: ReturnRow) => insert('return_rows', { return_number, ...row }),
 })

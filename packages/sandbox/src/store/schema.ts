@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 8
+export const SCHEMA_VERSION = 9
 
 /** The columns of an order whose sums are kept. */
 const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
@@ -172,7 +172,7 @@ CREATE TABLE receipts (
   cancelled_at TEXT,
   cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
-CREATE INDEX receipts_of_invoice ON receipts (invoice_number) WHERE cancelled_at IS NULL;
+CREATE INDEX receipts_of_invoice ON receipts (invoice_number);
 
 CREATE TABLE returns (
   number INTEGER PRIMARY KEY,
@@ -184,7 +184,7 @@ CREATE TABLE returns (
   cancelled_at TEXT,
   cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
-CREATE INDEX returns_of_invoice ON returns (invoice_number) WHERE cancelled_at IS NULL;
+CREATE INDEX returns_of_invoice ON returns (invoice_number);
 
 -- Money paid back to the buyer.
 CREATE TABLE repayments (
@@ -199,12 +199,17 @@ CREATE TABLE repayments (
   cancelled_at TEXT,
   cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
-CREATE INDEX repayments_of_invoice ON repayments (invoice_number) WHERE cancelled_at IS NULL;
+CREATE INDEX repayments_of_invoice ON repayments (invoice_number);
 
--- What a return takes back of the invoice row at a position.
+-- What a return takes back of the invoice row at a position, described as it was sold: a correction after the return is
+-- cancelled replaces the row.
 CREATE TABLE return_rows (
   return_number INTEGER NOT NULL REFERENCES returns (number),
   position INTEGER NOT NULL,
+  sku TEXT,
+  name TEXT NOT NULL,
+  unit TEXT,
+  unit_price TEXT NOT NULL,
   quantity TEXT NOT NULL,
   net TEXT NOT NULL,
   tax TEXT NOT NULL,
