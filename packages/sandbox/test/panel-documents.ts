@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import type { OpenAt } from '@order-relay/test-support/browser.ts'
-import { type Client, order, PAYMENT, row } from './world.ts'
+import { type Client, order, PAYMENT, row, upTo } from './world.ts'
 
 /** Receipts, returns and repayments on screen and on paper. */
 export const documentTests = (openAt: OpenAt, client: () => Client) => {
@@ -33,6 +33,39 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     await page.emulateMedia({ media: 'print' })
     for (const text of ['Cancelled', 'شکسته', '1,155']) await goods.getByText(text, { exact: true }).waitFor()
     expect(await page.getByRole('region', { name: 'Receipt 1', exact: true }).isVisible()).toBe(false)
+    expect(errors).toEqual([])
+  })
+
+  test('the printed list of documents has title, seller, days and filter, and the documents of all pages', async () => {
+    const { create, put, detail } = client()
+    await put('seller', { name: 'فروشگاه نمونه' })
+    const paid = { items: [row('SKU-1', 1)], payment: PAYMENT }
+    for (const each of upTo(52)) await create(order(String(each), paid))
+    await create(order('earlier', { ...paid, date: '2026-04-22' }))
+    const { date } = await detail('1')
+    const day = new Intl.DateTimeFormat('fa-IR', { dateStyle: 'long' }).format(new Date(String(date)))
+    const { page, errors } = await open(`#/documents?account=bank-1&from=${date}&to=${date}`, {
+      locale: 'fa-IR',
+    })
+    const rows = page.locator('tbody').last().getByRole('row')
+    const list = page.locator('main')
+    const shown = async () => (await list.innerText()).replace(/[\u2066-\u2069\u200e\u200f]/g, '')
+    await rows.nth(49).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    expect(await shown()).toContain('این برگه فقط ۵۰ سند از این فهرست را دارد')
+    await page.emulateMedia({ media: 'screen' })
+    await page.evaluate('window.print = () => {}')
+    await page.getByRole('button', { name: 'چاپ همه اسناد این فهرست' }).click()
+    await rows.nth(51).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    const paper = await shown()
+    for (const text of ['فهرست اسناد', 'فروشگاه نمونه', day, 'حساب بانک ملت', 'تاریخ سند'])
+      expect(paper).toContain(text)
+    expect(paper).not.toContain('این برگه فقط')
+    expect(paper).toContain('با تاریخ روزهای دیگر')
+    expect(paper).not.toContain('نمایش بر پایه تاریخ ثبت')
+    await page.evaluate('dispatchEvent(new Event("afterprint"))')
+    await rows.nth(50).waitFor({ state: 'detached' })
     expect(errors).toEqual([])
   })
 }

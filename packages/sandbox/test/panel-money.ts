@@ -116,7 +116,14 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(await violationsOf(page)).toEqual([])
     await fill(dialog, { 'Amount in rials': '1200' }, 'Register repayment')
     await dialog.getByText('Must not exceed the credit of the buyer, 1,100').waitFor()
-    await dialog.getByLabel('Method').selectOption('cash')
+    const [method, account] = [dialog.getByLabel('Method'), dialog.getByLabel('Account')]
+    await account.selectOption('cash-1')
+    await dialog.getByText('Only cash is paid from a cash box.').waitFor()
+    expect(await method.inputValue()).toBe('cash')
+    await method.selectOption('card')
+    await dialog.getByText('No cash is paid from a bank account.').waitFor()
+    expect(await account.inputValue()).toBe('bank-1')
+    await method.selectOption('cash')
     await fill(dialog, { 'Amount in rials': '600' }, 'Register repayment')
     await page.getByText('Order 1: 600 rials repaid').waitFor()
     const repayment = page.getByRole('region', { name: 'Repayment 1' })
@@ -155,6 +162,14 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
       'صندوق فروشگاه2,20002,200',
       'Sum4,40004,400',
     ])
+    const types = page.getByRole('table', { name: 'Sums by type of receipt, in rials' })
+    expect(await types.getByRole('row').allTextContents()).toEqual([
+      'Booked asNumber of receiptsReceived',
+      ...['Cash12,200', 'Card reader12,200', 'Sum24,400'],
+    ])
+    await page.getByLabel('Booked as', { exact: true }).selectOption('cash')
+    await shown(['Receipt 3'])
+    await page.getByLabel('Booked as', { exact: true }).selectOption('All')
     await page.getByLabel('First day').fill('2026-04-23')
     await shown(['Receipt 3', 'Receipt 2'])
     expect(await sums.getByRole('row').last().textContent()).toBe('Sum2,20002,200')

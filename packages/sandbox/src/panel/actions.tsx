@@ -34,6 +34,12 @@ const bookingIn = (account: Account | undefined) => {
       )
 }
 
+const payingFrom = (account: Account | undefined) =>
+  account &&
+  (account.kind === 'cash'
+    ? t('Only cash is paid from a cash box.')
+    : t('No cash is paid from a bank account.'))
+
 const goodsOf = ({ rows, returns }: Order) =>
   returns
     .at(-1)
@@ -78,7 +84,9 @@ const ACTIONS: readonly Action[] = [
       t('The buyer has a credit of {credit} rials.', { credit: decimal(creditOf(order)) }),
       sent !== '' && t('The status of the order does not change, and no webhook is sent.'),
     ],
-    content: (order, money) => <MoneyFields {...{ money, date: today(), amount: creditOf(order) }} />,
+    content: (order, money) => (
+      <MoneyFields {...{ money, date: today(), amount: creditOf(order), hint: payingFrom }} agrees />
+    ),
     bodyOf: values => ({ amount: values.rials('amount'), ...paymentOf(values) }),
     doneOf: ({ external_id: order, repayments }) =>
       t('Order {order}: {amount} rials repaid', {

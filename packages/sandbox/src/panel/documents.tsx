@@ -1,55 +1,34 @@
-import { Choice, Pager, parameter, SearchBox } from '@order-relay/web/filters.tsx'
-import { decimal, serial, sum } from '@order-relay/web/format.ts'
-import { queryOf } from '@order-relay/web/http.ts'
+import { Pager, SearchBox } from '@order-relay/web/filters.tsx'
+import { decimal, serial } from '@order-relay/web/format.ts'
 import {
   Chip,
   Code,
   type Column,
   Day,
   Empty,
-  Facts,
   LinkButton,
   Minute,
   Name,
   Table,
 } from '@order-relay/web/pieces.tsx'
-import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
+import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
-import { ACCOUNTS, documentsOf, type SchemaData } from './api.ts'
+import { ACCOUNTS, documentsOf, type SchemaData, SELLER } from './api.ts'
+import { SheetHead, useSheet } from './day-sheet.tsx'
+import { FILTERS, filterOf, KINDS, OtherDates, Sums } from './document-sums.tsx'
 import { t } from './persian.ts'
-import {
-  accountOptions,
-  customerName,
-  linkToOrder,
-  PAYMENT_METHODS,
-  RECEIPT_TYPES,
-  StoreName,
-} from './pieces.tsx'
-import { Days, isPhone, SPREADSHEET, Today } from './sums.tsx'
+import { customerName, linkToOrder, PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
 
 type DocumentList = SchemaData<'DocumentList'>
 type Document = DocumentList['documents'][number]
-type AccountSums = DocumentList['sums']['accounts'][number]
 
 const PAGE_SIZE = 50
-
-const FILTERS = ['kind', 'account', 'q', 'days', 'from', 'to'] as const
-
-const filterOf = ({ query }: Route) =>
-  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
 
 const nameOf = ({ kind, number }: Pick<Document, 'kind' | 'number'>) => {
   const about = { number: serial(number) }
   if (kind === 'receipt') return t('Receipt {number}', about)
   return kind === 'return' ? t('Sales return {number}', about) : t('Repayment {number}', about)
 }
-
-const KINDS = [
-  ['', t('All')],
-  ['receipt', t('Receipts')],
-  ['return', t('Sales returns')],
-  ['repayment', t('Repayments')],
-] as const
 
 const Tabs = () => {
   const current = route.value.query.get('kind') ?? ''
@@ -145,105 +124,6 @@ const COLUMNS: Column<Document>[] = [
   { label: t('Amount in rials'), kind: 'number', cell: document => <Rials {...document} /> },
 ]
 
-/** What came into each account, what was paid from it, and what remains. */
-const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']): Column<AccountSums>[] => [
-  {
-    label: t('Account'),
-    cell: ({ account }) => <Name>{account?.name ?? t('None selected')}</Name>,
-    foot: t('Sum'),
-  },
-  {
-    ...{ label: t('Received'), kind: 'number', cell: ({ received }) => decimal(received) },
-    foot: decimal(receipts.amount),
-  },
-  {
-    ...{ label: t('Repaid'), kind: 'number', cell: ({ repaid }) => decimal(repaid) },
-    foot: decimal(repayments.amount),
-  },
-  {
-    ...{ label: t('Receipts less repayments'), kind: 'number', cell: ({ balance }) => decimal(balance) },
-    foot: decimal(sum(...accounts.map(({ balance }) => balance))),
-  },
-]
-
-const DAYS = [
-  ['', t('Date of the document')],
-  ['registration', t('Registration or cancellation')],
-] as const
-
-/** Documents that were registered or cancelled on the chosen days, but belong to other days. */
-const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'otherwise_dated'>) => {
-  if (count === 0) return null
-  if (route.value.query.get('days') === 'registration')
-    return (
-      <p class="small muted">
-        {t(
-          '{count} of these documents {count|has|have} other dates. These sums are by registration, not those of the days.',
-          { count },
-        )}
-      </p>
-    )
-  return (
-    <div class="notice" data-tone="wait" data-keeps-focus>
-      <p>
-        {t(
-          '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}',
-          { count, show: <a href={linkWith({ days: 'registration' })}>{t('Show by registration')}</a> },
-        )}
-      </p>
-    </div>
-  )
-}
-
-/** Days, account and sums of the list. */
-const Sums = ({ sums, accounts }: Pick<DocumentList, 'sums'> & SchemaData<'AccountList'>) => (
-  <details class="sums" open={!isPhone}>
-    <summary>{t('Days, accounts and totals')}</summary>
-    <div class="row">
-      <search class="filters" data-keeps-focus>
-        <Days />
-        <div class="small">
-          <span>{t('Days by')}</span>
-          <Choice {...{ label: t('Days by'), ...parameter('days'), options: DAYS }} />
-        </div>
-        <div class="small">
-          <span>{t('Account')}</span>
-          <Choice
-            {...{ label: t('Account'), ...parameter('account') }}
-            options={[['', t('All accounts')], ...accountOptions(accounts)]}
-          />
-        </div>
-      </search>
-      <Today />
-      <a
-        class="button small"
-        href={`/panel/documents.csv${queryOf({ ...filterOf(route.value), ...SPREADSHEET })}`}
-        download
-      >
-        {t('Export CSV (for Excel)')}
-      </a>
-    </div>
-    {sums.accounts.length > 0 && (
-      <Table
-        caption={t('Sums by account, in rials')}
-        columns={accountColumns(sums)}
-        rows={sums.accounts}
-        keyOf={({ account }) => account?.code ?? ''}
-      />
-    )}
-    <Facts
-      facts={{
-        [t('Number of receipts')]: decimal(sums.receipts.count),
-        [t('Number of repayments')]: decimal(sums.repayments.count),
-        [t('Number of sales returns')]: decimal(sums.returns.count),
-        [t('Net of returns')]: decimal(sums.returns.net),
-        [t('Tax of returns')]: decimal(sums.returns.tax),
-        [t('Returned')]: decimal(sums.returns.amount),
-      }}
-    />
-  </details>
-)
-
 /** Receipts, sales returns and repayments of all orders, by their own days, newest first. */
 export const Documents = page(
   {
@@ -251,31 +131,38 @@ export const Documents = page(
     reads: route => ({
       list: documentsOf({ ...filterOf(route), before: route.query.get('cursor'), limit: PAGE_SIZE }),
       money: ACCOUNTS,
+      seller: SELLER,
     }),
   },
-  ({ list: { documents, next, sums, otherwise_dated }, money: { accounts } }) => (
-    <>
-      <PageHead>
-        <search data-keeps-focus>
-          <SearchBox
-            label={t('Search by document, order, customer, mobile, reference, product or total')}
-            placeholder={t('Search documents')}
-          />
-        </search>
-      </PageHead>
-      <Tabs />
-      <Sums {...{ sums, accounts }} />
-      <OtherDates {...{ otherwise_dated }} />
-      <Table columns={COLUMNS} rows={documents} keyOf={({ kind, number }) => `${kind}-${number}`}>
-        {FILTERS.some(name => route.value.query.has(name)) ? (
-          <Empty title={t('No document matches')}>
-            <LinkButton href={linkTo(['documents'])}>{t('Show all documents')}</LinkButton>
-          </Empty>
-        ) : (
-          <Empty title={t('No documents yet')} />
-        )}
-      </Table>
-      <Pager label={t('Pages of documents')} first={t('Newest')} cursor={next} />
-    </>
-  ),
+  ({ list, money: { accounts }, seller }) => {
+    const { sheet, print } = useSheet()
+    const { documents, next, sums, otherwise_dated } = sheet ?? list
+    const isPart = next !== null || (sheet === undefined && route.value.query.has('cursor'))
+    return (
+      <>
+        <PageHead>
+          <search data-keeps-focus>
+            <SearchBox
+              label={t('Search by document, order, customer, mobile, reference, product or total')}
+              placeholder={t('Search documents')}
+            />
+          </search>
+        </PageHead>
+        <SheetHead {...{ accounts, seller, shown: isPart ? documents.length : undefined }} />
+        <Tabs />
+        <Sums {...{ sums, accounts }} onPrint={print} />
+        <OtherDates {...{ otherwise_dated }} />
+        <Table columns={COLUMNS} rows={documents} keyOf={({ kind, number }) => `${kind}-${number}`}>
+          {FILTERS.some(name => route.value.query.has(name)) ? (
+            <Empty title={t('No document matches')}>
+              <LinkButton href={linkTo(['documents'])}>{t('Show all documents')}</LinkButton>
+            </Empty>
+          ) : (
+            <Empty title={t('No documents yet')} />
+          )}
+        </Table>
+        <Pager label={t('Pages of documents')} first={t('Newest')} cursor={next} />
+      </>
+    )
+  },
 )

@@ -19,22 +19,39 @@ const accountFor = (method: string, { accounts, receiving }: Accounts) => {
   return [receiving, ...accounts].find(each => each.kind === kind) ?? receiving
 }
 
+/** Whether money of this method belongs in the account. */
+const isFitting = (method: string, code: string, { accounts }: Accounts) =>
+  accounts.find(each => each.code === code)?.kind === (method === 'cash' ? 'cash' : 'bank')
+
 type MoneyProps = {
   money: Accounts
   amount: string
   date: string
   /** Describes the receipt in an account. */
   hint?: (account: Account | undefined) => ComponentChildren
+  /** Whether method and account must agree, so that each follows the other. */
+  agrees?: boolean
 }
 
 /** The amount, method, account, reference and date of a payment. Until it is chosen, the account follows the method. */
-export const MoneyFields = ({ money, amount, date, hint }: MoneyProps) => {
+export const MoneyFields = ({ money, amount, date, hint, agrees = false }: MoneyProps) => {
   const { draft } = useContext(FormContext)
   const preset = money.receiving?.kind === 'cash' ? 'cash' : 'transfer'
-  const code = draft.value.account ?? accountFor(String(draft.value.method ?? preset), money)?.code ?? ''
+  const code = String(
+    draft.value.account ?? accountFor(String(draft.value.method ?? preset), money)?.code ?? '',
+  )
   const help = hint?.(money.accounts.find(each => each.code === code))
+  const agree = ({ target }: { target: EventTarget | null }) => {
+    if (!(agrees && target instanceof HTMLSelectElement)) return
+    const method = String(draft.value.method ?? preset)
+    if (target.name === 'method' && isFitting(target.value, code, money)) return
+    if (target.name === 'method')
+      draft.value = { ...draft.value, account: accountFor(target.value, money)?.code ?? '' }
+    else if (!isFitting(method, target.value, money))
+      draft.value = { ...draft.value, method: method === 'cash' ? 'transfer' : 'cash' }
+  }
   return (
-    <div class="pairs">
+    <div class="pairs" onInput={agree}>
       <Field name="amount" label={t('Amount in rials')} kind="rials" value={amount} />
       <Field name="method" label={t('Method')} options={Object.entries(PAYMENT_METHODS)} value={preset} />
       <Field

@@ -126,6 +126,15 @@ export const t = translator({
   '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}':
     'در این روزها {count} سند با تاریخ روزهای دیگر ثبت یا باطل شده است که در این جمع‌ها نیست. {show}',
   'Show by registration': 'نمایش بر پایه تاریخ ثبت',
+  'Sums by type of receipt, in rials': 'جمع هر نوع رسید به ریال',
+  'Print all documents of this filter': 'چاپ همه اسناد این فهرست',
+  'List of documents': 'فهرست اسناد',
+  'From {day}': 'از {day}',
+  'Until {day}': 'تا {day}',
+  'All days': 'همه روزها',
+  'Printed on': 'تاریخ چاپ',
+  'These are only {count} documents of this list. The sums are those of all of them.':
+    'این برگه فقط {count} سند از این فهرست را دارد. جمع‌ها برای همه اسناد فهرست است.',
   'Sums by account, in rials': 'جمع هر حساب به ریال',
   'Net of returns': 'خالص برگشت از فروش',
   'Search by document, order, customer, mobile, reference, product or total':
@@ -284,6 +293,8 @@ export const t = translator({
   'Booked to {account} as a cash receipt.': 'رسید دریافت در {account} از نوع نقدی ثبت می‌شود.',
   'Booked to {account} as a card-reader receipt for card and card reader, otherwise as a transfer receipt.':
     'رسید دریافت در {account} برای کارت بانکی و کارتخوان از نوع کارتخوان و برای بقیه روش‌ها از نوع حواله ثبت می‌شود.',
+  'Only cash is paid from a cash box.': 'از صندوق فقط به‌صورت نقدی پرداخت می‌شود.',
+  'No cash is paid from a bank account.': 'از حساب بانکی به‌صورت نقدی پرداخت نمی‌شود.',
   'Select a receipt': 'رسید را انتخاب کنید',
   'Order {order}: {goods} returned, {amount} rials': 'سفارش {order}: برگشت {goods} به مبلغ {amount} ریال',
   'Reverse payment': 'ابطال دریافت وجه',

@@ -1,0 +1,164 @@
+import { Choice, parameter } from '@order-relay/web/filters.tsx'
+import { decimal, sum } from '@order-relay/web/format.ts'
+import { queryOf } from '@order-relay/web/http.ts'
+import { Button, type Column, Facts, Name, Table } from '@order-relay/web/pieces.tsx'
+import { linkWith, type Route, route } from '@order-relay/web/route.ts'
+import type { SchemaData } from './api.ts'
+import { t } from './persian.ts'
+import { accountOptions, RECEIPT_TYPES } from './pieces.tsx'
+import { Days, isPhone, SPREADSHEET, Today } from './sums.tsx'
+
+type DocumentList = SchemaData<'DocumentList'>
+type AccountSums = DocumentList['sums']['accounts'][number]
+type TypeSums = DocumentList['sums']['types'][number]
+
+export const FILTERS = ['kind', 'type', 'account', 'q', 'days', 'from', 'to'] as const
+
+/** The filter in the address. */
+export const filterOf = ({ query }: Route) =>
+  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
+
+export const KINDS = [
+  ['', t('All')],
+  ['receipt', t('Receipts')],
+  ['return', t('Sales returns')],
+  ['repayment', t('Repayments')],
+] as const
+
+/** What came into each account, what was paid from it, and what remains. */
+const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']): Column<AccountSums>[] => [
+  {
+    label: t('Account'),
+    cell: ({ account }) => <Name>{account?.name ?? t('None selected')}</Name>,
+    foot: t('Sum'),
+  },
+  {
+    ...{ label: t('Received'), kind: 'number', cell: ({ received }) => decimal(received) },
+    foot: decimal(receipts.amount),
+  },
+  {
+    ...{ label: t('Repaid'), kind: 'number', cell: ({ repaid }) => decimal(repaid) },
+    foot: decimal(repayments.amount),
+  },
+  {
+    ...{ label: t('Receipts less repayments'), kind: 'number', cell: ({ balance }) => decimal(balance) },
+    foot: decimal(sum(...accounts.map(({ balance }) => balance))),
+  },
+]
+
+/** What was received by each type of receipt. */
+const typeColumns = ({ receipts }: DocumentList['sums']): Column<TypeSums>[] => [
+  { label: t('Booked as'), cell: ({ type }) => RECEIPT_TYPES[type], foot: t('Sum') },
+  {
+    ...{ label: t('Number of receipts'), kind: 'number', cell: ({ count }) => decimal(count) },
+    foot: decimal(receipts.count),
+  },
+  {
+    ...{ label: t('Received'), kind: 'number', cell: ({ amount }) => decimal(amount) },
+    foot: decimal(receipts.amount),
+  },
+]
+
+export const TYPES = [
+  ['', t('All')],
+  ['cash', RECEIPT_TYPES.cash],
+  ['pos', RECEIPT_TYPES.pos],
+  ['transfer', RECEIPT_TYPES.transfer],
+] as const
+
+export const DAYS = [
+  ['', t('Date of the document')],
+  ['registration', t('Registration or cancellation')],
+] as const
+
+/** Documents that were registered or cancelled on the chosen days, but belong to other days. */
+export const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'otherwise_dated'>) => {
+  if (count === 0) return null
+  if (route.value.query.get('days') === 'registration')
+    return (
+      <p class="small muted">
+        {t(
+          '{count} of these documents {count|has|have} other dates. These sums are by registration, not those of the days.',
+          { count },
+        )}
+      </p>
+    )
+  return (
+    <div class="notice on-paper" data-tone="wait" data-keeps-focus>
+      <p>
+        {t(
+          '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}',
+          { count, show: <a href={linkWith({ days: 'registration' })}>{t('Show by registration')}</a> },
+        )}
+      </p>
+    </div>
+  )
+}
+
+type SumsProps = Pick<DocumentList, 'sums'> & SchemaData<'AccountList'> & { onPrint: () => Promise<void> }
+
+/** Days, type, account and sums of the list. */
+export const Sums = ({ sums, accounts, onPrint }: SumsProps) => (
+  <details class="sums" open={!isPhone}>
+    <summary>{t('Days, accounts and totals')}</summary>
+    <div class="row">
+      <search class="filters" data-keeps-focus>
+        <Days />
+        <div class="small">
+          <span>{t('Days by')}</span>
+          <Choice {...{ label: t('Days by'), ...parameter('days'), options: DAYS }} />
+        </div>
+        <div class="small">
+          <span>{t('Account')}</span>
+          <Choice
+            {...{ label: t('Account'), ...parameter('account') }}
+            options={[['', t('All accounts')], ...accountOptions(accounts), ['none', t('None selected')]]}
+          />
+        </div>
+        <div class="small">
+          <span>{t('Booked as')}</span>
+          <Choice {...{ label: t('Booked as'), ...parameter('type'), options: TYPES }} />
+        </div>
+      </search>
+      <Today />
+      <a
+        class="button small"
+        href={`/panel/documents.csv${queryOf({ ...filterOf(route.value), ...SPREADSHEET })}`}
+        download
+      >
+        {t('Export CSV (for Excel)')}
+      </a>
+      <Button kind="small" label={t('Print all documents of this filter')} onClick={onPrint}>
+        {t('Print')}
+      </Button>
+    </div>
+    <div class="sides">
+      {sums.accounts.length > 0 && (
+        <Table
+          caption={t('Sums by account, in rials')}
+          columns={accountColumns(sums)}
+          rows={sums.accounts}
+          keyOf={({ account }) => account?.code ?? ''}
+        />
+      )}
+      {sums.types.length > 0 && (
+        <Table
+          caption={t('Sums by type of receipt, in rials')}
+          columns={typeColumns(sums)}
+          rows={sums.types}
+          keyOf={({ type }) => type}
+        />
+      )}
+    </div>
+    <Facts
+      facts={{
+        [t('Number of receipts')]: decimal(sums.receipts.count),
+        [t('Number of repayments')]: decimal(sums.repayments.count),
+        [t('Number of sales returns')]: decimal(sums.returns.count),
+        [t('Net of returns')]: decimal(sums.returns.net),
+        [t('Tax of returns')]: decimal(sums.returns.tax),
+        [t('Returned')]: decimal(sums.returns.amount),
+      }}
+    />
+  </details>
+)
