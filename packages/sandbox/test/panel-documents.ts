@@ -68,4 +68,22 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     await rows.nth(50).waitFor({ state: 'detached' })
     expect(errors).toEqual([])
   })
+
+  test('an invoice of three products with a return fits on one page', async () => {
+    const { create, act, put } = client()
+    const identity = { economicCode: '411111111111', nationalId: '10380284790', postalCode: '1234567890' }
+    await put('seller', { name: 'فروشگاه نمونه', ...identity, address: 'تهران، خیابان ولیعصر', phone: '021' })
+    const items = [row('SKU-1', 4), row('SKU-2', 2), { ...row('SKU-1', 1), discount: 100 }]
+    const customer = { mobile: '09123456789', name: 'سارا رضایی' }
+    await create(order('1', { items, customer, shipping: 500, discount: 50, payment: PAYMENT }))
+    await act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })
+    for (const locale of ['fa-IR', 'en-US']) {
+      const { page } = await open('#/orders/1?source=api', { locale })
+      await page.locator('#return-1').waitFor()
+      const edge = '10mm'
+      const margin = { top: edge, right: edge, bottom: edge, left: edge }
+      const pdf = (await page.pdf({ format: 'A4', margin })).toString('latin1')
+      expect([locale, pdf.match(/\/Type \/Page\b/g)?.length]).toEqual([locale, 1])
+    }
+  })
 }

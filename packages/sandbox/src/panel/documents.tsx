@@ -152,7 +152,12 @@ export const Documents = page(
         <Tabs />
         <Sums {...{ sums, accounts }} onPrint={print} />
         <OtherDates {...{ otherwise_dated }} />
-        <Table columns={COLUMNS} rows={documents} keyOf={({ kind, number }) => `${kind}-${number}`}>
+        <Table
+          kind="documents"
+          columns={COLUMNS}
+          rows={documents}
+          keyOf={({ kind, number }) => `${kind}-${number}`}
+        >
           {FILTERS.some(name => route.value.query.has(name)) ? (
             <Empty title={t('No document matches')}>
               <LinkButton href={linkTo(['documents'])}>{t('Show all documents')}</LinkButton>
