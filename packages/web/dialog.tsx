@@ -6,7 +6,7 @@ import { t } from './persian.ts'
 
 type Question = {
   title: string
-  text?: string
+  text?: ComponentChildren
   fields?: readonly FieldProps[]
   /** More content of the form, such as fields that can be added. */
   content?: ComponentChildren

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import type { OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Locator } from 'playwright-core'
 import { type Client, order, PAYMENT, row, upTo } from './world.ts'
 
 /** Receipts, returns and repayments on screen and on paper. */
@@ -85,5 +86,47 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
       const pdf = (await page.pdf({ format: 'A4', margin })).toString('latin1')
       expect([locale, pdf.match(/\/Type \/Page\b/g)?.length]).toEqual([locale, 1])
     }
+  })
+
+  test('an open dialog follows a payment by someone else, and keeps its fields in line below an error', async () => {
+    const { create, act } = client()
+    await create(order('1', { items: [row('SKU-1', 4), row('SKU-2', 2), row('SKU-1', 1)] }))
+    const { page } = await open('#/orders/1?source=api')
+    await page.getByRole('button', { name: 'Register payment' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('7,700 rials are due').waitFor()
+    await act('1', 'pay', { ...PAYMENT, amount: 700 })
+    await dialog.getByText('7,000 rials are due').waitFor()
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('button', { name: 'Register return' }).click()
+    await dialog.getByLabel('What to return').selectOption('Some of the goods')
+    const quantities = dialog.getByLabel(/^Return of/)
+    await quantities.first().fill('9')
+    const tops = async () => {
+      const boxes = await Promise.all([0, 1].map(each => quantities.nth(each).boundingBox()))
+      return new Set(boxes.map(box => box?.y)).size
+    }
+    await dialog.getByRole('button', { name: 'Register return' }).click()
+    await dialog.getByText('Must not exceed what is not returned, 4').waitFor()
+    expect(await tops()).toBe(1)
+    expect(await violationsOf(page)).toEqual([])
+  })
+
+  test('the question before changes are discarded is visible below a form that is longer than the page', async () => {
+    await client().create(order('1'))
+    const viewport = { width: 1360, height: 860 }
+    const { page } = await open('#/orders/1?source=api', { viewport, locale: 'fa-IR' })
+    await page.getByRole('button', { name: 'اصلاح سفارش' }).click()
+    await page.getByRole('dialog').getByLabel('مقدار').fill('2')
+    await page.getByRole('status').getByText('جمع کل').waitFor()
+    await page.keyboard.press('Escape')
+    const bottomOf = async (place: Locator) => {
+      const { y = 0, height = 0 } = (await place.boundingBox()) ?? {}
+      return y + height
+    }
+    const question = page.getByRole('alertdialog')
+    await question.waitFor()
+    expect(await bottomOf(question)).toBeLessThan(await bottomOf(page.getByRole('dialog')))
   })
 }

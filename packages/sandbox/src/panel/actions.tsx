@@ -5,9 +5,10 @@ import { decimal, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
+import { useResources } from '@order-relay/web/resources.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import type { Action, IsOpen, Refused } from './action.ts'
-import { act, orderPath, type SchemaData } from './api.ts'
+import { act, orderOf, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
@@ -161,6 +162,16 @@ const done = ({ external_id: order, status, total, balance }: Order) => {
   )
 }
 
+type EffectProps = Pick<Action, 'effect'> & { order: Order; sent: string }
+
+/** The effect on the order as it is now: someone else may change it while the dialog is open. */
+const Effect = ({ effect, order, sent }: EffectProps) => {
+  const { data } = useResources({ order: orderOf(order) })
+  return effect(data?.order ?? order, sent)
+    .filter(Boolean)
+    .join(' ')
+}
+
 const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years'>) => {
   const { name, label, effect, fields: fieldsOf, content: contentOf, bodyOf, resultOf, doneOf } = action
   const fields = fieldsOf?.(order) ?? []
@@ -173,7 +184,7 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
   ask({
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
-    text: effect(order, sent).filter(Boolean).join(' '),
+    text: <Effect {...{ effect, order, sent }} />,
     ...(resultOf === undefined ? { fields, content } : { content: rehearsed }),
     submit: async values => {
       const after = await act(order, name, bodyOf?.(values, order))
