@@ -49,7 +49,7 @@ export type DocumentSums = Pick<ListedDocument, 'kind' | 'type' | 'account_code'
 } & Record<'amount' | 'net' | 'tax', string>
 
 /** In a filter, no account. */
-export const NO_ACCOUNT = 'none'
+const NO_ACCOUNT = 'none'
 
 /** Without these indexes, a page of documents and those of a day are found by reading all. */
 export const DOCUMENT_INDEXES = ['receipts', 'returns', 'repayments']
