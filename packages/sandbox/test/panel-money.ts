@@ -251,6 +251,29 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('an invoice of a removed fiscal year keeps its seller and buyer', async () => {
+    const customer = { mobile: '09123456789', name: 'سارا محمدی' }
+    await client().create(order('1', { customer, date: '2026-03-19' }))
+    await client().put('seller', { name: 'فروشگاه نمونه' })
+    const fiscalYears = await client().list('fiscal-years')
+    const { page } = await open('#/orders/1?source=api')
+    const parties = page.locator('.parties')
+    const shows = (name: string) => parties.getByText(name).first().waitFor()
+    const rename = async (name: string) => {
+      for (const at of ['seller', 'customers/09123456789']) await client().put(at, { name })
+    }
+    await rename('مینا کریمی')
+    await parties.getByText('مینا کریمی').nth(1).waitFor()
+    await client().put('fiscal-years', { fiscalYears: [] })
+    await rename('رضا رضایی')
+    await page.reload()
+    await shows('مینا کریمی')
+    expect(await parties.textContent()).not.toContain('رضا رضایی')
+    await client().put('fiscal-years', { fiscalYears })
+    await shows('رضا رضایی')
+    expect(await parties.textContent()).not.toContain('مینا کریمی')
+  })
+
   test('the identity of a buyer is added to the customer and printed', async () => {
     await client().create(order('1', { customer: { mobile: '09123456789', name: 'Sara' } }))
     const { page, errors } = await open('#/customers', { locale: 'fa-IR' })

@@ -202,6 +202,7 @@ export const putFiscalYears = (
     years.forEach(requireForward)
     for (const [index, year] of years.entries()) requireSeparate(year, years.slice(0, index))
     store.fiscalYears.replace(years)
+    for (const number of store.closedInvoices.follow(store.seller.read())) store.orders.index(number)
     store.changes.note({ kind: 'fiscal-year' })
     return { fiscalYears: store.fiscalYears.list() }
   })

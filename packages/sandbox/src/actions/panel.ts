@@ -147,9 +147,11 @@ export const showOrder = (key: OrderKey, store: Store) => {
   const { invoice_number, amount, order_discount: orderDiscount, net, tax, total } = order
   const rows = rowsOf(order, store)
   const rowDiscounts = rowDiscountsOf(rows)
+  const closed = store.closedInvoices.find(invoice_number)
   return {
     ...dated(order),
-    customer: store.customers.find(order.customer_code) ?? null,
+    seller: closed?.seller ?? store.seller.read(),
+    customer: closed?.buyer ?? store.customers.find(order.customer_code) ?? null,
     rows: rows.map(rowOf),
     totals: { rowDiscounts, amount, orderDiscount, net, tax, total },
     balance: String(balanceOf(order)),

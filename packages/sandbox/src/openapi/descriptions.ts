@@ -81,6 +81,8 @@ const DESCRIPTIONS: Record<string, string> = {
   email: 'Email address.',
   sku: 'Product code in the accounting system.',
   quantity: 'Quantity, greater than zero; fractions are allowed.',
+  'OrderDetail.seller':
+    'The seller on the invoice. Finalized invoices keep seller and buyer while no fiscal year covers their date.',
   'OrderDetail.rows.quantity': 'A number, or a string of digits where a double is not exact.',
   unit_price: 'Rials per unit, before discount, with or without tax as `pricesIncludeTax` says.',
   method: '`card` and `pos` are card readers; `transfer` is a payment gateway or card-to-card transfer.',

@@ -116,7 +116,7 @@ const salesReturn = {
 const cancellation = { cancelled_at: time, cancel_reason: v.nullable(text) }
 
 const orderDetail = v.strictObject({
-  ...dated,
+  ...{ ...dated, seller },
   customer: v.nullable(buyer),
   rows: v.array(invoiceRow),
   totals: v.strictObject({ rowDiscounts: digits, ...money, total: digits }),

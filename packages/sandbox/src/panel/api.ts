@@ -32,7 +32,11 @@ export const documentsOf = (filter: Filter) =>
   resource<SchemaData<'DocumentList'>>(`/panel/documents${queryOf(filter)}`, 'order', 'account', 'customer')
 
 export const orderOf = (key: Key) =>
-  resource<SchemaData<'OrderDetail'>>(orderPath(key), ...CAUSES, 'account', 'delivery')
+  resource<SchemaData<'OrderDetail'>>(
+    orderPath(key),
+    ...CAUSES,
+    ...(['account', 'customer', 'seller', 'delivery'] as const),
+  )
 
 export const deliveriesOf = (filter: Filter) =>
   resource<SchemaData<'DeliveryList'>>(`/panel/deliveries${queryOf(filter)}`, 'delivery')

@@ -173,10 +173,8 @@ const InWords = ({ total }: Pick<Order, 'total'>) => {
   return words !== undefined && <p class="in-words">{t('In words: {words} rials', { words })}</p>
 }
 
-type InvoiceProps = { order: Order; seller: SchemaData<'Seller'> }
-
 /** The invoice in its usual layout, with its documents. One of them can be printed instead of the invoice. */
-export const Invoice = ({ order, seller }: InvoiceProps) => {
+export const Invoice = ({ order }: { order: Order }) => {
   const printed = useSignal<string | undefined>(undefined)
   useLayoutEffect(() => {
     if (printed.value === undefined) return
@@ -211,7 +209,7 @@ export const Invoice = ({ order, seller }: InvoiceProps) => {
         />
       </header>
       <div class="parties">
-        <Seller {...seller} />
+        <Seller {...order.seller} />
         <Buyer {...order} />
       </div>
       <p class="currency small muted">{t('All amounts are in rials.')}</p>

@@ -5,16 +5,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { Actions } from './actions.tsx'
-import {
-  ACCOUNTS,
-  deliveriesOf,
-  FISCAL_YEARS,
-  orderOf,
-  type SchemaData,
-  SELLER,
-  SETTINGS,
-  WEBHOOKS,
-} from './api.ts'
+import { ACCOUNTS, deliveriesOf, FISCAL_YEARS, orderOf, type SchemaData, SETTINGS, WEBHOOKS } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
@@ -76,7 +67,6 @@ export const Order = page(
       sent: deliveriesOf({ limit: DELIVERIES_SHOWN, order: keyOf(route).external_id }),
       money: ACCOUNTS,
       settings: SETTINGS,
-      seller: SELLER,
       registered: WEBHOOKS,
       calendar: FISCAL_YEARS,
     }),
@@ -85,7 +75,7 @@ export const Order = page(
         ? undefined
         : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),
   },
-  ({ order, sent, money: { accounts }, settings, seller, registered, calendar }) => {
+  ({ order, sent, money: { accounts }, settings, registered, calendar }) => {
     const retried = useSignal<Retried | undefined>(undefined)
     // Any later change of the order makes the outcome of the retry obsolete.
     const outcome = retried.value?.order.updated_at === order.updated_at ? retried.value : undefined
@@ -112,7 +102,7 @@ export const Order = page(
           outcome && <Finalized {...outcome} />
         )}
         <Actions {...{ order, money }} sent={sentTo(registered)} years={calendar.fiscalYears} />
-        <Invoice {...{ order, seller }} />
+        <Invoice order={order} />
         <div class="columns">
           <Section id="history" title={t('History')}>
             <Timeline {...order} />

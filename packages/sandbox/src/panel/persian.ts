@@ -410,8 +410,8 @@ export const t = translator({
   'Orders {of}': 'سفارش‌ها {of}',
   'of {customer}': 'مربوط به {customer}',
   'Buyer on invoices: {customer}': 'مشخصات خریدار در فاکتور: {customer}',
-  'Stores send only name, mobile number and e-mail address. Every invoice of this customer shows the rest.':
-    'فروشگاه‌ها فقط نام، موبایل و ایمیل را می‌فرستند. بقیه مشخصات در همه فاکتورهای این مشتری می‌آید.',
+  'Stores send only name, mobile number and e-mail address. Every invoice of this customer in a fiscal year shows the rest.':
+    'فروشگاه‌ها فقط نام، موبایل و ایمیل را می‌فرستند. بقیه مشخصات در همه فاکتورهای این مشتری در سال‌های مالی می‌آید.',
   'Saved. Invoices of {customer} show it.': 'ذخیره شد و در فاکتورهای {customer} می‌آید.',
   // Webhooks and their deliveries.
   Registered: 'زمان ثبت',

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { documentIn, searching, wordsOf } from '../search.ts'
+import { buyerField, JOIN_CLOSED } from './closed.ts'
 import type { Paid, Receipt } from './documents.ts'
 import { exactSum, type Sql } from './query.ts'
 
@@ -157,9 +158,11 @@ export const documentList = ({ all }: Sql, clock: Clock) => ({
         `SELECT * FROM (${documents} WHERE ${where} ${next} ORDER BY date DESC, number DESC LIMIT $limit)`,
     )
     return all<ListedDocument>(
-      `SELECT d.*, a.name AS account_name, o.source, o.external_id, c.name AS customer_name, c.national_id, c.economic_code
+      `SELECT d.*, a.name AS account_name, o.source, o.external_id, ${buyerField('name')} AS customer_name,
+         ${buyerField('nationalId', 'national_id')} AS national_id,
+         ${buyerField('economicCode', 'economic_code')} AS economic_code
        FROM (SELECT * FROM (${newest.join(' UNION ALL ')}) ORDER BY ${NEWEST_FIRST} LIMIT $limit) d
-       JOIN orders o USING (invoice_number) JOIN customers c ON c.code = o.customer_code
+       JOIN orders o USING (invoice_number) JOIN customers c ON c.code = o.customer_code ${JOIN_CLOSED}
        LEFT JOIN accounts a ON a.code = d.account_code
        ORDER BY ${NEWEST_FIRST}`,
       {

@@ -18,6 +18,7 @@ import {
   settings,
 } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
+import { closedInvoices } from './closed.ts'
 import { DOCUMENT_INDEXES, documentList } from './document-list.ts'
 import { heldPayments, receipts, repayments, returnRows, returns } from './documents.ts'
 import { history, invoiceRows, orders } from './orders.ts'
@@ -34,6 +35,7 @@ const OWNER_ONLY = 0o600
 
 const tables = (sql: Sql, clock: Clock) => ({
   accounts: accounts(sql),
+  closedInvoices: closedInvoices(sql),
   customers: customers(sql),
   documentList: documentList(sql, clock),
   deliveries: deliveries(sql, clock),

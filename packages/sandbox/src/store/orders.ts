@@ -2,6 +2,7 @@ import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Status } from '@order-relay/lib/protocol/status.ts'
 import type { Clock } from '../clock.ts'
 import { searchable, searching, wordsOf } from '../search.ts'
+import { buyerField, JOIN_CLOSED } from './closed.ts'
 import { exactSum, type Sql } from './query.ts'
 
 /** An order with its invoice; amounts are whole rials as digits. */
@@ -81,7 +82,9 @@ export type ListedOrder = Order & {
 }
 
 // The reason is the accountant's own until a retry replaces it with what the service finds.
-const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile, c.national_id, c.economic_code,
+const SELECT = `SELECT o.*, c.mobile, ${buyerField('name')} AS customer_name,
+    ${buyerField('nationalId', 'national_id')} AS national_id,
+    ${buyerField('economicCode', 'economic_code')} AS economic_code,
     CASE (SELECT kind FROM history h
         WHERE h.invoice_number = o.invoice_number AND kind IN ('reviewed', 'retried')
         ORDER BY position DESC LIMIT 1)
@@ -91,7 +94,8 @@ const SELECT = `SELECT o.*, c.name AS customer_name, c.mobile, c.national_id, c.
     (SELECT group_concat(reference, '; ') FROM receipts r
       WHERE r.invoice_number = o.invoice_number AND cancelled_at IS NULL AND reference <> '') AS reference
   FROM orders o
-  JOIN customers c ON c.code = o.customer_code`
+  JOIN customers c ON c.code = o.customer_code
+  ${JOIN_CLOSED}`
 
 const BALANCE = `plus(plus(total, '-' || returned), plus('-' || received, repaid))`
 
@@ -131,6 +135,7 @@ const matching = ({ q = '', balance, ...filter }: OrderFilter) => {
 /** The searchable parts of an order, one per row. */
 const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT name FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
+  UNION SELECT buyer ->> 'name' FROM closed_invoices WHERE invoice_number = ?1
   UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
   UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
   UNION SELECT substr(name, 1, 300) FROM invoice_rows WHERE invoice_number = ?1 AND kind = 'item'

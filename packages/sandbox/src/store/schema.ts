@@ -125,6 +125,13 @@ CREATE TRIGGER order_updated AFTER UPDATE OF date, status, ${SUMMED} ON orders B
   ${ADD}
 END;
 
+-- What finalized invoices outside the fiscal years say about seller and buyer, as JSON.
+CREATE TABLE closed_invoices (
+  invoice_number INTEGER PRIMARY KEY REFERENCES orders (invoice_number),
+  seller TEXT NOT NULL,
+  buyer TEXT NOT NULL
+) STRICT;
+
 -- The words by which an order is found, by invoice number. Trigrams find any part of a word from three characters on.
 CREATE VIRTUAL TABLE search USING fts5 (text, tokenize = 'trigram case_sensitive 1');
 
