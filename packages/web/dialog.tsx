@@ -1,11 +1,11 @@
-import { signal, useSignal } from '@preact/signals'
+import { type ReadonlySignal, signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { type Draft, Field, type FieldProps, Form, type FormProps, type Values } from './form.tsx'
 import { t } from './persian.ts'
 
 type Question = {
-  title: string
+  title: string | ReadonlySignal<string>
   text?: ComponentChildren
   fields?: readonly FieldProps[]
   /** More content of the form, such as fields that can be added. */
@@ -69,7 +69,11 @@ const Dialog = ({
   const isLeaving = useSignal(false)
   const hasChanges = () => isEdited !== undefined && (Object.keys(draft.value).length > 0 || isEdited())
   const dialog = useRef<HTMLDialogElement>(null)
-  useLayoutEffect(() => dialog.current?.showModal(), [])
+  useLayoutEffect(() => {
+    dialog.current?.showModal()
+    // The first field takes focus, and a long one would be scrolled into view.
+    dialog.current?.scrollTo({ top: 0 })
+  }, [])
   useEffect(() => {
     const warn = (event: Event) => hasChanges() && event.preventDefault()
     // Not at the event "cancel": browsers close the dialog at the second Escape in spite of it.

@@ -190,14 +190,16 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     <FormContext.Provider value={{ draft, problem, busy }}>
       <form {...{ onInput, onSubmit }} class={kind} aria-label={label} aria-busy={busy.value} noValidate>
         {children}
-        <p class="error" role="alert">
-          {problem.value?.field === undefined && problem.value?.message}
-        </p>
-        <div class="row">
-          <button type="submit" class="button primary" data-tone={tone}>
-            {action}
-          </button>
-          {buttons}
+        <div class="foot">
+          <p class="error" role="alert">
+            {problem.value?.field === undefined && problem.value?.message}
+          </p>
+          <div class="row">
+            <button type="submit" class="button primary" data-tone={tone}>
+              {action}
+            </button>
+            {buttons}
+          </div>
         </div>
       </form>
     </FormContext.Provider>

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Locator } from 'playwright-core'
 import { startSandbox } from '../src/start.ts'
 import { type Client, clientOf, eventually, order, row, startReceiver } from './world.ts'
 
@@ -369,7 +370,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByLabel('Select order o-2').check()
     await retry(
       'Retry 2 selected',
-      '1 will be paid, with receipts of 1,100 rials. Will stay in review, for the reason in the table: o-2.',
+      '1 will be paid, with receipts of 1,100 rials. 1 will stay in review, for the reason in the table.',
     )
     await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 1 not' }).waitFor()
     await page.getByText('Result of each order').first().click()
@@ -389,7 +390,8 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const { page, errors } = await open('#/orders')
     await page.getByText('Moved back to review: \u2068مشتری انصراف داد\u2069').waitFor()
     await page.getByRole('button', { name: 'Retry all that are ready' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Retry orders: 3' })
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: 'Retry orders: 2' }).waitFor()
     await dialog.getByText('2 will be paid, with receipts of 2,200 rials. The goods of').waitFor()
     expect(await dialog.getByRole('row').allTextContents()).toEqual([
       'OrderCustomerTotalResult',
@@ -414,6 +416,41 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('a long dialog opens at its top, and its title and buttons stay in view', async () => {
+    for (let index = 0; index < 120; index += 1)
+      await client().create(order(`b-${index}`, { items: [row('SKU-3', 1)] }))
+    await client().product('SKU-3', { stock: 70 })
+    const { page, errors } = await open('#/orders')
+    const dialog = page.getByRole('dialog')
+    const isSeen = (part: Locator) =>
+      part.evaluate(element => {
+        const { left, top, width, height } = element.getBoundingClientRect()
+        const seen = element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)
+        return seen !== null && element.contains(seen)
+      })
+    const heading = dialog.getByRole('heading')
+    const button = dialog.getByRole('button', { name: 'Retry' })
+    const status = dialog.getByRole('status')
+    for (const [width, height] of [
+      [1360, 860],
+      [320, 640],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      await page.getByRole('button', { name: 'Retry all that are ready' }).click()
+      await status.getByText('70 will be invoiced. 50 will stay in review, for the reason').waitFor()
+      expect(await Promise.all([heading, status, button].map(isSeen))).toEqual([true, true, true])
+      const last = dialog.getByLabel('Retry order b-119')
+      await last.focus()
+      expect(await Promise.all([heading, last, button].map(isSeen))).toEqual([true, true, true])
+      await last.uncheck()
+      await dialog.getByRole('heading', { name: 'Retry orders: 119' }).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    expect(errors).toEqual([])
+  })
+
   test('a bulk retry names the orders for which the stock does not suffice, and is limited to the filter of the list', async () => {
     for (const [id, source, quantity] of [
       ['one', 'shop', 2],
@@ -425,10 +462,11 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await client().product('SKU-3', { stock: 4 })
     const { page, errors } = await open('#/orders?source=shop')
     await page.getByRole('button', { name: 'Retry all that are ready' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Retry orders: 3' })
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: 'Retry orders: 3' }).waitFor()
     const says = (text: string) => dialog.getByText(text).waitFor()
     await says(
-      'Only orders that match the filter of the list: Store: shop. 2 will be paid, with receipts of 3,300 rials. Will stay in review, for the reason in the table: two. The goods',
+      'Only orders that match the filter of the list: Store: shop. 2 will be paid, with receipts of 3,300 rials. 1 will stay in review, for the reason in the table. The goods',
     )
     const results = () => dialog.getByRole('row').locator('td:last-child').allTextContents()
     const short = (available: number) => `Insufficient stock: "SKU-3" needs 3, available ${available}`

@@ -464,8 +464,8 @@ export const t = translator({
   'Left out': 'کنار گذاشته‌شده',
   'Only orders that match the filter of the list: {limits}.':
     'فقط سفارش‌هایی که با فیلتر فهرست می‌خوانند: {limits}.',
-  'Will stay in review, for the reason in the table: {orders}.':
-    'این سفارش‌ها به علتی که در جدول آمده است نیازمند بررسی می‌مانند: {orders}.',
+  '{left} will stay in review, for the reason in the table.':
+    '{left} سفارش به علتی که در جدول آمده است نیازمند بررسی می‌ماند.',
   'Retry orders: {count}': 'قطعی کردن سفارش‌ها: {count}',
   '{paid} will be paid, with receipts of {amount} rials.':
     '{paid} سفارش با رسید دریافت به مبلغ {amount} ریال پرداخت‌شده می‌شود.',

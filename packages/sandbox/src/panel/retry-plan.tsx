@@ -72,17 +72,13 @@ type PlanProps = {
 /** What a retry would do, with its orders to choose from. */
 export const Plan = ({ orders, excluded, results, include, others, filter, sent }: PlanProps) => {
   const planned = includedIn({ orders: results.value, excluded: excluded.value })
-  const { paid, invoiced, amount } = countsOf(planned)
-  const staying = planned
-    .filter(({ error }) => error !== null)
-    .map(({ external_id }) => isolated(external_id))
+  const { paid, invoiced, left, amount } = countsOf(planned)
   const limits = listed(describe(filter))
   const text = [
     limits !== '' && t('Only orders that match the filter of the list: {limits}.', { limits }),
     paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
     invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
-    staying.length > 0 &&
-      t('Will stay in review, for the reason in the table: {orders}.', { orders: listed(staying) }),
+    left > 0 && t('{left} will stay in review, for the reason in the table.', { left }),
     others > 0 && t('{left} will stay in review: the cause remains.', { left: others }),
     paid + invoiced > 0 && `${t('The goods of finalized orders leave the stock.')} ${sent}`,
   ]

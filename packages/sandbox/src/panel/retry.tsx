@@ -2,7 +2,7 @@ import { ask } from '@order-relay/web/dialog.tsx'
 import { Refusal, request } from '@order-relay/web/http.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, type Column, Name, Table } from '@order-relay/web/pieces.tsx'
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, StoreName, sentTo } from './pieces.tsx'
@@ -92,7 +92,7 @@ const askToRetry = ({ orders: selected, filter = {}, waiting }: Asked) =>
         if (excluded.value === names) planned.value = after.orders
       })
     ask({
-      title: t('Retry orders: {count}', { count: orders.length }),
+      title: computed(() => t('Retry orders: {count}', { count: included().length })),
       action: t('Retry'),
       content: (
         <Plan
