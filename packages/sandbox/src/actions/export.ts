@@ -80,6 +80,7 @@ const written = (value: Cell) => {
 /** The columns of names that may consist of digits. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['external_id', 'customer_name', 'mobile', 'national_id', 'economic_code', 'reference'],
+  ...['postal_code', 'sku'],
 ])
 
 /** Keeps the leading zero of mobile numbers and all digits of long numbers, which spreadsheets would drop or round. */
@@ -181,16 +182,25 @@ export const exportName = (content: string, { from, to, calendar }: Exported): s
 export const EXPORTED_AT_ONCE = 500
 
 /**
- * All matching orders as CSV (RFC 4180), in parts so that other requests are answered in between. The orders and their
+ * CSV (RFC 4180) of all matching orders, in parts so that other requests are answered in between. The orders and their
  * sequence are fixed at the start.
  */
-export async function* exportOrders(query: SpreadsheetQuery, store: Store): AsyncGenerator<string> {
+export async function* partsOfExport(
+  columns: Record<string, string>,
+  query: SpreadsheetQuery,
+  store: Store,
+  linesOf: (order: ListedOrder) => string,
+): AsyncGenerator<string> {
   const { sort, language, calendar: _, ...filter } = query
   const numbers = store.orders.numbers(filter, { sort, limit: -1 })
-  yield headOf(COLUMNS, language)
+  yield headOf(columns, language)
   for (let start = 0; start < numbers.length; start += EXPORTED_AT_ONCE) {
     await setImmediate()
     const orders = store.orders.list(numbers.slice(start, start + EXPORTED_AT_ONCE))
-    yield orders.map(order => cellsOf(order, query, store)).join('')
+    yield orders.map(linesOf).join('')
   }
 }
+
+/** All matching orders as CSV, one per line. */
+export const exportOrders = (query: SpreadsheetQuery, store: Store): AsyncGenerator<string> =>
+  partsOfExport(COLUMNS, query, store, order => cellsOf(order, query, store))

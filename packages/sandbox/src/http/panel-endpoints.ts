@@ -5,6 +5,7 @@ import { listDocuments } from '../actions/document-list.ts'
 import { createExamples } from '../actions/examples.ts'
 import { exportName, exportOrders } from '../actions/export.ts'
 import { exportDocuments } from '../actions/export-documents.ts'
+import { exportRows } from '../actions/export-rows.ts'
 import { listDeliveries, listOrders, showDelivery, showOrder, sumOrders } from '../actions/panel.ts'
 import { dismissRefusal, listRefusals } from '../actions/refusals.ts'
 import { retryOrders } from '../actions/retries.ts'
@@ -76,6 +77,15 @@ const orders: readonly Endpoint[] = [
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
     ...asks(queries.spreadsheetQuery, (query, request) =>
       spreadsheet(exportOrders(query, request.store), exportName('orders', query), request),
+    ),
+  }),
+  get('/panel/rows.csv', 'exportRows', 'Export the rows of invoices', {
+    description:
+      'The rows of all matching finalized invoices as CSV, like the export of orders, with the identity and address of the buyer. The net, tax and total of the rows add up to those of the invoices, without returns.',
+    example: { query: 'language=fa&calendar=persian' },
+    answers: { 200: { type: 'text/csv', when: 'The rows.' } },
+    ...asks(queries.spreadsheetQuery, (query, request) =>
+      spreadsheet(exportRows(query, request.store), exportName('rows', query), request),
     ),
   }),
   get('/panel/documents', 'listDocuments', 'List receipts, returns and repayments', {

@@ -449,6 +449,7 @@ export const t = translator({
   'Largest total first': 'بیشترین مبلغ',
   'Smallest total first': 'کمترین مبلغ',
   'Export CSV (for Excel)': 'خروجی CSV (برای اکسل)',
+  'Export invoice rows': 'خروجی ردیف‌های فاکتور',
   Select: 'انتخاب',
   'Select order {order}': 'انتخاب سفارش {order}',
   'Select all shown': 'انتخاب همه این صفحه',

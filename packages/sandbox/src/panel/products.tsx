@@ -84,6 +84,7 @@ const COLUMNS: Column<Product>[] = [
       </span>
     ),
   },
+  { label: t('Unit'), kind: 'breaks', cell: ({ unit }) => <Name>{unit}</Name> },
   {
     label: t('Price'),
     kind: 'number',

@@ -121,6 +121,7 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
   const { sort, filter } = filterOf(route.value)
   const sorting = parameter('sort')
   const balance = parameter('balance')
+  const exported = queryOf({ ...filter, sort, ...SPREADSHEET })
   return (
     <details class="sums" open={!isPhone}>
       <summary>{t('Dates, sorting and totals')}</summary>
@@ -142,12 +143,11 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
           </label>
         </search>
         <Today />
-        <a
-          class="button small"
-          href={`/panel/orders.csv${queryOf({ ...filter, sort, ...SPREADSHEET })}`}
-          download
-        >
+        <a class="button small" href={`/panel/orders.csv${exported}`} download>
           {t('Export CSV (for Excel)')}
+        </a>
+        <a class="button small" href={`/panel/rows.csv${exported}`} download>
+          {t('Export invoice rows')}
         </a>
         <Facts
           facts={{

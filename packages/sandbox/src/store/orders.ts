@@ -77,6 +77,8 @@ export type ListedOrder = Order & {
   mobile: string | null
   national_id: string
   economic_code: string
+  postal_code: string
+  address: string
   reference: string | null
   review_reason: string | null
 }
@@ -85,6 +87,7 @@ export type ListedOrder = Order & {
 const SELECT = `SELECT o.*, c.mobile, ${buyerField('name')} AS customer_name,
     ${buyerField('nationalId', 'national_id')} AS national_id,
     ${buyerField('economicCode', 'economic_code')} AS economic_code,
+    ${buyerField('postalCode', 'postal_code')} AS postal_code, ${buyerField('address')} AS address,
     CASE (SELECT kind FROM history h
         WHERE h.invoice_number = o.invoice_number AND kind IN ('reviewed', 'retried')
         ORDER BY position DESC LIMIT 1)
