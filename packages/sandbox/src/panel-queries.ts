@@ -106,10 +106,13 @@ export const deliveriesQuery = v.object({
 
 export const productsQuery = v.object({ q: v.optional(text) })
 
+export const movesQuery = v.object({ limit: limit(50), before: v.optional(identifier) })
+
 export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) })
 
 export type SpreadsheetQuery = v.InferOutput<typeof spreadsheetQuery>
 export type DocumentsQuery = v.InferOutput<typeof documentsQuery>
 export type DocumentSpreadsheetQuery = v.InferOutput<typeof documentSpreadsheetQuery>
+export type MovesQuery = v.InferOutput<typeof movesQuery>
 export type RefusalsQuery = v.InferOutput<typeof refusalsQuery>
 export type OrdersQuery = v.InferOutput<typeof ordersQuery>

@@ -109,6 +109,25 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('the changes of the stock of a product are listed with their orders, 50 at a time', async () => {
+    await client().create(order('1'))
+    for (let stock = 1; stock <= 50; stock += 1) await client().product('SKU-1', { stock })
+    const { page, errors } = await open('#/products')
+    await page.getByRole('link', { name: 'SKU-1' }).click()
+    await page.getByRole('heading', { name: 'Stock of SKU-1' }).waitFor()
+    const rows = page.locator('tbody').getByRole('row')
+    await rows.nth(49).waitFor()
+    expect(await rows.first().getByRole('cell').allTextContents()).toEqual(['Stock set', '49', '1', '50'])
+    await page.getByRole('link', { name: 'Older' }).click()
+    await rows.nth(1).waitFor({ state: 'detached' })
+    expect(await rows.getByRole('cell').allTextContents()).toEqual([
+      ...['Invoice finalizedInvoice 1 of order 1', '100', '−2', '98'],
+    ])
+    await rows.getByRole('link', { name: '1', exact: true }).click()
+    await page.getByRole('heading', { name: 'Order 1' }).waitFor()
+    expect(errors).toEqual([])
+  })
+
   test('a negative stock is refused as negative, with the digits of the page', async () => {
     const { page } = await openAt(`${client().url}/#/products`, { locale: 'fa-IR' })
     await page.getByRole('button', { name: 'افزودن کالا' }).click()

@@ -5,7 +5,7 @@ import { rials, sum, whole } from '../pricing.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
-import { changeSettings, putProduct, requireFiscalYear, requireKnown } from './catalogue.ts'
+import { changeSettings, requireFiscalYear, requireKnown } from './catalogue.ts'
 import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT } from './change.ts'
 import { type Earliest, requirePast } from './dates.ts'
 import {
@@ -20,10 +20,10 @@ import {
   settle,
 } from './documents.ts'
 import { cancel } from './reverse.ts'
-import { restockGoods } from './stock.ts'
+import { restockGoods, setStock } from './stock.ts'
 
 /** Sets the stock that an order needs. */
-const setStock = ({ invoice_number }: Order, { stock }: Retry, store: Store) => {
+const setStocks = ({ invoice_number }: Order, { stock }: Retry, store: Store) => {
   for (const [index, change] of (stock ?? []).entries()) {
     const product = store.products.find(change.sku)
     if (product === undefined) {
@@ -33,8 +33,9 @@ const setStock = ({ invoice_number }: Order, { stock }: Retry, store: Store) => 
         'unknown_sku',
       )
     }
-    const [before, after] = [product.stock, decimal(change.stock)].map(shown)
-    putProduct(product.sku, { stock: change.stock }, store)
+    const stock = decimal(change.stock)
+    setStock(product, stock, { kind: 'set', invoice_number }, store)
+    const [before, after] = [product.stock, stock].map(shown)
     const message = `Stock of ${product.sku} set from ${before} to ${after} by the accountant`
     store.history.add(invoice_number, 'stocked', message)
   }
@@ -47,7 +48,7 @@ const setStock = ({ invoice_number }: Order, { stock }: Retry, store: Store) => 
 export const retryOrder = (key: OrderKey, store: Store, fix: Retry = {}): void =>
   changeOrder('retry', key, store, order => {
     const { invoice_number } = order
-    setStock(order, fix, store)
+    setStocks(order, fix, store)
     if (fix.settings !== undefined) changeSettings(fix.settings, store)
     store.history.add(invoice_number, 'retried', 'Retried by the accountant')
     const held = store.heldPayments.list(invoice_number)
@@ -200,7 +201,7 @@ export const reviewOrder = (key: OrderKey, error: string, store: Store): void =>
     if (order.repaid !== '0') throw cannot('review', order, HAS_REPAYMENT)
     requireFiscalYear(`Invoice ${invoice_number} is dated`, date, store)
     const [returns, receipts] = [store.returns.list(invoice_number), store.receipts.list(invoice_number)]
-    restockGoods(goodsOf(order, store), store)
+    restockGoods(goodsOf(order, store), { kind: 'reviewed', invoice_number }, store)
     cancel('Sales return', store.returns, returns, error, store)
     cancel('Receipt', store.receipts, receipts, error, store)
     for (const receipt of receipts) store.heldPayments.insert(order, receipt)

@@ -1,7 +1,8 @@
 import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import { latinDigits } from '@order-relay/web/calendar.ts'
-import { decimal, exactNumber, shown, ZERO } from '../decimal.ts'
+import { decimal, decimalFrom, exactNumber, minus, shown, ZERO } from '../decimal.ts'
 import { isNationalId } from '../identity.ts'
+import type { MovesQuery } from '../panel-queries.ts'
 import type {
   CustomerChange,
   FiscalYearsChange,
@@ -20,6 +21,7 @@ import {
   type Seller,
 } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
+import { noteMove } from './stock.ts'
 
 /** The settings; `taxRate` is in percent. */
 export const readSettings = (store: Store) => {
@@ -98,9 +100,31 @@ export const putProduct = (
       price: price === undefined ? known.price : price === null ? null : decimal(price),
     }
     store.products.put(product)
+    noteMove(known, product.stock, { kind: 'set', invoice_number: null }, store)
     store.changes.note({ kind: 'product', sku })
     return shownProduct(product)
   })
+
+/**
+ * The changes of the stock of a product, newest first.
+ *
+ * @throws Refusal when no product has this code
+ */
+export const listMoves = (sku: string, { limit, before }: MovesQuery, store: Store) => {
+  const product = store.products.find(sku)
+  if (product === undefined) throw new Refusal('not_found', `Product ${quoted(sku)} is not known`, 'sku')
+  // One more than requested shows whether there is a next page.
+  const found = store.stockMoves.list(sku, { before, limit: limit + 1 })
+  const shownMoves = found.slice(0, limit)
+  return {
+    product: shownProduct(product),
+    moves: shownMoves.map(({ before: from, after: to, ...move }) => ({
+      ...{ ...move, from: exactNumber(from), to: exactNumber(to) },
+      change: exactNumber(shown(minus(decimalFrom(to), decimalFrom(from)))),
+    })),
+    next: found.length > limit ? String(shownMoves.at(-1)?.number) : null,
+  }
+}
 
 /** Sets the stock of every product. */
 export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>

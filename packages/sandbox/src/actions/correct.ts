@@ -11,7 +11,7 @@ import { requirePast } from './dates.ts'
 import { differences } from './differences.ts'
 import { settle } from './documents.ts'
 import { customerFor, invoiceOf, type Sale } from './invoice.ts'
-import { describeShortages, issueGoods, restockGoods, shortagesOf } from './stock.ts'
+import { describeShortages, exchangeGoods, shortagesOf } from './stock.ts'
 
 const PARTLY_RETURNED = 'a part of it is returned; move it back to review first'
 
@@ -95,14 +95,11 @@ export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, 
     const isPosted = status !== 'needs_review'
     if (isPosted) {
       requireFiscalYear(`Invoice ${invoice_number} is dated`, order.date, store)
-      restockGoods(before.rows, store)
+      const short = describeShortages(shortagesOf(rows, store, before.rows))
+      if (short) throw cannot('correct', order, `${short}; add stock, or move it back to review first`)
+      exchangeGoods(before.rows, rows, { kind: 'corrected', invoice_number }, store)
     }
     store.invoiceRows.replace(invoice_number, rows)
-    if (isPosted) {
-      const short = describeShortages(shortagesOf(rows, store))
-      if (short) throw cannot('correct', order, `${short}; add stock, or move it back to review first`)
-      issueGoods(rows, store)
-    }
     const customer_code = customer === undefined ? order.customer_code : customerFor(customer, store)
     store.orders.correct(invoice_number, { customer_code, date, ...sums })
     if (isPosted) settle({ ...order, ...sums }, store)

@@ -125,7 +125,7 @@ export const returnInvoice = (order: Order, { reason, date, quantities }: Return
   const number = store.returns.insert({ invoice_number, date, reason, amount })
   for (const { position, sku, name, unit, unit_price, quantity, net, tax } of rows)
     store.returnRows.insert(number, { position, sku, name, unit, unit_price, quantity, net, tax })
-  restockGoods(rows, store)
+  restockGoods(rows, { kind: 'returned', invoice_number }, store)
   const kind = settle(order, store) === 'refunded' ? 'refunded' : 'returned'
   const message = `Sales return ${number} of ${rials(amount)} rials${reason ? ` (${reason})` : ''}, goods back in stock`
   store.history.add(invoice_number, kind, message)
@@ -179,7 +179,7 @@ export const finalize = (order: Order, payments: readonly Paid[], store: Store):
     store.history.add(invoice_number, 'held', error)
     return false
   }
-  issueGoods(store.invoiceRows.list(invoice_number), store)
+  issueGoods(store.invoiceRows.list(invoice_number), { kind: 'issued', invoice_number }, store)
   settle(order, store)
   const message = `Invoice ${invoice_number} finalized, goods taken from stock`
   store.history.add(invoice_number, 'finalized', message)

@@ -2,6 +2,7 @@ import { decimal, plus } from '../decimal.ts'
 import type { Examples } from '../panel-requests.ts'
 import type { Store } from '../store/open.ts'
 import { createOrder, registerRefund } from './orders.ts'
+import { setStock } from './stock.ts'
 
 const NAMES = 'سارا محمدی,علی رضایی,نرگس کاظمی,حسین کریمی,مریم احمدی,Reza Tehrani,زهرا ملکی'.split(',')
 const METHODS = ['online', 'card', 'transfer', 'cash'] as const
@@ -22,7 +23,10 @@ export const createExamples = ({ orders: count = 20, source = 'api' }: Examples,
         const quantity = 1 + (index % 3)
         const sku = kind === 'short' ? 'SKU-3' : `SKU-${1 + (index % 2)}`
         const product = store.products.find(sku)
-        if (kind !== 'short' && product) store.products.setStock(sku, plus(product.stock, decimal(quantity)))
+        if (kind !== 'short' && product) {
+          const stock = plus(product.stock, decimal(quantity))
+          setStock(product, stock, { kind: 'set', invoice_number: null }, store)
+        }
         const external_id = `example-${number}`
         const { status } = createOrder(
           {

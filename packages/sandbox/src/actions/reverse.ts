@@ -78,7 +78,7 @@ const takeBack = (order: Order, returns: readonly { number: number }[], store: S
     .map(({ position, quantity }) => ({ sku: rows[position]?.sku ?? null, quantity }))
   const short = describeShortages(shortagesOf(goods, store))
   if (short) throw cannot('reverse the return of', order, `${short}; add stock first`)
-  issueGoods(goods, store)
+  issueGoods(goods, { kind: 'return_reversed', invoice_number: order.invoice_number }, store)
 }
 
 /** The number of the document to cancel, by default all of its kind, and why. */

@@ -172,6 +172,15 @@ const settings: readonly Endpoint[] = [
     example: { query: 'q=SKU' },
     ...asks(queries.productsQuery, onStore(catalogue.listProducts)),
   }),
+  get('/panel/products/{sku}/moves', 'listStockMoves', 'List the changes of the stock of a product', {
+    description: 'Every change of the stock, newest first, with the invoice that caused it, if any.',
+    answers: { 200: { schema: 'StockMoves', when: 'A page of changes.' } },
+    refusals: { 404: 'The product does not exist.' },
+    example: { path: { sku: 'SKU-1' } },
+    ...asks(queries.movesQuery, (query, request) =>
+      catalogue.listMoves(valid(productPath, request.parameters).sku, query, request.store),
+    ),
+  }),
   put('/panel/products', 'stockAll', 'Set the stock of every product', {
     answers: { 200: { schema: 'ProductList', when: 'The products after the change.' } },
     example: { body: { stock: 100 } },

@@ -8,6 +8,7 @@ import * as panel from '../panel-requests.ts'
 import * as requests from '../requests.ts'
 import { DOCUMENT_KINDS } from '../store/document-list.ts'
 import { RECEIPT_TYPES } from '../store/documents.ts'
+import { MOVE_KINDS } from '../store/stock-moves.ts'
 
 const text = v.string()
 const number = v.pipe(v.number(), v.integer())
@@ -249,6 +250,16 @@ export const SCHEMAS = {
   Settings: settings,
   Product: product,
   ProductList: v.strictObject({ products: v.array(product) }),
+  StockMoves: v.strictObject({
+    product,
+    moves: v.array(
+      v.strictObject({
+        ...{ number, at: time, kind: v.picklist(MOVE_KINDS), from: exact, to: exact, change: exact },
+        ...{ invoice_number: v.nullable(number), source: v.nullable(text), external_id: v.nullable(text) },
+      }),
+    ),
+    next: v.nullable(text),
+  }),
   CustomerList: v.strictObject({ customers: v.array(buyer) }),
   AccountList: v.strictObject({ accounts: v.array(panel.account) }),
   OrderSummary: orderSummary,

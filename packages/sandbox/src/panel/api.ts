@@ -47,6 +47,12 @@ export const customersOf = (filter: Filter = {}) =>
 export const productsOf = (filter: Filter = {}) =>
   resource<SchemaData<'ProductList'>>(`/panel/products${queryOf(filter)}`, 'product')
 
+export const movesOf = (sku: string, filter: Filter) =>
+  resource<SchemaData<'StockMoves'>>(
+    `/panel/products/${encodeURIComponent(sku)}/moves${queryOf(filter)}`,
+    'product',
+  )
+
 export const refusalsOf = (filter: Filter = {}) =>
   resource<SchemaData<'RefusalList'>>(`/panel/refusals${queryOf(filter)}`, 'refusal', 'product')
 

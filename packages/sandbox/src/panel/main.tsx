@@ -11,6 +11,7 @@ import { t } from './persian.ts'
 import { Products } from './products.tsx'
 import { RefusedOrders } from './refused.tsx'
 import { isUnsaved, SettingsPage } from './settings.tsx'
+import { StockMoves } from './stock-moves.tsx'
 import { Webhooks } from './webhooks.tsx'
 import './panel.css'
 
@@ -33,6 +34,7 @@ const PAGES: Pages = {
   },
   products: {
     Page: Products,
+    Detail: StockMoves,
     label: t('Products'),
     icon: 'M4 7.5 12 3l8 4.5v9L12 21l-8-4.5zM4 7.5l8 4.5 8-4.5M12 12v9',
   },

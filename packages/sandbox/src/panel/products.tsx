@@ -73,7 +73,15 @@ export const askToAddProduct = (item?: { sku: string; name: string; unit_price: 
   })
 
 const COLUMNS: Column<Product>[] = [
-  { label: t('Code'), kind: 'breaks', cell: ({ sku }) => <Code>{sku}</Code> },
+  {
+    label: t('Code'),
+    kind: 'breaks',
+    cell: ({ sku }) => (
+      <a href={linkTo(['products', sku])}>
+        <Code>{sku}</Code>
+      </a>
+    ),
+  },
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
   {
     label: t('Stock'),

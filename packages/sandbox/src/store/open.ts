@@ -25,6 +25,7 @@ import { history, invoiceRows, orders } from './orders.ts'
 import { addFunctions, type Sql, statements } from './query.ts'
 import { refusals } from './refusals.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+import { stockMoves } from './stock-moves.ts'
 import { deliveries, webhooks } from './webhooks.ts'
 
 /** The database if no file is given; closing it deletes it. */
@@ -52,6 +53,7 @@ const tables = (sql: Sql, clock: Clock) => ({
   returns: returns(sql, clock),
   seller: seller(sql),
   settings: settings(sql),
+  stockMoves: stockMoves(sql, clock),
   webhooks: webhooks(sql, clock),
 })
 

@@ -223,6 +223,18 @@ CREATE TABLE return_rows (
   PRIMARY KEY (return_number, position)
 ) STRICT, WITHOUT ROWID;
 
+-- Every change of the stock of a product.
+CREATE TABLE stock_moves (
+  number INTEGER PRIMARY KEY,
+  sku TEXT NOT NULL REFERENCES products (sku),
+  at TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  invoice_number INTEGER REFERENCES orders (invoice_number),
+  before TEXT NOT NULL,
+  after TEXT NOT NULL
+) STRICT;
+CREATE INDEX stock_moves_of_product ON stock_moves (sku, number);
+
 CREATE TABLE history (
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
   position INTEGER NOT NULL,
