@@ -37,6 +37,8 @@ const Leave = ({ onStay }: { onStay: () => void }) => {
   useLayoutEffect(() => {
     const { activeElement } = document
     stay.current?.focus()
+    // Focus scrolls only to the button.
+    stay.current?.closest('.notice')?.scrollIntoView({ block: 'nearest' })
     return () => activeElement instanceof HTMLElement && activeElement.focus()
   }, [])
   return (

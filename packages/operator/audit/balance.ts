@@ -92,24 +92,39 @@ const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boole
   return held !== undefined && status !== undefined && (held === status || isForward(status, held))
 }
 
+/**
+ * How likely an event without an outcome still waits, lower first. A failing event has saved its request with the order, so
+ * the order alone does not show whether an event is done; undefined if the order is the only evidence and shows that it is.
+ */
+const waitingRank = (entry: Entry, order: ComparedOrder | undefined, hasLog: boolean): number | undefined => {
+  if (order === undefined || !isStored(entry, order)) return 0
+  if (order.stored?.failing?.delivery === entry.id) return 1
+  return hasLog ? 2 : undefined
+}
+
 const outcomesOf = (evidence: Evidence): { entry: Entry; outcome: Outcome }[] => {
   const { logged, dead, quarantined, orders, waiting, deadHidden } = evidence
   const knownOutcome = (entry: Entry): Outcome | undefined => {
     const changed = logged?.processed.get(entry.id)
     if (changed !== undefined) return changed ? 'applied' : 'unchanged'
     if (dead.has(entry.id)) return 'dead'
-    if (quarantined.has(entry.id)) return 'quarantined'
-    const order = orders.get(orderName(entry))
-    return order !== undefined && isStored(entry, order) ? 'applied' : undefined
+    return quarantined.has(entry.id) ? 'quarantined' : undefined
   }
+  const entries = entriesOf(evidence).map(entry => {
+    const rank = waitingRank(entry, orders.get(orderName(entry)), logged !== undefined)
+    return { entry, known: knownOutcome(entry), rank }
+  })
   // SQS counts, but does not return, waiting messages and dead letters behind others of their order.
-  let open = 0
-  return entriesOf(evidence).map(entry => {
-    const known = knownOutcome(entry)
+  const open = entries
+    .filter(({ known, rank }) => known === undefined && rank !== undefined)
+    .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
+  const places = new Map(open.map(({ entry }, index) => [entry, index]))
+  return entries.map(({ entry, known, rank }) => {
+    const place = places.get(entry) ?? Number.POSITIVE_INFINITY
     if (known !== undefined) return { entry, outcome: known }
-    const index = open++
-    if (index < waiting) return { entry, outcome: 'waiting' }
-    return { entry, outcome: index < waiting + deadHidden ? 'dead' : 'unaccounted' }
+    if (place < waiting) return { entry, outcome: 'waiting' }
+    if (rank !== 0) return { entry, outcome: 'applied' }
+    return { entry, outcome: place < waiting + deadHidden ? 'dead' : 'unaccounted' }
   })
 }
 

@@ -90,6 +90,32 @@ test('an event is applied, dead, quarantined or waiting', () => {
   expect(differences).toEqual([])
 })
 
+test('an event that waits in the queue is not applied, although its order holds its request or its status', () => {
+  const open = (id: string) => {
+    const about = { id, body: '{}', accepted_at: 0, others: [], withdrawals: [] }
+    return compared(id, { open: { create: { ...about, kind: 'create', stage: 'unsent' } } })
+  }
+  const failing = {
+    ...{ event: 'order.create', delivery: 'retried', queue: 'orders' as const, receives: 3, behind: 0 },
+    ...{ since: '', at: '', next_at: '', code: 'unavailable', message: '' },
+  }
+  const retried = open('retried')
+  const orders = ordersOf(
+    { ...retried, stored: retried.stored && { ...retried.stored, failing } },
+    compared('webhook', { result: paid('webhook') }),
+    open('done'),
+  )
+  const lines = [accepted('done', 'create'), processed('done'), accepted('retried', 'create')]
+  const found = balanceOf([...lines, queued('webhook'), queued('new')], { orders, waiting: 3 })
+  expect(found.queue).toMatchObject({ entered: 4, applied: 1, waiting: 3, unaccounted: 0 })
+  expect(found.lists.queue.applied?.map(({ id }) => id)).toEqual(['done'])
+  expect(found.differences).toEqual([])
+  const two = balanceOf([...lines, queued('webhook'), queued('new')], { orders, waiting: 2 })
+  expect(two.lists.queue.waiting?.map(({ id }) => id).sort()).toEqual(['new', 'retried'])
+  const tables = { recorded: new Map([['webhook', recordOf('webhook')]]), orders, waiting: 1 }
+  expect(balanceOf([], { ...tables, logged: undefined }).queue).toMatchObject({ applied: 1, waiting: 0 })
+})
+
 test('reports an event that left no trace', () => {
   const { queue, differences } = balanceOf([queued('lost'), accepted('gone', 'refund')])
   expect(queue.unaccounted).toBe(2)
