@@ -108,8 +108,9 @@ export const createApi = (dependencies: ApiDependencies) => {
         },
         serving,
       )
-      // By its own message, so that an operator finds the stores whose key is refused without reading every request.
+      // By their own messages, so that an operator finds the stores whose key is refused without reading every request.
       if (response.status === 401) telemetry.warn('request unauthorized', about)
+      else if (response.status === 403) telemetry.warn('request forbidden', about)
       else telemetry.info('request answered', { status: response.status, ...about })
       if (!unknown) telemetry.count('Requests', { status: String(response.status) })
       return toApiGateway(response)

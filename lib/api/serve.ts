@@ -8,7 +8,7 @@ import type { Refusal } from '../protocol/errors.ts'
 import type { Body } from '../protocol/json.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { type Answered, accepted, answerOf, refused } from './answers.ts'
-import { type Access, type AccessOfKey, bearerKey } from './keys.ts'
+import { type Access, type AccessOfKey, bearerKey, type KeyKind } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import type { StoreRate } from './rate.ts'
 import { answerRead, type ReadDependencies } from './read.ts'
@@ -50,6 +50,15 @@ export type ServeDependencies = ReadDependencies &
     newId: () => string
   }
 
+/** A request that its key does not allow. `claimed_source`: the other store that it names, if stores.yml has it. */
+type Forbidden = {
+  action: string
+  source: string
+  key: 'foreign' | Exclude<KeyKind, 'full'>
+  key_id: string
+  claimed_source?: string | undefined
+}
+
 /** The response, and the parts of the request that may be logged. */
 export type Served = {
   response: HttpResponse
@@ -57,6 +66,7 @@ export type Served = {
     | ({ action: string; source: string; key?: 'expired'; expired_key?: string } & Partial<
         Record<'external_id' | 'delivery' | 'state', string>
       >)
+    | Forbidden
     /** Without access: the store that the request claims to be of, if stores.yml has it. */
     | { action: string; key: 'missing' | 'unknown'; claimed_source?: string | undefined }
   /** Whether the API has no such path or method: a scan, or a test of whether the relay answers. */
@@ -159,7 +169,7 @@ const change = async (
 /** Larger bodies are not searched for a source. */
 const SEARCHED = 10_000
 
-/** The store that a request without access names. Only a known one is logged: any other may be anything. */
+/** The store that a request without access to it names. Only a known one is logged: any other may be anything. */
 const claimedSource = ({ query, body }: HttpRequest, stores: ServeDependencies['stores']) => {
   const text = typeof body === 'string' && body.length <= SEARCHED ? body : ''
   const claimed = query.get('source') ?? /"source"\s*:\s*"([^"\\]{1,100})"/.exec(text)?.[1]
@@ -202,13 +212,18 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
     return { response: refusals.unauthorized, about: { ...about, key: 'expired', expired_key: id } }
   const retryAfter = rate.retryAfter(source)
   if (retryAfter !== undefined) return { response: refusals.tooFast(retryAfter), about }
-  const answering =
-    only !== undefined && only !== action.to
-      ? { response: refusals.restricted(kind), about }
-      : answer(request, action, access, dependencies)
+  const isRestricted = only !== undefined && only !== action.to
+  const answering = isRestricted
+    ? { response: refusals.restricted(kind), about }
+    : answer(request, action, access, dependencies)
   // Before the response, since Lambda freezes the environment after it.
   const [answered] = await Promise.all([answering, recordUse(id), rate.count(source)])
-  return answered
+  if (answered.response.status !== 403) return answered
+  const forbidden = { ...about, key_id: id }
+  if (kind !== 'full' && (isRestricted || answered.response === refusals.unpayable))
+    return { ...answered, about: { ...forbidden, key: kind } }
+  const claimed_source = claimedSource(request, dependencies.stores)
+  return { ...answered, about: { ...forbidden, key: 'foreign', claimed_source } }
 }
 
 const answer = async (

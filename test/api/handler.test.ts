@@ -204,8 +204,8 @@ describe('nothing is queued', () => {
       'The request names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request'
     const error = { code: 'foreign_source', field: 'source', message }
     expect((await ask('POST', PAYMENT, paying())).body).toEqual({ error })
-    const fields = { status: 403, action: 'payment', source: 'shop' }
-    expect(recorded.lines).toEqual([{ level: 'info', message: 'request answered', fields }])
+    const fields = { action: 'payment', source: 'shop', key: 'foreign' }
+    expect(recorded.lines).toMatchObject([{ level: 'warn', message: 'request forbidden', fields }])
   })
 
   // test/protocol and test/api/request.test.ts have the other invalid requests.

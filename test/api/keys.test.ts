@@ -64,6 +64,24 @@ test('a request without access is logged with the store that it names, if that i
   ])
 })
 
+test('a request that its key does not allow is logged with the reason, the key and the known store that it names', async () => {
+  start()
+  recorded.clear()
+  await ask('POST', ORDERS, ORDER, { key: 'read-only' })
+  await ask('POST', ORDERS, { ...ORDER, payment: { method: 'cash' } }, { key: 'create-only' })
+  await ask('POST', ORDERS, { ...ORDER, source: 'api' }, { key: 'create-only' })
+  await ask('GET', `${ORDERS}1/?source=ali@example.com`)
+  const logged = { level: 'warn', message: 'request forbidden' }
+  const about = { source: 'shop', key_id: expect.stringMatching(/^[0-9a-f]{12}/) }
+  const create = { ...about, action: 'create' }
+  expect(recorded.lines).toEqual([
+    { ...logged, fields: { ...create, key: 'read-only' } },
+    { ...logged, fields: { ...create, key: 'create-only' } },
+    { ...logged, fields: { ...create, key: 'foreign', claimed_source: 'api' } },
+    { ...logged, fields: { ...about, action: 'read', key: 'foreign' } },
+  ])
+})
+
 test('the hour of the last use is written once an hour in each environment', async () => {
   const id = await stored('used', {})
   start()
