@@ -1,6 +1,7 @@
 import { KEY_KINDS } from '@order-relay/lib/api/keys.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
+import { expiryFindings } from '../doctor/stores.ts'
 import { ERROR_HOURS } from '../feeds/failing.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { createKey, revokeKey, setSecret, writeIndexes } from '../stores/credentials.ts'
@@ -27,7 +28,8 @@ export const storesRoutes = (context: Context, live: Live) => {
       const stores = data.stores.map(store => ({ ...store, resend: resends.of(store.source) }))
       // Only the local stack serves the reference.
       const reference = context.local ? `${(await context.stack()).apiUrl}/docs` : undefined
-      return { hours: ERROR_HOURS, reference, stores }
+      const notices = stores.flatMap(({ source, keys }) => expiryFindings(context, source, keys))
+      return { hours: ERROR_HOURS, reference, stores, notices }
     }),
     post('stores/resend', { source, since: v.pipe(v.string(), v.isoDate()) }, async ({ source, since }) => {
       resends.start(source, 'resend the orders', async (context, signal) => {

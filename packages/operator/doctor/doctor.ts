@@ -173,7 +173,14 @@ const queues: Check = async context => {
       ? ok(say('no-imports'), say('bulk-empty'))
       : note(say('imports'), say('in-bulk', { messages: messagesOf(imported) }), `relay imports${flags}`),
     isEmpty('dead-letters', dead, say('see-dead', commandsOf('dead'))),
-    isEmpty('quarantine', totalOf(quarantine), say('see-quarantine', commandsOf('quarantine'))),
+    isEmpty(
+      'quarantine',
+      totalOf(quarantine),
+      say('see-quarantine', {
+        ...commandsOf('quarantine'),
+        discard: `relay quarantine discard --all${flags}`,
+      }),
+    ),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
+import { DAY } from '@order-relay/lib/platform/environment.ts'
 import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
 import { PROBE_SOURCE, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
@@ -8,7 +9,8 @@ import { hasLog } from '../core/local-log.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { type FailingFeed, failingFeeds, failingFinding } from '../feeds/failing.ts'
-import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
+import { unauthorizedNotices } from '../status/unauthorized.ts'
+import { INDEXED, type StoredKey, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
 import { deadLettersIn } from '../stores/stores.ts'
 import { type Finding, messagesOf, say } from './messages.ts'
@@ -50,18 +52,35 @@ const feed = async (
   }
 }
 
-/** The feeds and keys of the stores. */
+/** How long before its expiry a key is reported. */
+const EXPIRES_SOON_MS = 14 * DAY * 1000
+
+/** The keys of a store that expire soon. */
+export const expiryFindings = (
+  { flags }: Pick<Context, 'flags'>,
+  source: string,
+  keys: readonly StoredKey[],
+): Finding[] =>
+  keys.flatMap(({ id, name = id, expires, expired }) => {
+    if (!expires || expired || Number(expires) - Date.now() > EXPIRES_SOON_MS) return []
+    const found = say('key-expires', { name, time: expires.toISOString() })
+    const command = `relay stores key ${shellWord(source)}${flags}`
+    return [note(say('store-key', { source }), found, say('replace-key', { command }))]
+  })
+
+/** The feeds and keys of the stores, and the requests that were refused because of their key. */
 export const stores = async (context: Context): Promise<Finding[]> => {
   const secrets = await storesWithSecret(context)
   const keys = (await storeKeysOf(context)).filter(({ expired }) => !expired)
-  const withKeys = new Set(keys.map(({ store }) => store))
   const known = context.stores()
   const failing = hasLog(context) ? await failingFeeds(context) : undefined
   const findings: Finding[] = []
   for (const store of known) {
     const { source } = store
     findings.push(await feed(context, store, secrets.has(storeName(source)), failing?.get(source)))
-    if (withKeys.has(storeName(source)) || source === PROBE_SOURCE) continue
+    const own = keys.filter(({ store: name }) => name === storeName(source))
+    findings.push(...expiryFindings(context, source, own))
+    if (own.length > 0 || source === PROBE_SOURCE) continue
     const remedy = `relay stores key ${shellWord(source)}${context.flags}`
     findings.push(note(say('store-key', { source }), say('no-store-key'), remedy))
   }
@@ -78,5 +97,5 @@ export const stores = async (context: Context): Promise<Finding[]> => {
       note(say('other-key', { source: store }), say('store-unknown', { id }), say('revoke-key', { command })),
     )
   }
-  return findings
+  return [...findings, ...(await unauthorizedNotices(context))]
 }

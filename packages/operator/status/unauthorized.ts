@@ -1,11 +1,14 @@
 import { METRICS_NAMESPACE } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
+import { inParallel } from '../core/async.ts'
+import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { hasLog } from '../core/local-log.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
-import { type Finding, say } from '../doctor/messages.ts'
-import { lastIntervals, seriesOf } from './metrics.ts'
+import { type DoctorCode, type Finding, say } from '../doctor/messages.ts'
+import { storeKeysOf } from '../stores/credentials.ts'
+import { lastIntervals, type Series, seriesOf } from './metrics.ts'
 
 /** How far back to search, in minutes. */
 const MINUTES = 60
@@ -13,65 +16,127 @@ const MINUTES = 60
 /** Maximum number of requests to read. */
 const MOST = 10_000
 
+/** Maximum number of concurrent searches of the log. */
+const WIDTH = 5
+
+const UNAUTHORIZED = 'request unauthorized'
+
+const FORBIDDEN = 'request forbidden'
+
 const fields = v.object({
-  key: v.picklist(['missing', 'unknown', 'expired']),
+  action: v.optional(v.string()),
+  key: v.picklist(['missing', 'unknown', 'expired', 'read-only', 'create-only', 'foreign']),
   expired_key: v.optional(v.string()),
-  /** The store of an expired key. */
+  key_id: v.optional(v.string()),
+  /** The store of the key. */
   source: v.optional(v.string()),
   claimed_source: v.optional(v.string()),
 })
 
-/** A request that was refused because of its key: 401. */
-type Unauthorized = v.InferOutput<typeof fields> & { at: Date }
+/** A request that was refused because of its key: with 401, or with 403 because the key does not allow it. */
+type Refused = v.InferOutput<typeof fields> & { at: Date }
 
-const unauthorizedIn = ({ at, fields: given }: LogLine): Unauthorized | undefined => {
+const refusedIn = ({ at, fields: given }: LogLine): Refused | undefined => {
   const parsed = v.safeParse(fields, given)
   return parsed.success ? { at, ...parsed.output } : undefined
 }
 
-const causeOf = ({ key, expired_key: id = '' }: Unauthorized) => {
-  if (key === 'expired') return say('key-expired', { id })
-  return key === 'missing' ? say('key-absent') : say('key-unknown')
+const idOf = ({ expired_key, key_id }: Refused) => expired_key ?? key_id
+
+/** The store whose requests do not arrive: the one that the request names, or that of the key. */
+const storeOf = ({ source, claimed_source }: Pick<Refused, 'source' | 'claimed_source'>) =>
+  claimed_source ?? source
+
+/** One store, key and cause. */
+const groupOf = (request: Refused) => JSON.stringify([storeOf(request), request.key, idOf(request)])
+
+const causeOf = (
+  { key, source: other = '', claimed_source: claimed }: Refused,
+  name: string,
+): Coded<DoctorCode> => {
+  switch (key) {
+    case 'missing':
+      return say('key-absent')
+    case 'unknown':
+      return say('key-unknown')
+    case 'expired':
+      return say('key-expired', { name })
+    case 'read-only':
+      return say('key-reads', { name })
+    case 'create-only':
+      return say('key-creates', { name })
+    case 'foreign':
+      return claimed === undefined
+        ? say('key-foreign-unknown', { name })
+        : say('key-foreign', { name, other })
+  }
 }
 
-/**
- * The stores whose requests are refused because of their key. Pure. The relay knows only the store of an expired key; otherwise
- * the store is the one that the request names.
- *
- * @param requests newest first
- */
-const unauthorizedFindings = (
+const checkOf = ({ key, source, claimed_source: claimed }: Refused): Coded<DoctorCode> => {
+  if (claimed !== undefined)
+    return say(key === 'foreign' ? 'unauthorized-foreign' : 'unauthorized', { source: claimed })
+  if (source === undefined) return say('unauthorized-unknown')
+  return say(key === 'expired' ? 'unauthorized-key' : 'unauthorized-forbidden', { source })
+}
+
+/** The finding about the requests of one store with one cause, newest first. Pure. */
+const findingOf = (
   { flags }: Pick<Context, 'flags'>,
-  requests: readonly Unauthorized[],
-): Finding[] => {
-  const stores = Map.groupBy(requests, ({ source, claimed_source }) => source ?? claimed_source)
-  return [...stores].map(([source, all]) => {
-    const [last, first] = [all[0], all.at(-1)].map(each => each?.at.toISOString() ?? '')
-    const values = { count: all.length, since: first ?? '', until: last ?? '' }
-    const cause = all[0] === undefined ? say('key-unknown') : causeOf(all[0])
-    const found = say('unauthorized-since', { ...values, cause })
-    if (source === undefined) {
-      const remedy = say('see-log', { command: `relay tail --since 1h --errors${flags}` })
-      return note(say('unauthorized-unknown'), found, remedy)
-    }
-    const command = `relay stores key ${shellWord(source)}${flags}`
-    return note(say('unauthorized', { source }), found, say('check-store-key', { command }))
-  })
+  [last, ...earlier]: readonly [Refused, ...Refused[]],
+  { name, accepted }: { name: string; accepted: Date | undefined },
+): Finding => {
+  const [first = last, until] = [earlier.at(-1), last.at.toISOString()]
+  const cause = causeOf(last, name)
+  const times = { count: earlier.length + 1, since: first.at.toISOString(), until }
+  const refused =
+    earlier.length === 0
+      ? say('refused-once', { until, cause })
+      : say('unauthorized-since', { ...times, cause })
+  const source = storeOf(last)
+  if (accepted !== undefined)
+    return note(checkOf(last), say('accepted-since', { refused, time: accepted.toISOString() }))
+  if (source === undefined)
+    return note(checkOf(last), refused, say('see-log', { command: `relay tail --since 1h --errors${flags}` }))
+  const command = `relay stores key ${shellWord(source)}${flags}`
+  const isNamed = last.key !== 'foreign' || last.claimed_source !== undefined
+  return note(checkOf(last), refused, isNamed ? say('check-store-key', { command }) : say('check-source'))
+}
+
+/** When the relay last accepted the key of a later request of the store, of the same action if the key does not allow all. */
+const acceptedSince = async (context: Context, { action, key_id, at: since, ...refused }: Refused) => {
+  const source = storeOf(refused)
+  if (source === undefined) return undefined
+  const newest = { since, messages: ['request answered'], fields: { source: [source] } }
+  const [accepted] = await newestOf(context, newest, 1, ({ at, fields: { source: of, action: did } }) =>
+    of === source && at > since && (key_id === undefined || did === action) ? at : undefined,
+  )
+  return accepted
 }
 
 /** Whether the metric has any refused request; reading the log on AWS takes longer. */
 const hasRefused = async (context: Context) => {
-  const refused = { name: 'Requests', dimensions: { status: '401' }, stat: 'Sum' } as const
-  const [counts = []] = await seriesOf(context)(
-    [{ namespace: METRICS_NAMESPACE, ...refused }],
-    lastIntervals(MINUTES, 1),
+  const series = ['401', '403'].map(
+    (status): Series => ({
+      ...{ namespace: METRICS_NAMESPACE, name: 'Requests', dimensions: { status }, stat: 'Sum' },
+    }),
   )
-  return counts.some(count => count !== undefined && count > 0)
+  const counts = await seriesOf(context)(series, lastIntervals(MINUTES, 1))
+  return counts.flat().some(count => count !== undefined && count > 0)
 }
 
-/** The stores whose requests were refused because of their key in the last hour. */
+/** The stores whose requests were refused because of their key in the last hour, one finding for each cause. */
 export const unauthorizedNotices = async (context: Context): Promise<Finding[]> => {
   if (!hasLog(context) || (!context.local && !(await hasRefused(context)))) return []
-  const newest = { since: new Date(Date.now() - MINUTES * 60_000), messages: ['request unauthorized'] }
-  return unauthorizedFindings(context, await newestOf(context, newest, MOST, unauthorizedIn))
+  const newest = { since: new Date(Date.now() - MINUTES * 60_000), messages: [UNAUTHORIZED, FORBIDDEN] }
+  const groups = Map.groupBy(await newestOf(context, newest, MOST, refusedIn), groupOf)
+  const keys = [...groups.values()].some(([last]) => last && idOf(last)) ? await storeKeysOf(context) : []
+  const found = new Map<Refused, Finding>()
+  await inParallel([...groups.values()], WIDTH, async ([last, ...earlier]) => {
+    if (last === undefined) return
+    const id = idOf(last) ?? ''
+    const accepted = await acceptedSince(context, last)
+    const name = keys.find(key => key.id === id)?.name ?? id
+    found.set(last, findingOf(context, [last, ...earlier], { name, accepted }))
+  })
+  return [...found].toSorted(([a], [b]) => Number(b.at) - Number(a.at)).map(([, finding]) => finding)
 }

@@ -14,22 +14,48 @@ test('says which stores have requests refused because of their key, how many and
   const time = (minutes: number) => new Date(now - minutes * 60_000).toISOString()
   const refused = (minutes: number, fields: object, message = 'request unauthorized') =>
     JSON.stringify({ level: 'WARN', message, timestamp: time(minutes), action: 'create', ...fields })
+  const answered = (minutes: number, source: string, action = 'create') =>
+    refused(minutes, { source, action, status: 202 }, 'request answered')
+  const forbidden = (minutes: number, fields: object) =>
+    refused(minutes, { source: 'web', key_id: 'b2-read-only', ...fields }, 'request forbidden')
   const lines = [
     refused(70, { key: 'unknown', claimed_source: 'shop' }),
+    answered(52, 'web', 'create'),
     refused(50, { key: 'missing', claimed_source: 'shop' }),
+    refused(45, { key: 'unknown', claimed_source: 'shop' }),
     refused(40, { key: 'expired', source: 'other', expired_key: 'a1' }),
     refused(35, { key: 'unknown', claimed_source: 'never' }, 'request answered'),
     refused(30, { key: 'missing' }),
     refused(20, { key: 'unknown', claimed_source: 'shop' }),
+    forbidden(18, { key: 'read-only' }),
+    forbidden(17, { key: 'foreign', key_id: 'c3', claimed_source: 'other' }),
+    forbidden(16, { key: 'foreign', key_id: 'c3' }),
+    answered(15, 'other', 'read'),
+    answered(14, 'web', 'read'),
   ]
   await writeFile(logFile(dataDir), `${lines.join('\n')}\n`)
-  const context = { local: true, dataDir, flags: ' --local' } as unknown as Context
+  const names = ['web/b2-read-only', 'other/a1'].map(name => ({
+    name,
+    value: 'hash\nTill',
+    modified: new Date(),
+  }))
+  const parameters = { below: async () => names }
+  const context = { local: true, dataDir, flags: ' --local', parameters } as unknown as Context
+  const create = (source: string) =>
+    `→ correct the key in the store, or create another: relay stores key ${source} --local`
   expect((await unauthorizedNotices(context)).map(findingText).join('\n').split(/\n\s*/)).toEqual([
-    `note  requests that name the store "shop" are refused with 401: in the last hour: 2, the first at ${time(50)}, the last at ${time(20)}; the key of the last one is unknown: wrong, revoked or of another relay`,
-    '→ correct the key in the store, or create another: relay stores key shop --local',
-    `note  requests that name no store of the relay are refused with 401: in the last hour: 1, the first at ${time(30)}, the last at ${time(30)}; the last one had no key`,
+    `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(16)}; the key "c3" allows only the orders of its store, and the requests name another or none`,
+    '→ correct the source in the requests, or use the key of the store that they are for',
+    `note  requests that name the store "other" were refused with 403: once in the last hour, at ${time(17)}; the key "c3" belongs to the store "web"`,
+    create('other'),
+    `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(18)}; the key "Till" may only read orders`,
+    create('web'),
+    `note  requests that name the store "shop" were refused with 401: in the last hour: 2, the first at ${time(45)}, the last at ${time(20)}; the key is unknown: wrong, revoked or of another relay`,
+    create('shop'),
+    `note  requests that name no store of the relay were refused with 401: once in the last hour, at ${time(30)}; no key was sent`,
     '→ see the log: relay tail --since 1h --errors --local',
-    `note  requests that name the store "other" are refused with 401: in the last hour: 1, the first at ${time(40)}, the last at ${time(40)}; the key a1 has expired`,
-    '→ correct the key in the store, or create another: relay stores key other --local',
+    `note  requests with a key of the store "other" were refused with 401: once in the last hour, at ${time(40)}; the key "Till" has expired; the key of a later request of the store was accepted, at ${time(15)}`,
+    `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(50)}; no key was sent`,
+    create('shop'),
   ])
 })

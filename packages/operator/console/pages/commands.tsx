@@ -16,6 +16,7 @@ import {
   SERVICE,
 } from './remedies.tsx'
 import { askRetry } from './retry.tsx'
+import { askNewKey } from './store-keys.tsx'
 
 type Options = Readonly<Record<string, string | undefined>>
 
@@ -55,6 +56,11 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
         askRevoke(store, { id }),
   ],
   [
+    'stores key',
+    t('New key'),
+    ({ store }) => (store === undefined ? linkTo(['stores']) : () => () => askNewKey(store)),
+  ],
+  [
     'stores secret',
     t('New secret'),
     ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store]),
@@ -66,6 +72,7 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
   ['dead replay', t('Plan a replay'), replay('dead')],
   ['dead', t('Dead letters'), ({ source }) => linkTo(['dead'], { source })],
   ['quarantine replay', t('Plan a replay'), replay('quarantine')],
+  ['quarantine discard', t('Plan a deletion'), () => () => plan('quarantine', 'discard', {})],
   ['quarantine', t('Quarantine'), () => linkTo(['quarantine'])],
   [
     'audit',

@@ -311,6 +311,7 @@ export const t = translator({
   'New key': 'کلید جدید',
   'New key for {source}': 'کلید جدید برای {source}',
   'It is shown once; only its hash is stored.': 'فقط یک بار نمایش داده می‌شود؛ تنها هش آن ذخیره می‌شود.',
+  Key: 'کلید',
   Name: 'نام',
   Kind: 'نوع',
   Expires: 'انقضا',

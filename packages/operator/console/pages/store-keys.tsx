@@ -12,11 +12,13 @@ import {
   Section,
   Table,
 } from '@order-relay/web/pieces.tsx'
-import { useSignal } from '@preact/signals'
+import { linkTo } from '@order-relay/web/route.ts'
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { act, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { ShownOnce } from './pieces.tsx'
-import { askRevoke } from './remedies.tsx'
+import { askRevoke, changed } from './remedies.tsx'
 
 type Key = RouteData<'store'>['keys'][number]
 
@@ -29,8 +31,21 @@ const KINDS = [
 const kindOf = (kind: string) => KINDS.find(([each]) => each === kind) ?? KINDS[0]
 
 const keyColumns = (source: string): Column<Key>[] => [
-  { label: t('Id'), cell: ({ id }) => <Id value={id} longest={24} /> },
-  { label: t('Name'), kind: 'breaks sentences', cell: ({ name }) => name && <Name>{name}</Name> },
+  {
+    label: t('Key'),
+    kind: 'breaks sentences',
+    cell: ({ id, name }) => (
+      <>
+        {name && (
+          <>
+            <Name>{name}</Name>
+            <br />
+          </>
+        )}
+        <Id value={id} longest={24} />
+      </>
+    ),
+  },
   { label: t('Kind'), cell: ({ kind }) => kindOf(kind)[1] },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
   {
@@ -50,31 +65,46 @@ const keyColumns = (source: string): Column<Key>[] => [
   ]),
 ]
 
+/** The key that was created last, until the page of its store is left. */
+const made = signal<RouteData<'stores/key'> | undefined>(undefined)
+
+const forget = () => {
+  made.value = undefined
+}
+
+/** Creates a key, which only the page of the store shows. */
+export const askNewKey = (source: string) =>
+  ask({
+    title: t('New key for {source}', { source }),
+    text: t('It is shown once; only its hash is stored.'),
+    fields: [
+      { name: 'name', label: t('Name') },
+      { name: 'kind', label: t('Kind'), options: KINDS },
+      { name: 'expires', label: t('Expires'), kind: 'date', help: t('Without a date, it never expires.') },
+    ],
+    action: t('Create key'),
+    submit: async ({ text, date }) => {
+      made.value = await act('stores/key', {
+        source,
+        kind: kindOf(text('kind'))[0],
+        name: text('name') || undefined,
+        expires: text('expires') === '' ? undefined : date('expires'),
+      })
+      changed()
+      location.hash = linkTo(['stores', source])
+    },
+  })
+
 /** The keys with which a store uses the API. */
 export const Keys = ({ source, keys }: { source: string; keys: readonly Key[] }) => {
-  const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
-  const create = () =>
-    ask({
-      title: t('New key for {source}', { source }),
-      text: t('It is shown once; only its hash is stored.'),
-      fields: [
-        { name: 'name', label: t('Name') },
-        { name: 'kind', label: t('Kind'), options: KINDS },
-        { name: 'expires', label: t('Expires'), kind: 'date', help: t('Without a date, it never expires.') },
-      ],
-      action: t('Create key'),
-      submit: async ({ text, date }) => {
-        made.value = await act('stores/key', {
-          source,
-          kind: kindOf(text('kind'))[0],
-          name: text('name') || undefined,
-          expires: text('expires') === '' ? undefined : date('expires'),
-        })
-      },
-    })
+  useEffect(() => forget, [])
   return (
-    <Section id="keys" title={t('Keys of the API')} aside={<Button onClick={create}>{t('New key')}</Button>}>
-      {made.value && (
+    <Section
+      id="keys"
+      title={t('Keys of the API')}
+      aside={<Button onClick={() => askNewKey(source)}>{t('New key')}</Button>}
+    >
+      {made.value?.source === source && (
         <ShownOnce text={made.value.key}>
           {t('This key is shown only once. The store sends it to {api} as {header}.', {
             api: `${made.value.api}/api/v1/orders/`,

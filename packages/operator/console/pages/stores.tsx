@@ -64,25 +64,28 @@ const COLUMNS: Column<Store>[] = [
   { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
 ]
 
-/** Requests of stores that are refused because of their key. */
-const unauthorizedIn = (notices: readonly Finding[], source?: string) =>
-  notices.filter(
-    ({ check }) =>
-      typeof check !== 'string' &&
-      check.code.startsWith('unauthorized') &&
-      (source === undefined || check.values.source === source),
-  )
+const isUnauthorized = ({ check }: Finding) =>
+  typeof check !== 'string' && check.code.startsWith('unauthorized')
+
+/** Requests of stores that were refused because of their key, and keys that expire soon. */
+const ofKeys = (
+  { notices: refused }: RouteData<'overview'>,
+  { notices: expiring }: RouteData<'stores'>,
+): Finding[] => [...refused.filter(isUnauthorized), ...expiring]
+
+const isOf = (source: string | undefined, { check }: Finding) =>
+  typeof check !== 'string' && check.values.source === source
 
 export const Stores = page(
   { title: () => t('Stores'), reads: () => ({ known: STORES, overview: OVERVIEW }) },
-  ({ known: { stores, hours, reference }, overview: { notices } }) => (
+  ({ known, known: { stores, hours, reference }, overview }) => (
     <>
       <PageHead>{reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}</PageHead>
       <p class="small muted note">
         {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
       </p>
       <div class="note">
-        <Findings findings={unauthorizedIn(notices)} />
+        <Findings findings={ofKeys(overview, known)} />
       </div>
       <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
     </>
@@ -233,12 +236,12 @@ export const Store = page(
       overview: OVERVIEW,
     }),
   },
-  ({ known: { stores }, shop, woo, retries, overview, route: { path } }) => {
-    const store = stores.find(({ source }) => source === path[1])
+  ({ known, shop, woo, retries, overview, route: { path } }) => {
+    const store = known.stores.find(({ source }) => source === path[1])
     return (
       <>
         <PageHead />
-        <Findings findings={unauthorizedIn(overview.notices, path[1])} />
+        <Findings findings={ofKeys(overview, known).filter(each => isOf(path[1], each))} />
         {store && (
           <Details
             {...{ key: store.source, shop, woo: woo.shop, retry: retries.job, ...store }}
