@@ -1,15 +1,14 @@
 import type { Context } from '../core/context.ts'
 import { beginOperation, operationsOf } from '../messages/history.ts'
-import type { Refusals } from '../status/refusals.ts'
 import type { Audited } from './audit.ts'
 
 type Period = Pick<Audited, 'since' | 'until'>
 
 const nameOf = ({ since, until }: Period) => `${since.toISOString()}/${until.toISOString()}`
 
-/** Whether an audit of this period has compared the orders whose webhooks were refused. */
-export const isCovered = ({ since, until }: Pick<Refusals, 'since' | 'until'>, audited: Period): boolean =>
-  audited.since <= since && audited.until > until
+/** Whether an audit of this period has compared an order whose webhook was refused at this time. */
+export const isCovered = (refused: Date, { since, until }: Period): boolean =>
+  since <= refused && until > refused
 
 /** Records that the orders which differed in a period are repaired, so that the repair is not suggested again. */
 export const recordRepair = async (context: Context, period: Period, repaired: number): Promise<void> => {
@@ -17,11 +16,13 @@ export const recordRepair = async (context: Context, period: Period, repaired: n
   await end({ counts: { repaired }, messages: [] })
 }
 
-/** Whether an operator has repaired the orders of a period since. */
-export const isRepaired = async (context: Context, refusals: Refusals): Promise<boolean> => {
-  const repairs = await operationsOf(context, 'audit', { since: refusals.until })
-  return repairs.some(({ name }) => {
-    const [since = refusals.until, until = since] = name.split('/').map(time => new Date(time))
-    return isCovered(refusals, { since, until })
+/** Of the times at which webhooks were refused, those whose orders no operator has repaired since. */
+export const withoutRepair = async (context: Context, refused: readonly Date[]): Promise<Date[]> => {
+  const [first] = refused
+  if (first === undefined) return []
+  const repairs = (await operationsOf(context, 'audit', { since: first })).map(({ name }): Period => {
+    const [since = first, until = since] = name.split('/').map(time => new Date(time))
+    return { since, until }
   })
+  return refused.filter(at => !repairs.some(period => isCovered(at, period)))
 }

@@ -5,7 +5,6 @@ import { isCovered, recordRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { checkOrders } from '../orders/orders.ts'
-import type { Refusals } from '../status/refusals.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, PERIODS, post } from './route.ts'
@@ -30,10 +29,10 @@ export const createAudits = () => {
     repair: (orders: number) => {
       if (last !== undefined) last = { ...last, repaired: { at: new Date(), orders } }
     },
-    /** Whether it has compared the orders of a period, and none has to be repaired. */
-    covers: (refusals: Refusals): boolean =>
+    /** Whether it has compared an order whose webhook was refused at this time, and none has to be repaired. */
+    covers: (refused: Date): boolean =>
       last !== undefined &&
-      isCovered(refusals, last) &&
+      isCovered(refused, last) &&
       last.unread.length === 0 &&
       !last.differences.some(({ outdated }) => outdated),
   }

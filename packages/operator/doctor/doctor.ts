@@ -14,7 +14,6 @@ import { progress } from '../core/terminal.ts'
 import { ACCEPTED_WITHIN_MS, isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { signaturesOf } from '../status/notices.ts'
-import type { Refusals } from '../status/refusals.ts'
 import { account } from './account.ts'
 import { drill } from './drill.ts'
 import { type DoctorCode, type Finding, messagesOf, say } from './messages.ts'
@@ -22,11 +21,11 @@ import { shops } from './shops.ts'
 import { stores } from './stores.ts'
 import { windowFindings } from './windows.ts'
 
-/** @param isAudited whether an audit has covered a period of refused webhooks */
+/** @param isAudited whether an audit has covered the time of a refused webhook */
 type Check = (
   context: Context,
   webhookUrl: string,
-  isAudited?: (refusals: Refusals) => boolean,
+  isAudited?: (refused: Date) => boolean,
 ) => Promise<Finding[]>
 
 const redrive = v.pipe(
@@ -199,7 +198,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 export async function* diagnose(
   context: Context,
   given?: string,
-  isAudited?: (refusals: Refusals) => boolean,
+  isAudited?: (refused: Date) => boolean,
 ): AsyncGenerator<Finding[]> {
   const url = await webhookUrlOf(context, given)
   // Fails once if there is no relay at all, instead of in every check.

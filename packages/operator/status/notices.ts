@@ -1,6 +1,6 @@
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
 import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
-import { isRepaired } from '../audit/repairs.ts'
+import { withoutRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { note } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
@@ -9,7 +9,7 @@ import { failingFeeds, failingFinding } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
 import type { SignatureRecovery } from './recovered.ts'
-import { type Refusals, refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
+import { refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
 
 /** Maximum number of unsettled orders to read. */
 const MOST = 1000
@@ -42,17 +42,19 @@ export const feedNotices = async (context: Context, { feeds }: Queues): Promise<
 /**
  * Whether webhooks are refused for their signature, or were and orders may lag; and whether they are accepted again.
  *
- * @param isAudited whether an audit has shown that no order lags; recorded repairs are known
+ * @param isAudited whether an audit has shown that no order lags whose webhook was refused at a time; recorded repairs are known
  * @param url the webhook URL, if it is not the registered one
  */
 export const signaturesOf = async (
   context: Context,
-  isAudited: (refusals: Refusals) => boolean = () => false,
+  isAudited: (refused: Date) => boolean = () => false,
   url?: string,
 ): Promise<{ notices: Finding[]; recovery?: SignatureRecovery | undefined }> => {
   const refusals = await refusalsOf(context, url)
   if (refusals === undefined) return { notices: [] }
-  const isDone = !refusals.lasts && (isAudited(refusals) || (await isRepaired(context, refusals)))
-  const notices = isDone ? [] : [refusalFinding(context, refusals)]
-  return { notices, recovery: signatureRecovery(refusals) }
+  const recovery = signatureRecovery(refusals)
+  if (refusals.lasts) return { notices: [refusalFinding(context, refusals)], recovery }
+  const unaudited = refusals.times.filter(at => !isAudited(at))
+  const [since] = await withoutRepair(context, unaudited)
+  return { notices: since === undefined ? [] : [refusalFinding(context, { ...refusals, since })], recovery }
 }

@@ -14,7 +14,10 @@ import type { SignatureRecovery } from './recovered.ts'
 /** Webhooks that no known secret has signed: forgeries, or the service's own after its secret was replaced. */
 export type Refusals = {
   since: Date
+  /** The last one, also if it was refused only until the functions had read a new secret. */
   until: Date
+  /** When those arrived whose orders may lag, oldest first: the service sends the others again. */
+  times: readonly Date[]
   /** When the last webhook with an invalid signature arrived, also if it was malformed or too old. */
   invalid?: Date | undefined
   /** When the last accepted webhook arrived; undefined if none did in the period. */
@@ -47,7 +50,8 @@ export const refusalsIn = (
   const known = [...stored, accepted].filter(at => at !== undefined)
   const lasts = known.every(at => at < until)
   const [since = until] = lasts ? times.filter(time => known.every(at => at < time)) : times
-  return { since, until, accepted, lasts }
+  const last = refused.reduce((latest, at) => (at > latest ? at : latest), until)
+  return { since, until: last, times, accepted, lasts }
 }
 
 /** How far back to search, in hours. */
@@ -115,21 +119,24 @@ export const refusalsOf = async (context: Context, given?: string): Promise<Refu
 }
 
 /** Whether refused webhooks are cured, and when the alarm about them ends. Pure. */
-export const signatureRecovery = (refusals: Refusals): SignatureRecovery | undefined => {
+export const signatureRecovery = (refusals: Omit<Refusals, 'times'>): SignatureRecovery | undefined => {
   const { until: refused, invalid, accepted, stored, lasts } = refusals
   if (lasts || invalid === undefined) return undefined
   const end = Math.ceil(Number(invalid) / 60_000) * 60_000 + SIGNATURE_FAILURES_SECONDS * 1000
   const times = { until: invalid.toISOString(), ends: new Date(end).toISOString() }
   if (accepted !== undefined && accepted > invalid) return { accepted: accepted.toISOString(), ...times }
   // The receivers refuse a new secret's signatures for up to a minute.
-  const isNew = stored !== undefined && stored > refused && !(accepted !== undefined && accepted > stored)
+  const isNew =
+    stored !== undefined &&
+    Number(refused) < Number(stored) + ACCEPTED_WITHIN_MS &&
+    !(accepted !== undefined && accepted > stored)
   return isNew ? { stored: stored.toISOString(), ...times } : undefined
 }
 
 /** The finding about refused webhooks, with its remedy. */
 export const refusalFinding = (
   { flags }: Pick<Context, 'flags'>,
-  { since: first, until: last, accepted, lasts }: Refusals,
+  { since: first, until: last, accepted, lasts }: Omit<Refusals, 'times'>,
 ): Finding => {
   const [since, until] = [first.toISOString(), last.toISOString()]
   if (!lasts) {

@@ -2,7 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
 import { logFile } from '@order-relay/local/log.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
+import { textOf } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
+import { signaturesOf } from '../status/notices.ts'
 import { type Refusals, refusalFinding, refusalsIn, refusalsOf } from '../status/refusals.ts'
 
 /** A time, in minutes. */
@@ -10,7 +12,11 @@ const at = (minutes: number) => new Date(Date.UTC(2026, 10, 27, 10, 0, minutes *
 const times = (...minutes: number[]) => minutes.map(at)
 
 test.each<
-  [string, { refused: Date[]; accepted?: Date; stored: Date[] }, Omit<Refusals, 'accepted'> | undefined]
+  [
+    string,
+    { refused: Date[]; accepted?: Date; stored: Date[] },
+    Omit<Refusals, 'accepted' | 'times'> | undefined,
+  ]
 >([
   ['no webhook is refused', { refused: [], accepted: at(1), stored: times(0) }, undefined],
   [
@@ -38,14 +44,20 @@ test.each<
     { refused: times(3, 5, 9), accepted: at(2), stored: times(6) },
     { since: at(9), until: at(9), lasts: true },
   ],
+  [
+    'the functions have not read the new secret yet that ends it',
+    { refused: times(3, 5, 6.5), accepted: at(2), stored: times(0, 6) },
+    { since: at(3), until: at(6.5), lasts: false },
+  ],
   ['the functions have not read a new secret yet', { refused: times(0.1, 1), stored: times(0) }, undefined],
 ])('derives from refused webhooks whether the secret is unknown: %s', (_, given, expected) => {
   const { refused, accepted, stored } = given
-  expect(refusalsIn(refused, accepted, stored)).toEqual(expected && { ...expected, accepted })
+  const times = expect.any(Array)
+  expect(refusalsIn(refused, accepted, stored)).toEqual(expected && { ...expected, accepted, times })
 })
 
 const flags = ' --local'
-const wordsOf = (refusals: Refusals) => {
+const wordsOf = (refusals: Omit<Refusals, 'times'>) => {
   const { level, found, remedy } = refusalFinding({ flags }, refusals)
   return [level, ...[found, remedy].map(text => (typeof text === 'object' ? text.text : text))]
 }
@@ -148,4 +160,28 @@ test('on AWS, tells the last refused webhook from accepted ones, and reads no mo
     [') && ($.why = "mismatch") }', undefined, ') && ($.outcome = "forged") }'],
     [4, 2, 2],
   ])
+})
+
+test('after an audit, the finding begins with the first webhook that was refused since', async () => {
+  const dataDir = folder()
+  const logged = [
+    forged(30, 'mismatch'),
+    forged(12, 'mismatch'),
+    line(2, { outcome: 'queued', source: 'api' }),
+  ]
+  await writeFile(logFile(dataDir), `${logged.join('\n')}\n`)
+  const url = 'http://127.0.0.1/webhook'
+  const context = {
+    ...{ local: true, dataDir, flags, nameOf: () => '', parameters: { below: async () => [] } },
+    ...{ stack: async () => ({ webhookUrl: url }), dynamodb: { paginateQuery: async function* () {} } },
+  } as unknown as Context
+  const notices = async (audited: number) => {
+    const found = await signaturesOf(context, refused => refused < minutesAgo(audited), url)
+    return found.notices.map(({ found }) => textOf(found))
+  }
+  const from = (age: number) =>
+    expect.stringMatching(new RegExp(`^refused from ${minutesAgo(age).toISOString().slice(0, 15)}`))
+  expect(await notices(40)).toEqual([from(30)])
+  expect(await notices(20)).toEqual([from(12)])
+  expect(await notices(10)).toEqual([])
 })

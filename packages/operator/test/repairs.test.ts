@@ -4,7 +4,7 @@ import { environmentOf } from '@order-relay/local/settings.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
-import { isRepaired, recordRepair } from '../audit/repairs.ts'
+import { recordRepair, withoutRepair } from '../audit/repairs.ts'
 import { auditRoutes, createAudits } from '../console/audit.ts'
 import { createContext } from '../core/context.ts'
 
@@ -24,17 +24,20 @@ const contextOf = () => {
   return createContext({ local: true }, { stdin, stdout, stderr, environment })
 }
 
-test('a recorded repair is known if its audit began after the last refused webhook and covers the first', async () => {
+test('a recorded repair covers the webhooks that were refused in its period before its audit began', async () => {
   const context = contextOf()
-  const isKnown = (since: number, until: number) =>
-    isRepaired(context, { since: at(since), until: at(until), lasts: false })
+  const left = async (...hours: number[]) => (await withoutRepair(context, hours.map(at))).map(Number)
   try {
-    expect(await isKnown(9, 10)).toBe(false)
+    expect(await left(9, 10)).toEqual([Number(at(9)), Number(at(10))])
     await recordRepair(context, { since: at(8), until: at(11) }, 2)
-    expect([await isKnown(9, 10), await isKnown(7, 10), await isKnown(9, 12)]).toEqual([true, false, false])
+    expect([await left(9, 10), await left(7, 10), await left(9, 12)]).toEqual([
+      [],
+      [Number(at(7))],
+      [Number(at(12))],
+    ])
     // Of a shorter period.
     await recordRepair(context, { since: at(11), until: at(12) }, 0)
-    expect([await isKnown(9, 10), await isKnown(11, 11.5)]).toEqual([true, true])
+    expect([await left(9, 10), await left(11, 11.5), await left(9, 12)]).toEqual([[], [], [Number(at(12))]])
   } finally {
     context.close()
   }
@@ -51,7 +54,7 @@ test('the console records a repair only if all orders that differ in its last au
   const repair = async (...orders: string[]) => {
     const keys = orders.map(external_id => ({ source: 'api', external_id }))
     await routes.find(({ path }) => path === 'audit/repair')?.handle({ orders: keys } as never, live.stopping)
-    const isKnown = await isRepaired(context, { since: at(1), until: at(2), lasts: false })
+    const isKnown = (await withoutRepair(context, [at(1), at(2)])).length === 0
     return [audits.last()?.repaired?.orders, isKnown]
   }
   try {
