@@ -5,7 +5,7 @@ import { allow, policy } from '@order-relay/deploy/cloudformation.ts'
 import { CONSUME } from '@order-relay/deploy/queues.ts'
 import { FEED_TEST, httpDelivery, relayHeaders } from '@order-relay/lib/feeds/deliver.ts'
 import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
-import { httpClient } from '@order-relay/lib/platform/http-client.ts'
+import { httpClient, type IncomingResponse } from '@order-relay/lib/platform/http-client.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
@@ -13,7 +13,7 @@ import { readEnvironment } from '@order-relay/local/credentials.ts'
 import { messageMaker } from '../conformance/feeds.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
-import { facts, lines, shellWord, table } from '../core/output.ts'
+import { facts, lines, shellWord, table, visibleLines } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
@@ -195,6 +195,9 @@ export const showStore = async (context: Context, source: string) => {
   }
 }
 
+/** Maximum size of the shown beginning of a response, in bytes. */
+const SHOWN_BYTES = 2000
+
 /** Delivers a test message without an order, and shows the response of the store's endpoint. */
 export const testFeed = async (context: Context, source: string) => {
   const { feed, ...store } = storeNamed(context, source)
@@ -217,12 +220,24 @@ export const testFeed = async (context: Context, source: string) => {
   // Whether the relay may call a private network is a setting of the deployment, which the deployment has checked.
   const allowed = context.local ? 'loopback' : 'private'
   const http = httpClient(address => assertAllowed(address, allowed))
-  const deliver = httpDelivery({ http, now: Date.now })
+  let response: IncomingResponse | undefined
+  const deliver = httpDelivery({
+    now: Date.now,
+    async http(request) {
+      response = await http({ ...request, excerptBytes: SHOWN_BYTES })
+      return response
+    },
+  })
   const failure = await deliver({ url, secrets, event, delivery, body }).then(() => undefined, messageOf)
   const milliseconds = Math.round(performance.now() - began)
+  const { status, text = '' } = response ?? {}
+  const answer = visibleLines(text)
   return {
-    data: { source, url, delivery, accepted: failure === undefined, failure, milliseconds },
+    data: { source, url, delivery, accepted: failure === undefined, failure, milliseconds, status, answer },
     ok: failure === undefined,
-    text: `${failure ?? 'Accepted'} (${url}, ${milliseconds} ms)`,
+    text: lines(
+      `${failure ?? 'Accepted'} (${url}, ${milliseconds} ms)`,
+      status !== undefined && `Response: ${status}${answer === '' ? ', without a body' : `\n\n${answer}`}`,
+    ),
   }
 }

@@ -2,7 +2,7 @@ import { ask } from '@order-relay/web/dialog.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { listed } from '@order-relay/web/language.ts'
-import { attempt, toast } from '@order-relay/web/notices.ts'
+import { attempt } from '@order-relay/web/notices.ts'
 import {
   Ago,
   Button,
@@ -92,12 +92,26 @@ export const Stores = page(
   ),
 )
 
-const sendTest = (source: string) =>
-  attempt(async () => {
-    const { accepted, failure, milliseconds } = await act('stores/test', { source })
-    if (!accepted) throw new Error(failure)
-    toast(t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) }))
-  })
+type Tested = RouteData<'stores/test'>
+
+/** The response of a store's endpoint to a test event. */
+const TestResponse = ({ url, accepted, failure = '', milliseconds, status, answer }: Tested) => (
+  <div class="card note" role="status">
+    {accepted ? (
+      <p>{t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) })}</p>
+    ) : (
+      <Message text={failure} as="p" kind="breaks" />
+    )}
+    <Facts
+      facts={{
+        [t('Address')]: <Id value={url} />,
+        [t('Duration')]: formatMilliseconds(milliseconds),
+        [t('Status')]: status,
+      }}
+    />
+    {answer !== '' && <Command text={answer} />}
+  </div>
+)
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -159,6 +173,11 @@ type DetailsProps = Store & {
 const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
   const { source, exact, feed, queue, waiting, error, resend } = store
   const secret = useSignal<string | undefined>(undefined)
+  const tested = useSignal<Tested | undefined>(undefined)
+  const sendTest = () =>
+    attempt(async () => {
+      tested.value = await act('stores/test', { source })
+    })
   const createSecret = () =>
     ask({
       title: t('New secret for {source}', { source }),
@@ -180,9 +199,7 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
         title={t('Feed')}
         aside={
           <span class="row">
-            {feed.kind !== 'sqs' && !exact && (
-              <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
-            )}
+            {feed.kind !== 'sqs' && !exact && <Button onClick={sendTest}>{t('Send a test event')}</Button>}
             {feed.kind === 'http' && <Button onClick={createSecret}>{t('New secret')}</Button>}
             {feed.kind !== 'sqs' && waiting > 0 && (
               <Button onClick={() => act('feeds/retry-store', { source })}>{t('Retry all now')}</Button>
@@ -191,6 +208,7 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
           </span>
         }
       >
+        {tested.value && <TestResponse {...tested.value} />}
         {resend && <Job job={resend} stop={() => act('stores/resend-stop', { source })} />}
         {retry && <Job job={retry} stop={() => act('feeds/retry-stop', { source })} />}
         {secret.value && (
