@@ -11,21 +11,23 @@ type Job = {
 /** Runs long work, at most one job per name at a time. Pages follow all jobs as one kind of change. */
 export const createJobs = (context: Context, live: Live, kind: string) => {
   const jobs = new Map<string, Job>()
-  const stops = new Map<string, AbortController>()
+  const stops = new Map<string, () => void>()
   live.poll(kind, 500, async () => structuredClone([...jobs]))
   return {
     /** The current or last job with this name. */
     of: (name: string) => jobs.get(name),
-    stop: (name: string) => stops.get(name)?.abort(cannot('finish', 'interrupted')),
+    stop: (name: string) => stops.get(name)?.(),
     /**
      * @param action such as `resend the orders`
      * @param work reports its progress to the terminal of the given context, and returns its outcome
+     * @param resumed how stopped work is completed
      * @throws Failure while the previous job with this name is running
      */
     start: (
       name: string,
       action: string,
       work: (context: Context, signal: AbortSignal) => Promise<{ text: string } | undefined>,
+      resumed?: string,
     ) => {
       const former = jobs.get(name)
       if (former !== undefined && former.end === undefined) {
@@ -33,7 +35,7 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
       }
       const [job, stop]: [Job, AbortController] = [{}, new AbortController()]
       jobs.set(name, job)
-      stops.set(name, stop)
+      stops.set(name, () => stop.abort(cannot('finish', 'interrupted', resumed)))
       const onProgress = (text: string, reached: number, total: number | undefined) => {
         job.progress = { text, reached, total }
       }

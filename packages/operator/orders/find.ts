@@ -50,11 +50,20 @@ const INVOICE = /^(?:#|(?:invoice|فاکتور)\s+#?)([\d۰-۹٠-٩]+)$/i
 
 type Candidate = OrderKey & Match
 
+type InStore = { source: string; form: string }
+
+/** The store and the number that follows its name: `web-shop 1001`. */
+const inNamedStore = (context: Context, text: string): InStore[] =>
+  context.stores().flatMap(({ source }) => {
+    const isNamed = text.toLowerCase().startsWith(`${source.toLowerCase()} `)
+    const number = text.slice(source.length).trim()
+    return isNamed && number !== '' ? spellings(number).map(form => ({ source, form })) : []
+  })
+
 /** Orders whose number begins with the text: one query for each store and spelling. */
-const byNumber = async (context: Context, forms: readonly string[]): Promise<Candidate[]> => {
+const byNumber = async (context: Context, ranges: readonly InStore[]): Promise<Candidate[]> => {
   const { ordersTable: TableName } = await context.stack()
   const found: Candidate[] = []
-  const ranges = context.stores().flatMap(({ source }) => forms.map(form => ({ source, form })))
   await inParallel(ranges, WIDTH, async ({ source, form }) => {
     const key = { 'source =': source, 'external_id BETWEEN': [form, `${form}\u{10ffff}`] }
     let left = MOST
@@ -149,12 +158,18 @@ export const findOrders = async (
   const [, invoice] = INVOICE.exec(text) ?? []
   // An order number may look like this, too.
   const forms = [text, ...(invoice === undefined ? [] : [invoice])].flatMap(spellings)
-  const [numbers, ids] = await Promise.all([byNumber(context, forms), byIndex(context, forms)])
+  const inStore = inNamedStore(context, text)
+  const inAll = context.stores().flatMap(({ source }) => forms.map(form => ({ source, form })))
+  const [numbers, ids] = await Promise.all([
+    byNumber(context, [...inAll, ...inStore]),
+    byIndex(context, forms),
+  ])
   const known = [...ids, ...numbers]
   const { candidates, searched } = known.length > 0 ? { candidates: known } : await recent(context, forms)
   // Keeps the first match of each order.
   const matches = new Map(candidates.toReversed().map(each => [orderName(each), each]))
-  const isExact = ({ match }: Found) => forms.includes(match.text)
+  const exact = new Set([...forms, ...inStore.map(({ form }) => form)])
+  const isExact = ({ match }: Found) => exact.has(match.text)
   const found = [...(await readOrders(context, [...matches.values()]))].flatMap(([name, stored]): Found[] => {
     const match = matches.get(name)
     return match === undefined ? [] : [{ stored, match: { by: match.by, text: match.text } }]
@@ -171,7 +186,7 @@ export const findOrders = async (
 }
 
 const COST = `
-The beginning of an order number is enough, in lower or upper case. Complete ids and invoice numbers are found
+The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001". Complete ids and invoice numbers are found
 regardless of age; "#27" and "invoice 27" find the invoice. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
 invoice number, or of the reference of a payment that is not registered yet. Each store costs up to four reads.`
 

@@ -227,6 +227,7 @@ test('finds an order by its number, request, delivery or invoice', async () => {
   expect(await found('4')).toEqual(['4 order'])
   for (const text of ['4711', '#4711', 'Invoice 4711', 'فاکتور ۴۷۱۱'])
     expect(await found(text)).toEqual(['0 invoice'])
+  expect(await found('API 4')).toEqual(['4 order'])
   expect(await found(uuid(100))).toEqual(['1 request'])
   const delivery = { delivery: uuid(7), ...api('6'), status: 'needs_review' }
   await deliveryRepository(stack.dynamodb, 'deliveries').record(delivery, BEGIN / 1000)

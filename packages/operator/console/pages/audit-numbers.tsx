@@ -22,8 +22,7 @@ export const OrderLink = ({ source, external_id }: { source: string; external_id
 
 const Line = ({ count, children }: { count: number; children: ComponentChildren }) => (
   <>
-    <span class="tally">{decimal(count)}</span>
-    {children}
+    <span class="tally">{decimal(count)}</span> {children}
   </>
 )
 

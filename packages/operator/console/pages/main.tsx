@@ -1,5 +1,5 @@
 import { messageOf, type Refusal } from '@order-relay/web/http.ts'
-import { useResources } from '@order-relay/web/resources.ts'
+import { connection, useResources } from '@order-relay/web/resources.ts'
 import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
 import { activeAlarms } from '../../status/active.ts'
 import { toneOf } from './alarms.tsx'
@@ -96,6 +96,11 @@ const Console = ({ refused }: { refused: Refusal | undefined }) => {
       {refused && (
         <p class="error" role="alert">
           {t('Cannot sign in: {reason}', { reason: messageOf(refused) })}
+        </p>
+      )}
+      {connection.value === 'ended' && (
+        <p class="error" role="alert">
+          {t('Signed out: open the address that npm start or relay console printed when it last started.')}
         </p>
       )}
       <Search />

@@ -222,6 +222,7 @@ export const MESSAGES = {
   'its withdrawal is already queued': 'لغو آن هم‌اکنون در صف است',
   'Cannot {action}: {found}': '{action} ممکن نشد: {found}',
   interrupted: 'متوقف شد',
+  'the next rotation resumes it': 'تعویض بعدی آن را ادامه می‌دهد',
   'show ~the order': 'نمایش سفارش',
   'show the delivery': 'نمایش وب‌هوک',
   'show the message': 'نمایش پیام',
