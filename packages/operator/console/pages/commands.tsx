@@ -58,7 +58,7 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
   [
     'stores key',
     t('New key'),
-    ({ store }) => (store === undefined ? linkTo(['stores']) : () => () => askNewKey(store)),
+    ({ store }) => (store === undefined ? linkTo(['stores']) : () => askNewKey(store)),
   ],
   [
     'stores secret',

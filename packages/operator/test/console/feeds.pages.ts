@@ -84,3 +84,31 @@ test('shows the messages that a store received, and retries one message or all o
     { locale: 'fa-IR', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
   )
 })
+
+test('the page of a store shows refused and expiring keys, creates another from there, and fits 1280 pixels', async () => {
+  const args = ['--name', 'The till of the shop in Isfahan', '--create-only', '--expires', '10d']
+  const { key } = (await local.json(['stores', 'key', SELF, ...args])).data
+  const { relay } = local.stack().urls
+  expect(await storeOf('till', relayApi(key)).create({ source: SELF })).toMatchObject({ status: 201 })
+  expect(await fetchJson(`${relay}/api/v1/orders/till/?source=${SELF}`, { key })).toMatchObject({
+    status: 403,
+  })
+  status = 422
+  await visit(`stores/${SELF}`, async page => {
+    const refused = page.locator('.finding', { hasText: 'may only create orders, without a payment' })
+    await refused
+      .getByText(/were refused with 403: *|once in the last hour, at /)
+      .first()
+      .waitFor()
+    await page.locator('.finding', { hasText: 'The till of the shop in Isfahan" expires at' }).waitFor()
+    await page.getByRole('cell', { name: 'The till of the shop in Isfahan' }).first().waitFor()
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await page.getByText('Cannot deliver to the store: it answered 422').waitFor()
+    await page.getByText('422', { exact: true }).waitFor()
+    await refused.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('This key is shown only once').waitFor()
+  })
+  await visit('stores', page => page.locator('.finding', { hasText: 'were refused with 403' }).waitFor())
+  await visit('setup', page => page.locator('.finding', { hasText: 'were refused with 403' }).waitFor())
+})
