@@ -225,7 +225,8 @@ const PAGES: Readonly<
       'tail --since 2d --errors --source <source>': /ERROR feed message retried .*source=web-shop/,
       'stores test <source>': {
         code: 1,
-        prints: /^Cannot deliver to the store: it answered 5\d\d \(http:\S+, \d+ ms\)\n$/,
+        prints:
+          /^Cannot deliver to the store: it answered (5\d\d) \(http:\S+, \d+ ms\)\nResponse: \1\n\n\{\}\n$/,
       },
       'stores list': WAITING,
       'stores secret <source>': SECRET,
