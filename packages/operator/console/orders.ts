@@ -14,7 +14,8 @@ import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { messagesOf } from '../feeds/messages.ts'
 import { contentOf } from '../orders/content.ts'
-import { type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
+import { type DeadLetters, type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
+import { asRetried } from '../orders/failing-event.ts'
 import { findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
 import { checkOrders, timelineOf } from '../orders/orders.ts'
@@ -55,8 +56,12 @@ const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Annou
 type Filter = Partial<Record<'source' | 'cursor' | 'status' | 'show' | 'since' | 'until', string | undefined>>
 
 /** A page of the list. */
-const pageOf = (context: Context, { show, since, until, ...filter }: Filter): Promise<OrderPage> => {
-  if (show === 'failing') return failingOrders(context, { ...filter, limit: PAGE })
+const pageOf = (
+  context: Context,
+  { show, since, until, ...filter }: Filter,
+  deadLetters: () => Promise<DeadLetters>,
+): Promise<OrderPage> => {
+  if (show === 'failing') return failingOrders(context, { ...filter, limit: PAGE }, deadLetters)
   return listOrders(context, {
     ...{ ...filter, unsettled: show === 'unsettled', limit: PAGE },
     accountant: show === 'accountant',
@@ -76,7 +81,9 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
   const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
   const summariesOf = async (orders: readonly StoredOrder[]) => {
     const [dead, announced] = await Promise.all([deadLetters(), announcedOf(context, orders)])
-    return orders.map(stored => summary(stored, dead(stored.order), announced.get(orderName(stored.order))))
+    return orders
+      .map(stored => asRetried(stored, dead))
+      .map(stored => summary(stored, dead(stored.order), announced.get(orderName(stored.order))))
   }
   return [
     get(
@@ -93,16 +100,19 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
           const orders = rows.map((row, index) => ({ ...row, match: found[index]?.match }))
           return { orders, searched, sorted: 'by match' as const }
         }
-        const { orders, cursor, searched } = await pageOf(context, filter)
+        const { orders, cursor, searched } = await pageOf(context, filter, deadLetters)
         const rows = await summariesOf(orders)
         const sorted = filter.show === 'failing' ? ('by event' as const) : ('by change' as const)
         return { orders: rows.map(row => ({ ...row, match: undefined })), cursor, searched, sorted }
       },
     ),
     get('order', key, async ({ source, external_id }) => {
-      const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
-      const { order } = stored
-      const dead = (await deadLetters())(order)
+      const timeline = await timelineOf(context, { source, external_id })
+      const { announced, entries, complete } = timeline
+      const { order } = timeline.stored
+      const letters = await deadLetters()
+      const stored = asRetried(timeline.stored, letters)
+      const dead = letters(order)
       const { version, doubt, result } = order
       const openOf = (id: string) => openRequests(order).find(each => idsOf(each).includes(id))
       const paying = order.ended.flatMap(({ withPayment, ids }) => (withPayment ? ids : []))
@@ -125,12 +135,14 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       }
     }),
     post('orders/check', key, order => checkOrders(context, [order])),
-    post('orders/retry', key, order => retry(context, { ...order, rate: RETRY_RATE })),
-    get('orders/waiting', {}, () => waitingByCause(context)),
+    post('orders/retry', key, order => retry(context, { ...order, rate: RETRY_RATE }, deadLetters)),
+    get('orders/waiting', {}, async () => waitingByCause(context, await deadLetters())),
     get('orders/retries', {}, async () => ({ job: retries.of(RETRY) })),
     post('orders/retry-all', { source: text, cause: text }, async selection => {
       retries.start(RETRY, 'retry the orders', async (context, signal) => {
-        return { text: retriedText(await retry(context, { ...selection, rate: RETRY_RATE, signal })) }
+        return {
+          text: retriedText(await retry(context, { ...selection, rate: RETRY_RATE, signal }, deadLetters)),
+        }
       })
     }),
     post('orders/retry-stop', {}, async () => retries.stop(RETRY)),

@@ -8,13 +8,15 @@ import { cannot, explain } from '../core/errors.ts'
 import { queuesOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
+import { deadLettersOf } from '../orders/dead-letters.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
-import { accountantNotices, feedNotices, signaturesOf } from '../status/notices.ts'
+import { accountantNotices, deadNotices, feedNotices, signaturesOf } from '../status/notices.ts'
 import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
 import { unauthorizedNotices } from '../status/unauthorized.ts'
 import type { Audits } from './audit.ts'
 import type { Live } from './live.ts'
+import type { Readings } from './readings.ts'
 import { get } from './route.ts'
 
 /** Polling intervals, in milliseconds: CloudWatch has a new value every minute, and each request costs. */
@@ -26,7 +28,7 @@ const EVERY = {
 /** Maximum number of queue depths read per second. */
 const QUEUES_PER_SECOND = 20
 
-export const overviewRoutes = (context: Context, live: Live, audits: Audits) => {
+export const overviewRoutes = (context: Context, live: Live, audits: Audits, readings: Readings) => {
   const every = EVERY[context.local ? 'local' : 'aws']
   const series = seriesOf(context)
   const depths = context.stores().flatMap(queueNames).length
@@ -34,7 +36,9 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
   const queues = live.poll('queues', everyQueues, () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
   const imports = live.poll('imports', every.metrics, importsReader(context))
-  const failing = live.poll('failing', every.alarms, () => failingOf(context))
+  const failing = live.poll('failing', every.alarms, () =>
+    failingOf(context, () => deadLettersOf(context, () => readings.of('dead'))),
+  )
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
   const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covers))
@@ -60,6 +64,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits) => 
         signatures: await readable(signatures()),
       }
       const notices = [
+        found.failing && deadNotices(context, found.failing),
         found.signatures?.notices,
         await readable(feeds()),
         await readable(unauthorized()),

@@ -22,7 +22,7 @@ export const routesOf = (context: Context, live: Live) => {
   const readings = createReadings(context)
   const audits = createAudits()
   return [
-    ...overviewRoutes(context, live, audits),
+    ...overviewRoutes(context, live, audits, readings),
     ...messageRoutes(context, live, readings),
     ...storesRoutes(context, live),
     ...conformanceRoutes(context, live),

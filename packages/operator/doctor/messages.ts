@@ -148,6 +148,10 @@ export const MESSAGES = {
   'store-unknown': 'the key {id} is stored, but the store is not in stores.yml',
   'revoke-key': 'if the store was removed, revoke the key: {command}',
   // Orders.
+  'dead/one': 'the failing event of {count} order is a dead letter',
+  'dead/many': 'the failing events of {count} orders are dead letters',
+  'dead/found': 'no dead letter is retried until it is replayed',
+  'dead/replay': '{command} plans the replay',
   'accountant/one': '{count} order waits for an accountant',
   'accountant/many': '{count} orders wait for an accountant',
   'accountant/over': 'at least {count} of the orders wait for an accountant',

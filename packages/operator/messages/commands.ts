@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Option } from '@commander-js/extra-typings'
+import { visible } from '@order-relay/lib/platform/visible.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
@@ -21,7 +22,7 @@ import {
   summaryOf,
   textOf,
 } from './message.ts'
-import { makePlan, nameOf, OUTCOMES, planText, readPlan, selectionOf } from './plan.ts'
+import { deletionText, makePlan, nameOf, OUTCOMES, planText, readPlan, selectionOf } from './plan.ts'
 
 const notFound = (action: string, id: string | undefined, { where, command }: Kind, { flags }: Context) =>
   cannot(`${action} the message`, `no message "${id}" is ${where}`, `see relay ${command} list${flags}`)
@@ -101,6 +102,11 @@ type Options = Named & {
   yes?: string | undefined
 }
 
+const deletionLines = (message: Message) =>
+  deletionText(message)
+    .map(text => `${visible(`${message.raw.id}  ${text}`)}\n`)
+    .join('')
+
 const act = async (context: Context, kind: Kind, action: MessageAction, options: Options) => {
   const { dryRun, plan: file, reason, yes, rate, stopAfter, ...named } = options
   const pacing = { rate: rate ?? Number.POSITIVE_INFINITY, stopAfter: stopAfter ?? PACING.stopAfter }
@@ -124,9 +130,10 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
 
   let name = plan?.name ?? nameOf(selection)
   if (action === 'discard') {
+    const { messages } = await collect(context, kind, selection)
+    if (yes === undefined) context.terminal.stderr.write(messages.map(deletionLines).join(''))
     if (selection.ids === undefined) {
       // Messages that arrive from here on are not deleted.
-      const { messages } = await collect(context, kind, selection)
       name = nameOf(selection, messages.length)
       // Checks again whether each message is already done.
       const { limit, done } = selection
@@ -199,7 +206,7 @@ const idsIn = (ids: readonly string[]) => (ids.length === 0 ? {} : { ids })
 export const messageCommands = (
   { program, run }: Cli,
   kind: Kind,
-  help: { command: string; list: string; show: string; replay: string },
+  help: { command: string; list: string; show: string; replay: string; discard?: string },
 ): void => {
   const ID = 'message id, or id of the delivery or request in it'
   const command = program.command(kind.command).description(help.command)
@@ -241,7 +248,11 @@ export const messageCommands = (
     .action(run((context, ids, options) => act(context, kind, 'replay', { ...idsIn(ids), ...options })))
   action(
     'discard',
-    'Delete messages permanently, after confirmation by typing their name: the id, or the filter and the number of messages. With --json, their content is printed first.',
+    [
+      'Delete messages permanently, after confirmation by typing their name: the id, or the filter and the number of messages.',
+      ...(help.discard === undefined ? [] : [help.discard]),
+      'With --json, their content is printed first.',
+    ].join(' '),
   )
     .option('--yes <name>', 'the name, for scripts')
     .action(run((context, ids, options) => act(context, kind, 'discard', { ...idsIn(ids), ...options })))

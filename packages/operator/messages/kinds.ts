@@ -12,7 +12,9 @@ import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { envelopeOf, jsonOf, nowSeconds } from '../core/webhook.ts'
+import { checkOrders, commandFor } from '../orders/orders.ts'
 import { ordersOf } from '../orders/read.ts'
+import { requestIn, whenDeleted } from '../orders/reasons.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind, Message, Reading, Sent } from './message.ts'
 
@@ -113,15 +115,23 @@ export const DEAD_LETTERS: Kind = {
     const { from, source, external_id, delivery } = message
     if (source === undefined || external_id === undefined) return message
     const stored = await (await ordersOf(context)).get({ source, external_id })
-    if (stored === undefined) return message
     if (from === 'feed') {
+      if (stored === undefined) return message
       const { version } = stored.order
       return (versionOf(message) ?? version) < version ? { ...message, superseded_by: version } : message
     }
+    const deletion = whenDeleted(message, stored)
+    if (stored === undefined) return { ...message, deletion }
+    const request = delivery === undefined ? undefined : requestIn(stored, delivery)
+    const prevention =
+      request && commandFor('orders withdraw', { source, external_id }, context, request.kind)
     // The next save of the order removes the error.
     const error = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
     const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
-    return { ...message, error, ...(isDone && { done: true }) }
+    return {
+      ...{ ...message, error, deletion, ...(isDone && { done: true }) },
+      ...(prevention !== undefined && { prevention }),
+    }
   },
 
   planner: context => {
@@ -156,6 +166,15 @@ export const DEAD_LETTERS: Kind = {
       }
     }
   },
+
+  // Its order describes the event until the worker saves the order again, and its request may be saved with the order.
+  beforeDeletion: async (context, { from, source, external_id, delivery = '' }) => {
+    if (from !== 'order queue' || source === undefined || external_id === undefined) return
+    const key = { source, external_id }
+    const stored = await (await ordersOf(context)).get(key)
+    if (stored?.failing?.delivery === delivery || (stored && requestIn(stored, delivery)))
+      await checkOrders(context, [key])
+  },
 }
 
 /** `relay dead`: messages that exhausted their retries. */
@@ -166,6 +185,8 @@ export const deadCommands = (cli: Cli): void =>
     show: 'Show a dead letter and its body.',
     replay:
       'Have the worker handle dead letters now, in sequence within each order; return feed messages to their feed. Messages that fail again remain dead letters. Repeating a replay is safe.',
+    discard:
+      'A request that is saved with its order is still sent, usually with a check right after the deletion, unless it is withdrawn first; any other request ends with its message.',
   })
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)

@@ -3,10 +3,12 @@ import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { causeOf } from '@order-relay/lib/worker/failing.ts'
 import { pace } from '../core/async.ts'
+import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, explain } from '../core/errors.ts'
 import { browse, type QueueMessage } from '../core/queue.ts'
 import { jsonOf } from '../core/webhook.ts'
+import type { WaitingCode } from '../orders/messages.ts'
 import { beginOperation, type Operation } from './history.ts'
 
 /** The event in a message and its text, or why the relay cannot read it. */
@@ -29,6 +31,10 @@ export type Message = {
   error?: string | undefined
   /** The order shows that the message is already done: a replay would change nothing. */
   done?: true | undefined
+  /** The effect of deleting it. */
+  deletion?: Coded<WaitingCode>
+  /** A command that prevents this effect. */
+  prevention?: string
   /** For a message of a feed: the latest version of its order, if a later one has been published. */
   superseded_by?: number | undefined
   /** The content that the relay received. */
@@ -79,6 +85,8 @@ export type Kind = {
   /** Adds the cause of the failure from the tables. */
   explain?: (context: Context, message: Message) => Promise<Message>
   planner: (context: Context) => (message: Message) => Promise<Step>
+  /** What the order of a message needs, before the message is deleted unhandled. */
+  beforeDeletion?: (context: Context, message: Message) => Promise<void>
 }
 
 /** The messages that a command acts on. */
@@ -267,6 +275,7 @@ export const carryOut = async (
     if (failures === stopAfter)
       throw cannot('continue', `${failures} consecutive replays failed`, 'fix the cause first')
     if (!isKept(step.outcome)) end ??= await beginOperation(context, { command: kind.command, ...what })
+    if (step.outcome === 'discarded') await kind.beforeDeletion?.(context, message)
     let outcome: Outcome = step.outcome
     if (step.outcome === 'replayed') {
       await inTime()

@@ -12,6 +12,7 @@ import {
   type Kind,
   MESSAGE_ACTIONS,
   MESSAGE_COMMANDS,
+  type Message,
   type Outcome,
   type Selection,
   summaryOf,
@@ -38,6 +39,8 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
   failed: 'kept: it failed again, and relay tail --errors shows why',
 }
 
+const coded = v.object({ code: v.string(), text: v.string(), values: v.record(v.string(), v.any()) })
+
 /** A plan from a file that may have been edited: an action and its messages. */
 const plan = v.object({
   plan: v.pipe(v.string(), v.uuid()),
@@ -53,6 +56,7 @@ const plan = v.object({
   messages: v.array(
     v.looseObject({
       ...{ id: v.string(), does: v.array(v.string()), predicted: v.optional(prediction) },
+      deletion: v.optional(v.custom<NonNullable<Message['deletion']>>(value => v.is(coded, value))),
       ...{
         source: v.optional(v.string()),
         external_id: v.optional(v.string()),
@@ -83,6 +87,15 @@ export const nameOf = ({ ids = [], limit: _, ...filters }: Selection, found?: nu
   return [given.join(' ') || 'all', ...(found === undefined ? [] : [found])].join(' ')
 }
 
+/** What becomes of the request in a message that is deleted, and the command that prevents it. */
+export const deletionText = ({
+  deletion,
+  prevention,
+}: Pick<Message, 'deletion' | 'prevention'>): string[] => [
+  ...(deletion === undefined ? [] : [deletion.text]),
+  ...(prevention === undefined ? [] : [`To withdraw it: ${prevention}`]),
+]
+
 /** Determines what an action would do; sends and deletes nothing. */
 export const makePlan = async (context: Context, kind: Kind, task: Task): Promise<Plan> => {
   let reader: Promise<ReturnType<typeof orderReader>> | undefined
@@ -100,9 +113,16 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
   const { hidden } = await eachStep(context, kind, task, async (message, step) => {
     const { event, note = OUTCOMES[step.outcome] } = step.outcome === 'replayed' ? step : {}
     const predicted = event && (await predictEvent(event))
-    const does = predicted === undefined ? [note] : predictionText(predicted)
+    const { deletion } = step.outcome === 'discarded' ? message : {}
+    const noted = deletion === undefined ? [note] : deletionText(message)
+    const does = predicted === undefined ? noted : predictionText(predicted)
     predictions.push(predicted ?? NOTHING)
-    messages.push({ ...summaryOf(message), ...(predicted && { predicted }), does: does.map(visible) })
+    messages.push({
+      ...summaryOf(message),
+      ...(predicted && { predicted }),
+      ...(deletion && { deletion }),
+      does: does.map(visible),
+    })
     failure ??= task.selection.group && failureOf(message)
     return undefined
   })

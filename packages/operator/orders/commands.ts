@@ -13,6 +13,7 @@ import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../messages/commands.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
+import { asRetried } from './failing-event.ts'
 import { failingOrders, listOrders } from './list.ts'
 import { checkOrders, timelineOf } from './orders.ts'
 import { announcedOf, type OrderFilter, ordersWhere } from './read.ts'
@@ -42,10 +43,10 @@ const entryRow = (entry: HistoryEntry) => [
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
   const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
-  const { order, updated_at, failing, erased_at } = stored
+  const dead = await deadLettersOf(context)
+  const { order, updated_at, failing, erased_at } = asRetried(stored, dead)
   const { result, doubt, version } = order
   const requests = [...requestViews(order), ...announcedRequests(order, announced)]
-  const dead = await deadLettersOf(context)
   const waiting = waitingInWords(whyWaiting(stored, Date.now(), dead(order), announced))
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
@@ -115,7 +116,7 @@ const list = async (context: Context, { failing, scan, ...options }: ListOptions
   const dead = await deadLettersOf(context)
   const announced = await announcedOf(context, page.orders)
   const orders = page.orders.map(stored =>
-    summary(stored, dead(stored.order), announced.get(orderName(stored.order))),
+    summary(asRetried(stored, dead), dead(stored.order), announced.get(orderName(stored.order))),
   )
   const { cursor, searched, more } = page
   return {
@@ -137,7 +138,10 @@ const check = async (context: Context, source: string, external_id: string): Pro
 }
 
 const LIMIT = 100
-const FAILING = new Option('--failing', 'only orders with a failing event, longest failing first')
+const FAILING = new Option(
+  '--failing',
+  'only orders with a failing event that is retried, longest failing first',
+)
 FAILING.conflicts(['scan', 'status', 'since', 'until', 'unsettled', 'accountant'])
 
 const COST = `

@@ -1,3 +1,4 @@
+import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
@@ -16,9 +17,14 @@ export type DeadLettersOfOrder = {
   unread: number
   /** The number of receives after which an event becomes a dead letter. */
   maxReceives: number
+  /** The approximate number of events in the queues from which they are processed. */
+  queued: Readonly<Record<Failing['queue'], number>>
 }
 
 type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages' | 'hidden'>
+
+/** Finds the dead letters of an order in a reading. */
+export type DeadLetters = (order: OrderKey) => DeadLettersOfOrder
 
 /** Maximum number of dead letters to read for the state of orders. */
 const LIMIT = 1000
@@ -35,11 +41,13 @@ const readNow = (context: Context) =>
 export const deadLettersOf = async (
   context: Context,
   read: () => Promise<Reading> = () => readNow(context),
-): Promise<(order: OrderKey) => DeadLettersOfOrder> => {
-  const [{ attributes }, { all }] = await Promise.all([
+): Promise<DeadLetters> => {
+  const [{ attributes, all: orders }, { all: bulk }] = await Promise.all([
     depthOf(context, QUEUES.orders),
-    depthOf(context, QUEUES.ordersDead),
+    depthOf(context, QUEUES.bulk),
   ])
+  // Counted last, so that an event that becomes a dead letter in the meantime is in one of the queues.
+  const { all } = await depthOf(context, QUEUES.ordersDead)
   const { maxReceiveCount } = JSON.parse(attributes.RedrivePolicy ?? '{}')
   const maxReceives = Number(maxReceiveCount ?? Number.POSITIVE_INFINITY)
   const { messages, hidden: unread } = all === 0 ? { messages: [], hidden: 0 } : await read()
@@ -51,6 +59,6 @@ export const deadLettersOf = async (
     letters: (byGroup.get(messageGroupOf(order)) ?? []).map(({ event, delivery, error, done, at }) => ({
       ...{ event, delivery, error, done, since: at.toISOString() },
     })),
-    ...{ unread, maxReceives },
+    ...{ unread, maxReceives, queued: { orders, bulk } },
   })
 }

@@ -19,11 +19,8 @@ import { confirmName, progress } from '../core/terminal.ts'
 import { beginOperation } from '../messages/history.ts'
 import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect } from '../messages/message.ts'
+import { commandFor } from './orders.ts'
 import { ordersOf } from './read.ts'
-
-/** A command for an order, to be shown in messages. */
-export const commandFor = (command: string, { source, external_id }: OrderKey, { flags }: Context) =>
-  `relay ${command} ${shellWord(source)} ${shellWord(external_id)}${flags}`
 
 /** @throws Failure if an event or message of the order may still be in a queue, or the order is about to change */
 const requireSettled = (context: Context, stored: StoredOrder, force: boolean) => {

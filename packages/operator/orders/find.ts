@@ -12,6 +12,7 @@ import { itemsOf } from '../core/table.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { deliveryWith } from '../deliveries.ts'
 import { deadLettersOf } from './dead-letters.ts'
+import { asRetried } from './failing-event.ts'
 import { changesOf } from './list.ts'
 import { announcedOf, readOrders } from './read.ts'
 import { ordersText, summary } from './summary.ts'
@@ -198,7 +199,7 @@ const find = async (context: Context, text: string): Promise<Report> => {
     found.map(({ stored }) => stored),
   )
   const orders = found.map(({ stored, match: { by, text: match } }) => ({
-    ...summary(stored, dead(stored.order), announced.get(orderName(stored.order))),
+    ...summary(asRetried(stored, dead), dead(stored.order), announced.get(orderName(stored.order))),
     ...{ found_by: by, match },
   }))
   return {

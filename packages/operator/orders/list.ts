@@ -9,6 +9,8 @@ import { merged } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { itemsOf } from '../core/table.ts'
+import { type DeadLetters, deadLettersOf } from './dead-letters.ts'
+import { failingIn } from './failing-event.ts'
 import { lastEntryOf } from './orders.ts'
 import { BATCH, indexItems, type OrderFilter, readOrders } from './read.ts'
 import { waitsForAccountant } from './why-waiting.ts'
@@ -208,11 +210,17 @@ const changedOrders = async (
   return { orders, ...(last !== undefined && { searched: last.at }) }
 }
 
-/** The orders with a failing event, longest failing first. */
+/**
+ * The orders with a failing event that is retried, longest failing first, and the number of orders left out because
+ * theirs is a dead letter. A page may have fewer orders than `limit`.
+ *
+ * @param readDead reads the dead letters if an order has a failing event
+ */
 export const failingOrders = async (
   context: Context,
   { limit, source, cursor }: { limit: number; source?: string | undefined; cursor?: string | undefined },
-): Promise<OrderPage> => {
+  readDead: () => Promise<DeadLetters> = () => deadLettersOf(context),
+): Promise<OrderPage & { dead: number }> => {
   const { ordersTable: TableName } = await context.stack()
   const index = { TableName, IndexName: FAILING_INDEX, Limit: BATCH }
   let after = cursor === undefined ? undefined : readCursor(cursor)
@@ -238,8 +246,12 @@ export const failingOrders = async (
   const keys = found.slice(0, limit)
   const stored = await readOrders(context, keys)
   const last = found.length > limit ? keys.at(-1) : undefined
+  const failing = keys.flatMap(key => stored.get(orderName(key)) ?? []).filter(each => each.failing)
+  const deadLetters = failing.length > 0 ? await readDead() : undefined
+  const placed = failing.map(order => ({ order, place: deadLetters && failingIn(order, deadLetters) }))
   return {
-    orders: keys.flatMap(key => stored.get(orderName(key)) ?? []),
+    orders: placed.filter(({ place }) => place === 'queued').map(({ order }) => order),
+    dead: placed.filter(({ place }) => place === 'dead').length,
     ...(last !== undefined && { cursor: cursorOf({ position: last.position, source: orderName(last) }) }),
   }
 }

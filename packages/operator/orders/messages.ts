@@ -44,9 +44,14 @@ export const WAITING = {
   'check/resends': 'The worker reads the order from the service and resends the refused request.',
   'check/resends-due':
     'The worker reads the order from the service and resends the refused request, which is due at {time}.',
+  'check/sends': 'The worker reads the order from the service and sends the open request.',
+  'check/sends-due':
+    'The worker reads the order from the service and sends the open request, which is due at {time}.',
   'replay/now': 'The worker processes "{event}" immediately.',
-  'discard/kept': 'The request is kept with the order, and the next check sends it.',
-  'discard/lost': 'The request is lost, and its store is not notified.',
+  'discard/kept':
+    'The {kind} is saved with the order: the relay still sends it, usually with a check right after the deletion. If it must not be sent, withdraw it first.',
+  'discard/done': 'Nothing is lost: its request is already done.',
+  'discard/lost': 'The request is not saved with the order: it is lost, and its store is not notified.',
   'discard/harmless': 'Nothing is lost once a check has read the order from the service.',
   'withdraw/now': 'The order is read, and the {kind} withdrawn unless it is done already.',
   'withdraw/later':

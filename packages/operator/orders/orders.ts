@@ -7,7 +7,16 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
+import { shellWord } from '../core/output.ts'
 import { announcementsOf, ordersOf } from './read.ts'
+
+/** A command for an order, to be shown in messages. */
+export const commandFor = (
+  command: string,
+  { source, external_id }: OrderKey,
+  { flags }: Context,
+  ...others: string[]
+) => `relay ${[command, ...[source, external_id, ...others].map(shellWord)].join(' ')}${flags}`
 
 /** The time of an order's latest entry; empty if it has none. */
 export const lastEntryOf = ({ entry_at, updated_at }: StoredOrder) => entry_at ?? updated_at

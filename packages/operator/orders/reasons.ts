@@ -1,8 +1,17 @@
 import { isServiceFailure } from '@order-relay/lib/orders/failing.ts'
-import { isRefused, type OpenRequest, type RequestKind, refusalOf } from '@order-relay/lib/orders/order.ts'
+import {
+  idsOf,
+  isKnown,
+  isRefused,
+  type OpenRequest,
+  openRequests,
+  type RequestKind,
+  refusalOf,
+} from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Coded } from '../core/coded.ts'
 import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
+import { isSpent } from './failing-event.ts'
 import { say, type WaitingCode } from './messages.ts'
 
 /** Whom or what an item waits for, as part of a sentence. */
@@ -36,8 +45,6 @@ export const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 export const nextCheck = ({ check_at }: StoredOrder) =>
   check_at === undefined ? {} : { next: iso(check_at) }
-
-export const isSpent = ({ receives }: Failing, { maxReceives }: DeadLettersOfOrder) => receives >= maxReceives
 
 export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: number): Reason => {
   const { code, since, next_at: next, message, receives } = failing
@@ -106,3 +113,24 @@ export const whyWithdrawal = (of: RequestKind, failing: Failing | undefined): Re
   failing === undefined
     ? { for: 'worker', reason: say('waits/withdrawal', { kind: say(`kind/${of}`) }) }
     : whyQueued(undefined, failing)
+
+/** The open request that an event contains, if it is saved with the order. */
+export const requestIn = ({ order }: Pick<StoredOrder, 'order'>, delivery: string): OpenRequest | undefined =>
+  openRequests(order).find(request => idsOf(request).includes(delivery))
+
+/** The effect of deleting a dead letter. */
+export const whenDeleted = (
+  { event = '', delivery = '' }: Pick<DeadLetter, 'event' | 'delivery'>,
+  stored: Pick<StoredOrder, 'order'> | undefined,
+): Coded<WaitingCode> => {
+  const request = stored && requestIn(stored, delivery)
+  if (request !== undefined) return say('discard/kept', { kind: say(`kind/${request.kind}`) })
+  const isUndecided =
+    stored &&
+    openRequests(stored.order).some(({ withdrawals }) => withdrawals.some(({ id }) => id === delivery))
+  if (isUndecided) return say('discard/harmless')
+  if (stored && isKnown(stored.order, delivery)) return say('discard/done')
+  return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
+    ? say('discard/lost')
+    : say('discard/harmless')
+}

@@ -8,6 +8,8 @@ import { type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
+import { type DeadLetters, deadLettersOf } from './dead-letters.ts'
+import { asRetried, failingIn } from './failing-event.ts'
 import { orderEvents } from './orders.ts'
 import { indexItems, ordersOf, storedOrders } from './read.ts'
 
@@ -63,13 +65,16 @@ const select = async (context: Context, { source, external_id, cause }: Selectio
 }
 
 /** The number of orders that can be retried, by store and cause. An order may have several causes. */
-export const waitingByCause = async (context: Context) => {
-  const orders = await select(context, {})
+export const waitingByCause = async (context: Context, deadLetters: DeadLetters) => {
+  const found = await select(context, {})
+  const dead = found.filter(stored => failingIn(stored, deadLetters) === 'dead').length
+  const orders = found.map(stored => asRetried(stored, deadLetters)).filter(isWaiting)
   const groupsOf = (stored: StoredOrder) =>
     causesOf(stored).map(cause => ({ source: stored.order.source, cause }))
   const groups = Map.groupBy(orders.flatMap(groupsOf), ({ source, cause }) => JSON.stringify([source, cause]))
   return {
     orders: orders.length,
+    dead,
     groups: [...groups.values()].flatMap(([group, ...others]) =>
       group === undefined ? [] : [{ ...group, orders: 1 + others.length }],
     ),
@@ -119,25 +124,29 @@ const releaseFirst = async (
 export const retry = async (
   context: Context,
   { rate, signal, ...selection }: Selection & { rate: number; signal?: AbortSignal },
+  readDead: () => Promise<DeadLetters> = () => deadLettersOf(context),
 ) => {
   const orders = await select(context, selection)
+  const deadLetters = orders.some(({ failing }) => failing) ? await readDead() : undefined
   const release = failingReleaser(context.sqs, await context.queueUrl(QUEUES.orders))
   const enqueueCheck = await orderEvents('order.check', context)
   const inTime = pace(rate)
-  const done = { released: 0, checked: 0, gone: 0 }
+  const done = { released: 0, checked: 0, dead: 0, gone: 0 }
   using shown = progress(context.terminal, 'Retrying orders', orders.length)
   let isFirst = true
   for (const stored of orders) {
     await inTime()
     if (signal?.aborted) break
-    if (stored.failing !== undefined) {
+    const place = deadLetters && failingIn(stored, deadLetters)
+    if (place === 'queued' && stored.failing !== undefined) {
       const goesFirst = isFirst && isServiceFailure(stored.failing) && stored !== orders.at(-1)
       const isReleased = goesFirst
         ? await releaseFirst(context, release, stored, signal)
         : await release(stored)
       if (goesFirst && isReleased) isFirst = false
       done[isReleased ? 'released' : 'gone']++
-    } else if (refusalsOf(stored).length > 0) {
+    } else if (place === 'dead') done.dead++
+    else if (place === 'deleted' || refusalsOf(stored).length > 0) {
       await enqueueCheck(stored.order)
       done.checked++
     } else done.gone++
@@ -148,8 +157,8 @@ export const retry = async (
 
 type Retried = Awaited<ReturnType<typeof retry>>
 
-export const retriedText = ({ released, checked, gone }: Retried) =>
-  `Failing events released: ${released}. Orders with refused requests checked: ${checked}. No longer waiting: ${gone}.`
+export const retriedText = ({ released, checked, dead, gone }: Retried) =>
+  `Failing events released: ${released}. Orders with refused requests checked: ${checked}. ${dead > 0 ? `Dead letters, which only a replay retries: ${dead}. ` : ''}No longer waiting: ${gone}.`
 
 type Options = { cause?: string | undefined; all?: true | undefined; rate: number }
 
@@ -168,7 +177,7 @@ export const retryOrders = async (
       'pass --all, for example',
     )
   const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))
-  const left = done.total - done.released - done.checked - done.gone
+  const left = done.total - done.released - done.checked - done.dead - done.gone
   return {
     data: done,
     ok: left === 0,

@@ -2,6 +2,7 @@ import { type Announced, announcedRequests } from '@order-relay/lib/orders/annou
 import {
   isKnown,
   isRefused,
+  isToBeSent,
   type OpenRequest,
   openRequests,
   type RequestKind,
@@ -9,15 +10,16 @@ import {
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
-import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
+import type { DeadLettersOfOrder } from './dead-letters.ts'
+import { isSpent, placeOf } from './failing-event.ts'
 import { say, type WaitingCode } from './messages.ts'
 import {
   FOR,
   iso,
-  isSpent,
   named,
   nextCheck,
   type Reason,
+  whenDeleted,
   whyDead,
   whyFailing,
   whyOpen,
@@ -49,17 +51,6 @@ export type Waiting = {
 
 /** The dead letters that are not already done. */
 const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ done }) => done !== true)
-
-/** How long after its next attempt was due an event may still be received, or moved to the dead letters. */
-const LATE_MS = 5 * 60_000
-
-/** The failing event of an order, unless it is a dead letter, or has been one and was deleted. */
-const aliveOf = ({ failing }: StoredOrder, dead: DeadLettersOfOrder, now: number): Failing | undefined => {
-  if (failing === undefined || dead.letters.some(({ delivery }) => delivery === failing.delivery))
-    return undefined
-  const isGone = isSpent(failing, dead) && dead.unread === 0 && now > Date.parse(failing.next_at) + LATE_MS
-  return isGone ? undefined : failing
-}
 
 /** Whether an accountant has to act: the invoice is in review, or a request is refused for a cause they can remove. */
 export const waitsForAccountant = ({ order }: Pick<StoredOrder, 'order'>): boolean =>
@@ -129,14 +120,6 @@ const confirmation = ({ order, check_at }: StoredOrder, now: number) => {
     : say('confirms/by', { time: iso(check_at), reason })
 }
 
-/** The effect of discarding a dead letter. */
-const discarded = ({ event = '', delivery = '' }: DeadLetter, { order }: StoredOrder) => {
-  if (isKnown(order, delivery)) return say('discard/kept')
-  return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
-    ? say('discard/lost')
-    : say('discard/harmless')
-}
-
 const retryOf = ({ code }: Failing) =>
   code === 'unavailable' || code === 'not_called' ? 'retry/unavailable' : 'retry/now'
 
@@ -144,8 +127,9 @@ const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[]
   const { order, check_at } = stored
   const isBlocked = failing !== undefined
   const [letter] = waitingLetters(dead)
-  const hasRefused = openRequests(order).some(isRefused)
-  const reads = hasRefused ? 'check/resends' : 'check/reads'
+  const open = openRequests(order)
+  const sends = open.some(isToBeSent) ? 'check/sends' : 'check/reads'
+  const reads = open.some(isRefused) ? 'check/resends' : sends
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
   const check = isBlocked ? say('check/blocked', { event: named(failing.event) }) : read
   return [
@@ -157,9 +141,9 @@ const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[]
       ? []
       : ([
           { action: 'replay', effect: say('replay/now', { event: named(letter.event ?? 'message') }) },
-          { action: 'discard', effect: discarded(letter, stored) },
+          { action: 'discard', effect: whenDeleted(letter, stored) },
         ] as const)),
-    ...openRequests(order)
+    ...open
       .filter(request => request.stage !== 'held' && !isBeingWithdrawn(request, stored, announced))
       .map(({ kind: of }) => {
         const effect = say(isBlocked ? 'withdraw/later' : 'withdraw/now', { kind: say(`kind/${of}`) })
@@ -196,7 +180,9 @@ export const whyWaiting = (
   dead: DeadLettersOfOrder,
   announced?: Announced,
 ): Waiting => {
-  const known = { stored, failing: aliveOf(stored, dead, now), dead, announced, now }
+  const { failing: event } = stored
+  const failing = event && placeOf(event, dead, now) === 'queued' ? event : undefined
+  const known = { stored, failing, dead, announced, now }
   const links = linksOf(known)
   if (links.every(link => link.for === 'check') && links.length > 0) {
     const confirms = confirmation(stored, now)

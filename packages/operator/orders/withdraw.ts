@@ -7,7 +7,7 @@ import { type Context, unknownOrder } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import type { Report } from '../core/output.ts'
 import { confirmName } from '../core/terminal.ts'
-import { commandFor } from './erase.ts'
+import { commandFor } from './orders.ts'
 import { announcementsOf, ordersOf } from './read.ts'
 import { isBeingWithdrawn } from './why-waiting.ts'
 

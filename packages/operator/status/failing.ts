@@ -1,12 +1,14 @@
 import { FAILED_ORDERS } from '@order-relay/lib/accounting/service.ts'
-import type { Failing } from '@order-relay/lib/orders/stored.ts'
+import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
+import { type DeadLetters, deadLettersOf } from '../orders/dead-letters.ts'
 import { failingOrders } from '../orders/list.ts'
 import { say, type WaitingCode } from '../orders/messages.ts'
 
-/** Maximum number of failing orders to count: each is read. */
+/** Maximum number of failing orders to count, and of orders to read for it. */
 const LISTED = 50
+const READ_MOST = 1000
 
 /** The failures that raise the alarms about the accounting service. */
 const CAUSES = { unauthorized: ['unauthorized'], unavailable: ['unavailable', 'not_called'] } as const
@@ -36,14 +38,36 @@ export const failingText = (failing: readonly Failing[], more: boolean): Coded<W
   return failing.length === 1 ? say('failing/one', values) : say('failing/many', values)
 }
 
-/** The number of failing orders, up to a maximum, and the one that has failed longest. */
-export const failingOf = async (context: Context) => {
-  const { orders, cursor } = await failingOrders(context, { limit: LISTED })
+/** The failing orders that are retried; those whose event is a dead letter may have failed longer, and fill pages. */
+const firstFailing = async (context: Context, readDead: () => Promise<DeadLetters>) => {
+  const orders: StoredOrder[] = []
+  let dead = 0
+  let cursor: string | undefined
+  for (let read = 0; read < READ_MOST; read += LISTED) {
+    const page = await failingOrders(context, { limit: LISTED, cursor }, readDead)
+    orders.push(...page.orders)
+    dead += page.dead
+    cursor = page.cursor
+    if (cursor === undefined || orders.length >= LISTED) break
+  }
+  return { orders, dead, cursor }
+}
+
+/**
+ * The number of failing orders, up to a maximum, and the one that has failed longest.
+ *
+ * @param readDead reads the dead letters, for example from a shared reading
+ */
+export const failingOf = async (
+  context: Context,
+  readDead: () => Promise<DeadLetters> = () => deadLettersOf(context),
+) => {
+  const { orders, dead, cursor } = await firstFailing(context, readDead)
   const [longest] = orders
   const more = cursor !== undefined
   const failures = orders.flatMap(({ failing }) => failing ?? [])
   return {
-    ...{ count: orders.length, more },
+    ...{ count: orders.length, more, dead },
     /** How many of them wait for the accounting service. */
     unauthorized: failedBy('unauthorized', failures),
     unavailable: failedBy('unavailable', failures),

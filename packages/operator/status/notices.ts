@@ -28,6 +28,14 @@ export const accountantNotices = async (context: Context): Promise<Finding[]> =>
   return [note(check, say('accountant/why'), say('accountant/list', { command }))]
 }
 
+/** The number of orders whose failing event is a dead letter. */
+export const deadNotices = ({ flags }: Context, { dead: count }: { dead: number }): Finding[] => {
+  if (count === 0) return []
+  const command = `relay dead replay --all --plan dead.json${flags}`
+  const check = say(count === 1 ? 'dead/one' : 'dead/many', { count })
+  return [note(check, say('dead/found'), say('dead/replay', { command }))]
+}
+
 /** The stores whose HTTP feed fails and has messages waiting. */
 export const feedNotices = async (context: Context, { feeds }: Queues): Promise<Finding[]> => {
   const depths = new Map(feeds.map(({ source, depth }) => [source, totalOf(depth)]))

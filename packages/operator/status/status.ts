@@ -19,7 +19,7 @@ import {
   type Series,
   seriesOf,
 } from './metrics.ts'
-import { accountantNotices, feedNotices, signaturesOf } from './notices.ts'
+import { accountantNotices, deadNotices, feedNotices, signaturesOf } from './notices.ts'
 import { recoveredText, saysThatOrdersFail } from './recovered.ts'
 import { unauthorizedNotices } from './unauthorized.ts'
 
@@ -207,7 +207,13 @@ const status = async (context: Context): Promise<Report> => {
       unauthorizedNotices(context),
       accountantNotices(context),
     ])
-  const notices = [...signatures.notices, ...feedFindings, ...unauthorized, ...accountant]
+  const notices = [
+    ...deadNotices(context, failing),
+    ...signatures.notices,
+    ...feedFindings,
+    ...unauthorized,
+    ...accountant,
+  ]
   const active = activeAlarms(alarms)
   const failingText = saysThatOrdersFail(active) ? undefined : failing.text?.text
   const unknown = alarms.filter(({ state }) => state === 'unknown').length

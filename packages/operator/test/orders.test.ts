@@ -69,6 +69,16 @@ const fails = (key: OrderKey, since: number) =>
     ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
   })
 
+/** An event of an order that waits in the queue for its next attempt. */
+const hiddenEvent = async (key: OrderKey) => {
+  const { ordersQueueUrl } = stack.settings
+  const delivery = randomUUID()
+  await stack.send(ordersQueueUrl, key, { delivery })
+  const { Records } = await stack.receive(ordersQueueUrl)
+  await visibilityExtender(stack.sqs, ordersQueueUrl)(Records, 600)
+  return { delivery, handles: Records.map(({ receiptHandle }) => receiptHandle) }
+}
+
 /** Ten orders of two stores: one changes again later, and the payment of one fails. */
 const seed = async () => {
   for (let each = 0; each < 10; each++) {
@@ -80,6 +90,7 @@ const seed = async () => {
   const payment = happens(21, { event: 'order.payment', delivery: uuid(100), data })
   await expect(payment).rejects.toThrow('down')
   await fails(shop('1'), 21)
+  await hiddenEvent(shop('1'))
 }
 
 const idsOf = ({ orders: listed }: { orders: OrderKey[] }) => listed.map(({ external_id }) => external_id)
@@ -335,12 +346,7 @@ test('lists failing orders page by page, longest failing first', async () => {
 
 /** Queues an event of an order, receives it like the worker, and records its failure. */
 const hides = async (key: OrderKey, changes: Partial<Failing> = {}) => {
-  const { ordersQueueUrl } = stack.settings
-  const delivery = randomUUID()
-  await stack.send(ordersQueueUrl, key, { delivery })
-  const { Records } = await stack.receive(ordersQueueUrl)
-  await visibilityExtender(stack.sqs, ordersQueueUrl)(Records, 600)
-  const handles = Records.map(({ receiptHandle }) => receiptHandle)
+  const { delivery, handles } = await hiddenEvent(key)
   const times = { since: minute(30), at: minute(31), next_at: minute(40) }
   const failing = { event: 'order.payment', delivery, queue: 'orders', receives: 2, behind: 0 } as const
   const error = { code: 'unavailable', message: 'The accounting service answered 503' }
@@ -400,7 +406,7 @@ test('checks an order to retry a request that the service refused', async () => 
     ...([0, BEGIN] as const),
   )
   const { data } = await json(['orders', 'retry', '--cause', 'unknown_sku'])
-  expect(data).toEqual({ released: 0, checked: 1, gone: 0, total: 1 })
+  expect(data).toEqual({ released: 0, checked: 1, dead: 0, gone: 0, total: 1 })
   const taken = await stack.taken(stack.settings.ordersQueueUrl)
   expect(taken).toMatchObject([{ event: 'order.check', data: key }])
 
@@ -414,6 +420,8 @@ test('checks an order to retry a request that the service refused', async () => 
 test('shows dead letters with their orders and in lists, and discards those already done', async () => {
   const deadQueue = stack.queueUrl('orders-dead.fifo')
   const waiting = await hides(api('dead'))
+  const [ReceiptHandle] = (await orders().get(api('dead')))?.failing_handles ?? []
+  await stack.sqs.deleteMessage({ QueueUrl: stack.settings.ordersQueueUrl, ReceiptHandle })
   const letterOf = (key: OrderKey, delivery: string) =>
     stack.send(deadQueue, key, {
       ...{ event: 'order.payment', delivery },
@@ -437,6 +445,12 @@ test('shows dead letters with their orders and in lists, and discards those alre
   expect((await relay(['find', 'dead'])).out).toContain('dead letter: The accounting service answered 503')
   expect((await relay(['find', 'done'])).out).toContain('dead letter: already done')
 
+  // It is neither failing nor retried.
+  expect(await listed('--failing', '--source', 'api')).not.toContain('dead')
+  expect((await relay(['orders', 'retry', 'api', 'dead'])).out).toMatch(
+    /Dead letters, which only a replay retries: 1\. No longer waiting: 0\.\n$/,
+  )
+
   const list = async () => (await json(['dead', 'list'])).data.letters
   expect((await list()).map(({ external_id, done }: Record<string, string>) => [external_id, done])).toEqual([
     ['dead', undefined],
@@ -445,6 +459,37 @@ test('shows dead letters with their orders and in lists, and discards those alre
   const discard = ['dead', 'discard', '--done', '--yes', 'done 1']
   expect((await json(discard)).data.discarded).toHaveLength(1)
   expect(await list()).toHaveLength(1)
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toEqual([])
+  const plan = await json(['dead', 'discard', waiting, '--dry-run'])
+  expect(plan.data.messages[0].does).toEqual([expect.stringMatching(/^The request is not saved .* lost/)])
+
+  // The worker saves the order, which then no longer describes the event.
+  expect((await relay(['dead', 'discard', waiting, '--yes', waiting])).code).toBe(0)
+  const taken = await stack.taken(stack.settings.ordersQueueUrl)
+  expect(taken).toMatchObject([{ event: 'order.check', data: api('dead') }])
+})
+
+test('discards the dead letter of a request that is saved with its order', async () => {
+  const key = api('kept')
+  const id = randomUUID()
+  const open = { id, body: '{}', accepted_at: BEGIN, others: [], withdrawals: [] }
+  const create = { ...open, kind: 'create', stage: 'unsent' } as const
+  await orders().save(
+    { order: { ...newOrder(key), open: { create } }, outbox: undefined, bulk: undefined },
+    ...([0, BEGIN] as const),
+  )
+  const data = { ...key, body: '{}', accepted_at: BEGIN }
+  const letter = { event: 'order.create', delivery: id, data }
+  await stack.send(stack.queueUrl('orders-dead.fifo'), key, letter)
+  const effect = /The create is saved with the order: .*\n.*relay orders withdraw api kept create --local\n/
+  expect((await relay(['dead', 'discard', id, '--dry-run'])).out).toMatch(effect)
+  const refused = await relay(['dead', 'discard', id])
+  expect(refused.err).toMatch(effect)
+  expect(refused.code).toBe(1)
+  expect((await relay(['dead', 'discard', id, '--yes', id])).code).toBe(0)
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([
+    { event: 'order.check', data: key },
+  ])
 })
 
 test('a plan for done dead letters keeps a dead letter that is no longer done when the plan is carried out', async () => {

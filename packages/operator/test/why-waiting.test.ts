@@ -42,7 +42,12 @@ const why = (order: Partial<Order>, { announced, dead, ...more }: More = {}) => 
   const stored = { order: { ...newOrder(KEY), ...order }, ...bare, ...more }
   const check = isSettled(stored.order) ? {} : { check_at: NOW / 1000 + 600 }
   return waitingInWords(
-    whyWaiting({ ...check, ...stored }, NOW, { letters: [], unread: 0, maxReceives: 5, ...dead }, announced),
+    whyWaiting(
+      { ...check, ...stored },
+      NOW,
+      { letters: [], unread: 0, maxReceives: 5, queued: { orders: 1, bulk: 0 }, ...dead },
+      announced,
+    ),
   )
 }
 const CHECK = '2026-01-02T03:10:00.000Z'
@@ -134,6 +139,21 @@ test.each<[string, Partial<Order>, string, More?]>([
     { result: invoiced },
     'Nothing waits.',
     { failing: { ...failing, receives: 5, next_at: '2026-01-02T02:54:00.000Z' } },
+  ],
+  [
+    'a discarded dead letter that had attempts left',
+    { open: { create } },
+    `create waits for the worker: it is to be sent; next attempt by ${CHECK}`,
+    {
+      failing: { ...failing, delivery: 'c', at: '2026-01-02T02:58:59.000Z' },
+      dead: { queued: { orders: 0, bulk: 1 } },
+    },
+  ],
+  [
+    'an event that the empty queue may not count yet',
+    { result: invoiced },
+    `order.payment waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z`,
+    { failing, dead: { queued: { orders: 0, bulk: 0 } } },
   ],
   [
     'an event whose next attempt is late',
@@ -287,12 +307,14 @@ test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced }, dead)).toEqual({
     check: 'The worker reads the order from the service.',
     replay: 'The worker processes "order.payment" immediately.',
-    discard: 'The request is lost, and its store is not notified.',
+    discard: 'The request is not saved with the order: it is lost, and its store is not notified.',
   })
-  expect(effects({ result: invoiced, open: { payment } }, dead).discard).toMatch(/kept with the order/)
+  expect(effects({ result: invoiced, open: { payment } }, dead).discard).toMatch(
+    /^The payment is saved with the order: the relay still sends it/,
+  )
   const follower = { ...payment, id: 'p2', others: ['p'] }
   expect(effects({ result: invoiced, open: { payment: follower } }, dead).discard).toMatch(
-    /kept with the order/,
+    /^The payment is saved with the order: the relay still sends it/,
   )
   const webhook = { dead: { letters: [{ ...letter, event: 'order.updated' }] } }
   expect(effects({ result: invoiced }, webhook).discard).toMatch(/^Nothing is lost/)

@@ -260,6 +260,8 @@ export const MESSAGES = {
   'Retrying orders~: {done} of {all}': 'تلاش مجدد برای سفارش‌ها: {done} از {all}',
   'Failing events released: {count}': 'رویدادهای ناموفق که دوباره پردازش می‌شوند: {count}',
   'Orders with refused requests checked: {count}': 'سفارش‌های دارای درخواست ردشده که بررسی می‌شوند: {count}',
+  'Dead letters, which only a replay retries: {count}':
+    'پیام‌های ناموفق که فقط با پردازش مجدد دوباره تلاش می‌شوند: {count}',
   'No longer waiting: {count}': 'دیگر در انتظار نبود: {count}',
   'Orders whose messages are retried, in sequence: {count}':
     'سفارش‌هایی که پیام‌هایشان به ترتیب و بی‌درنگ دوباره ارسال می‌شود: {count}',

@@ -415,7 +415,11 @@ export const t = translator({
   'Any time': 'همهٔ زمان‌ها',
   'Open a plan…': 'باز کردن برنامه…',
   'Reason, for the history': 'دلیل (برای تاریخچه)',
+  '{count} {count|order waits|orders wait} for the replay of a dead letter instead.':
+    '{count} سفارش در عوض منتظر پردازش مجدد پیام ناموفق است.',
   'Delete permanently?': 'برای همیشه حذف شود؟',
+  'A request that is saved with its order is still sent, usually with a check right after the deletion. If it must not be sent, withdraw it first, on the page of its order. Any other request ends with its message.':
+    'درخواستی که همراه سفارش ذخیره شده است همچنان فرستاده می‌شود، معمولاً با بررسی بلافاصله پس از حذف. اگر نباید فرستاده شود، ابتدا آن را در صفحهٔ سفارشش لغو کنید. هر درخواست دیگری همراه پیامش از بین می‌رود.',
   'Replay now?': 'دوباره پردازش شود؟',
   Effect: 'نتیجه',
   Plan: 'برنامه',

@@ -49,7 +49,8 @@ const Difference = ({ of, field, before, after }: Change) => (
 )
 
 /** The predicted effects of a message: calls, changes of the order, and messages to the store. */
-const Effect = ({ does, predicted }: Step) => {
+const Effect = ({ does, predicted, deletion }: Step) => {
+  if (deletion !== undefined) return <Message text={deletion} as="p" />
   if (predicted === undefined) return does.map(line => <Message key={line} text={line} as="p" />)
   const { calls, changes, publishes, unknown } = predicted
   return (

@@ -168,6 +168,12 @@ export const confirm = ({ plan, command, action, messages: { length: count } }: 
     : []
   ask({
     title: isDeletion ? t('Delete permanently?') : t('Replay now?'),
+    ...(isDeletion &&
+      command === 'dead' && {
+        text: t(
+          'A request that is saved with its order is still sent, usually with a check right after the deletion. If it must not be sent, withdraw it first, on the page of its order. Any other request ends with its message.',
+        ),
+      }),
     fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],
     action: ACTIONS[action],
     tone: TONES[action],

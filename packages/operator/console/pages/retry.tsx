@@ -39,7 +39,11 @@ const choicesOf = ({ orders, groups }: Waiting) => {
 export const askRetry = () =>
   attempt(async () => {
     const waiting = await request<Waiting>('GET', '/api/orders/waiting')
-    if (waiting.orders === 0) return toast(t('No order is waiting for an attempt.'))
+    const { dead } = waiting
+    const isDead =
+      dead > 0 &&
+      t('{count} {count|order waits|orders wait} for the replay of a dead letter instead.', { count: dead })
+    if (waiting.orders === 0) return toast(isDead || t('No order is waiting for an attempt.'))
     const choices = choicesOf(waiting)
     ask({
       title: t('Retry orders now'),
@@ -49,6 +53,7 @@ export const askRetry = () =>
           t(
             'The accounting service was unavailable when they were last tried. Orders that still find it unavailable continue to wait.',
           ),
+        isDead,
       ]
         .filter(Boolean)
         .join(' '),

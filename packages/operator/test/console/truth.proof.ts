@@ -198,17 +198,19 @@ scenario(
   },
 )
 
-scenario('a poison message: it is a dead letter, which is replayed', async (page, compared) => {
+/** Makes dead letters of events that failed this often; returns the previous number. */
+const redriveAfter = async (maxReceiveCount: number): Promise<number> => {
   const QueueUrl = local.queue('orders.fifo')
   const { sqs } = local.stack()
   const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['RedrivePolicy'] })
   const policy = JSON.parse(Attributes?.RedrivePolicy ?? '')
-  const redriveAfter = (maxReceiveCount: number) =>
-    sqs.setQueueAttributes({
-      QueueUrl,
-      Attributes: { RedrivePolicy: JSON.stringify({ ...policy, maxReceiveCount }) },
-    })
-  await redriveAfter(2)
+  const RedrivePolicy = JSON.stringify({ ...policy, maxReceiveCount })
+  await sqs.setQueueAttributes({ QueueUrl, Attributes: { RedrivePolicy } })
+  return policy.maxReceiveCount
+}
+
+scenario('a poison message: it is a dead letter, which is replayed', async (page, compared) => {
+  const receives = await redriveAfter(2)
   await create('api', 'poison')
   await until(async () => (await statusOf('api', 'poison')) === 'invoiced')
   const fault = { kind: 'error', status: 500, operation: 'registerPayment' }
@@ -218,7 +220,7 @@ scenario('a poison message: it is a dead letter, which is replayed', async (page
   await page.evaluate(`location.hash = '#/orders/api/poison'`)
   await page.getByText('its event is a dead letter').first().waitFor()
   await compared()
-  await redriveAfter(policy.maxReceiveCount)
+  await redriveAfter(receives)
   await local.sandbox('DELETE', '/panel/faults')
   await click(page, 'button', 'Replay the dead letter…')
   await click(page, 'button', 'Replay')
@@ -226,6 +228,29 @@ scenario('a poison message: it is a dead letter, which is replayed', async (page
   await until(async () => (await statusOf('api', 'poison')) === 'paid', END_MS)
   await page.getByText('Nothing here.').waitFor()
 })
+
+scenario(
+  'a dead letter of an outage that has ended: it does not fail, and is forgotten once it is deleted',
+  async (page, compared) => {
+    await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
+    serviceIs('unavailable')
+    const receives = await redriveAfter(2)
+    await create('api', 'given-up')
+    await page.locator('.verdict', { hasText: 'Dead letters' }).waitFor()
+    await redriveAfter(receives)
+    await local.sandbox('DELETE', '/panel/faults')
+    serviceIs('serving')
+    await page.getByText('the failing event of 1 order is a dead letter').waitFor()
+    await compared()
+    await page.evaluate(`location.hash = '#/orders/api/given-up'`)
+    await click(page, 'button', 'Delete the dead letter…')
+    await page.getByText('usually with a check right after the deletion').waitFor()
+    await click(page, 'button', 'Delete')
+    await page.getByRole('dialog').getByLabel('Number of messages').fill('1')
+    await submit(page, 'Delete')
+    await until(async () => (await statusOf('api', 'given-up')) === 'invoiced')
+  },
+)
 
 scenario(
   'a wrong key of the service: the runbook of its alarm sets the right one',

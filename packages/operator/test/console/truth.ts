@@ -172,10 +172,13 @@ const ofOrder = (
       if (held && failing?.delivery === id)
         says(`"${what}" is tried by ${next}`, isTried(held, failing?.receives, next))
     }
+    if (link.for === 'earlier event') says(`"${what}" waits for an earlier event`, waiting.length > 0)
     const isService = link.for === 'service' || link.for === 'service key'
     says('it waits for the service', !(isService && isServing(world)))
   }
   if (links.length === 0) says('nothing waits', waiting.length === 0)
+  for (const { action, effect } of page.why.actions)
+    if (action === 'retry' || effect.code === 'check/blocked') says(effect.text, waiting.length > 0)
   for (const { delivery } of letters)
     says(`no dead letter ${delivery}`, links.some(({ id }) => id === delivery) || isDone(page, statuses))
   for (const { kind, state } of page.requests) {
@@ -214,9 +217,15 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
     if (!isTrue) found.push(claim)
   }
   const names = (orders: readonly OrderKey[]) => orders.map(orderName).toSorted().join()
-  const ofFailing = [...truth.stored.values()].filter(each => each.failing).map(({ order }) => order)
+  const failingIn = (queue: readonly Held[]) =>
+    [...truth.stored.values()].filter(({ failing: event }) =>
+      queue.some(({ delivery }) => delivery === event?.delivery),
+    )
+  const ofFailing = failingIn(truth.queued).map(({ order }) => order)
   says(`failing are ${names(failing.orders)}`, names(failing.orders) === names(ofFailing))
   says(`${overview.failing?.count} orders fail`, overview.failing?.count === ofFailing.length)
+  const died = failingIn(truth.dead).length
+  says(`the failing events of ${overview.failing?.dead} orders are dead`, overview.failing?.dead === died)
   const { text } = overview.failing ?? {}
   says(`the overview says "${text?.text}"`, (text === undefined) === (ofFailing.length === 0))
   says('an alarm starts unless a call succeeds', !(text?.text.includes('unless') && isServing(world)))

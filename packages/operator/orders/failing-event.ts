@@ -1,0 +1,40 @@
+import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import type { DeadLetters, DeadLettersOfOrder } from './dead-letters.ts'
+
+/** How long after its next attempt was due an event may still be received, or moved to the dead letters. */
+const LATE_MS = 5 * 60_000
+
+/** The delay with which SQS counts the messages of a queue. */
+const COUNTED_MS = 60_000
+
+export const isSpent = ({ receives }: Failing, { maxReceives }: Pick<DeadLettersOfOrder, 'maxReceives'>) =>
+  receives >= maxReceives
+
+/**
+ * Where the failing event of an order is: an order describes it until the worker saves the order again, although the
+ * event may be a dead letter by then, or have been one and be deleted. SQS cannot be searched, so an event is known to
+ * be deleted only if its queue is empty, or if it has used all its attempts and is not among the dead letters.
+ *
+ * @param now unix time in milliseconds
+ */
+export const placeOf = (
+  failing: Failing,
+  dead: DeadLettersOfOrder,
+  now: number,
+): 'queued' | 'dead' | 'deleted' => {
+  if (dead.letters.some(({ delivery }) => delivery === failing.delivery)) return 'dead'
+  if (dead.unread > 0) return 'queued'
+  const isUncounted = dead.queued[failing.queue] === 0 && now > Date.parse(failing.at) + COUNTED_MS
+  const isOver = isSpent(failing, dead) && now > Date.parse(failing.next_at) + LATE_MS
+  return isUncounted || isOver ? 'deleted' : 'queued'
+}
+
+/** The same of a stored order; undefined if none of its events fails. */
+export const failingIn = ({ order, failing }: StoredOrder, deadLetters: DeadLetters) =>
+  failing && placeOf(failing, deadLetters(order), Date.now())
+
+/** An order without the description of an event that is no longer retried. */
+export const asRetried = (stored: StoredOrder, deadLetters: DeadLetters): StoredOrder => {
+  const { failing, failing_handles, ...rest } = stored
+  return failingIn(stored, deadLetters) === 'queued' ? stored : rest
+}
