@@ -102,10 +102,18 @@ type Options = Named & {
   yes?: string | undefined
 }
 
-const deletionLines = (message: Message) =>
-  deletionText(message)
-    .map(text => `${visible(`${message.raw.id}  ${text}`)}\n`)
-    .join('')
+/** Maximum number of messages to name before they are deleted. */
+const NAMED = 20
+
+/** What becomes of the requests in messages that are not done. */
+const deletionsText = (messages: readonly Message[]) => {
+  const undone = messages.filter(({ done }) => !done)
+  const texts = undone
+    .slice(0, NAMED)
+    .flatMap(message => deletionText(message).map(text => `${message.raw.id}  ${text}`))
+  const more = texts.length > 0 && undone.length > NAMED ? ['For the others, see --dry-run.'] : []
+  return [...texts, ...more].map(text => `${visible(text)}\n`).join('')
+}
 
 const act = async (context: Context, kind: Kind, action: MessageAction, options: Options) => {
   const { dryRun, plan: file, reason, yes, rate, stopAfter, ...named } = options
@@ -131,7 +139,7 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
   let name = plan?.name ?? nameOf(selection)
   if (action === 'discard') {
     const { messages } = await collect(context, kind, selection)
-    if (yes === undefined) context.terminal.stderr.write(messages.map(deletionLines).join(''))
+    if (yes === undefined) context.terminal.stderr.write(deletionsText(messages))
     if (selection.ids === undefined) {
       // Messages that arrive from here on are not deleted.
       name = nameOf(selection, messages.length)

@@ -120,16 +120,16 @@ export const DEAD_LETTERS: Kind = {
       const { version } = stored.order
       return (versionOf(message) ?? version) < version ? { ...message, superseded_by: version } : message
     }
-    const deletion = whenDeleted(message, stored)
-    if (stored === undefined) return { ...message, deletion }
+    if (stored === undefined) return { ...message, deletion: whenDeleted(message, stored) }
     const request = delivery === undefined ? undefined : requestIn(stored, delivery)
     const prevention =
       request && commandFor('orders withdraw', { source, external_id }, context, request.kind)
     // The next save of the order removes the error.
     const error = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
     const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
+    const done = isDone ? { done: true as const } : {}
     return {
-      ...{ ...message, error, deletion, ...(isDone && { done: true }) },
+      ...{ ...message, error, ...done, deletion: whenDeleted({ ...message, ...done }, stored) },
       ...(prevention !== undefined && { prevention }),
     }
   },

@@ -50,7 +50,7 @@ export const WAITING = {
   'replay/now': 'The worker processes "{event}" immediately.',
   'discard/kept':
     'The {kind} is saved with the order: the relay still sends it, usually with a check right after the deletion. If it must not be sent, withdraw it first.',
-  'discard/done': 'Nothing is lost: its request is already done.',
+  'discard/done': 'Nothing is lost: it is already done.',
   'discard/lost': 'The request is not saved with the order: it is lost, and its store is not notified.',
   'discard/harmless': 'Nothing is lost once a check has read the order from the service.',
   'withdraw/now': 'The order is read, and the {kind} withdrawn unless it is done already.',

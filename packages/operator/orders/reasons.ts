@@ -120,7 +120,7 @@ export const requestIn = ({ order }: Pick<StoredOrder, 'order'>, delivery: strin
 
 /** The effect of deleting a dead letter. */
 export const whenDeleted = (
-  { event = '', delivery = '' }: Pick<DeadLetter, 'event' | 'delivery'>,
+  { event = '', delivery = '', done }: Pick<DeadLetter, 'event' | 'delivery' | 'done'>,
   stored: Pick<StoredOrder, 'order'> | undefined,
 ): Coded<WaitingCode> => {
   const request = stored && requestIn(stored, delivery)
@@ -129,7 +129,7 @@ export const whenDeleted = (
     stored &&
     openRequests(stored.order).some(({ withdrawals }) => withdrawals.some(({ id }) => id === delivery))
   if (isUndecided) return say('discard/harmless')
-  if (stored && isKnown(stored.order, delivery)) return say('discard/done')
+  if (done || (stored && isKnown(stored.order, delivery))) return say('discard/done')
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
     ? say('discard/lost')
     : say('discard/harmless')

@@ -87,11 +87,11 @@ const SECRET = /^whsec_\S{44}\n/
 const WAITING = /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/
 
 /** Adds a message to a queue, to be discarded by the command. */
-const discarded = (queue: string, event: string, source: string): Expected => ({
+const discarded = (queue: string, event: string, source: string, prints = DISCARDED): Expected => ({
   before: async () => {
     values.id = await local.enqueue(queue, event, { source, external_id: 'gone' })
   },
-  ...{ input: '<id>', prints: DISCARDED },
+  ...{ input: '<id>', prints },
 })
 
 const sendToWeb = (external_id: string) =>
@@ -161,7 +161,11 @@ const PAGES: Readonly<
         },
         ...{ input: 'done 1', prints: DISCARDED },
       },
-      'dead discard <id>': discarded('orders-dead.fifo', 'order.check', 'api'),
+      'dead discard <id>': discarded(
+        'orders-dead.fifo',
+        ...(['order.check', 'api'] as const),
+        /^Discarded 1 message\.\n\S+ {2}Nothing is lost once a check has read the order/,
+      ),
       'orders withdraw <source> <external_id> <request>': {
         before: async () => {
           values.external_id = 'refused'

@@ -51,7 +51,9 @@ test('orders are listed, found by any identifier, shown, checked, resent and wit
   expect(await changes('orders/resend', order)).toEqual(ok(some({ sent: 1 })))
   await until(async () => (await reads('order', order)).body.version > body.version)
   expect(await changes('orders/withdraw', { ...order, of: 'payment' })).toEqual(refused('none is open'))
-  expect(await changes('orders/retry', order)).toEqual(ok({ released: 0, checked: 0, gone: 1, total: 1 }))
+  expect(await changes('orders/retry', order)).toEqual(
+    ok({ released: 0, checked: 0, dead: 0, gone: 1, total: 1 }),
+  )
 })
 
 test('an open request is retried by its cause and withdrawn, and its store is notified', async () => {
@@ -134,6 +136,8 @@ test('dead letters and the quarantine are read, planned and carried out', async 
 
   await dead()
   const { body: deletion } = await changes('plans', { ...DEAD, action: 'discard', event: 'order.payment' })
+  const { messages: deleted } = (await reads('plan', deletion)).body
+  expect(deleted).toMatchObject([{ deletion: { code: 'discard/lost' } }])
   expect(await changes('carry-out', { ...deletion, count: 2 })).toEqual(refused('type "1"'))
   expect(await changes('carry-out', { ...deletion, count: 1, reason: 'paid twice' })).toEqual(ok())
   await until(async () => (await end()) !== undefined)
