@@ -187,9 +187,10 @@ export const findOrders = async (
 }
 
 const COST = `
-The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001". Complete ids and invoice numbers are found
-regardless of age; "#27" and "invoice 27" find the invoice. If nothing is found, the latest ${CHANGES} changes are searched for the beginning of an id, of an
-invoice number, or of the reference of a payment that is not registered yet. Each store costs up to four reads.`
+The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001".
+Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
+found, the latest ${CHANGES} changes are searched for the beginning of an id, of an invoice number, or of the reference
+of a payment that is not registered yet. Each store costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
