@@ -197,6 +197,7 @@ export const accessTests = (openAt: OpenAt) => {
     expect(await page.title()).toBe('(1) Order review · Accounting sandbox')
     const orders = page.getByRole('link', { name: 'Orders 1 need review' })
     expect(await orders.getAttribute('aria-current')).toBe('page')
+    await page.locator('[id="field-stock[0].stock"]').waitFor()
     await tabTo('field-stock[0].stock')
     await page.keyboard.type('4')
     await press('Enter')

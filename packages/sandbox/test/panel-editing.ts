@@ -74,6 +74,24 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await showsRate(page, '10')
   })
 
+  test('saves only what was changed, so that an open dialog does not undo other changes', async () => {
+    const { page, errors } = await open('#/products')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Edit SKU-1' }).click()
+    await client().put('products/SKU-1', { stock: 75 })
+    await fill(dialog, { Name: 'Tea' }, 'Save')
+    await page.getByText('Saved SKU-1: 75 in stock').waitFor()
+
+    await page.evaluate('location.hash = "#/customers"')
+    await page.getByRole('row', { name: 'walk-in' }).getByRole('button').click()
+    await client().put('customers/walk-in', { phone: '02188' })
+    await fill(dialog, { 'Postal address': 'Tehran' }, 'Save')
+    await page.getByText('Saved.').waitFor()
+    const { customers } = (await client().panel('customers')).body
+    expect(customers).toMatchObject([{ phone: '02188', address: 'Tehran' }])
+    expect(errors).toEqual([])
+  })
+
   test('adds and edits a product, and cancels with Escape', async () => {
     const { page, errors } = await open('#/products')
     await page.getByRole('button', { name: 'Add product' }).click()

@@ -66,8 +66,8 @@ const ACTIONS: readonly Action[] = [
       }),
       sent,
     ],
-    content: ({ date, balance }, money) => (
-      <MoneyFields {...{ money, date: date > today() ? today() : date, amount: balance, hint: bookingIn }} />
+    content: ({ balance }, money) => (
+      <MoneyFields {...{ money, date: today(), amount: balance, hint: bookingIn }} />
     ),
     bodyOf: (values, { balance }) => ({
       // An order with no amount due gets a receipt of zero.

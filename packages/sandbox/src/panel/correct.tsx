@@ -11,7 +11,7 @@ import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { heldAt, isWhole } from './held-payments.tsx'
 import { t } from './persian.ts'
-import { customerName } from './pieces.tsx'
+import { changedIn, customerName } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
@@ -77,8 +77,10 @@ const correctionOf = (values: Values, lines: readonly Line[], { order, heldAs }:
         values.text(of('discount')) === '' ? exactNumber('0') : rialsIn(values, of('discount'), discount),
     }
   }),
-  shipping: rialsIn(values, 'shipping', shippingOf(order)),
-  discount: values.rials('discount'),
+  ...changedIn(
+    { shipping: rialsIn(values, 'shipping', shippingOf(order)), discount: values.rials('discount') },
+    { shipping: shippingOf(order), discount: order.totals.orderDiscount },
+  ),
   ...(values.date('date') !== order.date && { date: values.date('date') }),
   ...(heldAs !== undefined &&
     values.date('paymentDate') !== heldAs && { paymentDate: values.date('paymentDate') }),

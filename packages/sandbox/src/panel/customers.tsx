@@ -7,7 +7,7 @@ import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { change, customersOf, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
-import { customerName, IDENTITY, limitOf, ShowMore } from './pieces.tsx'
+import { changedIn, customerName, IDENTITY, limitOf, ShowMore } from './pieces.tsx'
 
 type Customer = SchemaData<'CustomerList'>['customers'][number]
 
@@ -28,7 +28,8 @@ const askForIdentity = (customer: Customer) =>
     submit: async values => {
       const identity = Object.fromEntries(IDENTITY.map(([name]) => [name, values.text(name)]))
       const name = values.required('name')
-      await change('PUT', `customers/${encodeURIComponent(customer.code)}`, { name, ...identity })
+      const changed = changedIn({ name, ...identity }, customer)
+      await change('PUT', `customers/${encodeURIComponent(customer.code)}`, changed)
       toast(t('Saved. Invoices of {customer} show it.', { customer: nameOf(customer) }))
     },
   })

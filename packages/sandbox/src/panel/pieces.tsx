@@ -89,3 +89,13 @@ export const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t(
 /** How the service books a payment in a bank account (spec: business rule 6). */
 export const bookedAs = (method: keyof typeof PAYMENT_METHODS) =>
   RECEIPT_TYPES[bankReceipt(method)].toLowerCase()
+
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** The values that differ from those that a form has shown, so that it does not undo what others have changed since. */
+export const changedIn = (values: object, before: object): Record<string, unknown> => {
+  const old = new Map<string, unknown>(Object.entries(before))
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => shown(value) !== shown(old.get(name))),
+  )
+}

@@ -17,6 +17,7 @@ import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { change, productsOf, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
+import { changedIn } from './pieces.tsx'
 
 type Product = SchemaData<'Product'>
 
@@ -48,10 +49,8 @@ const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
       const price = values.text('price') === '' ? null : values.rials('price')
       const unit = values.text('unit')
       const path = `products/${encodeURIComponent(sku)}${isNew ? '?new=true' : ''}`
-      const saved = await change<Product>('PUT', path, {
-        ...{ name, stock, price },
-        ...(unit !== '' && { unit }),
-      })
+      const all = { name, stock, price, ...(unit !== '' && { unit }) }
+      const saved = await change<Product>('PUT', path, isNew ? all : changedIn(all, product))
       toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
     },
   })
