@@ -21,8 +21,6 @@ export type OutgoingRequest = {
    * @default 1 MiB
    */
   maxBytes?: number
-  /** Reads only this many bytes of the response body, instead of refusing a longer one. */
-  excerptBytes?: number
 }
 
 export type IncomingResponse = {
@@ -35,20 +33,6 @@ export type IncomingResponse = {
 export type HttpClient = (request: OutgoingRequest) => Promise<IncomingResponse>
 
 const ONE_MEBIBYTE = 1024 * 1024
-
-/** The beginning of a response body. A body that fails or takes too long ends there. */
-const beginningOf = async (response: IncomingMessage, bytes: number): Promise<string> => {
-  let read = Buffer.alloc(0)
-  try {
-    for await (const chunk of response) {
-      read = Buffer.concat([read, chunk])
-      if (read.length >= bytes) break
-    }
-  } catch {
-    // The status has been received.
-  }
-  return read.subarray(0, bytes).toString()
-}
 
 /** Whether a kept connection was closed by the other side, or by a NAT gateway, while it was idle. */
 const isStaleConnection = (reused: boolean, error: Error) =>
@@ -106,14 +90,12 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
   }
 
   const exchange = async (request: OutgoingRequest, signal: AbortSignal): Promise<IncomingResponse> => {
-    const { body, maxBytes = ONE_MEBIBYTE, excerptBytes } = request
+    const { body, maxBytes = ONE_MEBIBYTE } = request
     const length: Record<string, string> =
       body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const headers = { ...request.headers, ...length }
     const response = await connect({ ...request, headers }, signal, false)
     const { statusCode: status = 0, headers: responseHeaders } = response
-    if (excerptBytes !== undefined)
-      return { status, headers: responseHeaders, text: await beginningOf(response, excerptBytes) }
     // A short discarded body is read to the end so that the connection can be reused; a long one closes it.
     const limit = maxBytes === 0 ? 16_384 : maxBytes
     let size = 0

@@ -224,14 +224,14 @@ export const testFeed = async (context: Context, source: string) => {
   const deliver = httpDelivery({
     now: Date.now,
     async http(request) {
-      response = await http({ ...request, excerptBytes: SHOWN_BYTES })
+      response = await http({ ...request, maxBytes: 1024 * 1024 })
       return response
     },
   })
   const failure = await deliver({ url, secrets, event, delivery, body }).then(() => undefined, messageOf)
   const milliseconds = Math.round(performance.now() - began)
   const { status, text = '' } = response ?? {}
-  const answer = visibleLines(text)
+  const answer = visibleLines(Buffer.from(text).subarray(0, SHOWN_BYTES).toString())
   return {
     data: { source, url, delivery, accepted: failure === undefined, failure, milliseconds, status, answer },
     ok: failure === undefined,
