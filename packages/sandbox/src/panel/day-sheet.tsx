@@ -3,11 +3,10 @@ import { decimal } from '@order-relay/web/format.ts'
 import { queryOf, request } from '@order-relay/web/http.ts'
 import { Day, Facts, Name } from '@order-relay/web/pieces.tsx'
 import { route } from '@order-relay/web/route.ts'
-import { useSignal } from '@preact/signals'
-import { useLayoutEffect } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
 import { DAYS, filterOf, KINDS, TYPES } from './document-sums.tsx'
 import { t } from './persian.ts'
+import { usePrinted } from './printed.ts'
 
 type DocumentList = SchemaData<'DocumentList'>
 
@@ -28,15 +27,7 @@ const readSheet = async (): Promise<DocumentList> => {
 
 /** Prints the documents of all pages. They replace the page in the list until they are printed. */
 export const useSheet = () => {
-  const sheet = useSignal<DocumentList | undefined>(undefined)
-  useLayoutEffect(() => {
-    if (sheet.value === undefined) return
-    const end = () => {
-      sheet.value = undefined
-    }
-    window.addEventListener('afterprint', end, { once: true })
-    window.print()
-  }, [sheet.value])
+  const sheet = usePrinted<DocumentList>()
   const print = async () => {
     sheet.value = await readSheet()
   }

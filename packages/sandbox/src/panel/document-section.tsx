@@ -1,16 +1,7 @@
-import { decimal, serial, sum } from '@order-relay/web/format.ts'
-import {
-  Button,
-  Chip,
-  Code,
-  type Column,
-  Facts,
-  Minute,
-  Name,
-  Scrolls,
-  Table,
-} from '@order-relay/web/pieces.tsx'
+import { decimal, sum } from '@order-relay/web/format.ts'
+import { Button, Chip, type Column, Facts, Minute, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import type { SchemaData } from './api.ts'
+import { GOODS } from './goods.tsx'
 import type { documentsOf } from './invoice-documents.tsx'
 import { t } from './persian.ts'
 
@@ -23,26 +14,7 @@ const amount = (label: string, rows: readonly ReturnRow[], of: (row: ReturnRow) 
 
 /** What is returned, as on an invoice. */
 const columnsOf = (rows: readonly ReturnRow[]): Column<ReturnRow>[] => [
-  {
-    label: t('Item'),
-    cell: ({ row, name, sku }) => (
-      <>
-        <span class="muted">{serial(row)}.</span> <Name>{name}</Name>
-        {sku !== null && (
-          <span class="sku small muted">
-            <Code>{sku}</Code>
-          </span>
-        )}
-      </>
-    ),
-    foot: t('Sum'),
-  },
-  { label: t('Quantity'), kind: 'number', cell: ({ quantity }) => decimal(quantity) },
-  {
-    label: t('Unit'),
-    cell: ({ unit }) => (unit === null ? <span class="none">–</span> : <Name>{unit}</Name>),
-  },
-  { label: t('Unit price'), kind: 'number', cell: ({ unit_price }) => decimal(unit_price) },
+  ...GOODS,
   amount(t('Net'), rows, ({ net }) => net),
   amount(t('Tax'), rows, ({ tax }) => tax),
   amount(t('Row total'), rows, ({ net, tax }) => sum(net, tax)),

@@ -1,14 +1,14 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { language } from '@order-relay/web/language.ts'
-import { Chip, Code, type Column, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
+import { Chip, type Column, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
-import { useSignal } from '@preact/signals'
-import { useLayoutEffect } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
 import { DocumentSection } from './document-section.tsx'
+import { GOODS } from './goods.tsx'
 import { documentsOf, InvoiceDay } from './invoice-documents.tsx'
 import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
+import { usePrinted } from './printed.ts'
 import { numberInWords } from './words.ts'
 
 type Order = SchemaData<'OrderDetail'>
@@ -91,26 +91,7 @@ const columnsOf = ({ totals, prices_include_tax }: Order): Column<Row>[] => {
   const { rowDiscounts, orderDiscount, amount: discounted, net, tax, total } = totals
   const netColumn = amount(t('Net'), row => row.net, net)
   return [
-    {
-      label: t('Item'),
-      cell: ({ row, name, sku }) => (
-        <>
-          <span class="muted">{serial(row)}.</span> <Name>{name}</Name>
-          {sku !== null && (
-            <span class="sku small muted">
-              <Code>{sku}</Code>
-            </span>
-          )}
-        </>
-      ),
-      foot: t('Sum'),
-    },
-    { label: t('Quantity'), kind: 'number', cell: ({ quantity }) => decimal(quantity) },
-    {
-      label: t('Unit'),
-      cell: ({ unit }) => (unit === null ? <span class="none">–</span> : <Name>{unit}</Name>),
-    },
-    { label: t('Unit price'), kind: 'number', cell: ({ unit_price }) => decimal(unit_price) },
+    ...GOODS,
     amount(t('Gross amount'), row => row.gross, sum(discounted, rowDiscounts)),
     {
       ...{ label: t('Discount'), kind: 'number', foot: deducted(sum(rowDiscounts, orderDiscount)) },
@@ -175,15 +156,7 @@ const InWords = ({ total }: Pick<Order, 'total'>) => {
 
 /** The invoice in its usual layout, with its documents. One of them can be printed instead of the invoice. */
 export const Invoice = ({ order }: { order: Order }) => {
-  const printed = useSignal<string | undefined>(undefined)
-  useLayoutEffect(() => {
-    if (printed.value === undefined) return
-    const end = () => {
-      printed.value = undefined
-    }
-    window.addEventListener('afterprint', end, { once: true })
-    window.print()
-  }, [printed.value])
+  const printed = usePrinted<string>()
   return (
     <article class="card invoice" aria-labelledby="invoice" data-printed={printed.value}>
       <header class="row spread">
