@@ -104,7 +104,7 @@ const forPrograms = (isSqs: boolean, url: string) => {
   return {
     // The example has no types; Node 20 has no SQLite.
     'store.mjs': `// npm install order-relay-store${isSqs ? ' @aws-sdk/client-sqs' : ''}
-// Until order-relay-store is published, install its tarball: packages/store/README.md
+// Until order-relay-store is published: packages/store/README.md says how to install it
 ${javaScript}`,
     'once.mjs': example('once.mjs'),
     'store.py': `${isSqs ? '# pip install boto3\n' : ''}${python}`,

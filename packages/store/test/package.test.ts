@@ -36,9 +36,10 @@ test('the commands of the README install the package; the snippets compile and r
   await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }))
   const [, install = ''] = codeBlocks(README, 'sh')
   const script = install
-    .replace('cd order-relay\nnpm ci\n', `cd '${ROOT}'\n`)
-    .replaceAll('../my-store', `'${project}'`)
+    .replace('npm --prefix ../order-relay ci\n', '')
+    .replaceAll('../order-relay', `'${ROOT}'`)
   await run('sh', ['-ec', script], {
+    cwd: project,
     env: { ...process.env, npm_config_offline: 'true', npm_config_audit: 'false' },
   })
   for (const scope of ['@aws-sdk', '@types', '@smithy']) {
