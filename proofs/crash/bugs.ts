@@ -82,14 +82,14 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a payment is sent behind a refused create',
-    file: 'lib/orders/apply.ts',
+    file: 'lib/orders/settle.ts',
     find: "create?.stage !== 'refused' || !isToBeSent(request)",
     replace: 'create !== null',
     scenario: 'a payment behind a create that is refused for a day',
   },
   {
     name: 'a payment that may be held is withdrawn',
-    file: 'lib/orders/apply.ts',
+    file: 'lib/orders/settle.ts',
     find: "return ['unanswered', 'perhaps sent', 'unclear', 'crossed'].includes(stage)",
     replace: 'return stage === null',
     scenario: SLOW_TO_HOLD,
