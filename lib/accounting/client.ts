@@ -63,7 +63,7 @@ export const accountingClient = ({
   const prefix = pathname.replace(/\/$/, '')
   let isRefused = false
 
-  /** Sends a request and returns the status and the JSON of a 2xx answer. */
+  /** Sends a request and returns the status and the JSON of a 2xx response. */
   const send = async (
     method: string,
     path: string,

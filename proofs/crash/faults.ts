@@ -106,7 +106,7 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
         onTrouble(instance, place, mode)
       }
       const timeOut = () =>
-        clock.after(timeout, () => instance.alive && reject(new Error('TimeoutError: no answer')))
+        clock.after(timeout, () => instance.alive && reject(new Error('TimeoutError: no response')))
       const unanswered = () => {
         try {
           noted(effect)
@@ -125,7 +125,7 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
           const result = noted(effect)
           if (back < WAY + takes) {
             onTrouble(instance, place, 'lost')
-            throw new Error('TimeoutError: the answer takes too long')
+            throw new Error('TimeoutError: the response takes too long')
           }
           clock.after(back, () => instance.alive && resolve(result))
         } catch (error) {

@@ -49,7 +49,7 @@ def service(method, path, body=None):
         if status in ANSWERS:
             return status, answer
         time.sleep(0.25)
-    raise SystemExit(f"{method} {path} has no answer: {status} {answer}")
+    raise SystemExit(f"{method} {path} has no response of the document: {status} {answer}")
 
 
 def panel(method, path, body=None):

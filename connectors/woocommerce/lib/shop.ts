@@ -14,7 +14,7 @@ export const META_KEY = '_order_relay'
 /** The shop responded with an error, or did not respond. */
 export class ShopError extends Error {
   override readonly name = 'ShopError'
-  /** Undefined if there was no answer. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined
   /** WooCommerce's code, such as `woocommerce_rest_cannot_view`. */
   readonly code: string | undefined

@@ -190,12 +190,12 @@ test('reports an order that differs from the service', () => {
       ),
       compared('theirs', {}, { result: paid('theirs') }),
       ours('ours', unknown),
-      ours('away', { unread: 'no answer' }),
-      ours('far', { unread: 'no answer' }),
+      ours('away', { unread: 'no response' }),
+      ours('far', { unread: 'no response' }),
     ),
   })
   expect(orders).toEqual({ known: 8, asked: 6, agree: 2 })
-  expect(unread).toEqual([{ reason: 'no answer', orders: 2 }])
+  expect(unread).toEqual([{ reason: 'no response', orders: 2 }])
   expect(differences.map(({ external_id, what }) => `${external_id}: ${what}`)).toEqual([
     'status: order is "paid" here and "refunded" at the service',
     'field: order differs in total: 1,500,000 here and 7 at the service; invoice_number: nothing here and 27 at the service',

@@ -122,7 +122,7 @@ export const startFunction = async (
       answered = Promise.withResolvers()
       event.resolve(JSON.stringify(content))
       const result = await answered.promise
-      if (!result.body.includes(expected)) throw new Error(`Cannot measure: the answer was ${result.body}`)
+      if (!result.body.includes(expected)) throw new Error(`Cannot measure: the response was ${result.body}`)
       return result
     },
     /** The function's log so far. */
