@@ -575,7 +575,8 @@ describe('a correction', () => {
     [400, 'is not known here', { day: '2026-01-01' }],
     [400, 'must not be after today, 2026-11-21', { date: '2026-11-22' }],
     [400, 'outside the fiscal years', { date: '2019-01-01' }],
-    [400, 'no held payment is dated outside the fiscal years', { paymentDate: '2026-11-20' }],
+    [409, 'no held payment is dated outside the fiscal years', { paymentDate: '2026-11-20' }],
+    [409, 'no held payment pays the whole invoice', { heldPayment: 'received' }],
   ])('is refused entirely: %s %s', async (status, words, change) => {
     await orderIn('invoiced')
     const { detail, stock, list } = sandbox()

@@ -35,7 +35,7 @@ const isDuplicate: Exception = (found, { operation }, { body }) =>
 
 /** What a schema cannot express in the requests of an operation: relations with today and with what is stored, and check digits. */
 const RELATIONS: Readonly<Record<string, RegExp>> = {
-  correctOrder: /must not be after today|no held payment is dated outside the fiscal years/,
+  correctOrder: /must not be after today/,
   payOrder: /must not be after today/,
   repayOrder: /must not be after today/,
   returnOrder: /must not be after today/,

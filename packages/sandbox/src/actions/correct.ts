@@ -2,7 +2,6 @@ import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { decimalFrom, exactNumber } from '../decimal.ts'
 import type { Correction } from '../panel-requests.ts'
 import { rials } from '../pricing.ts'
-import { quoted, refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
@@ -27,13 +26,14 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
 }
 
 /** Gives the held payments that are dated outside the fiscal years another date; returns what changed. */
-const redateHeld = ({ invoice_number }: Order, date: string, store: Store) => {
+const redateHeld = (order: Order, date: string, store: Store) => {
+  const { invoice_number } = order
   requirePast('paymentDate', date, store)
   const outside = store.heldPayments
     .list(invoice_number)
     .filter(payment => !store.fiscalYears.cover(payment.date))
   if (outside.length === 0) {
-    throw refusedField('paymentDate', `is ${date}: no held payment is dated outside the fiscal years`)
+    throw cannot('correct', order, 'no held payment is dated outside the fiscal years')
   }
   return outside.map(payment => {
     store.heldPayments.redate(invoice_number, payment.date, date)
@@ -45,16 +45,12 @@ const redateHeld = ({ invoice_number }: Order, date: string, store: Store) => {
  * What the held payment of the whole invoice pays after a correction; returns what changed. With `received`, its receipt will
  * have the money that came in, like the payment of a receipt that was cancelled.
  */
-const adjustHeld = (
-  { invoice_number, total: before }: Order,
-  total: string,
-  choice: Correction['heldPayment'],
-  store: Store,
-) => {
+const adjustHeld = (order: Order, total: string, choice: Correction['heldPayment'], store: Store) => {
+  const { invoice_number, total: before } = order
   const held = store.heldPayments.list(invoice_number).find(({ amount }) => amount === null)
   if (held === undefined) {
     if (choice === undefined) return []
-    throw refusedField('heldPayment', `is ${quoted(choice)}: no held payment pays the whole invoice`)
+    throw cannot('correct', order, 'no held payment pays the whole invoice')
   }
   const received = rials(held.total)
   if (choice === 'received' && held.total !== total) {
