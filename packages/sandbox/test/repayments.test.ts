@@ -64,17 +64,17 @@ describe('a repayment', () => {
     expect(await act('repay', PAYMENT)).toMatchObject(message('it is paid, and its buyer has no credit'))
     await act('return', { rows: [{ row: 1, quantity: 1 }] })
     expect((await sandbox().panel('sums')).body.totals).toMatchObject({ repaid: '0', credit: '1100' })
-    for (const [change, field, rule] of [
+    for (const [change, field, rule, status = 400] of [
       [{ amount: 1101 }, 'amount', 'is 1,101: must not exceed the credit of the buyer, 1,100'],
       [{ amount: 0 }, 'amount', 'must be at least 1'],
       [{ account: 'none' }, 'account', 'no record has this code'],
-      [{ account: 'cash-1' }, 'account', 'is "cash-1": must be a bank account, except for cash'],
-      [{ method: 'cash' }, 'account', 'is "bank-1": must be a cash box for cash'],
+      [{ account: 'cash-1' }, 'account', 'is "cash-1": must be a bank account, except for cash', 409],
+      [{ method: 'cash' }, 'account', 'is "bank-1": must be a cash box for cash', 409],
       [{ date: '1999-01-01' }, 'date', 'outside the fiscal years'],
       [{ method: 'coins' }, 'method', 'must be one of'],
     ] as const) {
-      const { error } = await act('repay', { ...PAYMENT, ...change })
-      expect(error).toMatchObject({ field, message: expect.stringContaining(rule) })
+      const refused = { status, body: { error: { field, message: expect.stringContaining(rule) } } }
+      expect(await sandbox().act('1', 'repay', { ...PAYMENT, ...change })).toMatchObject(refused)
     }
     await settings({ orderPaymentReceivingAccount: null })
     const { error } = await act('repay', PAYMENT)

@@ -129,6 +129,8 @@ const requireAgreement = (method: Repayment['method'], code: string, store: Stor
   throw refusedField(
     'account',
     `is ${quoted(code)}: ${isCash ? 'must be a cash box for cash' : 'must be a bank account, except for cash'}`,
+    // The kind of the account is stored, so the request is valid.
+    'conflict',
   )
 }
 
