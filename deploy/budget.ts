@@ -1,7 +1,7 @@
 import { type Resources, type Stack, stackName } from './cloudformation.ts'
 
 /**
- * A monthly budget in US dollars for the resources with the stage's tag, which mails at 80 % of it, and when the forecast
+ * A monthly budget in US dollars for the resources with the stage's tag, which mails at 80% of it, and when the forecast
  * exceeds it; none if it is 0.
  */
 export const budgetResources = (

@@ -18,7 +18,7 @@ export const toApiGateway = ({ status, body, headers }: HttpResponse): APIGatewa
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
-/** An error response in the shape of the design (What the spec leaves open). */
+/** An error response; the spec leaves its body open. */
 export const errorResponse = (
   status: number,
   code: string,

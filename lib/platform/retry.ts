@@ -11,7 +11,7 @@ export const MAX_RECEIVES = 200
 /** SQS limits the visibility timeout to twelve hours from the first receive. */
 const MAX_VISIBILITY_SECONDS = 11 * 60 * 60
 
-/** Exponential backoff from the first to the longest wait, jittered to 50–100 %. */
+/** Exponential backoff from the first to the longest wait, jittered to 50–100%. */
 export const backoff = (first: number, longest: number, failures: number, random: number): number => {
   const ceiling = Math.min(first * 2 ** (failures - 1), longest)
   return ceiling / 2 + (ceiling / 2) * random

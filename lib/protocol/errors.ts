@@ -1,7 +1,7 @@
 import type { BaseIssue } from 'valibot'
 import { ExactNumber } from './json.ts'
 
-/** The body of every error response: what went wrong, and in which field (design: What the spec leaves open). */
+/** The body of every error response: what went wrong, and in which field. The spec leaves it open. */
 export type ErrorBody = { error: { code: string; message: string; field?: string } }
 
 /** The accounting service's reason for refusing a request; may contain personal data. */

@@ -38,7 +38,7 @@ const [BACKUP_HOUR, COPY_DAYS] = documented(
   'region.md',
   /every day at (\d\d):00 UTC and copies[^.]+ keeps them for (\d+) days/,
 )
-const [BUDGET_PERCENT] = documented('deploy.md', /e-mails `alarmEmail` at (\d+) % and when the forecast/)
+const [BUDGET_PERCENT] = documented('deploy.md', /e-mails `alarmEmail` at (\d+)% and when the forecast/)
 const [CHECKS = ''] = documented('cost.md', /\| scheduled check: ([\d,]+) runs/)
 const [PROBES = ''] = documented('cost.md', /every five minutes, ([\d,]+) a month/)
 const MINUTES_OF_MONTH = 730 * 60

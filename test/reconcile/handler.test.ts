@@ -79,11 +79,11 @@ test('checks an unsettled order at growing intervals', async () => {
   // An order in the bulk queue is checked after a day.
   expect(checked).toEqual({ waits: due, moved: [1862, 3230] })
   await save('waits', { version: 2, result: result('waits', 'paid') }, { revision: 1 })
-  // Jittered by ±10 %.
+  // Jittered by ±10%.
   expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
 })
 
-// Ten orders a second of which 5 % stay unsettled have 600 due checks in five minutes.
+// Ten orders a second of which 5% stay unsettled have 600 due checks in five minutes.
 test('makes 600 due checks in one run at the configured rate', async () => {
   const ids = Array.from({ length: 600 }, (_, index) => `many-${index}`)
   for (const id of ids) await save(id, { doubt: 'now' })

@@ -255,6 +255,22 @@ export const awsTests = () => {
     expect(await tail('--order', '2')).toMatchObject({ code: 0, out: '', err: 'No matching lines.\n' })
   })
 
+  // The policy for operators is compared with their calls.
+  test.each([
+    ['deliveries list', /^2026-03-21\S+ +failed +fourth/m],
+    ['feeds list', /^2026-03-21\S+ +api +1 /m],
+    ['orders list', /^No matching orders in stage "production"/],
+    ['quarantine history', /^No operations in stage "production"/],
+    ['quarantine show x', /^Cannot show the message: no message "x" is in quarantine/],
+    ['quarantine discard x --yes x', /^Cannot discard the message: no message "x" is in quarantine/],
+    ['stores index', /^The index of keys and secrets is written\.$/m],
+    ['conformance demo-shop --test-store --wait 1s', /delivery: When the first message arrived/],
+    ['send https://shop.example --external-id 1', /^Cannot sign the webhook: no secret is stored/],
+  ])('"%s" reads and writes the stage', async (command, expected) => {
+    const { out, err } = await relay(command.split(' '))
+    expect(out + err).toMatch(expected)
+  })
+
   const replay = (...args: string[]) => relay(['dead', 'replay', ...args, '--rate', '100000'])
 
   test.each([

@@ -9,7 +9,7 @@ export type Priceable = {
   discount?: JsonNumber | null | undefined
 }
 
-/** @param taxRate percent: 8.5 is 8.5 % */
+/** @param taxRate percent: 8.5 is 8.5% */
 export type Taxation = { taxRate: Decimal; pricesIncludeTax: boolean }
 
 /** One invoice row, in whole rials; `net + tax` is its share of the invoice total. */

@@ -127,7 +127,7 @@ const DESCRIPTIONS: Record<string, string> = {
   defaultCustomer: 'Customer of orders without a mobile number, or null.',
   automaticCustomerCreation: 'Whether an unknown mobile number creates a customer.',
   orderPaymentReceivingAccount: 'Account that receives the payments of orders, or null.',
-  taxRate: 'Tax rate in percent: 8.5 is 8.5 %.',
+  taxRate: 'Tax rate in percent: 8.5 is 8.5%.',
   pricesIncludeTax: 'Whether prices include tax; if not, tax is added.',
   automaticFinalization: 'Whether invoices are finalized automatically; if not, orders need review.',
   duplicatesReturnOriginal:
