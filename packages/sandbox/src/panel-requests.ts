@@ -160,10 +160,15 @@ export const sellerChange = strict({ name: v.exactOptional(text), ...identity })
 /** Changes of a customer as the buyer on invoices; other fields do not change. */
 export const customerChange = strict({ name: v.exactOptional(required), ...identity })
 
-export const account = strict({
+export const ACCOUNT_KINDS = ['cash', 'bank'] as const
+
+/** An account to add or change. An opening balance and a date that are not given do not change. */
+export const accountChange = strict({
   code: required,
   name: required,
-  kind: v.picklist(['cash', 'bank'], 'must be cash or bank'),
+  kind: v.picklist(ACCOUNT_KINDS, `must be ${ACCOUNT_KINDS.join(' or ')}`),
+  openingBalance: v.exactOptional(rials),
+  openingDate: v.exactOptional(v.nullable(date)),
 })
 
 export const fiscalYear = strict({ from: date, to: date })
@@ -222,5 +227,6 @@ export type Return = v.InferOutput<typeof panelReturn>
 export type SellerChange = v.InferOutput<typeof sellerChange>
 export type CustomerChange = v.InferOutput<typeof customerChange>
 export type Correction = v.InferOutput<typeof correction>
+export type AccountChange = v.InferOutput<typeof accountChange>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>

@@ -27,8 +27,8 @@ test('a new sandbox has the settings, accounts, products and fiscal years that a
   const { panel, list } = sandbox()
   expect((await panel('settings')).body).toEqual(DEFAULTS)
   expect(await list('accounts')).toMatchObject([
-    { code: 'bank-1', kind: 'bank' },
-    { code: 'cash-1', kind: 'cash' },
+    { code: 'bank-1', kind: 'bank', openingBalance: 0, openingDate: null, inUse: false },
+    { code: 'cash-1', kind: 'cash', openingBalance: 0, openingDate: null, inUse: false },
   ])
   expect((await list('products')).map(({ stock }) => stock)).toEqual([100, 100, 0])
   // 1404, 1405 and 1406.
@@ -55,12 +55,20 @@ test('updates settings individually, accounts and products by code, fiscal years
   expect(await product({ name: 'میز', price: 12500, unit: 'متر' })).toEqual(desk)
   expect(await product({ stock: 0, price: null })).toEqual({ ...desk, stock: 0, price: null })
 
-  for (const account of [
-    { code: 'pos', name: 'POS', kind: 'bank' },
-    { code: 'pos', name: 'Till', kind: 'cash' },
-  ])
-    expect((await put('accounts', account)).body).toEqual(account)
-  expect((await list('accounts')).at(-1)).toEqual({ code: 'pos', name: 'Till', kind: 'cash' })
+  const opening = { openingBalance: 500, openingDate: '2026-03-21' }
+  for (const [account, kept] of [
+    [
+      { code: 'pos', name: 'POS', kind: 'bank' },
+      { openingBalance: 0, openingDate: null },
+    ],
+    [{ code: 'pos', name: 'Till', kind: 'cash', ...opening }, {}],
+    [{ code: 'pos', name: 'Box', kind: 'cash' }, opening],
+  ] as const)
+    expect((await put('accounts', account)).body).toEqual({ ...account, ...kept, inUse: false })
+  expect((await list('accounts')).at(-1)).toEqual({
+    ...{ code: 'pos', name: 'Box', kind: 'cash', inUse: false },
+    ...opening,
+  })
 
   for (const year of [YEAR, YEAR]) expect((await put('fiscal-years', year)).body.fiscalYears).toHaveLength(4)
   await put('fiscal-years', { fiscalYears: [NEXT, YEAR] })
@@ -83,6 +91,8 @@ test.each<[at: string, change: unknown, field: string | undefined]>([
   ['seller', { name: 5 }, 'name'],
   ['products/x', [], undefined],
   ['accounts', { code: 'pos', name: 'Till', kind: 'purse' }, 'kind'],
+  ['accounts', { code: 'pos', name: 'Till', kind: 'cash', openingBalance: 0.5 }, 'openingBalance'],
+  ['accounts', { code: 'pos', name: 'Till', kind: 'cash', openingDate: '1405' }, 'openingDate'],
   ['fiscal-years', { from: '2031-01-01', to: '2030-01-01' }, 'to'],
   ['fiscal-years', { from: '2031-01-01' }, 'to'],
   ['fiscal-years', { fiscalYears: 'none' }, 'fiscalYears'],

@@ -24,7 +24,9 @@ describe('adding', () => {
     expect((await put('products/NEW?new=true', { name: 'New' })).body).toMatchObject({ sku: 'NEW', stock: 0 })
     expect((await put('products/NEW', { stock: 2 })).body).toMatchObject({ name: 'New', stock: 2 })
     const pos = { code: 'pos', name: 'POS', kind: 'bank' }
-    expect((await put('accounts?new=true', pos)).body).toEqual(pos)
+    expect((await put('accounts?new=true', pos)).body).toEqual({
+      ...{ ...pos, openingBalance: 0, openingDate: null, inUse: false },
+    })
     expect((await put('accounts', { ...pos, name: 'Till' })).body).toMatchObject({ name: 'Till' })
     expect((await put('accounts?new=yes', pos)).status).toBe(400)
   })
@@ -310,7 +312,7 @@ test('references and numbers typed in Persian digits are stored in Latin digits'
   await create(order('1', { items: [row('SKU-1', 4)] }))
   await create(order('2', { payment: { ...PAYMENT, reference: '۹۸۷' } }))
   expect((await sandbox().detail('2')).receipts).toMatchObject([{ reference: '987' }])
-  const paid = await act('1', 'pay', { method: 'cash', reference: 'پ-۱۲۳' })
+  const paid = await act('1', 'pay', { method: 'cash', account: 'cash-1', reference: 'پ-۱۲۳' })
   expect(paid.body.receipts).toMatchObject([{ reference: 'پ-123' }])
   await act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })
   const repaid = await act('1', 'repay', { method: 'cash', account: 'cash-1', reference: '٤٥' })

@@ -49,7 +49,14 @@ test('documents that were registered or cancelled on other days than their own a
   expect(await named(day)).toEqual(['return 2'])
   const body = await list(day)
   expect(body.otherwise_dated).toBe(5)
-  expect(body.sums).toMatchObject({ receipts: { count: 0 }, repayments: { count: 0 }, accounts: [] })
+  const still = { received: '0', repaid: '0', balance: '0' }
+  expect(body.sums).toMatchObject({
+    ...{ receipts: { count: 0 }, repayments: { count: 0 } },
+    accounts: [
+      { account: { code: 'bank-1' }, opening: '2200', ...still, closing: '2200' },
+      { account: { code: 'cash-1' }, opening: '3800', ...still, closing: '3800' },
+    ],
+  })
   const all = ['return 2', 'return 1', 'repayment 1', 'receipt 3', 'receipt 2', 'receipt 1']
   expect(await named(`${day}&days=registration`)).toEqual(all)
   expect((await list(`${day}&days=registration&kind=receipt`)).sums?.receipts).toEqual({
@@ -91,10 +98,11 @@ test('sums are exact, also for each account, and exclude cancelled documents', a
           received: '1100000000000000000000000002200',
         },
         ...{ repaid: '0', balance: '1100000000000000000000000002200' },
+        ...{ opening: '0', closing: '1100000000000000000000000002200' },
       },
       {
         account: { code: 'cash-1', name: 'صندوق فروشگاه' },
-        ...{ received: '4400', repaid: '600', balance: '3800' },
+        ...{ opening: '0', received: '4400', repaid: '600', balance: '3800', closing: '3800' },
       },
     ],
     types: [

@@ -32,6 +32,30 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
       code: 'bank-1',
       name: 'بانک صادرات',
       kind: 'bank',
+      ...{ openingBalance: 0, openingDate: null, inUse: false },
+    })
+  })
+
+  test('an account gets an opening balance, and keeps its kind once documents use it', async () => {
+    await client().create(order('1', { payment: PAYMENT }))
+    const { page } = await open('#/settings')
+    await page.getByRole('button', { name: 'Edit account bank-1' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Receipts or repayments use this account, so its kind stays.').waitFor()
+    expect(await dialog.getByLabel('Kind').getAttribute('readonly')).not.toBeNull()
+    expect(await dialog.getByLabel('Kind').inputValue()).toBe('Bank account')
+    expect(await violationsOf(page)).toEqual([])
+    const opening = { 'Opening balance in rials': '5,000,000', 'Date of the opening balance': '2026-03-21' }
+    await fill(dialog, { Name: 'Savings', ...opening }, 'Save')
+    const row = page.getByRole('row').filter({ hasText: 'Savings' })
+    await row.getByText('5,000,000').waitFor()
+    await row.getByText('21 Mar 2026').waitFor()
+    await page.getByRole('button', { name: 'Edit account bank-1' }).click()
+    await fill(dialog, { 'Date of the opening balance': '' }, 'Save')
+    await dialog.waitFor({ state: 'detached' })
+    expect((await client().list('accounts'))[0]).toEqual({
+      ...{ code: 'bank-1', name: 'Savings', kind: 'bank', inUse: true },
+      ...{ openingBalance: 5_000_000, openingDate: null },
     })
   })
 

@@ -5,6 +5,7 @@ import { rials, sum, whole } from '../pricing.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
+import { requireCash } from './accounts.ts'
 import { changeSettings, requireFiscalYear, requireKnown } from './catalogue.ts'
 import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT } from './change.ts'
 import { type Earliest, requirePast } from './dates.ts'
@@ -148,6 +149,7 @@ export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): v
     const paid = { method: repayment.method, reference: referenceOf(repayment), amount, date }
     const account_code = accountOf(repayment, 'repayment', store)
     requireAgreement(repayment.method, account_code, store)
+    requireCash(order, { account_code, amount, date }, store)
     const number = store.repayments.insert({ ...paid, invoice_number, account_code })
     settle(order, store)
     const from = store.accounts.find(account_code)?.name

@@ -12,7 +12,6 @@ import type {
 } from '../panel-requests.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
 import {
-  type Account,
   type Customer,
   DEFAULT_SETTINGS,
   DEFAULT_UNIT,
@@ -72,7 +71,7 @@ export const listProducts = ({ q }: { q?: string | undefined }, store: Store) =>
 })
 
 /** @throws Refusal when a record that is to be added exists */
-const requireNew = (field: string, code: string, found: unknown, name = 'code') => {
+export const requireNew = (field: string, code: string, found: unknown, name = 'code') => {
   if (found === undefined) return
   throw refusedField(field, `is ${quoted(code)}: this ${name} is already registered`, 'conflict')
 }
@@ -177,19 +176,6 @@ export const changeCustomer = (code: string, change: CustomerChange, store: Stor
       for (const number of store.orders.numbersOf(code)) store.orders.index(number)
     store.changes.note({ kind: 'customer', code })
     return changed
-  })
-
-/**
- * Changes or adds an account.
- *
- * @throws Refusal when the account exists, but is to be added
- */
-export const putAccount = (account: Account, store: Store, isNew = false): Account =>
-  store.transact(() => {
-    if (isNew) requireNew('code', account.code, store.accounts.find(account.code))
-    store.accounts.put(account)
-    store.changes.note({ kind: 'account', code: account.code })
-    return account
   })
 
 const requireForward = ({ from, to }: FiscalYear) => {

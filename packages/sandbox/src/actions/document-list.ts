@@ -1,8 +1,12 @@
+import { addDays } from '@order-relay/web/calendar.ts'
 import type { DocumentsQuery } from '../panel-queries.ts'
 import { sum } from '../pricing.ts'
-import type { DocumentKind, DocumentSums, ListedDocument } from '../store/document-list.ts'
+import type { DocumentFilter, DocumentKind, DocumentSums, ListedDocument } from '../store/document-list.ts'
 import { RECEIPT_TYPES } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
+
+/** The last day that dates can name. */
+const LAST_DAY = '9999-12-31'
 
 /** A document as the start of the next page. */
 const cursorOf = ({ date, kind, number }: ListedDocument) => `${date}.${kind}.${number}`
@@ -24,15 +28,49 @@ const summed = (sums: readonly DocumentSums[]) => ({
   amount: sum(sums.map(({ amount }) => amount)),
 })
 
-/** What came into each account, and what was paid from it. */
-const accountsOf = (sums: readonly DocumentSums[], store: Store) => {
-  const money = sums.filter(({ kind }) => kind !== 'return')
-  return [...new Set(money.map(({ account_code }) => account_code))].sort().map(code => {
-    const [received, repaid] = (['receipt', 'repayment'] as const).map(
-      wanted => summed(money.filter(each => each.account_code === code && each.kind === wanted)).amount,
-    ) as [string, string]
+type Code = DocumentSums['account_code']
+
+/** What came into an account, and what was paid from it. */
+const movementsOf = (sums: readonly DocumentSums[], code: Code) => {
+  const [received, repaid] = (['receipt', 'repayment'] as const).map(
+    wanted => summed(sums.filter(each => each.account_code === code && each.kind === wanted)).amount,
+  ) as [string, string]
+  return { received, repaid, balance: sum([received, `-${repaid}`]) }
+}
+
+/**
+ * The balances of the accounts before the days of a filter; undefined if it has only a part of the documents of an account,
+ * or has them by registration, since balances are by the dates of documents.
+ */
+const openingsOf = (filter: DocumentFilter, store: Store): Map<Code, string> | undefined => {
+  const { kind, type, q, days, account: only, from, to = LAST_DAY } = filter
+  if ([kind, type, q].some(each => each !== undefined) || days === 'registration') return undefined
+  const earlier = (['receipt', 'repayment'] as const).flatMap(kind =>
+    from === undefined ? [] : store.documentList.sums({ kind, account: only, to: addDays(from, -1) }),
+  )
+  const accounts = store.accounts.list().filter(({ code }) => code === (only ?? code))
+  return new Map([
+    ...earlier.map(({ account_code: code }) => [code, movementsOf(earlier, code).balance] as const),
+    ...accounts.map(({ code, opening_balance, opening_date }) => {
+      const given = (opening_date ?? '') <= to ? opening_balance : '0'
+      return [code, sum([given, movementsOf(earlier, code).balance])] as const
+    }),
+  ])
+}
+
+/** The movements of each account, and its balance before and after. */
+const accountsOf = (sums: readonly DocumentSums[], filter: DocumentFilter, store: Store) => {
+  const openings = openingsOf(filter, store)
+  const filled = [...(openings ?? [])].flatMap(([code, opening]) => (opening === '0' ? [] : [code]))
+  const moved = sums.filter(({ kind }) => kind !== 'return').map(({ account_code }) => account_code)
+  return [...new Set([...filled, ...moved])].sort().map(code => {
     const account = code === null ? null : { code, name: store.accounts.find(code)?.name ?? code }
-    return { account, received, repaid, balance: sum([received, `-${repaid}`]) }
+    const movements = movementsOf(sums, code)
+    const opening = openings && (openings.get(code) ?? '0')
+    return {
+      ...{ account, opening: opening ?? null, ...movements },
+      closing: opening === undefined ? null : sum([opening, movements.balance]),
+    }
   })
 }
 
@@ -66,7 +104,7 @@ export const listDocuments = ({ limit, before, ...filter }: DocumentsQuery, stor
         net: sum(returns.map(({ net }) => net)),
         tax: sum(returns.map(({ tax }) => tax)),
       },
-      accounts: accountsOf(sums, store),
+      accounts: accountsOf(sums, filter, store),
       types: typesOf(of('receipt')),
     },
   }

@@ -1,5 +1,6 @@
 import { changeStream } from '@order-relay/web/serve.ts'
 import * as v from 'valibot'
+import { listAccounts, putAccount } from '../actions/accounts.ts'
 import * as catalogue from '../actions/catalogue.ts'
 import { listDocuments } from '../actions/document-list.ts'
 import { createExamples } from '../actions/examples.ts'
@@ -214,15 +215,17 @@ const settings: readonly Endpoint[] = [
       catalogue.changeCustomer(parameters.code ?? '', body, store),
     ),
   }),
-  read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', store => ({
-    accounts: store.accounts.list(),
-  })),
+  read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', listAccounts),
   put('/panel/accounts', 'putAccount', 'Add or change an account', {
     answers: { 200: { schema: 'Account', when: 'The account after the change.' } },
     ...ADDING,
-    example: { body: { code: 'pos-1', name: 'Card reader', kind: 'bank' } },
-    ...accepts(requests.account, ['Account'], (account, request) =>
-      catalogue.putAccount(account, request.store, isNew(request)),
+    description: `The kind of an account that documents use does not change, since it decides how they are booked. ${NEW}`,
+    refusals: {
+      409: 'The code exists, and `new` is true; or documents use the account with its kind, or its opening balance.',
+    },
+    example: { body: { code: 'pos-1', name: 'Card reader', kind: 'bank', openingBalance: 5000000 } },
+    ...accepts(requests.accountChange, ['AccountChange'], (account, request) =>
+      putAccount(account, request.store, isNew(request)),
     ),
   }),
   read('/panel/fiscal-years', 'listFiscalYears', 'List fiscal years', 'FiscalYears', store => ({

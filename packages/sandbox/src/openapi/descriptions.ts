@@ -43,6 +43,8 @@ const DESCRIPTIONS: Record<string, string> = {
   SellerChange: 'The texts to change; other texts do not change.',
   Buyer: 'A customer, with what invoices say about the buyer; empty texts are omitted.',
   CustomerChange: 'The texts to change; other texts do not change.',
+  AccountChange:
+    'The account to add or change; an opening balance and a date that are not given do not change.',
   Account: 'A cash box or bank account.',
   FiscalYear: 'A fiscal year, from the first to the last day inclusive.',
   FiscalYears: 'All fiscal years.',
@@ -145,6 +147,11 @@ const DESCRIPTIONS: Record<string, string> = {
   products: 'The products.',
   customers: 'The customers.',
   accounts: 'The accounts.',
+  openingBalance: 'The rials in the account before its documents; 0 by default.',
+  openingDate:
+    'The day from which the account has its opening balance; null, the default, for before all documents.',
+  inUse:
+    'Whether receipts or repayments use the account, even cancelled ones; its kind then does not change.',
   orders: 'The orders.',
   'listOrders.balance':
     'Only orders with an amount `due`, whose buyers have a `credit`, or with `held` payments.',
@@ -219,7 +226,11 @@ const DESCRIPTIONS: Record<string, string> = {
   'DocumentList.sums.receipts.amount': 'The rials received.',
   'DocumentList.sums.repayments.amount': 'The rials paid back.',
   'DocumentList.sums.returns.amount': 'The rials returned, tax included.',
-  'DocumentList.sums.accounts': 'What each account received and paid back.',
+  'DocumentList.sums.accounts':
+    'What each account received and paid back, and its balance before and after, by the dates of the documents.',
+  opening:
+    'The balance before the days of the list, with the opening balance of the account; null if the list has only a part of the documents of the account, or has them by registration.',
+  closing: 'The balance after the days of the list: `opening` plus `balance`; null like `opening`.',
   'DocumentList.sums.types': 'What was received by each type of receipt.',
   'DocumentList.sums.types.type': 'The type of the receipts.',
   'DocumentList.sums.types.count': 'Number of receipts.',

@@ -96,6 +96,11 @@ const receiptType = v.picklist(RECEIPT_TYPES)
 
 const account = v.strictObject({ code: text, name: text })
 
+const accountDetail = v.strictObject({
+  ...{ code: text, name: text, kind: v.picklist(panel.ACCOUNT_KINDS) },
+  ...{ openingBalance: exact, openingDate: v.nullable(day), inUse: v.boolean() },
+})
+
 const paid = { method: v.picklist(PAYMENT_METHODS), reference: text, date: day, account: v.nullable(account) }
 
 const signed = v.pipe(text, v.regex(/^-?\d+$/))
@@ -244,7 +249,8 @@ export const SCHEMAS = {
   Seller: seller,
   CustomerChange: panel.customerChange,
   Buyer: buyer,
-  Account: panel.account,
+  AccountChange: panel.accountChange,
+  Account: accountDetail,
   FiscalYear: panel.fiscalYear,
   FiscalYears: panel.fiscalYearList,
   Settings: settings,
@@ -261,7 +267,7 @@ export const SCHEMAS = {
     next: v.nullable(text),
   }),
   CustomerList: v.strictObject({ customers: v.array(buyer) }),
-  AccountList: v.strictObject({ accounts: v.array(panel.account) }),
+  AccountList: v.strictObject({ accounts: v.array(accountDetail) }),
   OrderSummary: orderSummary,
   OrderList: v.strictObject({ orders: v.array(orderSummary), next: v.nullable(text) }),
   OrderSums: v.strictObject({
@@ -285,7 +291,10 @@ export const SCHEMAS = {
       repayments: v.strictObject(documentSums),
       returns: v.strictObject({ ...documentSums, net: digits, tax: digits }),
       accounts: v.array(
-        v.strictObject({ account: v.nullable(account), received: digits, repaid: digits, balance: signed }),
+        v.strictObject({
+          ...{ account: v.nullable(account), opening: v.nullable(signed) },
+          ...{ received: digits, repaid: digits, balance: signed, closing: v.nullable(signed) },
+        }),
       ),
       types: v.array(v.strictObject({ type: receiptType, ...documentSums })),
     }),

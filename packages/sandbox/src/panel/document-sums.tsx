@@ -25,13 +25,26 @@ export const KINDS = [
   ['repayment', t('Repayments')],
 ] as const
 
-/** What came into each account, what was paid from it, and what remains. */
+/** The balances before or after the days of the list, unless it has only a part of the documents of an account. */
+const balanceColumn = (
+  label: string,
+  accounts: readonly AccountSums[],
+  of: (account: AccountSums) => string | null,
+): Column<AccountSums>[] => {
+  const balances = accounts.flatMap(account => of(account) ?? [])
+  if (balances.length === 0) return []
+  const cell = (account: AccountSums) => decimal(of(account) ?? '')
+  return [{ ...{ label, kind: 'number', cell }, foot: decimal(sum(...balances)) }]
+}
+
+/** What each account had, what came into it, what was paid from it, and what remains. */
 const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']): Column<AccountSums>[] => [
   {
     label: t('Account'),
     cell: ({ account }) => <Name>{account?.name ?? t('None selected')}</Name>,
     foot: t('Sum'),
   },
+  ...balanceColumn(t('Opening balance'), accounts, ({ opening }) => opening),
   {
     ...{ label: t('Received'), kind: 'number', cell: ({ received }) => decimal(received) },
     foot: decimal(receipts.amount),
@@ -44,6 +57,7 @@ const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']
     ...{ label: t('Receipts less repayments'), kind: 'number', cell: ({ balance }) => decimal(balance) },
     foot: decimal(sum(...accounts.map(({ balance }) => balance))),
   },
+  ...balanceColumn(t('Closing balance'), accounts, ({ closing }) => closing),
 ]
 
 /** What was received by each type of receipt. */

@@ -119,6 +119,14 @@ export const MESSAGES = {
   'the new total is {total} rials, its receipts have {amount}':
     'جمع کل جدید {total} ریال و جمع رسیدهای دریافت {amount} ریال است',
   'a part of it is returned': 'بخشی از آن برگشته است',
+  'the cash box ~"{=account}"~ has {balance} rials on {date}':
+    'موجودی صندوق «{account}» در {date} {balance} ریال است',
+  'pay from another account, or correct its opening balance first':
+    'از حساب دیگری پرداخت کنید یا ابتدا مانده اول دوره آن را اصلاح کنید',
+  'the cash box would have {balance} rials on {date}': 'موجودی صندوق در {date} {balance} ریال می‌شود',
+  'documents use the account as {kind}': 'اسناد این حساب با نوع {kind} ثبت شده است',
+  'add another account instead': 'به‌جای آن حساب دیگری اضافه کنید',
+  bank: 'حساب بانکی',
   'must be a cash box for cash': 'برای پرداخت نقدی باید صندوق باشد',
   'must be a bank account, except for cash': 'برای پرداخت غیرنقدی باید حساب بانکی باشد',
   'must not exceed the credit of the buyer~, {amount}': 'نباید بیش از مانده بستانکار خریدار ({amount}) باشد',

@@ -1,8 +1,19 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { decimal } from '@order-relay/web/format.ts'
 import { Refusal } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
-import { Button, buttons, Chip, Code, type Column, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import {
+  Button,
+  buttons,
+  Chip,
+  Code,
+  type Column,
+  Day,
+  Name,
+  Section,
+  Table,
+} from '@order-relay/web/pieces.tsx'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
 import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SELLER, SETTINGS } from './api.ts'
@@ -163,6 +174,22 @@ const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
 
 const NO_KIND = ['', t('Select the kind')] as const
 
+/** The kind decides how the documents of the account are booked, so it stays once there are any. */
+const kindField = (account?: Account): FieldProps => {
+  const about = { name: 'kind', label: t('Kind') }
+  if (account?.inUse) {
+    const help = t(
+      'Receipts or repayments use this account, so its kind stays. For another kind, add an account.',
+    )
+    return { ...about, help, value: ACCOUNT_KINDS[account.kind], readOnly: true }
+  }
+  return {
+    ...{ ...about, value: account?.kind ?? '' },
+    help: t('A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.'),
+    options: [...(account === undefined ? [NO_KIND] : []), ...Object.entries(ACCOUNT_KINDS)],
+  }
+}
+
 const askForAccount = (account?: Account) =>
   ask({
     title: account === undefined ? t('Add an account') : t('Edit account {code}', { code: account.code }),
@@ -170,20 +197,23 @@ const askForAccount = (account?: Account) =>
     fields: [
       { name: 'code', label: t('Code'), value: account?.code ?? '', readOnly: account !== undefined },
       { name: 'name', label: t('Name'), value: account?.name ?? '', autofocus: account !== undefined },
+      kindField(account),
       {
-        name: 'kind',
-        label: t('Kind'),
-        help: t('A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.'),
-        value: account?.kind ?? '',
-        options: [...(account === undefined ? [NO_KIND] : []), ...Object.entries(ACCOUNT_KINDS)],
+        ...{ name: 'openingBalance', label: t('Opening balance in rials'), kind: 'rials' },
+        value: account?.openingBalance ?? 0,
+      },
+      {
+        ...{ name: 'openingDate', label: t('Date of the opening balance'), kind: 'date' },
+        help: t('Empty: before all documents.'),
+        value: account?.openingDate ?? '',
       },
     ],
     submit: async values => {
       const [code, name] = [values.required('code'), values.required('name')]
       await change('PUT', account === undefined ? 'accounts?new=true' : 'accounts', {
-        code,
-        name,
-        kind: values.required('kind'),
+        ...{ code, name, kind: account?.inUse ? account.kind : values.required('kind') },
+        openingBalance: values.rials('openingBalance'),
+        openingDate: values.text('openingDate') === '' ? null : values.date('openingDate'),
       })
       toast(t('Saved account {code}', { code }))
     },
@@ -193,6 +223,19 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
   { label: t('Code'), kind: 'breaks', cell: ({ code }) => <Code>{code}</Code> },
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => ACCOUNT_KINDS[kind] },
+  {
+    ...{ label: t('Opening balance in rials'), kind: 'number' },
+    cell: ({ openingBalance, openingDate }) => (
+      <>
+        {decimal(openingBalance)}
+        {openingDate !== null && (
+          <p class="small muted">
+            <Day date={openingDate} />
+          </p>
+        )}
+      </>
+    ),
+  },
   buttons<Account>([t('Edit'), ({ code }) => t('Edit account {code}', { code }), askForAccount]),
 ]
 

@@ -140,13 +140,33 @@ export const customers = ({ one, all, insert, update }: Sql) => ({
     update('customers', { code }, { name, ...identityColumns(identity) }),
 })
 
-/** A cash box or a bank account. */
-export type Account = { code: string; name: string; kind: 'cash' | 'bank' }
+/** A cash box or a bank account. Without a date, it has its opening balance before all documents. */
+export type Account = {
+  code: string
+  name: string
+  kind: 'cash' | 'bank'
+  opening_balance: string
+  opening_date: string | null
+}
 
 export const accounts = ({ one, all, put }: Sql) => ({
   find: (code: string) => one<Account>('SELECT * FROM accounts WHERE code = ?', code),
   list: () => all<Account>('SELECT * FROM accounts ORDER BY code'),
-  put: ({ code, name, kind }: Account) => put('accounts', { code }, { name, kind }),
+  put: ({ code, ...account }: Account) => put('accounts', { code }, account),
+  /** Whether a receipt or repayment names the account, even if it is cancelled. A held payment was the payment of one. */
+  isUsed: (code: string) =>
+    ['receipts', 'repayments'].some(
+      table => one(`SELECT 1 FROM ${table} WHERE account_code = ? LIMIT 1`, code) !== undefined,
+    ),
+  /** By how much the receipts and repayments that are not cancelled change the account each day, oldest first. */
+  movements: (code: string) =>
+    all<{ date: string; amount: string }>(
+      `SELECT date, sum_of(amount) AS amount FROM (
+         SELECT date, amount FROM receipts WHERE account_code = ?1 AND cancelled_at IS NULL UNION ALL
+         SELECT date, '-' || amount FROM repayments WHERE account_code = ?1 AND cancelled_at IS NULL)
+       GROUP BY date ORDER BY date`,
+      code,
+    ),
 })
 
 /** The seller on invoices; empty texts are omitted. */

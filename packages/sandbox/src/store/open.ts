@@ -68,8 +68,9 @@ const fiscalYearOf = (year: number): FiscalYear => {
 /** The content of a new database, sufficient for a first order to succeed. */
 const seed = (store: Tables, { today }: Clock): void => {
   store.customers.insert({ code: 'walk-in', mobile: null, name: 'مشتری متفرقه', email: null })
-  store.accounts.put({ code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' })
-  store.accounts.put({ code: 'bank-1', name: 'حساب بانک ملت', kind: 'bank' })
+  const empty = { opening_balance: '0', opening_date: null }
+  store.accounts.put({ code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash', ...empty })
+  store.accounts.put({ code: 'bank-1', name: 'حساب بانک ملت', kind: 'bank', ...empty })
   for (const [sku, name, stock, price] of [
     ['SKU-1', 'چای سیاه ۵۰۰ گرمی', 100, 1_500_000],
     ['SKU-2', 'قهوه ترک ۲۵۰ گرمی', 100, 1_250_000],

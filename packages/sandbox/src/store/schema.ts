@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 10
+export const SCHEMA_VERSION = 11
 
 /** The columns of an order whose sums are kept. */
 const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
@@ -31,7 +31,9 @@ CREATE TABLE customers (
 CREATE TABLE accounts (
   code TEXT PRIMARY KEY,
   name TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('cash', 'bank'))
+  kind TEXT NOT NULL CHECK (kind IN ('cash', 'bank')),
+  opening_balance TEXT NOT NULL,
+  opening_date TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE settings (
@@ -180,6 +182,7 @@ CREATE TABLE receipts (
   cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
 CREATE INDEX receipts_of_invoice ON receipts (invoice_number);
+CREATE INDEX receipts_of_account ON receipts (account_code);
 
 CREATE TABLE returns (
   number INTEGER PRIMARY KEY,
@@ -207,6 +210,7 @@ CREATE TABLE repayments (
   cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
 ) STRICT;
 CREATE INDEX repayments_of_invoice ON repayments (invoice_number);
+CREATE INDEX repayments_of_account ON repayments (account_code);
 
 -- What a return takes back of the invoice row at a position, described as it was sold: a correction after the return is
 -- cancelled replaces the row.

@@ -1,0 +1,95 @@
+import { exactNumber } from '../decimal.ts'
+import type { AccountChange } from '../panel-requests.ts'
+import { rials, whole } from '../pricing.ts'
+import { quoted, refusedField } from '../refusal.ts'
+import type { Account } from '../store/catalogue.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+import { requireNew } from './catalogue.ts'
+import { cannot } from './change.ts'
+
+const shownAccount = ({ code, name, kind, opening_balance, opening_date }: Account, store: Store) => ({
+  ...{ code, name, kind, openingBalance: exactNumber(opening_balance), openingDate: opening_date },
+  inUse: store.accounts.isUsed(code),
+})
+
+export const listAccounts = (store: Store) => ({
+  accounts: store.accounts.list().map(account => shownAccount(account, store)),
+})
+
+/** The lowest balance of an account at the end of a day or later, and the day on which it has it. */
+const lowestFrom = (day: string, { code, opening_balance, opening_date }: Account, store: Store) => {
+  const opening = { date: opening_date ?? '', amount: opening_balance }
+  const movements = [opening, ...store.accounts.movements(code)].toSorted((a, b) =>
+    a.date.localeCompare(b.date),
+  )
+  const earlier = movements.filter(({ date }) => date <= day)
+  let balance = earlier.reduce((all, { amount }) => all + BigInt(amount), 0n)
+  let lowest = { date: day, balance }
+  for (const { date, amount } of movements.slice(earlier.length)) {
+    balance += BigInt(amount)
+    if (balance < lowest.balance) lowest = { date, balance }
+  }
+  return lowest
+}
+
+/**
+ * A repayment must leave a cash box no less than nothing, on its day and later. A bank account may be overdrawn.
+ *
+ * @throws Refusal otherwise
+ */
+export const requireCash = (
+  order: Order,
+  { account_code, amount, date }: { account_code: string; amount: string; date: string },
+  store: Store,
+): void => {
+  const account = store.accounts.find(account_code)
+  if (account?.kind !== 'cash') return
+  const lowest = lowestFrom(date, account, store)
+  if (BigInt(amount) <= lowest.balance) return
+  const state = `the cash box ${quoted(account.name)} has ${rials(lowest.balance)} rials on ${lowest.date}`
+  throw cannot('repay', order, `${state}; pay from another account, or correct its opening balance first`)
+}
+
+/**
+ * The kind decides how receipts of the account are booked, and which repayments it pays.
+ *
+ * @throws Refusal when the change would rewrite what documents say, or take money from a cash box that was paid back
+ */
+const requireSameHistory = (before: Account, after: Account, store: Store): void => {
+  if (after.kind !== before.kind && store.accounts.isUsed(before.code)) {
+    const state = `is ${after.kind}: documents use the account as ${before.kind}; add another account instead`
+    throw refusedField('kind', state, 'conflict')
+  }
+  if (after.kind !== 'cash') return
+  const { date, balance } = lowestFrom('', after, store)
+  // The reversal of a receipt may have made it negative before.
+  if (balance >= 0n || balance >= lowestFrom('', before, store).balance) return
+  const state = `is ${rials(after.opening_balance)}: the cash box would have ${rials(balance)} rials on ${date}`
+  throw refusedField('openingBalance', state, 'conflict')
+}
+
+/**
+ * Changes or adds an account. A new one has no opening balance by default.
+ *
+ * @throws Refusal when the account exists, but is to be added, or its documents do not allow the change
+ */
+export const putAccount = (
+  { code, name, kind, openingBalance, openingDate }: AccountChange,
+  store: Store,
+  isNew = false,
+) =>
+  store.transact(() => {
+    const found = store.accounts.find(code)
+    if (isNew) requireNew('code', code, found)
+    const account: Account = {
+      ...{ code, name, kind },
+      opening_balance:
+        openingBalance === undefined ? (found?.opening_balance ?? '0') : String(whole(openingBalance)),
+      opening_date: openingDate === undefined ? (found?.opening_date ?? null) : openingDate,
+    }
+    if (found !== undefined) requireSameHistory(found, account, store)
+    store.accounts.put(account)
+    store.changes.note({ kind: 'account', code })
+    return shownAccount(account, store)
+  })
