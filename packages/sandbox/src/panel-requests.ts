@@ -81,7 +81,7 @@ const atLeastOneRial = v.pipe(
 const bookedPayment = { ...paymentEntries, amount: v.nullish(atLeastOneRial), account: v.nullish(text) }
 
 /** A full or partial payment of an invoice. */
-export const panelPayment = object(bookedPayment)
+export const panelPayment = object({ ...bookedPayment, dryRun: v.exactOptional(flag) })
 
 /** Money that is paid back to the buyer. */
 export const repayment = object(bookedPayment)

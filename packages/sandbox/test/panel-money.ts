@@ -205,6 +205,37 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('a payment with the reference of another receipt is warned of, and dates in the future are marked', async () => {
+    await client().create(order('1', { payment: { ...PAYMENT, reference: '777' } }))
+    await client().create(order('2'))
+    await client().put('fiscal-years?new=true', { from: '2031-03-21', to: '2032-03-19' })
+    await client().create(order('3', { date: '2031-03-21', payment: { ...PAYMENT, date: '2031-03-22' } }))
+    const { page, errors } = await open('#/orders/2?source=api')
+    await page.getByRole('button', { name: 'Register payment' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reference').fill('۷۷۷')
+    const warning = 'Receipt 3 has the reference of receipt 1, order "1"'
+    await dialog.getByText(warning).waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await fill(dialog, {}, 'Register payment')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText(warning).waitFor()
+    await page.evaluate('location.hash = "#/orders/3?source=api"')
+    await page.getByText(/^Receipt 2 is dated in the future, /).waitFor()
+    for (const list of ['orders', 'documents']) {
+      await page.evaluate(`location.hash = "#/${list}"`)
+      const future = page.getByRole('row').filter({ hasText: 'In the future' })
+      await future.getByText(list === 'orders' ? '21 Mar 2031' : '22 Mar 2031').waitFor()
+      expect(await future.count()).toBe(1)
+      expect(await violationsOf(page)).toEqual([])
+    }
+    const { page: persian } = await open('#/orders/2?source=api', { locale: 'fa-IR' })
+    await persian.getByText('شماره پیگیری رسید دریافت ۳ با رسید دریافت ۱ سفارش').waitFor()
+    await persian.evaluate('location.hash = "#/orders/3?source=api"')
+    await persian.getByText('تاریخ رسید دریافت ۲ در آینده است').waitFor()
+    expect(errors).toEqual([])
+  })
+
   test('a part of an order is returned without clearing the other rows', async () => {
     await client().create(order('1', { items: [row('SKU-1', 3), row('SKU-2', 2)], shipping: 50 }))
     const { page, errors } = await open('#/orders/1?source=api')

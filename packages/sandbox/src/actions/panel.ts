@@ -9,6 +9,7 @@ import type { ListedOrder, Order, OrderFilter, StatusSums } from '../store/order
 import type { Delivery } from '../store/webhooks.ts'
 import { balanceOf, obstaclesNow, rowDiscountsOf, rowsOf } from './documents.ts'
 import { findOrder, resultOf } from './orders.ts'
+import { warningsOf } from './warnings.ts'
 import { findDelivery } from './webhooks.ts'
 
 const dated = (order: ListedOrder) => ({
@@ -160,6 +161,7 @@ export const showOrder = (key: OrderKey, store: Store) => {
     ...documentsOf(order, 'list', store),
     cancelled: documentsOf(order, 'cancelled', store),
     ...obstaclesNow(order, store),
+    warnings: warningsOf(order, store),
     held_payments: store.heldPayments.list(invoice_number).map(each => inAccount(each, store)),
     history: store.history.list(invoice_number),
   }

@@ -74,10 +74,12 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('pay', 'payOrder', 'Register a payment', {
     description:
-      'Pays an `amount` of an invoiced order into an `account`, by default the amount due and the receiving account of the settings. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total.',
+      'Pays an `amount` of an invoiced order into an `account`, by default the amount due and the receiving account of the settings. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total. A dry run returns the same response, with its `warnings`, and changes nothing.',
     example: { method: 'transfer', reference: '98765' },
-    ...accepts(requests.panelPayment, ['PanelPaymentRequest'], (paid, request) =>
-      changed(request, (key, store) => accountant.payOrder(key, paid, store)),
+    ...accepts(requests.panelPayment, ['PanelPaymentRequest'], ({ dryRun, ...paid }, request) =>
+      rehearsed(dryRun, request.store, () =>
+        changed(request, (key, store) => accountant.payOrder(key, paid, store)),
+      ),
     ),
   }),
   action('return', 'returnOrder', 'Register a return', {

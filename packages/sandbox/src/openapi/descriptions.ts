@@ -371,6 +371,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'listRefusals.state':
     'Orders that are not registered (`open`), or that were registered since (`resolved`).',
   obstacles: 'What prevents an order in review from being finalized now; `error` is from the last attempt.',
+  warnings:
+    'What is unusual: a date in the future, a receipt dated more than 30 days before the invoice, or a reference that another receipt has.',
   shortages: 'Products of an order in review whose stock is insufficient now.',
   needed: 'Quantity that the order takes.',
   available: 'Quantity in stock.',

@@ -140,6 +140,7 @@ const orderDetail = v.strictObject({
   held_payments: v.array(v.strictObject({ amount: v.nullable(digits), ...paid, total: digits })),
   obstacles,
   shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
+  warnings: v.array(text),
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
 })
 

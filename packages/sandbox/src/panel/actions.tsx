@@ -3,6 +3,7 @@ import { ask } from '@order-relay/web/dialog.tsx'
 import type { Values } from '@order-relay/web/form.tsx'
 import { decimal, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
+import { translateMessage } from '@order-relay/web/messages.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
@@ -74,6 +75,11 @@ const ACTIONS: readonly Action[] = [
       ...(balance !== '0' && { amount: values.rials('amount') }),
       ...paymentOf(values),
     }),
+    resultOf: ({ warnings }, before) =>
+      warnings
+        .filter(each => !before.warnings.includes(each))
+        .map(translateMessage)
+        .join(' · '),
   },
   REVERSE_PAYMENT,
   {

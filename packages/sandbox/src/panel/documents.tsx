@@ -17,7 +17,7 @@ import { ACCOUNTS, documentsOf, type SchemaData, SELLER } from './api.ts'
 import { SheetHead, useSheet } from './day-sheet.tsx'
 import { FILTERS, filterOf, KINDS, OtherDates, Sums } from './document-sums.tsx'
 import { t } from './persian.ts'
-import { customerName, linkToOrder, PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
+import { customerName, Future, linkToOrder, PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
 
 type DocumentList = SchemaData<'DocumentList'>
 type Document = DocumentList['documents'][number]
@@ -78,7 +78,7 @@ const COLUMNS: Column<Document>[] = [
     ...{ label: t('Date'), kind: 'nowrap' },
     cell: ({ date, created_at }) => (
       <>
-        <Day date={date} />
+        <Day date={date} /> <Future date={date} />
         <p class="small muted">{t('Registered {when}', { when: <Minute iso={created_at} /> })}</p>
       </>
     ),

@@ -102,6 +102,15 @@ export const Order = page(
           outcome && <Finalized {...outcome} />
         )}
         <Actions {...{ order, money }} sent={sentTo(registered)} years={calendar.fiscalYears} />
+        {order.warnings.length > 0 && (
+          <div class="notice" data-tone="wait">
+            {order.warnings.map(warning => (
+              <p key={warning} dir="auto">
+                {translateMessage(warning)}
+              </p>
+            ))}
+          </div>
+        )}
         <Invoice order={order} />
         <div class="columns">
           <Section id="history" title={t('History')}>

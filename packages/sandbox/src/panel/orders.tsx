@@ -9,7 +9,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { FISCAL_YEARS, ordersOf, type SchemaData, sumsOf } from './api.ts'
 import { t } from './persian.ts'
-import { customerName, linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
+import { customerName, Future, linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
 import { CHOICE, Retries } from './retry.tsx'
 import { FILTERS, filterOf, Sums } from './sums.tsx'
 
@@ -99,7 +99,11 @@ const COLUMNS: Column<Summary>[] = [
   {
     label: t('Date'),
     kind: 'cell-date nowrap',
-    cell: ({ date }) => <Day date={date} />,
+    cell: ({ date }) => (
+      <>
+        <Day date={date} /> <Future date={date} />
+      </>
+    ),
   },
   {
     label: t('Status'),

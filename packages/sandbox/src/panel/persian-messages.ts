@@ -81,6 +81,12 @@ export const MESSAGES = {
   'Outside the fiscal years: {documents}': 'خارج از سال‌های مالی: {documents}',
   'invoice ~of {date}': 'فاکتور به تاریخ {date}',
   'held payment ~of {date}': 'دریافت وجه معلق به تاریخ {date}',
+  '{document} is dated in the future, {date}': 'تاریخ {document} در آینده است: {date}',
+  'The held payment': 'دریافت وجه معلق',
+  'Receipt {number} is dated {days} days before the invoice':
+    'تاریخ رسید دریافت {number}، {days} روز قبل از تاریخ فاکتور است',
+  'Receipt {number} has the reference of receipt {other}, order ~"{=order}"':
+    'شماره پیگیری رسید دریافت {number} با رسید دریافت {other} سفارش «{order}» یکی است',
   // Refusals.
   'Invoice {number}': 'فاکتور {number}',
   'Receipt {number}': 'رسید دریافت {number}',

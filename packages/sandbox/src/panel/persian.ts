@@ -65,6 +65,7 @@ export const t = translator({
   'An order is refused, for example, if it has a product that does not exist here. No part of it is registered.':
     'سفارش رد می‌شود، مثلاً اگر کالایی داشته باشد که در فهرست کالاها نیست. از سفارش ردشده چیزی ثبت نمی‌شود.',
   // Statuses, kinds and methods.
+  'In the future': 'در آینده',
   'Cash box': 'صندوق',
   'Bank account': 'حساب بانکی',
   Online: 'پرداخت اینترنتی',

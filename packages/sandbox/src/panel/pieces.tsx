@@ -1,6 +1,7 @@
+import { today } from '@order-relay/web/date-input.tsx'
 import { serial } from '@order-relay/web/format.ts'
 import { language } from '@order-relay/web/language.ts'
-import { LinkButton, Name } from '@order-relay/web/pieces.tsx'
+import { Chip, LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
 import { StatusChip } from '@order-relay/web/status.tsx'
 import { bankReceipt } from '../booking.ts'
@@ -21,6 +22,10 @@ export const OrderStatus = ({ status, status_display }: SchemaData<'OrderResult'
 /** @param section the part of the page to show, such as `receipt-5` */
 export const linkToOrder = ({ source, external_id }: Key, section?: string) =>
   linkTo(['orders', external_id], { source, section })
+
+/** Marks a date that only a store can give. */
+export const Future = ({ date }: { date: string }) =>
+  date > today() && <Chip tone="wait">{t('In the future')}</Chip>
 
 export const StoreName = ({ source }: Pick<Key, 'source'>) => (
   <span class="small muted">

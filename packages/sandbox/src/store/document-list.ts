@@ -146,7 +146,14 @@ const found = (filter: DocumentFilter, clock: Clock) => {
 
 const NEWEST_FIRST = 'date DESC, kind DESC, number DESC'
 
-export const documentList = ({ all }: Sql, clock: Clock) => ({
+export const documentList = ({ one, all }: Sql, clock: Clock) => ({
+  /** The first receipt with this reference, apart from one and those that are cancelled. */
+  withReference: (reference: string, except: number) =>
+    one<Pick<ListedDocument, 'number' | 'external_id'>>(
+      `SELECT number, external_id FROM receipts JOIN orders USING (invoice_number)
+       WHERE reference = ? AND number <> ? AND cancelled_at IS NULL ORDER BY number LIMIT 1`,
+      ...[reference, except],
+    ),
   /** The newest matching documents, or those after another one. */
   page: (filter: DocumentFilter, { before, limit }: { before?: Kept | undefined; limit: number }) => {
     const { where, parameters } = found(filter, clock)

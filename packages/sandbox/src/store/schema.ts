@@ -183,6 +183,7 @@ CREATE TABLE receipts (
 ) STRICT;
 CREATE INDEX receipts_of_invoice ON receipts (invoice_number);
 CREATE INDEX receipts_of_account ON receipts (account_code);
+CREATE INDEX receipts_by_reference ON receipts (reference);
 
 CREATE TABLE returns (
   number INTEGER PRIMARY KEY,

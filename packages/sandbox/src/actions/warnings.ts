@@ -1,0 +1,40 @@
+import { midnight } from '@order-relay/web/calendar.ts'
+import { quoted } from '../refusal.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+
+const DAY_MS = 86_400_000
+
+/** A receipt that is dated further before its invoice is probably a typing error. */
+const USUAL_DAYS = 30
+
+const daysBetween = (from: string, to: string) =>
+  Math.round((midnight(to).getTime() - midnight(from).getTime()) / DAY_MS)
+
+/** What is unusual about the dates and references of an order, for the accountant. Nothing of it is refused. */
+export const warningsOf = ({ invoice_number, date }: Order, store: Store): string[] => {
+  const today = store.clock.today()
+  const receipts = store.receipts.list(invoice_number)
+  const dated = [
+    { name: `Invoice ${invoice_number}`, date },
+    ...receipts.map(receipt => ({ name: `Receipt ${receipt.number}`, date: receipt.date })),
+    ...store.heldPayments.list(invoice_number).map(held => ({ name: 'The held payment', date: held.date })),
+  ]
+  return [
+    ...dated.flatMap(each =>
+      each.date > today ? [`${each.name} is dated in the future, ${each.date}`] : [],
+    ),
+    ...receipts.flatMap(({ number, date: paid }) => {
+      const days = daysBetween(paid, date)
+      return days > USUAL_DAYS ? [`Receipt ${number} is dated ${days} days before the invoice`] : []
+    }),
+    ...receipts.flatMap(({ number, reference }) => {
+      const other = reference === '' ? undefined : store.documentList.withReference(reference, number)
+      return other === undefined
+        ? []
+        : [
+            `Receipt ${number} has the reference of receipt ${other.number}, order ${quoted(other.external_id)}`,
+          ]
+    }),
+  ]
+}
