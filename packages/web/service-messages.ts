@@ -55,12 +55,12 @@ export const SERVICE_MESSAGES = {
   'must not contain a user name or password': 'نباید نام کاربری یا رمز عبور داشته باشد',
   'no product has this code': 'کالایی با این کد وجود ندارد',
   'no record has this code': 'رکوردی با این کد وجود ندارد',
-  '{document} is dated~ {date}: outside the fiscal years':
-    'تاریخ {document}، {date}، خارج از سال‌های مالی است',
-  '{document} is dated~ {date}: outside the fiscal years~; dates are Gregorian':
-    'تاریخ {document}، {date}، خارج از سال‌های مالی است؛ تاریخ‌ها میلادی‌اند',
-  'outside the fiscal years': 'خارج از سال‌های مالی است',
-  'outside the fiscal years~; dates are Gregorian': 'خارج از سال‌های مالی است؛ تاریخ‌ها میلادی‌اند',
+  '{document} is dated~ {date}: outside the open fiscal years':
+    'تاریخ {document}، {date}، خارج از سال‌های مالی باز است',
+  '{document} is dated~ {date}: outside the open fiscal years~; dates are Gregorian':
+    'تاریخ {document}، {date}، خارج از سال‌های مالی باز است؛ تاریخ‌ها میلادی‌اند',
+  'outside the open fiscal years': 'خارج از سال‌های مالی باز است',
+  'outside the open fiscal years~; dates are Gregorian': 'خارج از سال‌های مالی باز است؛ تاریخ‌ها میلادی‌اند',
   'Field "{=field}" ~{=state}, and no default customer is selected':
     'مشتری با این موبایل نیست و مشتری پیش‌فرض انتخاب نشده است',
 }

@@ -171,7 +171,7 @@ export const accountChange = strict({
   openingDate: v.exactOptional(v.nullable(date)),
 })
 
-export const fiscalYear = strict({ from: date, to: date })
+export const fiscalYear = strict({ from: date, to: date, closed: v.exactOptional(flag, false) })
 
 export const fiscalYearList = strict({ fiscalYears: v.array(fiscalYear, 'must be an array') })
 

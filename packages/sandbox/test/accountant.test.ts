@@ -33,9 +33,9 @@ test('a new sandbox has the settings, accounts, products and fiscal years that a
   expect((await list('products')).map(({ stock }) => stock)).toEqual([100, 100, 0])
   // 1404, 1405 and 1406.
   expect(await list('fiscal-years')).toEqual([
-    { from: '2025-03-21', to: '2026-03-20' },
-    { from: '2026-03-21', to: '2027-03-20' },
-    { from: '2027-03-21', to: '2028-03-19' },
+    { from: '2025-03-21', to: '2026-03-20', closed: false },
+    { from: '2026-03-21', to: '2027-03-20', closed: false },
+    { from: '2027-03-21', to: '2028-03-19', closed: false },
   ])
 })
 
@@ -72,7 +72,7 @@ test('updates settings individually, accounts and products by code, fiscal years
 
   for (const year of [YEAR, YEAR]) expect((await put('fiscal-years', year)).body.fiscalYears).toHaveLength(4)
   await put('fiscal-years', { fiscalYears: [NEXT, YEAR] })
-  expect(await list('fiscal-years')).toEqual([YEAR, NEXT])
+  expect(await list('fiscal-years')).toEqual([YEAR, NEXT].map(year => ({ ...year, closed: false })))
 })
 
 test.each<[at: string, change: unknown, field: string | undefined]>([
@@ -584,8 +584,8 @@ describe('a correction', () => {
     [400, 'customer.mobile', { customer: { mobile: '12' } }],
     [400, 'is not known here', { day: '2026-01-01' }],
     [400, 'must not be after today, 2026-11-21', { date: '2026-11-22' }],
-    [400, 'outside the fiscal years', { date: '2019-01-01' }],
-    [409, 'no held payment is dated outside the fiscal years', { paymentDate: '2026-11-20' }],
+    [400, 'outside the open fiscal years', { date: '2019-01-01' }],
+    [409, 'no held payment is dated outside the open fiscal years', { paymentDate: '2026-11-20' }],
     [409, 'no held payment pays the whole invoice', { heldPayment: 'received' }],
   ])('is refused entirely: %s %s', async (status, words, change) => {
     await orderIn('invoiced')
@@ -637,7 +637,7 @@ describe('fiscal years', () => {
     const payment = { method: 'cash', ...(date !== undefined && { date }) }
     expect(await pay('1', payment)).toMatchObject({ status: 400, body: { error: { code: 'not_finalized' } } })
 
-    const error = `Outside the fiscal years: ${outside}`
+    const error = `Outside the open fiscal years: ${outside}`
     const held = { status: 'needs_review', error, held_payments: [{ method: 'cash' }], receipts: [] }
     expect((await act('retry')).body).toMatchObject(held)
     expect((await detail('1')).obstacles).toEqual([{ kind: 'year', message: error }])
@@ -653,7 +653,7 @@ describe('fiscal years', () => {
     await orderIn('needs_review')
     const fiscalYears = await list('fiscal-years')
     await put('fiscal-years', ONLY_NEXT)
-    const error = 'Outside the fiscal years: invoice of 2026-11-21'
+    const error = 'Outside the open fiscal years: invoice of 2026-11-21'
     expect((await act('retry')).body).toMatchObject({ status: 'needs_review', error })
     expect([await stock('SKU-1'), await announced()]).toEqual([100, []])
     await put('fiscal-years', { fiscalYears })
@@ -677,7 +677,7 @@ describe('fiscal years', () => {
   ])('must be open to %s an order that is %s', async (action, status, document) => {
     await orderIn(status)
     await sandbox().put('fiscal-years', { fiscalYears: [{ from: '2027-01-01', to: '2027-12-31' }] })
-    const message = `${document} is dated 2026-11-21: outside the fiscal years`
+    const message = `${document} is dated 2026-11-21: outside the open fiscal years`
     expect((await act(action)).body.error).toEqual({ code: 'outside_fiscal_years', message })
   })
 })

@@ -103,7 +103,7 @@ describe('the history of a correction', () => {
   })
 })
 
-test('a correction changes a wrong date of an invoice, and of a held payment outside the fiscal years', async () => {
+test('a correction changes a wrong date of an invoice, and of a held payment outside the open fiscal years', async () => {
   const { create, act, panel } = sandbox()
   await create(order('1', { date: '2026-11-02', payment: PAYMENT }))
   const { body } = await act('1', 'correct', { date: '2026-11-01' })

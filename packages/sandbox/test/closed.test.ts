@@ -5,7 +5,7 @@ const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-27T12:00:00Z') 
 
 const MOBILE = '09123456789'
 
-test('an invoice keeps its seller and buyer once its fiscal year is removed, until the year is added again', async () => {
+test('an invoice keeps its seller and buyer once its fiscal year is closed, until the year is reopened', async () => {
   const { create, put, list, detail, url } = sandbox()
   const customer = { mobile: MOBILE, name: 'سارا محمدی' }
   await create(order('closed', { customer, date: '2026-03-19', payment: PAYMENT }))
@@ -45,10 +45,41 @@ test('an invoice keeps its seller and buyer once its fiscal year is removed, unt
   const found = async (q: string) => (await list(`orders?q=${q}`)).map(({ external_id }) => `${external_id}`)
   expect([await found('سارا'), await found('مینا')]).toEqual([['closed'], ['open', 'closed']])
 
-  // The removal of another year changes nothing.
+  // The removal of another year, of which nothing is dated, changes nothing.
   await put('fiscal-years', { fiscalYears: years.slice(0, 1) })
+  expect(await list('fiscal-years')).toEqual([{ ...last, closed: true }, years[0]])
   expect(await partiesOf('closed')).toEqual(kept)
   await put('fiscal-years', { fiscalYears: [last, ...years] })
   expect([await partiesOf('closed'), await partiesOf('open')]).toEqual([current, current])
   expect([await found('سارا'), await found('مینا')]).toEqual([[], ['open', 'closed']])
+})
+
+test('a fiscal year in which documents are dated is closed instead of removed, and reopened by adding it', async () => {
+  const { create, act, put, list, refund } = sandbox()
+  await create(order('1', { date: '2026-03-19', payment: PAYMENT }))
+  const [last, current, next] = await list('fiscal-years')
+  const states = async () =>
+    (await list('fiscal-years')).map(({ from, closed }) => `${from} ${closed ? 'closed' : 'open'}`)
+  // Only what is dated in a year keeps it.
+  await put('fiscal-years', { fiscalYears: [current] })
+  expect(await states()).toEqual(['2025-03-21 closed', '2026-03-21 open'])
+  const closed = { status: 400, body: { error: { code: 'outside_fiscal_years' } } }
+  expect(await create(order('2', { date: '2026-03-19' }))).toMatchObject(closed)
+  expect(await act('1', 'review', { error: 'x' })).toMatchObject(closed)
+  expect(await put('fiscal-years?new=true', { from: last?.from, to: last?.to })).toMatchObject({
+    ...{ status: 409, body: { error: { field: 'from' } } },
+  })
+  await put('fiscal-years', { from: last?.from, to: last?.to })
+  expect((await act('1', 'review', { error: 'x' })).status).toBe(200)
+  expect(await states()).toEqual(['2025-03-21 open', '2026-03-21 open'])
+
+  // A year is also closed by its state, and by a document other than an invoice.
+  await act('1', 'retry')
+  await refund('1')
+  await put('fiscal-years', { ...next, closed: true })
+  await put('fiscal-years', { fiscalYears: [] })
+  expect(await states()).toEqual(['2025-03-21 closed', '2026-03-21 closed'])
+  // Other days replace those of a closed year.
+  await put('fiscal-years', { fiscalYears: [{ from: '2026-01-01', to: '2026-12-31' }] })
+  expect(await states()).toEqual(['2026-01-01 open'])
 })

@@ -165,7 +165,7 @@ export const accessTests = (openAt: OpenAt) => {
       ...['Receipt 1', 'فروشگاه نمونه', 'Signature of the buyer'],
       ...[/^Sales invoice \d+ of .+, order paid$/, /^two thousand one hundred forty-five rials$/],
     ])
-      expect([text, await page.getByText(text).first().isVisible()]).toEqual([text, true])
+      expect([text, await page.locator('.invoice').getByText(text).first().isVisible()]).toEqual([text, true])
     for (const hidden of ['.invoice-rows', '.totals', '.in-words', '.document button'])
       expect([hidden, await page.locator(hidden).first().isVisible()]).toEqual([hidden, false])
     await page.evaluate('dispatchEvent(new Event("afterprint"))')

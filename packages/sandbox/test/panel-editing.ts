@@ -173,11 +173,29 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
 
     await client().create(order('1', { date: '2031-03-21', payment: { method: 'cash' } }))
     await client().create(order('2', { date: '2031-03-21', ...SHORT }))
-    await page.getByRole('button', { name: 'Remove 21 Mar 2031' }).click()
-    await page.getByText('It has 2 orders, 1 in review, and 1 receipt, sales return or repayment.').waitFor()
-    await page.getByRole('button', { name: 'Remove', exact: true }).click()
-    await page.getByText('۱ فروردین ۱۴۱۰').waitFor({ state: 'detached' })
-    expect(await client().list('fiscal-years')).toHaveLength(3)
+    const row = page.getByRole('row').filter({ hasText: '۱ فروردین ۱۴۱۰' })
+    const dialog = page.getByRole('dialog')
+    const close = row.getByRole('button', { name: 'Close or remove 21 Mar 2031' })
+    await close.click()
+    await dialog
+      .getByText('It has 2 orders, 1 in review, and 1 receipt, sales return or repayment.')
+      .waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await fill(dialog, {}, 'Close the year')
+    await row.getByText('Closed', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Close or remove 21 Mar 2027' }).click()
+    await dialog.getByText('Nothing is dated in it.').waitFor()
+    await fill(dialog, {}, 'Remove')
+    await page.getByText('Removed 21 Mar 2027').waitFor()
+    expect((await client().list('fiscal-years')).map(({ closed }) => closed)).toEqual([false, false, true])
+
+    await page.evaluate('location.hash = "#/orders"')
+    await page.getByLabel('Fiscal year').selectOption('2031–2032 (closed)')
+    await page.getByRole('link', { name: '2', exact: true }).waitFor()
+    await page.evaluate('location.hash = "#/settings"')
+    await row.getByRole('button', { name: 'Reopen 21 Mar 2031' }).click()
+    await fill(dialog, {}, 'Reopen')
+    await close.waitFor()
   })
 
   test('in Persian, shows and accepts Jalali dates and Persian digits, until the reader chooses others', async () => {
@@ -191,7 +209,11 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await fill(page, { 'تا تاریخ': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
     await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ · ۲۰ مارس ۲۰۲۵' }).waitFor()
-    expect(await client().list('fiscal-years')).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
+    expect(await client().list('fiscal-years')).toContainEqual({
+      from: '2024-03-20',
+      to: '2025-03-20',
+      closed: false,
+    })
 
     expect(await page.getByLabel('نرخ مالیات').inputValue()).toBe('۱۰')
     await fill(page, { 'نرخ مالیات': '۱۰۱' }, 'ذخیره تنظیمات')

@@ -46,7 +46,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     const { page, errors } = await open('#/refused', { locale: 'fa-IR' })
     const shown = async () => (await page.locator('main').textContent())?.replace(/[\u2068\u2069\u200f]/g, '')
     await page.getByText('موبایل مشتری').waitFor()
-    expect(await shown()).toContain('تاریخ «۱۱ دی ۱۳۹۷»: خارج از سال‌های مالی است')
+    expect(await shown()).toContain('تاریخ «۱۱ دی ۱۳۹۷»: خارج از سال‌های مالی باز است')
     expect(await shown()).toContain('موبایل مشتری «12»: باید شماره موبایل باشد')
     expect(await shown()).toContain('تخفیف کل «۵٬۰۰۰»: نباید بیش از مبلغ کالاها')
     await page.getByText('به فروشگاه اطلاع دهید تا سفارش را اصلاح کند').first().waitFor()

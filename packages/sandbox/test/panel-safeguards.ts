@@ -132,13 +132,13 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     expect(await page.getByText('it still needs review').count()).toBe(0)
   })
 
-  test('an order outside the fiscal years changes nothing else and leads to the fiscal years', async () => {
+  test('an order outside the open fiscal years changes nothing else and leads to the fiscal years', async () => {
     await client().settings({ automaticFinalization: false })
     await client().create(order('1', SHORT))
     await client().put('fiscal-years', { fiscalYears: [] })
     const { page } = await openOrder('1')
     const review = page.getByRole('region', { name: 'Needs review' })
-    await review.getByText('Outside the fiscal years').first().waitFor()
+    await review.getByText('Outside the open fiscal years').first().waitFor()
     expect(await review.getByRole('button').count()).toBe(0)
     expect(await violationsOf(page)).toEqual([])
     await review.getByRole('link', { name: 'Fiscal years' }).click()
@@ -147,7 +147,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
       'document.getElementById("fiscal-years").getBoundingClientRect().top < innerHeight',
     )
     await page.goBack()
-    await review.getByText('Outside the fiscal years').first().waitFor()
+    await review.getByText('Outside the open fiscal years').first().waitFor()
     await client().put('fiscal-years', { fiscalYears: [{ from: '2020-01-01', to: '2099-12-31' }] })
     await review.getByRole('button', { name: 'Set stock, change settings and retry' }).click()
     await page.getByText('The order is now invoiced').waitFor()
@@ -288,7 +288,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await page.evaluate('location.hash = "#/orders/2?source=api"')
     await actions
       .getByText(
-        'Outside the fiscal years, so not possible: Reverse payment, Move back to review, Correct order',
+        'Outside the open fiscal years, so not possible: Reverse payment, Move back to review, Correct order',
       )
       .waitFor()
     expect(await offered()).toEqual(['Register return'])

@@ -71,7 +71,7 @@ describe('a repayment', () => {
       [{ account: 'none' }, 'account', 'no record has this code'],
       [{ account: 'cash-1' }, 'account', 'is "cash-1": must be a bank account, except for cash', 409],
       [{ method: 'cash' }, 'account', 'is "bank-1": must be a cash box for cash', 409],
-      [{ date: '1999-01-01' }, 'date', 'outside the fiscal years'],
+      [{ date: '1999-01-01' }, 'date', 'outside the open fiscal years'],
       [{ method: 'coins' }, 'method', 'must be one of'],
     ] as const) {
       const refused = { status, body: { error: { field, message: expect.stringContaining(rule) } } }

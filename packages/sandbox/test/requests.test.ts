@@ -45,9 +45,9 @@ describe('a refusal names the field and the rule', () => {
       create({ discount: 2001, shipping: 9999 }),
     ],
     ['"shipping" is -1: must not be negative', CREATE, create({ shipping: -1 })],
-    ['"date" is 9999-12-31: outside the fiscal years', CREATE, create({ date: '9999-12-31' })],
+    ['"date" is 9999-12-31: outside the open fiscal years', CREATE, create({ date: '9999-12-31' })],
     [
-      '"date" is 1405-08-02: outside the fiscal years; dates are Gregorian',
+      '"date" is 1405-08-02: outside the open fiscal years; dates are Gregorian',
       CREATE,
       create({ date: '1405-08-02' }),
     ],

@@ -86,7 +86,7 @@ const accountOf = ({ account }: Pick<PanelPayment, 'account'>, name: string, sto
 /**
  * The date of a document that the accountant registers.
  *
- * @param preset the date by default, which must be in a fiscal year, too
+ * @param preset the date by default, which must be in an open fiscal year, too
  */
 const dateOf = (
   { date }: { date?: string | null | undefined },

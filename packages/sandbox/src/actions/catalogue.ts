@@ -182,18 +182,23 @@ const requireForward = ({ from, to }: FiscalYear) => {
   if (from > to) throw refusedField('to', `is ${to}: must not be before "from", ${from}`)
 }
 
-const isSame = (one: FiscalYear, other: FiscalYear) => one.from === other.from && one.to === other.to
+type Days = Pick<FiscalYear, 'from' | 'to'>
+
+const isSame = (one: Days, other: Days) => one.from === other.from && one.to === other.to
+
+const isOverlap = (one: Days, other: Days) => one.from <= other.to && other.from <= one.to
 
 /** @param others the fiscal years before it in the list */
 const requireSeparate = (year: FiscalYear, others: readonly FiscalYear[]) => {
-  const other = others.find(each => each.from <= year.to && year.from <= each.to && !isSame(each, year))
+  const other = others.find(each => isOverlap(each, year) && !isSame(each, year))
   if (other === undefined) return
   const rule = `must not overlap the fiscal year from ${other.from} to ${other.to}`
   throw refusedField('from', `is ${year.from}: ${rule}`)
 }
 
 /**
- * Replaces the fiscal years, or adds one.
+ * Replaces the fiscal years, or adds one. One that documents are dated in is not removed but closed, unless others replace
+ * its days, so that its documents are still found by it.
  *
  * @throws Refusal when a fiscal year ends before it begins, overlaps another one, or exists, but is to be added
  */
@@ -204,29 +209,31 @@ export const putFiscalYears = (
 ): { fiscalYears: FiscalYear[] } =>
   store.transact(() => {
     const known = store.fiscalYears.list()
-    const years = 'fiscalYears' in change ? change.fiscalYears : [...known, change]
-    if (isNew && !('fiscalYears' in change)) {
-      const found = known.find(year => isSame(year, change))
-      requireNew('from', change.from, found, 'fiscal year')
-    }
+    const isList = 'fiscalYears' in change
+    const found = isList ? undefined : known.find(year => isSame(year, change))
+    if (isNew && !isList) requireNew('from', change.from, found, 'fiscal year')
+    const years = isList ? change.fiscalYears : [...known.filter(year => year !== found), change]
     years.forEach(requireForward)
     for (const [index, year] of years.entries()) requireSeparate(year, years.slice(0, index))
-    store.fiscalYears.replace(years)
+    const closed = known
+      .filter(year => !years.some(each => isOverlap(each, year)) && store.fiscalYears.isUsed(year))
+      .map(year => ({ ...year, closed: true }))
+    store.fiscalYears.replace([...years, ...closed])
     for (const number of store.closedInvoices.follow(store.seller.read())) store.orders.index(number)
     store.changes.note({ kind: 'fiscal-year' })
     return { fiscalYears: store.fiscalYears.list() }
   })
 
 /**
- * A given date must be in a fiscal year (spec: business rule 8), and so must that of a posted document that is
+ * A given date must be in an open fiscal year (spec: business rule 8), and so must that of a posted document that is
  * changed or cancelled.
  *
  * @param dated the beginning of the message, such as `Receipt 7 is dated`
- * @throws Refusal when no fiscal year covers the date
+ * @throws Refusal when no open fiscal year covers the date
  */
 export const requireFiscalYear = (dated: string, date: string, store: Store, field?: string): void => {
   if (store.fiscalYears.cover(date)) return
   // A year of the Iranian calendar, such as 1405.
   const hint = date < '1700' ? '; dates are Gregorian' : ''
-  throw new Refusal('outside_fiscal_years', `${dated} ${date}: outside the fiscal years${hint}`, field)
+  throw new Refusal('outside_fiscal_years', `${dated} ${date}: outside the open fiscal years${hint}`, field)
 }

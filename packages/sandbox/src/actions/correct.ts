@@ -25,7 +25,7 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
   return { items, shipping: exactNumber(shipping), discount: exactNumber(order_discount) }
 }
 
-/** Gives the held payments that are dated outside the fiscal years another date; returns what changed. */
+/** Gives the held payments that are dated outside the open fiscal years another date; returns what changed. */
 const redateHeld = (order: Order, date: string, store: Store) => {
   const { invoice_number } = order
   requirePast('paymentDate', date, store)
@@ -33,7 +33,7 @@ const redateHeld = (order: Order, date: string, store: Store) => {
     .list(invoice_number)
     .filter(payment => !store.fiscalYears.cover(payment.date))
   if (outside.length === 0) {
-    throw cannot('correct', order, 'no held payment is dated outside the fiscal years')
+    throw cannot('correct', order, 'no held payment is dated outside the open fiscal years')
   }
   return outside.map(payment => {
     store.heldPayments.redate(invoice_number, payment.date, date)

@@ -6,7 +6,7 @@ import { requireFiscalYear } from './catalogue.ts'
 export type Earliest = { name: string; date: string }
 
 /**
- * A date that the accountant gives must be in a fiscal year, and neither in the future nor before the earliest one.
+ * A date that the accountant gives must be in an open fiscal year, and neither in the future nor before the earliest one.
  *
  * @throws Refusal otherwise, of the field
  */

@@ -148,7 +148,7 @@ const obstaclesOf = (order: Order, payments: readonly Paid[], store: Store) => {
       'No receiving account is selected for order payments',
     year:
       outside.length > 0 &&
-      `Outside the fiscal years: ${outside.map(([name, date]) => `${name} of ${date}`).join('; ')}`,
+      `Outside the open fiscal years: ${outside.map(([name, date]) => `${name} of ${date}`).join('; ')}`,
   }
   const obstacles = OBSTACLES.flatMap(kind => (all[kind] === false ? [] : [{ kind, message: all[kind] }]))
   return { obstacles, shortages }

@@ -53,7 +53,7 @@ const CAUSES: Record<(typeof OBSTACLES)[number], string> = {
   stock: 'کمبود موجودی',
   finalization: 'قطعی‌سازی خودکار خاموش است',
   account: 'حساب دریافت وجه انتخاب نشده است',
-  year: 'خارج از سال‌های مالی',
+  year: 'خارج از سال‌های مالی باز',
 }
 
 /** The payment methods as in the panel. */

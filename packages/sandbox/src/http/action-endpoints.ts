@@ -32,7 +32,7 @@ const action = (
     ...{ ...about, query: SOURCE, example: { path: { external_id: '1001' }, body: example } },
     answers: { 200: { schema: 'OrderDetail', when: 'The order after the action.' } },
     refusals: {
-      400: 'The body is invalid, or a document is dated outside the fiscal years.',
+      400: 'The body is invalid, or a document is dated outside the open fiscal years.',
       409: 'The state of the order does not allow the action; the message says what to do first.',
     },
   })

@@ -234,7 +234,8 @@ const settings: readonly Endpoint[] = [
   put('/panel/fiscal-years', 'putFiscalYears', 'Replace the fiscal years, or add one', {
     answers: { 200: { schema: 'FiscalYears', when: 'All fiscal years after the change.' } },
     query: queries.addQuery.entries,
-    description: 'With `new=true`, a fiscal year that exists is refused instead of left as it is.',
+    description:
+      'A fiscal year that is left out of a list is removed, or closed if documents are dated in it. A closed fiscal year takes no documents, and none of its documents changes; to reopen it, add it again. With `new=true`, a fiscal year that exists is refused.',
     refusals: { 409: 'The fiscal year exists, and `new` is true.' },
     example: { body: { from: '2024-03-20', to: '2025-03-20' } },
     ...accepts(requests.fiscalYearsChange, ['FiscalYears', 'FiscalYear'], (change, request) =>

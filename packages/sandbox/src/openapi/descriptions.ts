@@ -67,7 +67,7 @@ const DESCRIPTIONS: Record<string, string> = {
   external_id: 'Order number in the store, up to 100 characters.',
   source: 'Store identifier; `api` by default.',
   date: 'Date, `YYYY-MM-DD` (Gregorian).',
-  'OrderRequest.date': 'Order date, within a fiscal year; today by default.',
+  'OrderRequest.date': 'Order date, within an open fiscal year; today by default.',
   customer: 'The buyer. Without a mobile number, the order is booked to the default customer.',
   items: 'The items, at least one.',
   shipping: 'Shipping cost and fees, in rials; becomes a taxed invoice row.',
@@ -95,7 +95,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'StockMoves.moves.source': 'The store of its order.',
   'StockMoves.moves.external_id': 'The number of its order.',
   'OrderDetail.seller':
-    'The seller on the invoice. Finalized invoices keep seller and buyer while no fiscal year covers their date.',
+    'The seller on the invoice. Finalized invoices keep seller and buyer while no open fiscal year covers their date.',
   'OrderDetail.rows.quantity': 'A number, or a string of digits where a double is not exact.',
   unit_price: 'Rials per unit, before discount, with or without tax as `pricesIncludeTax` says.',
   method: '`card` and `pos` are card readers; `transfer` is a payment gateway or card-to-card transfer.',
@@ -144,6 +144,7 @@ const DESCRIPTIONS: Record<string, string> = {
   from: 'First day.',
   to: 'Last day.',
   fiscalYears: 'The fiscal years.',
+  closed: 'Whether its documents are final, and new ones are refused; false by default.',
   products: 'The products.',
   customers: 'The customers.',
   accounts: 'The accounts.',
@@ -312,9 +313,9 @@ const DESCRIPTIONS: Record<string, string> = {
   'Repayment.date':
     'Date of the repayment, not before the receipt or return that gives the buyer this credit, nor in the future; today by default.',
   'PanelPaymentRequest.date': 'Payment date, not in the future; the order date by default.',
-  'Correction.date': 'The new date of the invoice, in a fiscal year and not in the future.',
+  'Correction.date': 'The new date of the invoice, in an open fiscal year and not in the future.',
   paymentDate:
-    'The new date of the held payments that are dated outside the fiscal years, in a fiscal year and not in the future.',
+    'The new date of the held payments that are dated outside the open fiscal years, in one of them and not in the future.',
   'Correction.reason': 'Why the order is corrected, for its history.',
   heldPayment:
     'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; `invoice` by default.',

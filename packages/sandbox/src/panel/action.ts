@@ -6,10 +6,10 @@ import type { Accounts } from './money.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
-/** Whether a document is dated in a fiscal year. */
+/** Whether a document is dated in an open fiscal year. */
 export type IsOpen = (document: { date: string }) => boolean
 
-/** Why an action is not possible: money was paid back, or a document is dated outside the fiscal years. */
+/** Why an action is not possible: money was paid back, or a document is dated outside the open fiscal years. */
 export type Refused = 'repaid' | 'outside'
 
 /** An action of the accountant on an order. */

@@ -23,7 +23,7 @@ type Order = SchemaData<'OrderDetail'>
 /** Why actions are not possible, and the remedy. */
 const REFUSED: Record<Refused, (actions: string) => string> = {
   repaid: actions => t('Possible once the repayment is reversed: {actions}', { actions }),
-  outside: actions => t('Outside the fiscal years, so not possible: {actions}', { actions }),
+  outside: actions => t('Outside the open fiscal years, so not possible: {actions}', { actions }),
 }
 
 const bookingIn = (account: Account | undefined) => {
@@ -211,7 +211,8 @@ type ActionsProps = {
 
 /** The accountant's actions on an order in its status, besides fixing and retrying it. */
 export const Actions = ({ order, money, sent, years }: ActionsProps) => {
-  const isOpen: IsOpen = ({ date }) => years.some(({ from, to }) => from <= date && date <= to)
+  const isOpen: IsOpen = ({ date }) =>
+    years.some(({ from, to, closed }) => !closed && from <= date && date <= to)
   const isReturned = order.returns.length > 0
   const correction = {
     label: t('Correct order'),

@@ -44,7 +44,7 @@ const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
 const rialsIn = (values: Values, field: string, before: string | number) =>
   values.text(field) === decimal(before) ? values.number(field) : values.rials(field)
 
-/** The order to correct, and the date of its held payment if it is outside the fiscal years. */
+/** The order to correct, and the date of its held payment if it is outside the open fiscal years. */
 type Corrected = { order: Order; heldAs: string | undefined }
 
 /** Says who the invoice is booked to, if it is another customer. */
@@ -236,7 +236,7 @@ const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shippi
 /**
  * Asks for the corrected rows of an order.
  *
- * @param isOpen whether a document is dated in a fiscal year
+ * @param isOpen whether a document is dated in an open fiscal year
  */
 export const askToCorrect = async (
   order: Order,

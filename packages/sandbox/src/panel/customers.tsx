@@ -19,7 +19,7 @@ const askForIdentity = (customer: Customer) =>
     title: t('Buyer on invoices: {customer}', { customer: nameOf(customer) }),
     action: t('Save'),
     text: t(
-      'Stores send only name, mobile number and e-mail address. Every invoice of this customer in a fiscal year shows the rest.',
+      'Stores send only name, mobile number and e-mail address. Every invoice of this customer in an open fiscal year shows the rest.',
     ),
     fields: [
       { name: 'name', label: t('Name'), value: customer.name },

@@ -2,13 +2,13 @@ import { ask } from '@order-relay/web/dialog.tsx'
 import { formatDate } from '@order-relay/web/format.ts'
 import { queryOf, request } from '@order-relay/web/http.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Button, buttons, type Column, DayInBoth, Empty, Section, Table } from '@order-relay/web/pieces.tsx'
+import { Button, Chip, type Column, DayInBoth, Empty, Section, Table } from '@order-relay/web/pieces.tsx'
 import { change, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
 type FiscalYear = SchemaData<'FiscalYear'>
 
-const inWords = ({ from, to }: FiscalYear) =>
+const inWords = ({ from, to }: Pick<FiscalYear, 'from' | 'to'>) =>
   t('{from} to {to}', { from: formatDate(from), to: formatDate(to) })
 
 const askForYear = () =>
@@ -26,13 +26,14 @@ const askForYear = () =>
     },
   })
 
-/** Says what is dated in a fiscal year, and what its removal means. */
-const removalOf = async (year: FiscalYear) => {
+/** Says what is dated in a fiscal year, and what closing it means; undefined if nothing is. */
+const closingOf = async (year: FiscalYear) => {
   const { from, to } = year
-  const [{ totals }, { sums }] = await Promise.all([
+  const [{ totals }, { sums, documents }] = await Promise.all([
     request<SchemaData<'OrderSums'>>('GET', `/panel/sums${queryOf({ from, to })}`),
     request<SchemaData<'DocumentList'>>('GET', `/panel/documents${queryOf({ from, to, limit: 1 })}`),
   ])
+  if (totals.count === 0 && documents.length === 0) return undefined
   const { receipts, returns, repayments } = sums
   return [
     t(
@@ -44,31 +45,70 @@ const removalOf = async (year: FiscalYear) => {
     ),
     t('New orders dated {year} will be refused, and drafts stay in review.', { year: inWords(year) }),
     t('Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.'),
+    t('The fiscal year stays in the list of orders, and can be reopened.'),
   ].join(' ')
 }
 
-const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
-  attempt(async () =>
+/** Closes a fiscal year, or removes it if nothing is dated in it. */
+const askToClose = (year: FiscalYear, years: readonly FiscalYear[]) =>
+  attempt(async () => {
+    const text = await closingOf(year)
+    const about = { year: inWords(year) }
     ask({
-      title: t('Remove this fiscal year?'),
-      action: t('Remove'),
+      ...(text === undefined
+        ? { title: t('Remove this fiscal year?'), action: t('Remove'), text: t('Nothing is dated in it.') }
+        : { title: t('Close this fiscal year?'), action: t('Close the year'), text }),
       tone: 'bad',
-      text: await removalOf(year),
       submit: async () => {
+        // The service closes it instead of removing it if documents are dated in it.
         await change('PUT', 'fiscal-years', { fiscalYears: years.filter(each => each !== year) })
-        toast(t('Removed {year}', { year: inWords(year) }))
+        toast(text === undefined ? t('Removed {year}', about) : t('Closed {year}', about))
       },
-    }),
-  )
+    })
+  })
+
+const askToReopen = ({ from, to }: FiscalYear) =>
+  ask({
+    title: t('Reopen this fiscal year?'),
+    action: t('Reopen'),
+    text: t(
+      'What is dated in it can be corrected and cancelled again, and its invoices show the current details of seller and buyer.',
+    ),
+    submit: async () => {
+      await change('PUT', 'fiscal-years', { from, to })
+      toast(t('Reopened {year}', { year: inWords({ from, to }) }))
+    },
+  })
 
 const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
   { label: t('First day'), kind: 'plain', cell: ({ from }) => <DayInBoth date={from} /> },
   { label: t('Last day'), cell: ({ to }) => <DayInBoth date={to} /> },
-  buttons<FiscalYear>([
-    t('Remove'),
-    year => t('Remove {year}', { year: inWords(year) }),
-    year => askToRemove(year, years),
-  ]),
+  {
+    label: t('Status'),
+    cell: ({ closed }) =>
+      closed ? <Chip tone="undone">{t('Closed')}</Chip> : <Chip tone="good">{t('Open')}</Chip>,
+  },
+  {
+    ...{ label: t('Actions'), kind: 'buttons', isBare: true },
+    cell: year =>
+      year.closed ? (
+        <Button
+          kind="small"
+          label={t('Reopen {year}', { year: inWords(year) })}
+          onClick={() => askToReopen(year)}
+        >
+          {t('Reopen')}
+        </Button>
+      ) : (
+        <Button
+          kind="small"
+          label={t('Close or remove {year}', { year: inWords(year) })}
+          onClick={() => askToClose(year, years)}
+        >
+          {t('Close or remove')}
+        </Button>
+      ),
+  },
 ]
 
 /** The fiscal years of order dates. */

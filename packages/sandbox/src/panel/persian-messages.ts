@@ -64,7 +64,8 @@ export const MESSAGES = {
   'Held payment: {total} rials, the whole invoice; {amount} rials when it came in':
     'دریافت وجه معلق: {total} ریال، کل فاکتور؛ مبلغ هنگام دریافت {amount} ریال بود',
   'no held payment pays the whole invoice': 'دریافت وجه معلقی برای تسویه کل فاکتور نیست',
-  'no held payment is dated outside the fiscal years': 'تاریخ هیچ دریافت وجه معلقی خارج از سال‌های مالی نیست',
+  'no held payment is dated outside the open fiscal years':
+    'تاریخ هیچ دریافت وجه معلقی خارج از سال‌های مالی باز نیست',
   'Customer ~"{=before}"~ to ~"{=after}"': 'مشتری از «{before}» به «{after}»',
   'Stock of {=sku} set from {before} to {after} by the accountant':
     'حسابدار موجودی {sku} را از {before} به {after} تغییر داد',
@@ -78,7 +79,7 @@ export const MESSAGES = {
   'Webhook delivered to {=url} ({status})': 'وب‌هوک به {url} تحویل شد ({status})',
   'Webhook to {=url} failed after the last attempt ({error})':
     'ارسال وب‌هوک به {url} پس از آخرین تلاش ناموفق ماند ({error})',
-  'Outside the fiscal years: {documents}': 'خارج از سال‌های مالی: {documents}',
+  'Outside the open fiscal years: {documents}': 'خارج از سال‌های مالی باز: {documents}',
   'invoice ~of {date}': 'فاکتور به تاریخ {date}',
   'held payment ~of {date}': 'دریافت وجه معلق به تاریخ {date}',
   '{document} is dated in the future, {date}': 'تاریخ {document} در آینده است: {date}',

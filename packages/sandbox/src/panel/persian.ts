@@ -37,8 +37,8 @@ export const t = translator({
   'The products exist now.': 'کالاهای این سفارش اکنون در فهرست کالاها هستند.',
   'Select a default customer or turn on automatic customer creation in the {settings}.':
     'مشتری پیش‌فرض را انتخاب یا ایجاد خودکار مشتری را روشن کنید ({settings}).',
-  'Add the fiscal year in the {settings} if the date is right, otherwise tell the store.':
-    'اگر تاریخ سفارش درست است، سال مالی آن را اضافه کنید ({settings})؛ وگرنه به فروشگاه اطلاع دهید.',
+  'Add or reopen the fiscal year in the {settings} if the date is right, otherwise tell the store.':
+    'اگر تاریخ سفارش درست است، سال مالی آن را اضافه یا بازگشایی کنید ({settings})؛ وگرنه به فروشگاه اطلاع دهید.',
   'Tell the store, which has to correct the order and send it again.':
     'به فروشگاه اطلاع دهید تا سفارش را اصلاح کند و دوباره بفرستد.',
   'Registered {when}': 'ثبت در {when}',
@@ -199,8 +199,8 @@ export const t = translator({
   'Set stock and retry': 'ثبت موجودی و قطعی کردن',
   'Change settings and retry': 'تغییر تنظیمات و قطعی کردن',
   'Set stock, change settings and retry': 'ثبت موجودی، تغییر تنظیمات و قطعی کردن',
-  'Add the fiscal year of this date first or, if the date is wrong, correct the order. Then retry it here.':
-    'ابتدا سال مالی این تاریخ را اضافه کنید یا، اگر تاریخ اشتباه است، سفارش را اصلاح کنید. سپس فاکتور را همین‌جا قطعی کنید.',
+  'Add or reopen the fiscal year of this date first or, if the date is wrong, correct the order. Then retry it here.':
+    'ابتدا سال مالی این تاریخ را اضافه یا بازگشایی کنید یا، اگر تاریخ اشتباه است، سفارش را اصلاح کنید. سپس فاکتور را همین‌جا قطعی کنید.',
   Retry: 'قطعی کردن',
   'Retried, and it still needs review. The reason above is current.':
     'فاکتور قطعی نشد و سفارش هنوز نیازمند بررسی است. علت فعلی در بالا آمده است.',
@@ -350,8 +350,8 @@ export const t = translator({
   'Goods are returned, so the order cannot be corrected: move it back to review first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا آن را به بررسی برگردانید.',
   'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
-  'Outside the fiscal years, so not possible: {actions}':
-    'چون تاریخ سند خارج از سال‌های مالی است، ممکن نیست: {actions}',
+  'Outside the open fiscal years, so not possible: {actions}':
+    'چون تاریخ سند خارج از سال‌های مالی باز است، ممکن نیست: {actions}',
   'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'مبالغ فاکتور دوباره محاسبه می‌شود. تا زمانی که وجه سفارش دریافت شده است، جمع کل باید {total} ریال بماند.',
   'The invoice is repriced, currently {total} rials.':
@@ -425,8 +425,8 @@ export const t = translator({
   'Orders {of}': 'سفارش‌ها {of}',
   'of {customer}': 'مربوط به {customer}',
   'Buyer on invoices: {customer}': 'مشخصات خریدار در فاکتور: {customer}',
-  'Stores send only name, mobile number and e-mail address. Every invoice of this customer in a fiscal year shows the rest.':
-    'فروشگاه‌ها فقط نام، موبایل و ایمیل را می‌فرستند. بقیه مشخصات در همه فاکتورهای این مشتری در سال‌های مالی می‌آید.',
+  'Stores send only name, mobile number and e-mail address. Every invoice of this customer in an open fiscal year shows the rest.':
+    'فروشگاه‌ها فقط نام، موبایل و ایمیل را می‌فرستند. بقیه مشخصات در همه فاکتورهای این مشتری در سال‌های مالی باز می‌آید.',
   'Saved. Invoices of {customer} show it.': 'ذخیره شد و در فاکتورهای {customer} می‌آید.',
   // Webhooks and their deliveries.
   Registered: 'زمان ثبت',
@@ -621,6 +621,23 @@ export const t = translator({
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',
   'Remove this fiscal year?': 'این سال مالی حذف شود؟',
+  'Nothing is dated in it.': 'هیچ سندی در آن نیست.',
+  'Close this fiscal year?': 'این سال مالی بسته شود؟',
+  'Close the year': 'بستن سال',
+  'Close or remove': 'بستن یا حذف',
+  'Close or remove {year}': 'بستن یا حذف {year}',
+  'Closed {year}': '{year} بسته شد',
+  'The fiscal year stays in the list of orders, and can be reopened.':
+    'سال مالی در فهرست سفارش‌ها می‌ماند و می‌توان آن را بازگشایی کرد.',
+  'Reopen this fiscal year?': 'این سال مالی بازگشایی شود؟',
+  'What is dated in it can be corrected and cancelled again, and its invoices show the current details of seller and buyer.':
+    'اسناد آن را دوباره می‌توان اصلاح یا باطل کرد و فاکتورهای آن مشخصات فعلی فروشنده و خریدار را نشان می‌دهند.',
+  Reopen: 'بازگشایی',
+  'Reopen {year}': 'بازگشایی {year}',
+  'Reopened {year}': '{year} بازگشایی شد',
+  '{year} (closed)': '{year} (بسته)',
+  Closed: 'بسته',
+  Open: 'باز',
   'It has {orders} {orders|order|orders}, {drafts} in review, and {documents} {documents|receipt, sales return or repayment|receipts, sales returns and repayments}.':
     'این سال مالی {orders} سفارش ({drafts} نیازمند بررسی) و {documents} رسید دریافت، برگشت از فروش و رسید پرداخت دارد.',
   'New orders dated {year} will be refused, and drafts stay in review.':
@@ -628,7 +645,6 @@ export const t = translator({
   'Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.':
     'فاکتورهای قطعی و این اسناد به همین صورت می‌مانند و دیگر نمی‌توان آن‌ها را اصلاح یا باطل کرد.',
   Remove: 'حذف',
-  'Remove {year}': 'حذف {year}',
   'Removed {year}': '{year} حذف شد',
   'No fiscal years': 'سال مالی تعریف نشده است',
   'Every order is refused until one is added.': 'تا سال مالی تعریف نشود، همه سفارش‌ها رد می‌شوند.',

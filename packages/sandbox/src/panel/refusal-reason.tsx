@@ -67,7 +67,7 @@ const remedyOf = ({ code, missing }: Refused) => {
       )
     case 'outside_fiscal_years':
       return t(
-        'Add the fiscal year in the {settings} if the date is right, otherwise tell the store.',
+        'Add or reopen the fiscal year in the {settings} if the date is right, otherwise tell the store.',
         settings,
       )
     default:

@@ -96,7 +96,7 @@ const actionFor = ({ obstacles }: Order) => {
 const MissingYear = () => (
   <p>
     {t(
-      'Add the fiscal year of this date first or, if the date is wrong, correct the order. Then retry it here.',
+      'Add or reopen the fiscal year of this date first or, if the date is wrong, correct the order. Then retry it here.',
     )}{' '}
     <LinkButton href={linkTo(['settings'], { section: 'fiscal-years' })}>{t('Fiscal years')}</LinkButton>
   </p>

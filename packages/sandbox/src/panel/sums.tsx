@@ -79,10 +79,13 @@ export const SPREADSHEET = {
 
 type FiscalYear = SchemaData<'FiscalYear'>
 
-const daysOf = ({ from, to }: Partial<FiscalYear>) => `${from ?? ''}/${to ?? ''}`
+const daysOf = ({ from, to }: Partial<Pick<FiscalYear, 'from' | 'to'>>) => `${from ?? ''}/${to ?? ''}`
 
-/** The name of a fiscal year by its calendar years: `1405`, or `2026–2027`. */
-const nameOfYear = ({ from, to }: FiscalYear) => [...new Set([from, to].map(formatYear))].join('–')
+/** The name of a fiscal year by its calendar years, such as `1405` or `2026–2027`, and whether it is closed. */
+const nameOfYear = ({ from, to, closed }: FiscalYear) => {
+  const year = [...new Set([from, to].map(formatYear))].join('–')
+  return closed ? t('{year} (closed)', { year }) : year
+}
 
 /** Chooses the first and last day of a fiscal year. */
 const YearChoice = ({ years }: { years: readonly FiscalYear[] }) => (

@@ -182,18 +182,32 @@ export const seller = ({ one, put }: Sql) => ({
     put('seller', { only_row: 1 }, { name, ...identityColumns(identity) }),
 })
 
-/** First and last day inclusive, `YYYY-MM-DD`. */
-export type FiscalYear = { from: string; to: string }
+/** First and last day inclusive, `YYYY-MM-DD`. A closed one takes no documents. */
+export type FiscalYear = { from: string; to: string; closed: boolean }
 
-export const fiscalYears = ({ one, all, run }: Sql) => ({
+export const fiscalYears = ({ one, all, run, insert }: Sql) => ({
   list: () =>
-    all<FiscalYear>(
-      'SELECT first_day AS "from", last_day AS "to" FROM fiscal_years ORDER BY first_day, last_day',
-    ),
+    all<{ from: string; to: string; closed: 0 | 1 }>(
+      'SELECT first_day AS "from", last_day AS "to", closed FROM fiscal_years ORDER BY first_day, last_day',
+    ).map((year): FiscalYear => ({ ...year, closed: year.closed === 1 })),
+  /** Whether an open fiscal year covers the date. */
   cover: (date: string) =>
-    one('SELECT 1 FROM fiscal_years WHERE first_day <= ?1 AND last_day >= ?1 LIMIT 1', date) !== undefined,
+    one(
+      'SELECT 1 FROM fiscal_years WHERE closed = 0 AND first_day <= ?1 AND last_day >= ?1 LIMIT 1',
+      date,
+    ) !== undefined,
+  /** Whether an invoice, or another document, even a cancelled one, is dated in the fiscal year. */
+  isUsed: ({ from, to }: FiscalYear) =>
+    ['orders', 'receipts', 'returns', 'repayments'].some(
+      table => one(`SELECT 1 FROM ${table} WHERE date BETWEEN ? AND ? LIMIT 1`, from, to) !== undefined,
+    ),
   replace: (years: readonly FiscalYear[]) => {
     run('DELETE FROM fiscal_years')
-    for (const { from, to } of years) run('INSERT OR IGNORE INTO fiscal_years VALUES (?, ?)', from, to)
+    for (const { from, to, closed } of years)
+      insert(
+        'fiscal_years',
+        { first_day: from, last_day: to, closed: Number(closed) },
+        'ON CONFLICT DO NOTHING',
+      )
   },
 })

@@ -7,9 +7,10 @@ const BUYER = `json_object('code', c.code, 'mobile', c.mobile, 'name', c.name, '
 
 const BUYER_OF_ORDER = 'orders o JOIN customers c ON c.code = o.customer_code'
 
-const IS_COVERED = 'EXISTS (SELECT 1 FROM fiscal_years WHERE o.date BETWEEN first_day AND last_day)'
+const IS_COVERED =
+  'EXISTS (SELECT 1 FROM fiscal_years WHERE closed = 0 AND o.date BETWEEN first_day AND last_day)'
 
-/** The invoices that are dated in a fiscal year again. */
+/** The invoices that are dated in an open fiscal year again. */
 const REOPENED = `closed_invoices k JOIN orders o USING (invoice_number) WHERE ${IS_COVERED}`
 
 /** The join of what a closed invoice keeps, as `k`. */
@@ -19,7 +20,7 @@ export const JOIN_CLOSED = 'LEFT JOIN closed_invoices k ON k.invoice_number = o.
 export const buyerField = (field: keyof Customer, column: string = field): string =>
   `CASE WHEN k.buyer IS NULL THEN c.${column} ELSE k.buyer ->> '${field}' END`
 
-/** What finalized invoices outside the fiscal years say about seller and buyer. */
+/** What finalized invoices outside the open fiscal years say about seller and buyer. */
 export const closedInvoices = ({ one, all, run }: Sql) => ({
   find: (invoice_number: number): { seller: Seller; buyer: Customer } | undefined => {
     const row = one<{ seller: string; buyer: string }>(

@@ -62,7 +62,7 @@ export type Tables = ReturnType<typeof tables>
 /** The fiscal year of Iran, from the first of Farvardin to the last day of Esfand of a Jalali year. */
 const fiscalYearOf = (year: number): FiscalYear => {
   const [from = '', next = ''] = [year, year + 1].map(each => exactDate(`${each}/1/1`))
-  return { from, to: addDays(next, -1) }
+  return { from, to: addDays(next, -1), closed: false }
 }
 
 /** The content of a new database, sufficient for a first order to succeed. */

@@ -62,6 +62,7 @@ CREATE TABLE seller (
 CREATE TABLE fiscal_years (
   first_day TEXT NOT NULL,
   last_day TEXT NOT NULL,
+  closed INTEGER NOT NULL CHECK (closed IN (0, 1)),
   PRIMARY KEY (first_day, last_day),
   CHECK (first_day <= last_day)
 ) STRICT, WITHOUT ROWID;
@@ -127,7 +128,7 @@ CREATE TRIGGER order_updated AFTER UPDATE OF date, status, ${SUMMED} ON orders B
   ${ADD}
 END;
 
--- What finalized invoices outside the fiscal years say about seller and buyer, as JSON.
+-- What finalized invoices outside the open fiscal years say about seller and buyer, as JSON.
 CREATE TABLE closed_invoices (
   invoice_number INTEGER PRIMARY KEY REFERENCES orders (invoice_number),
   seller TEXT NOT NULL,
