@@ -37,6 +37,25 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('the sums of large amounts are whole on screen and on paper', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 4, 15_000_000_000)], payment: PAYMENT }))
+    const viewport = { width: 1280, height: 800 }
+    const { page } = await open('#/documents', { locale: 'fa-IR', viewport })
+    const sums = page.locator('.sides table')
+    await sums.nth(1).waitFor()
+    const boxes = async () => {
+      const [first, second] = await Promise.all([0, 1].map(each => sums.nth(each).boundingBox()))
+      if (!(first && second)) throw new Error('a table of sums is hidden')
+      return [first, second] as const
+    }
+    const [first, second] = await boxes()
+    expect(second.x + second.width <= first.x || first.y + first.height <= second.y).toBe(true)
+    // The width between the edges of A4.
+    await page.setViewportSize({ width: 718, height: 800 })
+    await page.emulateMedia({ media: 'print' })
+    for (const { x, width } of await boxes()) expect([x >= 0, x + width <= 718]).toEqual([true, true])
+  })
+
   test('the printed list of documents has title, seller, days and filter, and the documents of all pages', async () => {
     const { create, put, detail } = client()
     await put('seller', { name: 'فروشگاه نمونه' })

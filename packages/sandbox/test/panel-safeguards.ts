@@ -37,10 +37,17 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
   })
 
   test('an account gets an opening balance, and keeps its kind once documents use it', async () => {
-    await client().create(order('1', { payment: PAYMENT }))
     const { page } = await open('#/settings')
-    await page.getByRole('button', { name: 'Edit account bank-1' }).click()
+    const edit = page.getByRole('button', { name: 'Edit account bank-1' })
     const dialog = page.getByRole('dialog')
+    await edit.click()
+    await dialog.getByLabel('Kind').selectOption('bank')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    const read = page.waitForResponse(/panel.accounts/)
+    await client().create(order('1', { payment: PAYMENT }))
+    await read
+    await edit.click()
     await dialog.getByText('Receipts or repayments use this account, so its kind stays.').waitFor()
     expect(await dialog.getByLabel('Kind').getAttribute('readonly')).not.toBeNull()
     expect(await dialog.getByLabel('Kind').inputValue()).toBe('Bank account')

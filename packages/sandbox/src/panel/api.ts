@@ -57,7 +57,8 @@ export const refusalsOf = (filter: Filter = {}) =>
   resource<SchemaData<'RefusalList'>>(`/panel/refusals${queryOf(filter)}`, 'refusal', 'product')
 
 export const SELLER = resource<SchemaData<'Seller'>>('/panel/seller', 'seller')
-export const ACCOUNTS = resource<SchemaData<'AccountList'>>('/panel/accounts', 'account')
+/** Its first document uses an account. */
+export const ACCOUNTS = resource<SchemaData<'AccountList'>>('/panel/accounts', 'account', 'order')
 export const FISCAL_YEARS = resource<SchemaData<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
 export const SETTINGS = resource<SchemaData<'Settings'>>('/panel/settings', 'settings')
 export const FAULTS = resource<SchemaData<'FaultList'>>('/panel/faults', 'fault')
