@@ -6,9 +6,9 @@ import { call, expectFit, type Json, order, row, startReceiver, useSandbox } fro
 
 const sandbox = useSandbox()
 
-test('the commands of the README and of the panel API work in order', async () => {
+test('the commands of BEHAVIOR.md and of the panel API work in order', async () => {
   const answers: Json[] = []
-  const commands = ['README', 'PANEL'].flatMap(page =>
+  const commands = ['BEHAVIOR', 'PANEL'].flatMap(page =>
     curlCommands(`packages/sandbox/${page}.md`, 'http://127.0.0.1:4000'),
   )
   for (const { path, ...options } of commands) {
