@@ -42,7 +42,8 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     const viewport = { width: 1280, height: 800 }
     const { page } = await open('#/documents', { locale: 'fa-IR', viewport })
     const sums = page.locator('.sides table')
-    await sums.nth(1).waitFor()
+    await sums.nth(1).waitFor({ state: 'attached' })
+    await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true')
     const boxes = async () => {
       const [first, second] = await Promise.all([0, 1].map(each => sums.nth(each).boundingBox()))
       if (!(first && second)) throw new Error('a table of sums is hidden')
