@@ -80,6 +80,8 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
     const { left = 0, right = 0 } = month.current?.getBoundingClientRect() ?? {}
     const isOutside = left < 0 || right > document.documentElement.clientWidth
     if (isOutside && month.current) month.current.style.insetInline = 'auto 0'
+    // Focus scrolls only to the day.
+    month.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   useLayoutEffect(() => {
     // The buttons for the previous and next month keep the focus.

@@ -37,8 +37,6 @@ const Leave = ({ onStay }: { onStay: () => void }) => {
   useLayoutEffect(() => {
     const { activeElement } = document
     stay.current?.focus()
-    // Focus scrolls only to the button.
-    stay.current?.closest('.notice')?.scrollIntoView({ block: 'nearest' })
     return () => activeElement instanceof HTMLElement && activeElement.focus()
   }, [])
   return (
@@ -73,8 +71,8 @@ const Dialog = ({
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     dialog.current?.showModal()
-    // The first field takes focus, and a long one would be scrolled into view.
-    dialog.current?.scrollTo({ top: 0 })
+    // The first field takes focus, and one below a long text would be scrolled into view.
+    dialog.current?.querySelector('.asked')?.scrollTo({ top: 0 })
   }, [])
   useEffect(() => {
     const warn = (event: Event) => hasChanges() && event.preventDefault()
@@ -119,12 +117,14 @@ const Dialog = ({
       onClose={onClose}
     >
       <h2 id="dialog-title">{title}</h2>
-      {text && <p>{text}</p>}
-      <Form class="pairs" {...{ action, tone }} submit={submitAndClose} draft={draft} buttons={cancel}>
-        {fields.map(field => (
-          <Field key={field.name} {...field} />
-        ))}
-        {content}
+      <Form {...{ action, tone, draft }} body="asked" submit={submitAndClose} buttons={cancel}>
+        {text && <p>{text}</p>}
+        <div class="pairs">
+          {fields.map(field => (
+            <Field key={field.name} {...field} />
+          ))}
+          {content}
+        </div>
       </Form>
       {isLeaving.value && (
         <Leave

@@ -7,7 +7,7 @@ import {
   type TargetedInputEvent,
   type TargetedSubmitEvent,
 } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useLayoutEffect } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
 import { DateInput, notDate } from './date-input.tsx'
 import { decimal, exactNumber, hasPoint, hasSlash, isMisgrouped } from './format.ts'
@@ -24,13 +24,25 @@ type FormState = {
   problem: Signal<Refusal | undefined>
   /** Whether it is being submitted. */
   busy: Signal<boolean>
+  /** What submitting it would do, shown next to its button. */
+  outcome: Signal<string | undefined>
 }
 
 export const FormContext = createContext<FormState>({
   draft: signal({}),
   problem: signal(undefined),
   busy: signal(false),
+  outcome: signal(undefined),
 })
+
+/** Shows what submitting the form would do next to its button, which stays in view. */
+export const Outcome = ({ children }: { children: string }) => {
+  const { outcome } = useContext(FormContext)
+  useLayoutEffect(() => {
+    outcome.value = children
+  }, [children])
+  return null
+}
 
 /** The values of a form when it is submitted. */
 export type Values = ReturnType<typeof valuesOf>
@@ -135,6 +147,8 @@ export const namedProblem = (error: unknown, form: HTMLFormElement) => {
 export type FormProps = {
   label?: string
   class?: string
+  /** The class of an element around the fields, for one that scrolls. */
+  body?: string
   /** The label of the submit button. */
   action: string
   /** Marks an action that cannot be undone. */
@@ -148,11 +162,12 @@ export type FormProps = {
 
 /** A form that shows errors next to their fields and cannot be submitted twice concurrently. */
 export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ...rest }: FormProps) => {
-  const { buttons, children } = rest
+  const { body, buttons, children } = rest
   const own = useSignal<Draft>({})
   const draft = kept ?? own
   const problem = useSignal<Refusal | undefined>(undefined)
   const busy = useSignal(false)
+  const outcome = useSignal<string | undefined>(undefined)
 
   const onInput = ({ target }: TargetedInputEvent<HTMLFormElement>) => {
     if (
@@ -187,10 +202,15 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     busy.value = false
   }
   return (
-    <FormContext.Provider value={{ draft, problem, busy }}>
+    <FormContext.Provider value={{ draft, problem, busy, outcome }}>
       <form {...{ onInput, onSubmit }} class={kind} aria-label={label} aria-busy={busy.value} noValidate>
-        {children}
+        {body === undefined ? children : <div class={body}>{children}</div>}
         <div class="foot">
+          {outcome.value !== undefined && (
+            <p class="outcome strong" role="status">
+              {outcome}
+            </p>
+          )}
           <p class="error" role="alert">
             {problem.value?.field === undefined && problem.value?.message}
           </p>

@@ -3,6 +3,7 @@ import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { accessTests } from './panel-access.ts'
 import { documentTests } from './panel-documents.ts'
 import { editingTests } from './panel-editing.ts'
+import { formTests } from './panel-forms.ts'
 import { moneyTests } from './panel-money.ts'
 import { orderTests } from './panel-orders.ts'
 import { safeguardTests } from './panel-safeguards.ts'
@@ -15,6 +16,7 @@ const client = eachWithSandbox()
 describe('orders', () => orderTests(openAt, client))
 describe('refusals, repayments and buyers', () => moneyTests(openAt, client))
 describe('documents', () => documentTests(openAt, client))
+describe('forms', () => formTests(openAt, client))
 describe('safeguards', () => safeguardTests(openAt, client))
 describe('settings, products and deliveries', () => editingTests(openAt, client))
 describe('accessibility', () => accessTests(openAt))

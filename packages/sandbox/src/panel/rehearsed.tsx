@@ -1,4 +1,4 @@
-import { FormContext, namedProblem, type Values, valuesOf } from '@order-relay/web/form.tsx'
+import { FormContext, namedProblem, Outcome, type Values, valuesOf } from '@order-relay/web/form.tsx'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useContext, useEffect, useRef } from 'preact/hooks'
@@ -13,7 +13,7 @@ type RehearsedProps = {
   children: ComponentChildren
 }
 
-/** Fields of a form, with the result of its submission below them. */
+/** Fields of a form, with the result of its submission next to its button. */
 export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)
@@ -48,10 +48,8 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
       }}
     >
       {children}
-      <p class="strong" role="status">
-        {/* After a submission, the form shows the problem itself. */}
-        {!(preview.value.isProblem && problem.value) && preview.value.text}
-      </p>
+      {/* After a submission, the form shows the problem itself. */}
+      <Outcome>{preview.value.isProblem && problem.value ? '' : preview.value.text}</Outcome>
     </div>
   )
 }

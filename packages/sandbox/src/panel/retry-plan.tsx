@@ -1,3 +1,4 @@
+import { Outcome } from '@order-relay/web/form.tsx'
 import { decimal, formatDate, sum } from '@order-relay/web/format.ts'
 import { isolated, listed } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
@@ -85,7 +86,7 @@ export const Plan = ({ orders, excluded, results, include, others, filter, sent 
   const outcomes = new Map(planned.map(order => [nameOf(order), order]))
   return (
     <>
-      <p role="status">{text.filter(Boolean).join(' ')}</p>
+      <Outcome>{text.filter(Boolean).join(' ')}</Outcome>
       <Scrolls label={t('Orders to retry')}>
         <Table
           caption={t('Orders to retry')}
