@@ -26,14 +26,16 @@ const isoOf = (time: number, isIt: (at: Date) => boolean) => {
 export const jalaliOf = (date: string): number[] => persianDay.format(midnight(date)).split('/').map(Number)
 
 /**
- * A typed date, `1405/2/3`, `2026-04-23` or `14050203`, as `YYYY-MM-DD`; undefined if there is no such day or the year does not have
- * four digits. Years before 1700 are Jalali.
+ * A typed date, `1405/2/3`, `1405.2.3`, `2026-04-23` or `14050203`, as `YYYY-MM-DD`; undefined if there is no such day or the year
+ * does not have four digits. Years before 1700 are Jalali, whatever the calendar of the page is.
  */
 export const exactDate = (typed: string) => {
   const text = latinDigits(typed)
+    // Text pasted from a Persian page may have direction marks.
+    .replace(/[\u200e\u200f\u061c\u2066-\u2069]/g, '')
     .trim()
     .replace(/^(\d{4})(\d\d)(\d\d)$/, '$1/$2/$3')
-  const parts = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})$/.exec(text)
+  const parts = /^(\d{4})\s*[/.-]\s*(\d{1,2})\s*[/.-]\s*(\d{1,2})$/.exec(text)
   if (parts === null) return undefined
   const [year = 0, month = 0, date = 0] = parts.slice(1).map(Number)
   if (year >= 1700) {

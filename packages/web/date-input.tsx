@@ -11,9 +11,8 @@ import './date-input.css'
 
 const isPersian = choices.calendar.chosen === 'persian'
 
-/** A date as it is typed in the reader's calendar. Other text, such as an incomplete date, is returned unchanged. */
-const typedDate = (value: string) =>
-  isPersian && /^\d{4}-\d\d-\d\d$/.test(value) && exactDate(value) !== undefined ? persianInput(value) : value
+/** A Gregorian date as it is typed in the reader's calendar. Other text, such as an incomplete date, is returned unchanged. */
+const typedDate = (value: string) => (isPersian && exactDate(value) === value ? persianInput(value) : value)
 
 const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
@@ -57,8 +56,10 @@ const weeksOf = (first: string) => {
 export const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
 
 /** The problem of a text that is not a date, with an example in the reader's calendar. */
-export const notDate = (typed: string) =>
-  t('"{typed}" is not a date such as {example}', { typed, example: typedDate(today()) })
+export const notDate = (typed: string, label: string) =>
+  t('"{typed}" is not a date. Type "{label}" like {example}.', {
+    ...{ typed, label, example: typedDate(today()) },
+  })
 
 /** The days that the arrow keys move by. Left and right follow the direction of the page. */
 const STEPS: Readonly<Record<string, (date: string) => string>> = {

@@ -73,7 +73,7 @@ export const DayChoice = ({ label, value, onChoose, kind = '', check = () => fal
   const onChange = () => {
     if (text.trim() !== '' && exactDate(text) === undefined) {
       choose('')
-      problem.value = notDate(text)
+      problem.value = notDate(text, label)
     }
     if (problem.value === false) typed.value = undefined
   }

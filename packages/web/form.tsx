@@ -10,7 +10,7 @@ import {
 import { useContext, useLayoutEffect } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
 import { DateInput, notDate } from './date-input.tsx'
-import { decimal, exactNumber, hasPoint, hasSlash, isMisgrouped } from './format.ts'
+import { decimal, decimalSignIn, exactNumber, hasSlash, isMisgrouped, withoutRials } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
 import { translateMessage } from './messages.ts'
 import { hideToast } from './notices.ts'
@@ -54,10 +54,9 @@ export const valuesOf = (form: HTMLFormElement) => {
     if (text(field) === '') throw new Refusal(t('Fill in this field'), { field })
     return text(field)
   }
-  const number = (field: string) => {
-    const number = exactNumber(required(field))
+  const numberIn = (field: string, typed: string) => {
+    const number = exactNumber(typed)
     if (number !== undefined) return number
-    const typed = text(field)
     if (hasSlash(typed)) {
       const example = decimal('2.5')
       throw new Refusal(t('"{typed}" is not a number. Type decimals like {example}.', { typed, example }), {
@@ -71,13 +70,18 @@ export const valuesOf = (form: HTMLFormElement) => {
       { field },
     )
   }
+  const number = (field: string) => numberIn(field, required(field))
   const rials = (field: string) => {
     const typed = required(field)
-    if (!hasPoint(typed)) return number(field)
+    const sign = decimalSignIn(typed)
+    if (sign === undefined) return numberIn(field, withoutRials(typed))
     throw new Refusal(
-      t('"{typed}" has a decimal point, and rials have no fractions. Type thousands like {example}.', {
-        ...{ typed, example: decimal(5_000_000) },
-      }),
+      t(
+        '"{typed}" has a decimal point, and rials have no fractions: "{sign}" separates decimals, not thousands. Type thousands like {example}.',
+        {
+          ...{ typed, sign, example: decimal(5_000_000) },
+        },
+      ),
       { field },
     )
   }
@@ -103,7 +107,7 @@ export const valuesOf = (form: HTMLFormElement) => {
     date: (field: string) => {
       const date = exactDate(required(field))
       if (date !== undefined) return date
-      throw new Refusal(notDate(text(field)), { field })
+      throw new Refusal(notDate(text(field), labelOf(controlOf(form, field)) ?? field), { field })
     },
   }
 }
@@ -111,8 +115,13 @@ export const valuesOf = (form: HTMLFormElement) => {
 const controlOf = (form: HTMLFormElement, name: string | undefined) =>
   [...form.elements].find(control => name !== undefined && control.getAttribute('name') === name)
 
-const quotedLabel = (control: Element | undefined) =>
-  control instanceof HTMLInputElement ? `"${control.labels?.[0]?.textContent}"` : undefined
+const labelOf = (control: Element | undefined) =>
+  control instanceof HTMLInputElement ? control.labels?.[0]?.textContent : undefined
+
+const quotedLabel = (control: Element | undefined) => {
+  const label = labelOf(control)
+  return label == null ? undefined : `"${label}"`
+}
 
 /** An amount at the end of a rule, with separators. Mobile numbers, dates and fractions have none. */
 const grouped = (rule: string) =>
@@ -140,7 +149,7 @@ export const namedProblem = (error: unknown, form: HTMLFormElement) => {
   const { field, message } = inWords(error, form)
   const control = controlOf(form, field)
   const row = control?.closest('fieldset')?.querySelector('legend')?.textContent
-  const name = row ?? (control instanceof HTMLInputElement ? control.labels?.[0]?.textContent : undefined)
+  const name = row ?? labelOf(control)
   return name == null ? message : t('{field}: {problem}', { field: name, problem: message })
 }
 
@@ -236,6 +245,8 @@ export type FieldProps = {
   readOnly?: boolean
   /** Takes focus when its dialog opens, its text selected. */
   autofocus?: boolean
+  /** What follows from the value, below the control. */
+  below?: ComponentChildren
   /** The values to choose from; without them, the value is typed freely. */
   options?: OptionsProps['options']
   /** Suggestions for a typed value. */
@@ -252,11 +263,14 @@ export const Options = ({ options }: OptionsProps) =>
     </option>
   ))
 
+/** A typed amount of whole rials. A point may separate thousands, so an amount with one is not known. */
+export const rialsIn = (typed: string) =>
+  decimalSignIn(typed) === undefined ? exactNumber(withoutRials(typed)) : undefined
+
 /** Groups the digits of a number once it is typed. */
 const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>, kind: FieldProps['kind']) => {
-  const number = exactNumber(currentTarget.value)
-  // A point that may separate thousands stays visible until it is refused.
-  if (number === undefined || (kind === 'rials' && hasPoint(currentTarget.value))) return
+  const number = kind === 'rials' ? rialsIn(currentTarget.value) : exactNumber(currentTarget.value)
+  if (number === undefined) return
   currentTarget.value = decimal(JSON.stringify(number))
   currentTarget.dispatchEvent(new Event('input', { bubbles: true }))
 }
@@ -264,7 +278,7 @@ const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>, kind: FieldPr
 /** A labeled control with its help text and error. */
 export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
   const { draft, problem } = useContext(FormContext)
-  const { suffix, readOnly = false, autofocus = false, suggestions } = rest
+  const { suffix, readOnly = false, autofocus = false, suggestions, below } = rest
   const error = problem.value?.field === name ? problem.value.message : undefined
   const id = `field-${name}`
   const isNumber = kind === 'number' || kind === 'rials'
@@ -321,6 +335,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
             {suffix}
           </span>
         )}
+        {below && <p class="small muted">{below}</p>}
         <p class="error" id={`${id}-error`} role="alert">
           {error}
         </p>

@@ -118,8 +118,11 @@ export const exactNumber = (typed: string) => {
 /** Whether a typed number is one if its separators are left out. */
 export const isMisgrouped = (typed: string) => exactNumber(typed.replaceAll(SEPARATORS, '')) !== undefined
 
-/** Whether a typed number has a decimal point, which some readers use to separate thousands, or a slash instead. */
-export const hasPoint = (typed: string) => /[.٫/]/.test(typed)
+/** The decimal point of a typed number, which some readers use to separate thousands. In Persian, it may be a slash. */
+export const decimalSignIn = (typed: string) => /[.٫/]/.exec(typed)?.[0]
+
+/** A typed amount without its unit. */
+export const withoutRials = (typed: string) => typed.replace(/\s*(ریال|rials?)\s*$/i, '')
 
 /** Whether a typed number has a slash as its decimal separator, as Persian is often typed. */
 export const hasSlash = (typed: string) => exactNumber(typed.replace('/', '.')) !== undefined

@@ -7,12 +7,13 @@ export const COMMON = {
   'Fill in this field': 'این فیلد را پر کنید',
   '"{typed}" is not a number: separators make groups of three digits':
     '«{typed}» عدد نیست: جداکننده هزارگان باید هر سه رقم را جدا کند',
-  '"{typed}" has a decimal point, and rials have no fractions. Type thousands like {example}.':
-    '«{typed}» ممیز دارد، ولی ریال اعشار ندارد: نقطه را جداکننده هزارگان نگیرید. مبلغ را مانند {example} یا بدون جداکننده بنویسید.',
+  '"{typed}" has a decimal point, and rials have no fractions: "{sign}" separates decimals, not thousands. Type thousands like {example}.':
+    '«{typed}» ممیز دارد، ولی ریال اعشار ندارد: «{sign}» نشانه اعشار است، نه جداکننده هزارگان. مبلغ را مانند {example} یا بدون جداکننده بنویسید.',
   '"{typed}" is not a number. Type decimals like {example}.':
     '«{typed}» عدد نیست. اعشار را به شکل {example} بنویسید.',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
-  '"{typed}" is not a date such as {example}': '«{typed}» تاریخ معتبری مانند {example} نیست',
+  '"{typed}" is not a date. Type "{label}" like {example}.':
+    '«{typed}» تاریخ نیست. «{label}» را مانند {example} بنویسید.',
   '{field}: {problem}': '{field}: {problem}',
   'Discard your changes?': 'تغییرات شما حذف شود؟',
   'Keep editing': 'ادامه ویرایش',

@@ -203,9 +203,11 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
     // 1403 was a leap year, 1404 was not.
     await fill(page, { 'از تاریخ': '۱۴۰۳/۱/۱', 'تا تاریخ': '1404/12/30' }, 'افزودن')
-    await page.getByText(/«⁨1404\/12\/30⁩» تاریخ معتبری مانند ⁨[۰-۹]{4}\/[۰-۹]{2}\/[۰-۹]{2}⁩ نیست/).waitFor()
+    await page
+      .getByText(/«⁨1404\/12\/30⁩» تاریخ نیست. «⁨تا تاریخ⁩» را مانند ⁨[۰-۹]{4}\/[۰-۹]{2}\/[۰-۹]{2}⁩ بنویسید/)
+      .waitFor()
     await fill(page, { 'تا تاریخ': '03/12/30' }, 'افزودن')
-    await page.getByText('«⁨03/12/30⁩» تاریخ معتبری').waitFor()
+    await page.getByText('«⁨03/12/30⁩» تاریخ نیست').waitFor()
     await fill(page, { 'تا تاریخ': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
     await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ · ۲۰ مارس ۲۰۲۵' }).waitFor()

@@ -68,4 +68,51 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, {}, 'Retry')
     await dialog.waitFor({ state: 'detached' })
   })
+
+  test('a date is Jalali before the year 1700, whatever its digits and separators', async () => {
+    await client().create(order('1', { date: '2026-04-23' }))
+    const { page, errors } = await openAt(`${client().url}/#/orders`, { locale: 'fa-IR' })
+    const first = page.getByLabel('از تاریخ')
+    for (const typed of ['1405-02-03', '1405/2/3', '۱۴۰۵.۰۲.۰۳', '2026-04-23']) {
+      await first.fill(typed)
+      await page.waitForURL(/from=2026-04-23/)
+      await first.blur()
+      expect(await first.inputValue()).toBe('۱۴۰۵/۰۲/۰۳')
+      await first.fill('')
+      await page.waitForURL(url => !url.hash.includes('from'))
+    }
+    await first.fill('1405-02-0')
+    await first.press('3')
+    expect(await first.inputValue()).toBe('1405-02-03')
+    await page.getByLabel('تا تاریخ').fill('1405/2/2')
+    await page.getByText(/^«از تاریخ» .* نباید بعد از «تا تاریخ» .* باشد$/).waitFor()
+    await first.fill('05/2/3')
+    await first.blur()
+    await page
+      .getByText(/تاریخ نیست. «\u2068?از تاریخ\u2069?» را مانند .*۱۴۰[۰-۹]\/[۰-۹]{2}\/[۰-۹]{2}/)
+      .waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('an amount is taken with its unit and any separator of thousands, and shown in words', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 1, 9_000_000)] }))
+    const { page } = await openOrder('1')
+    await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
+    const dialog = page.getByRole('dialog')
+    const amount = dialog.getByLabel('مبلغ به ریال')
+    await dialog.getByText(/^\u2068?نه میلیون و نهصد هزار\u2069? ریال$/).waitFor()
+    for (const typed of ['۱۰۰۰۰۰۰ ریال', '1,000,000', '۱٬۰۰۰٬۰۰۰', '1 000 000', '1000000ریال']) {
+      await amount.fill('')
+      await amount.fill(typed)
+      await dialog.getByText(/^\u2068?یک میلیون\u2069? ریال$/).waitFor()
+      await amount.blur()
+      expect(await amount.inputValue()).toBe('۱٬۰۰۰٬۰۰۰')
+    }
+    await fill(dialog, { 'مبلغ به ریال': '500/000' }, 'ثبت دریافت وجه')
+    await dialog.getByText(/«\u2068?\/\u2069?» نشانه اعشار است، نه جداکننده هزارگان/).waitFor()
+    expect(await dialog.getByText(/\u2069 ریال$/).count()).toBe(0)
+    await fill(dialog, { 'مبلغ به ریال': '۵۰۰۰۰۰ ریال' }, 'ثبت دریافت وجه')
+    await dialog.waitFor({ state: 'detached' })
+    expect((await client().detail('1')).receipts).toMatchObject([{ amount: '500000' }])
+  })
 }

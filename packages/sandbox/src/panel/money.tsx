@@ -1,9 +1,11 @@
-import { Field, FormContext } from '@order-relay/web/form.tsx'
+import { Field, FormContext, rialsIn } from '@order-relay/web/form.tsx'
+import { language } from '@order-relay/web/language.ts'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
+import { numberInWords } from './words.ts'
 
 export type Account = SchemaData<'Account'>
 
@@ -22,6 +24,13 @@ const accountFor = (method: string, { accounts, receiving }: Accounts) => {
 /** Whether money of this method belongs in the account. */
 const isFitting = (method: string, code: string, { accounts }: Accounts) =>
   accounts.find(each => each.code === code)?.kind === (method === 'cash' ? 'cash' : 'bank')
+
+/** A typed amount in words, to be compared with what was meant. */
+const inWords = (typed: string) => {
+  const number = rialsIn(typed)
+  const words = number === undefined ? undefined : numberInWords(JSON.stringify(number), language)
+  return words !== undefined && t('{amount} rials', { amount: words })
+}
 
 type MoneyProps = {
   money: Accounts
@@ -52,7 +61,10 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
   }
   return (
     <div class="pairs" onInput={agree}>
-      <Field name="amount" label={t('Amount in rials')} kind="rials" value={amount} />
+      <Field
+        {...{ name: 'amount', label: t('Amount in rials'), kind: 'rials', value: amount }}
+        below={inWords(String(draft.value.amount ?? amount))}
+      />
       <Field name="method" label={t('Method')} options={Object.entries(PAYMENT_METHODS)} value={preset} />
       <Field
         {...{ name: 'account', label: t('Account'), value: code, help }}

@@ -616,7 +616,8 @@ export const t = translator({
   'Fiscal years': 'سال‌های مالی',
   'Fiscal year': 'سال مالی',
   'Other days': 'بازه دیگر',
-  'The first day is after the last day': 'تاریخ شروع بعد از تاریخ پایان است',
+  'The first day, {from}, is after the last day, {to}':
+    '«از تاریخ» ({from}) نباید بعد از «تا تاریخ» ({to}) باشد',
   'First day': 'از تاریخ',
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',

@@ -1,7 +1,7 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { DayChoice, parameter } from '@order-relay/web/filters.tsx'
 import { Options } from '@order-relay/web/form.tsx'
-import { decimal, formatYear, sum } from '@order-relay/web/format.ts'
+import { decimal, formatDate, formatYear, sum } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
 import { choices, language } from '@order-relay/web/language.ts'
 import { Facts } from '@order-relay/web/pieces.tsx'
@@ -25,7 +25,12 @@ const DAYS = [
   ['to', t('Last day')],
 ] as const
 
-const isReversed = ({ from, to }: Partial<Record<string, string>>) => Boolean(from && to && from > to)
+const reversedIn = ({ from, to }: Partial<Record<string, string>>) =>
+  Boolean(from && to && from > to) &&
+  t('The first day, {from}, is after the last day, {to}', {
+    from: formatDate(from ?? ''),
+    to: formatDate(to ?? ''),
+  })
 
 /** The first and last day of a list. */
 export const Days = () => {
@@ -33,7 +38,7 @@ export const Days = () => {
   return DAYS.map(([name, label]) => (
     <DayChoice
       {...{ key: name, label, ...parameter(name) }}
-      check={date => isReversed({ ...filter, [name]: date }) && t('The first day is after the last day')}
+      check={date => reversedIn({ ...filter, [name]: date })}
     />
   ))
 }
