@@ -12,6 +12,7 @@ type Question = {
   content?: ComponentChildren
   action: string
   submit: FormProps['submit']
+  check?: FormProps['check']
   tone?: FormProps['tone']
   /** Whether more than the fields has changed. With it, the dialog asks before it discards changes. */
   isEdited?: () => boolean
@@ -62,6 +63,7 @@ const Dialog = ({
   action,
   tone,
   submit,
+  check,
   content,
   isEdited,
 }: Question & { id: number }) => {
@@ -117,7 +119,7 @@ const Dialog = ({
       onClose={onClose}
     >
       <h2 id="dialog-title">{title}</h2>
-      <Form {...{ action, tone, draft }} body="asked" submit={submitAndClose} buttons={cancel}>
+      <Form {...{ action, tone, draft, check }} body="asked" submit={submitAndClose} buttons={cancel}>
         {text && <p>{text}</p>}
         <div class="pairs">
           {fields.map(field => (

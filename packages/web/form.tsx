@@ -11,17 +11,18 @@ import { useContext, useLayoutEffect } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
 import { DateInput, notDate } from './date-input.tsx'
 import { decimal, decimalSignIn, exactNumber, hasSlash, isMisgrouped, withoutRials } from './format.ts'
-import { messageOf, Refusal } from './http.ts'
-import { translateMessage } from './messages.ts'
+import { Refusal } from './http.ts'
 import { hideToast } from './notices.ts'
 import { t } from './persian.ts'
+import { controlOf, inWords, labelOf } from './problems.ts'
 
 /** The unsaved changes of a form, by field name. */
 export type Draft = Record<string, string | boolean>
 
 type FormState = {
   draft: Signal<Draft>
-  problem: Signal<Refusal | undefined>
+  /** Those of fields name them; at most one is of the whole form. */
+  problems: Signal<readonly Refusal[]>
   /** Whether it is being submitted. */
   busy: Signal<boolean>
   /** What submitting it would do, shown next to its button. */
@@ -30,7 +31,7 @@ type FormState = {
 
 export const FormContext = createContext<FormState>({
   draft: signal({}),
-  problem: signal(undefined),
+  problems: signal([]),
   busy: signal(false),
   outcome: signal(undefined),
 })
@@ -47,43 +48,48 @@ export const Outcome = ({ children }: { children: string }) => {
 /** The values of a form when it is submitted. */
 export type Values = ReturnType<typeof valuesOf>
 
-export const valuesOf = (form: HTMLFormElement) => {
+const NOTHING = JSON.rawJSON('0')
+
+/**
+ * The values of a form.
+ *
+ * @param problems takes the problems of all fields, which otherwise throw
+ */
+export const valuesOf = (form: HTMLFormElement, problems?: Refusal[]) => {
   const data = new FormData(form)
   const text = (field: string) => String(data.get(field) ?? '').trim()
-  const required = (field: string) => {
-    if (text(field) === '') throw new Refusal(t('Fill in this field'), { field })
-    return text(field)
+  const refuse = <Value,>(field: string, message: string, instead: Value) => {
+    const problem = new Refusal(message, { field })
+    if (problems === undefined) throw problem
+    problems.push(problem)
+    return instead
   }
+  const required = (field: string) =>
+    text(field) === '' ? refuse(field, t('Fill in this field'), '') : text(field)
   const numberIn = (field: string, typed: string) => {
     const number = exactNumber(typed)
     if (number !== undefined) return number
-    if (hasSlash(typed)) {
-      const example = decimal('2.5')
-      throw new Refusal(t('"{typed}" is not a number. Type decimals like {example}.', { typed, example }), {
-        field,
-      })
-    }
-    throw new Refusal(
-      isMisgrouped(typed)
+    const problem = hasSlash(typed)
+      ? t('"{typed}" is not a number. Type decimals like {example}.', { typed, example: decimal('2.5') })
+      : isMisgrouped(typed)
         ? t('"{typed}" is not a number: separators make groups of three digits', { typed })
-        : t('"{typed}" is not a number', { typed }),
-      { field },
-    )
+        : t('"{typed}" is not a number', { typed })
+    return refuse(field, problem, NOTHING)
   }
-  const number = (field: string) => numberIn(field, required(field))
+  const number = (field: string) => {
+    const typed = required(field)
+    return typed === '' ? NOTHING : numberIn(field, typed)
+  }
   const rials = (field: string) => {
     const typed = required(field)
     const sign = decimalSignIn(typed)
+    if (typed === '') return NOTHING
     if (sign === undefined) return numberIn(field, withoutRials(typed))
-    throw new Refusal(
-      t(
-        '"{typed}" has a decimal point, and rials have no fractions: "{sign}" separates decimals, not thousands. Type thousands like {example}.',
-        {
-          ...{ typed, sign, example: decimal(5_000_000) },
-        },
-      ),
-      { field },
+    const problem = t(
+      '"{typed}" has a decimal point, and rials have no fractions: "{sign}" separates decimals, not thousands. Type thousands like {example}.',
+      { typed, sign, example: decimal(5_000_000) },
     )
+    return refuse(field, problem, NOTHING)
   }
   return {
     text,
@@ -105,52 +111,21 @@ export const valuesOf = (form: HTMLFormElement) => {
     count: (field: string) => Number(JSON.stringify(number(field))),
     /** @throws Refusal when it is not a date */
     date: (field: string) => {
-      const date = exactDate(required(field))
-      if (date !== undefined) return date
-      throw new Refusal(notDate(text(field), labelOf(controlOf(form, field)) ?? field), { field })
+      const typed = required(field)
+      const date = typed === '' ? typed : exactDate(typed)
+      return date ?? refuse(field, notDate(typed, labelOf(controlOf(form, field)) ?? field), '')
     },
   }
 }
 
-const controlOf = (form: HTMLFormElement, name: string | undefined) =>
-  [...form.elements].find(control => name !== undefined && control.getAttribute('name') === name)
-
-const labelOf = (control: Element | undefined) =>
-  control instanceof HTMLInputElement ? control.labels?.[0]?.textContent : undefined
-
-const quotedLabel = (control: Element | undefined) => {
-  const label = labelOf(control)
-  return label == null ? undefined : `"${label}"`
-}
-
-/** An amount at the end of a rule, with separators. Mobile numbers, dates and fractions have none. */
-const grouped = (rule: string) =>
-  rule.replace(/(?<![\d.-])[1-9]\d{3,}$/, digits => BigInt(digits).toLocaleString('en'))
-
-/** The problem in the form's terms: the rule next to the field, and labels instead of names. */
-const inWords = (error: unknown, form: HTMLFormElement) => {
-  if (!(error instanceof Refusal)) return new Refusal(messageOf(error))
-  const { field, message } = error
-  // The service may name a part of a field's value.
-  const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
-  if (known === undefined) return new Refusal(messageOf(error))
-  const rule = message
-    .replace(/^Field "[^"]*" is missing$/, t('Fill in this field'))
-    .replace(/^Field "[^"]*" is (?:".*"|[^:]*): /s, '')
-    .replace(/"([^"]+)"/g, (whole, name) => quotedLabel(controlOf(form, name)) ?? whole)
-  return new Refusal(
-    translateMessage(grouped(rule)).replace(/^./, first => first.toUpperCase()),
-    { field: known },
-  )
-}
-
-/** The problem with the row or the label of its field, for readers who do not see it next to the field. */
-export const namedProblem = (error: unknown, form: HTMLFormElement) => {
-  const { field, message } = inWords(error, form)
-  const control = controlOf(form, field)
-  const row = control?.closest('fieldset')?.querySelector('legend')?.textContent
-  const name = row ?? labelOf(control)
-  return name == null ? message : t('{field}: {problem}', { field: name, problem: message })
+/** The first problem of each field. */
+const problemsIn = (form: HTMLFormElement, check: NonNullable<FormProps['check']>) => {
+  const typed: Refusal[] = []
+  const ruled = check(valuesOf(form, typed))
+  const firsts = new Map<string | undefined, Refusal>()
+  for (const problem of [...typed, ...ruled].map(each => inWords(each, form)))
+    if (!firsts.has(problem.field)) firsts.set(problem.field, problem)
+  return [...firsts.values()]
 }
 
 export type FormProps = {
@@ -163,6 +138,12 @@ export type FormProps = {
   /** Marks an action that cannot be undone. */
   tone?: 'bad' | undefined
   submit: (values: Values) => Promise<unknown>
+  /**
+   * Reads all fields, so that all invalid ones are marked at once.
+   *
+   * @returns the problems with the rules of the service
+   */
+  check?: ((values: Values) => readonly Refusal[]) | undefined
   /** Keeps unsaved changes after the form is closed. */
   draft?: Signal<Draft>
   buttons?: ComponentChildren
@@ -171,10 +152,10 @@ export type FormProps = {
 
 /** A form that shows errors next to their fields and cannot be submitted twice concurrently. */
 export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ...rest }: FormProps) => {
-  const { body, buttons, children } = rest
+  const { body, buttons, check, children } = rest
   const own = useSignal<Draft>({})
   const draft = kept ?? own
-  const problem = useSignal<Refusal | undefined>(undefined)
+  const problems = useSignal<readonly Refusal[]>([])
   const busy = useSignal(false)
   const outcome = useSignal<string | undefined>(undefined)
 
@@ -191,27 +172,28 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     // A secret is kept only in its field.
     if (target.type !== 'password') draft.value = { ...draft.value, [target.name]: value }
     // An error of the whole form may be resolved, too.
-    if ([undefined, target.name].includes(problem.value?.field)) problem.value = undefined
+    problems.value = problems.value.filter(({ field }) => ![undefined, target.name].includes(field))
   }
   const onSubmit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
     if (busy.value) return
     busy.value = true
-    problem.value = undefined
     hideToast()
     try {
-      await submit(valuesOf(form))
+      problems.value = check === undefined ? [] : problemsIn(form, check)
+      if (problems.value.length === 0) await submit(valuesOf(form))
     } catch (error) {
-      problem.value = inWords(error, form)
-      const control = controlOf(form, problem.value.field)
-      control?.closest('details')?.setAttribute('open', '')
-      if (control instanceof HTMLElement) control.focus()
+      problems.value = [inWords(error, form)]
     }
+    const controls = problems.value.flatMap(({ field }) => controlOf(form, field) ?? [])
+    for (const control of controls) control.closest('details')?.setAttribute('open', '')
+    const [first] = [...form.elements].filter(control => controls.includes(control))
+    if (first instanceof HTMLElement) first.focus()
     busy.value = false
   }
   return (
-    <FormContext.Provider value={{ draft, problem, busy, outcome }}>
+    <FormContext.Provider value={{ draft, problems, busy, outcome }}>
       <form {...{ onInput, onSubmit }} class={kind} aria-label={label} aria-busy={busy.value} noValidate>
         {body === undefined ? children : <div class={body}>{children}</div>}
         <div class="foot">
@@ -221,7 +203,7 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
             </p>
           )}
           <p class="error" role="alert">
-            {problem.value?.field === undefined && problem.value?.message}
+            {problems.value.find(({ field }) => field === undefined)?.message}
           </p>
           <div class="row">
             <button type="submit" class="button primary" data-tone={tone}>
@@ -277,9 +259,9 @@ const group = ({ currentTarget }: TargetedEvent<HTMLInputElement>, kind: FieldPr
 
 /** A labeled control with its help text and error. */
 export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
-  const { draft, problem } = useContext(FormContext)
+  const { draft, problems } = useContext(FormContext)
   const { suffix, readOnly = false, autofocus = false, suggestions, below } = rest
-  const error = problem.value?.field === name ? problem.value.message : undefined
+  const error = problems.value.find(({ field }) => field === name)?.message
   const id = `field-${name}`
   const isNumber = kind === 'number' || kind === 'rials'
   const saved = isNumber && typeof value !== 'boolean' ? decimal(value ?? '') : value

@@ -3,6 +3,7 @@ import { text } from '@order-relay/lib/protocol/order.ts'
 import { date, object } from '@order-relay/lib/protocol/requests.ts'
 import * as v from 'valibot'
 import { decimal, isLess, isWhole } from './decimal.ts'
+import { isNationalId } from './identity.ts'
 import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
 
 /** An object with these fields and no others, so that a misspelled name is an error. */
@@ -141,12 +142,31 @@ export const productChange = strict({
 
 const digits = (form: RegExp, rule: string) => v.pipe(text, v.regex(form, rule))
 
+const nationalId = digits(
+  /^([0-9۰-۹٠-٩]{10,11})?$/,
+  'must have 11 digits for a company or 10 digits for a person',
+)
+
+/** JSON Schema cannot describe a check digit, so the documented rules lack this one. */
+const CHECKED = {
+  nationalId: v.exactOptional(
+    v.pipe(
+      nationalId,
+      v.check(id => id === '' || isNationalId(id), 'must have a valid check digit'),
+    ),
+  ),
+}
+
 /** What invoices say about the seller or the buyer besides the name. */
 const identity = {
-  economicCode: v.exactOptional(digits(/^[0-9۰-۹٠-٩]*$/, 'must have digits only')),
-  nationalId: v.exactOptional(
-    digits(/^([0-9۰-۹٠-٩]{10,11})?$/, 'must have 11 digits for a company or 10 digits for a person'),
+  // The tax administration's announcement 36: a company has its national ID, a person the national code and four digits.
+  economicCode: v.exactOptional(
+    digits(
+      /^([0-9۰-۹٠-٩]{11,12}|[0-9۰-۹٠-٩]{14})?$/,
+      'must have 11 digits for a company, 14 digits for a person, or the 12 digits of an old code',
+    ),
   ),
+  nationalId: v.exactOptional(nationalId),
   address: v.exactOptional(text),
   postalCode: v.exactOptional(digits(/^([0-9۰-۹٠-٩]{10})?$/, 'must have 10 digits')),
   phone: v.exactOptional(
@@ -154,11 +174,17 @@ const identity = {
   ),
 }
 
+const seller = { name: v.exactOptional(text), ...identity }
+
 /** Changes of the seller on invoices; other fields do not change. */
-export const sellerChange = strict({ name: v.exactOptional(text), ...identity })
+export const sellerChange = strict(seller)
+export const checkedSellerChange = strict({ ...seller, ...CHECKED })
+
+const buyer = { name: v.exactOptional(required), ...identity }
 
 /** Changes of a customer as the buyer on invoices; other fields do not change. */
-export const customerChange = strict({ name: v.exactOptional(required), ...identity })
+export const customerChange = strict(buyer)
+export const checkedCustomerChange = strict({ ...buyer, ...CHECKED })
 
 export const ACCOUNT_KINDS = ['cash', 'bank'] as const
 

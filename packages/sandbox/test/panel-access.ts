@@ -83,7 +83,7 @@ export const accessTests = (openAt: OpenAt) => {
     for (const [action, body] of CHANGES) expect((await act('changed', action, body)).status).toBe(200)
     await put('seller', {
       name: 'فروشگاه نمونه',
-      economicCode: '411',
+      economicCode: '411111111111',
       nationalId: '10380284790',
       phone: '021',
     })

@@ -13,8 +13,6 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
       value => value === rate,
     )
 
-  const REFUSED = 'Failed to load resource: the server responded with a status of 400 (Bad Request)'
-
   test('saves all settings, and shows changes made elsewhere', async () => {
     const { page, errors } = await open('#/settings')
     await page.getByLabel('Default customer').selectOption('')
@@ -46,7 +44,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('alert').filter({ hasText: 'Must not exceed 100' }).waitFor()
     expect(await focused(page)).toBe('field-taxRate')
     expect(await rate.getAttribute('aria-invalid')).toBe('true')
-    expect(errors).toEqual([REFUSED])
+    expect(errors).toEqual([])
 
     await rate.fill('eight')
     expect(await rate.getAttribute('aria-invalid')).toBeNull()

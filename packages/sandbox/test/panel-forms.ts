@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
+import { fill, focused, type OpenAt } from '@order-relay/test-support/browser.ts'
 import type { Locator } from 'playwright-core'
 import { type Client, eventually, order, row, SHORT, upTo } from './world.ts'
 
@@ -114,5 +114,37 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, { 'مبلغ به ریال': '۵۰۰۰۰۰ ریال' }, 'ثبت دریافت وجه')
     await dialog.waitFor({ state: 'detached' })
     expect((await client().detail('1')).receipts).toMatchObject([{ amount: '500000' }])
+  })
+
+  test('all invalid fields are marked at once, by the rules of the service, too', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 1), row('SKU-2', 1)] }))
+    const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
+    const form = page.getByRole('form', { name: 'فروشنده' })
+    const marked = (place: Locator, count: number) =>
+      eventually(
+        () => place.locator('[aria-invalid]').count(),
+        found => found === count,
+      )
+    await fill(form, { 'کد اقتصادی': '12', شناسه: '10380284791', 'کد پستی': '1' }, 'ذخیره مشخصات فروشنده')
+    await marked(form, 3)
+    await form.getByText('باید برای شرکت ۱۱ رقم، برای شخص ۱۴ رقم یا در کد قدیمی ۱۲ رقم باشد').waitFor()
+    await form.getByText('رقم کنترل آن درست نیست').waitFor()
+    expect(await focused(page)).toBe('field-seller-economicCode')
+    await fill(form, { 'کد اقتصادی': '10380284790' }, 'ذخیره مشخصات فروشنده')
+    await marked(form, 2)
+    await fill(form, { شناسه: '10380284790', 'کد پستی': '1234567890' }, 'ذخیره مشخصات فروشنده')
+    await page.getByText('ذخیره شد').waitFor()
+    await page.evaluate('location.hash = "#/products"')
+    await page.getByRole('button', { name: 'افزودن کالا' }).click()
+    const dialog = page.getByRole('dialog')
+    await fill(dialog, { 'کد کالا': 'A', موجودی: '-1', قیمت: '1.5' }, 'افزودن')
+    await marked(dialog, 3)
+    await page.keyboard.press('Escape')
+    await page.evaluate('location.hash = "#/orders/1?source=api"')
+    await page.getByRole('button', { name: 'اصلاح سفارش' }).click()
+    await dialog.getByLabel('مقدار').first().fill('0')
+    await dialog.getByLabel('مبلغ واحد').last().fill('x')
+    await fill(dialog, { تاریخ: '1405', موبایل: '1' }, 'اصلاح سفارش')
+    await marked(dialog, 4)
   })
 }

@@ -218,7 +218,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, { Name: 'Sara', 'National ID': '1111111111' }, 'Save')
     await dialog.getByText('Must have a valid check digit').waitFor()
     await fill(dialog, { 'National ID': '0012345679', 'Economic code': 'abc' }, 'Save')
-    await dialog.getByText('Must have digits only', { exact: true }).waitFor()
+    await dialog.getByText('Must have 11 digits for a company, 14 digits for a person').waitFor()
     await fill(dialog, { 'Economic code': '' }, 'Save')
     await page
       .getByRole('cell', { name: 'Sara' })

@@ -1,7 +1,6 @@
 import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import { latinDigits } from '@order-relay/web/calendar.ts'
 import { decimal, decimalFrom, exactNumber, minus, shown, ZERO } from '../decimal.ts'
-import { isNationalId } from '../identity.ts'
 import type { MovesQuery } from '../panel-queries.ts'
 import type {
   CustomerChange,
@@ -131,26 +130,14 @@ export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>
     products: store.products.list().map(({ sku }) => putProduct(sku, { stock }, store)),
   }))
 
-/**
- * The given identity with Latin digits, which searches and spreadsheets find.
- *
- * @throws Refusal when the national ID is mistyped
- */
+/** The given identity with Latin digits, which searches and spreadsheets find. */
 const identityOf = <Change extends SellerChange | CustomerChange>(change: Change): Change => {
-  const { nationalId } = change
-  if (nationalId && !isNationalId(nationalId)) {
-    throw refusedField('nationalId', `is ${quoted(nationalId)}: must have a valid check digit`)
-  }
   const numbers = ['economicCode', 'nationalId', 'postalCode', 'phone'] as const
   const given = numbers.filter(name => change[name] !== undefined)
   return { ...change, ...Object.fromEntries(given.map(name => [name, latinDigits(change[name] ?? '')])) }
 }
 
-/**
- * Changes the seller on invoices.
- *
- * @throws Refusal when the national ID is mistyped
- */
+/** Changes the seller on invoices. */
 export const changeSeller = (change: SellerChange, store: Store): Seller =>
   store.transact(() => {
     store.seller.put({ ...store.seller.read(), ...identityOf(change) })
@@ -161,7 +148,7 @@ export const changeSeller = (change: SellerChange, store: Store): Seller =>
 /**
  * Changes a customer as the buyer on invoices.
  *
- * @throws Refusal when no customer has this code, or the national ID is mistyped
+ * @throws Refusal when no customer has this code
  */
 export const changeCustomer = (code: string, change: CustomerChange, store: Store): Customer =>
   store.transact(() => {

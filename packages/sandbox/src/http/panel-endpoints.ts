@@ -166,7 +166,7 @@ const settings: readonly Endpoint[] = [
   put('/panel/seller', 'changeSeller', 'Change the seller on invoices', {
     answers: { 200: { schema: 'Seller', when: 'The seller after the change.' } },
     example: { body: { name: 'فروشگاه نمونه', economicCode: '411111111111' } },
-    ...accepts(requests.sellerChange, ['SellerChange'], onStore(catalogue.changeSeller)),
+    ...accepts(requests.checkedSellerChange, ['SellerChange'], onStore(catalogue.changeSeller)),
   }),
   get('/panel/products', 'listProducts', 'List products', {
     answers: { 200: { schema: 'ProductList', when: 'Products by code.' } },
@@ -211,7 +211,7 @@ const settings: readonly Endpoint[] = [
     answers: { 200: { schema: 'Buyer', when: 'The customer after the change.' } },
     refusals: { 404: 'The customer does not exist.' },
     example: { path: { code: 'walk-in' }, body: { nationalId: '0012345679', postalCode: '1234567890' } },
-    ...accepts(requests.customerChange, ['CustomerChange'], (body, { parameters, store }) =>
+    ...accepts(requests.checkedCustomerChange, ['CustomerChange'], (body, { parameters, store }) =>
       catalogue.changeCustomer(parameters.code ?? '', body, store),
     ),
   }),

@@ -272,7 +272,7 @@ const DESCRIPTIONS: Record<string, string> = {
   price: 'List price per unit in whole rials, or null; orders have their own prices.',
   unit: 'Unit of measure on invoices; `عدد` (pieces) by default.',
   'OrderDetail.rows.unit': 'Unit of measure of the product; null for shipping.',
-  economicCode: 'Economic code, digits only.',
+  economicCode: 'Economic code: 11 digits for a company, 14 for a person, 12 in the form before 2022.',
   nationalId: 'National ID with a valid check digit: 10 digits for a person, 11 for a company.',
   address: 'Postal address.',
   postalCode: 'Postal code.',

@@ -1,6 +1,7 @@
 import type { FieldProps, Values } from '@order-relay/web/form.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
+import type { GenericSchema } from 'valibot'
 import type { SchemaData } from './api.ts'
 import type { Accounts } from './money.tsx'
 
@@ -25,6 +26,8 @@ export type Action = {
   fields?: (order: Order) => FieldProps[]
   content?: (order: Order, money: Accounts) => ComponentChildren
   bodyOf?: (values: Values, order: Order) => object
+  /** The rules of the body. */
+  rules: GenericSchema
   /** Describes the order after a dry run of the action. */
   resultOf?: (after: Order, before: Order) => string
   /** Reports the result; by default, the status and what is due. */

@@ -8,9 +8,11 @@ import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
+import { panelPayment, panelReturn, repayment, review } from '../panel-requests.ts'
 import type { Action, IsOpen, Refused } from './action.ts'
 import { act, orderOf, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
+import { issuesOf } from './issues.ts'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
 import { creditOf, numbersOf } from './pieces.tsx'
@@ -70,6 +72,7 @@ const ACTIONS: readonly Action[] = [
     content: ({ balance }, money) => (
       <MoneyFields {...{ money, date: today(), amount: balance, hint: bookingIn }} />
     ),
+    rules: panelPayment,
     bodyOf: (values, { balance }) => ({
       // An order with no amount due gets a receipt of zero.
       ...(balance !== '0' && { amount: values.rials('amount') }),
@@ -94,6 +97,7 @@ const ACTIONS: readonly Action[] = [
     content: (order, money) => (
       <MoneyFields {...{ money, date: today(), amount: creditOf(order), hint: payingFrom }} agrees />
     ),
+    rules: repayment,
     bodyOf: values => ({ amount: values.rials('amount'), ...paymentOf(values) }),
     doneOf: ({ external_id: order, repayments }) =>
       t('Order {order}: {amount} rials repaid', {
@@ -111,6 +115,7 @@ const ACTIONS: readonly Action[] = [
       sent,
     ],
     content: order => <ReturnFields order={order} />,
+    rules: panelReturn,
     bodyOf: (values, order) => ({
       reason: values.text('reason'),
       // Today is that of the service.
@@ -154,6 +159,7 @@ const ACTIONS: readonly Action[] = [
       sent,
     ],
     fields: () => [{ name: 'error', label: t('What to review') }],
+    rules: review,
     bodyOf: values => ({ error: values.required('error') }),
   },
 ]
@@ -179,7 +185,17 @@ const Effect = ({ effect, order, sent }: EffectProps) => {
 }
 
 const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years'>) => {
-  const { name, label, effect, fields: fieldsOf, content: contentOf, bodyOf, resultOf, doneOf } = action
+  const {
+    name,
+    label,
+    effect,
+    fields: fieldsOf,
+    content: contentOf,
+    bodyOf,
+    rules,
+    resultOf,
+    doneOf,
+  } = action
   const fields = fieldsOf?.(order) ?? []
   const content = contentOf?.(order, money)
   const rehearse = async (values: Values) => {
@@ -192,6 +208,7 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
     action: label,
     text: <Effect {...{ effect, order, sent }} />,
     ...(resultOf === undefined ? { fields, content } : { content: rehearsed }),
+    check: values => issuesOf(rules, bodyOf?.(values, order)),
     submit: async values => {
       const after = await act(order, name, bodyOf?.(values, order))
       if (doneOf === undefined) done(after)

@@ -7,9 +7,11 @@ import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal, useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
+import { correction as correctionRules } from '../panel-requests.ts'
 import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
 import { heldAt, isWhole } from './held-payments.tsx'
+import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { changedIn, customerName } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
@@ -93,8 +95,7 @@ const correctionOf = (values: Values, lines: readonly Line[], { order, heldAs }:
 })
 
 /** The service names fields by the position of the item. */
-const withIds = (error: unknown, lines: readonly Line[]) => {
-  if (!(error instanceof Refusal)) return error
+const withIds = (error: Refusal, lines: readonly Line[]) => {
   const field = error.field?.replace(/^items\[(\d+)\]/, (_, index) => `items[${lines[index]?.id}]`)
   return new Refusal(error.message, { status: error.status, field })
 }
@@ -169,7 +170,7 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
   const rehearse = async (values: Values) => {
     const body = { ...correctionOf(values, lines.value, { order, heldAs }), dryRun: true }
     const after = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
-      throw withIds(error, lines.value)
+      throw error instanceof Refusal ? withIds(error, lines.value) : error
     })
     const total = t('New total: {total} rials', { total: decimal(after.total) })
     const customer = customerAt(after, order, values.text('mobile'))
@@ -257,10 +258,14 @@ export const askToCorrect = async (
         : t('The invoice is repriced, currently {total} rials.', { total }),
     content: <Correction {...{ order, heldAs, products, lines }} />,
     isEdited: () => lines.value !== before,
+    check: values =>
+      issuesOf(correctionRules, correctionOf(values, lines.value, { order, heldAs })).map(issue =>
+        withIds(issue, lines.value),
+      ),
     submit: async values => {
       const correction = correctionOf(values, lines.value, { order, heldAs })
       const corrected = await act(order, 'correct', correction).catch(error => {
-        throw withIds(error, lines.value)
+        throw error instanceof Refusal ? withIds(error, lines.value) : error
       })
       onDone(corrected)
     },

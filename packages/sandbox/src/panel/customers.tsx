@@ -1,17 +1,25 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { SearchBox } from '@order-relay/web/filters.tsx'
+import type { Values } from '@order-relay/web/form.tsx'
 import { serial } from '@order-relay/web/format.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { buttons, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { checkedCustomerChange } from '../panel-requests.ts'
 import { change, customersOf, type SchemaData } from './api.ts'
+import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { changedIn, customerName, IDENTITY, limitOf, ShowMore } from './pieces.tsx'
 
 type Customer = SchemaData<'CustomerList'>['customers'][number]
 
 const nameOf = ({ name, code }: Customer) => customerName(name || code)
+
+const identityOf = ({ required, text }: Values) => ({
+  name: required('name'),
+  ...Object.fromEntries(IDENTITY.map(([name]) => [name, text(name)])),
+})
 
 /** What invoices say about the buyer; stores do not send it. */
 const askForIdentity = (customer: Customer) =>
@@ -25,10 +33,9 @@ const askForIdentity = (customer: Customer) =>
       { name: 'name', label: t('Name'), value: customer.name },
       ...IDENTITY.map(([name, label]) => ({ name, label, value: customer[name] })),
     ],
+    check: values => issuesOf(checkedCustomerChange, identityOf(values)),
     submit: async values => {
-      const identity = Object.fromEntries(IDENTITY.map(([name]) => [name, values.text(name)]))
-      const name = values.required('name')
-      const changed = changedIn({ name, ...identity }, customer)
+      const changed = changedIn(identityOf(values), customer)
       await change('PUT', `customers/${encodeURIComponent(customer.code)}`, changed)
       toast(t('Saved. Invoices of {customer} show it.', { customer: nameOf(customer) }))
     },

@@ -5,7 +5,9 @@ import { Button, LinkButton, Moment, Section, Wait } from '@order-relay/web/piec
 import { useResources } from '@order-relay/web/resources.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
+import { fault as faultRules } from '../panel-requests.ts'
 import { change, FAULTS, type SchemaData, SETTINGS } from './api.ts'
+import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 
 type Fault = SchemaData<'Fault'>
@@ -86,21 +88,25 @@ const draft = signal<Draft>({})
 
 const fieldsOf = (kind: string) => [...(VALUES[kind as Fault['kind']] ?? []), ...LIMITS]
 
-const add = (values: Values) => {
+const faultOf = (values: Values) => {
   const [kind, operation] = [values.text('kind'), values.text('operation')]
   const given = fieldsOf(kind).filter(({ name }) => values.text(name) !== '')
-  return change('POST', 'faults', {
+  return {
     ...{ kind, ...(operation !== '' && { operation }) },
     ...Object.fromEntries(given.map(({ name }) => [name, values.number(name)])),
-  })
+  }
 }
+
+const check = (values: Values) => issuesOf(faultRules, faultOf(values))
+
+const add = (values: Values) => change('POST', 'faults', faultOf(values))
 
 const FaultForm = () => (
   <Form
     class="card settings sided"
     label={t('Add a fault')}
     action={t('Add fault')}
-    {...{ submit: add, draft }}
+    {...{ submit: add, check, draft }}
   >
     <Field name="kind" label={t('Fault')} options={Object.entries(KINDS)} />
     <Field name="operation" label={t('Applies to')} options={[ALL, ...Object.entries(OPERATIONS)]} />

@@ -1,15 +1,20 @@
 import { ask } from '@order-relay/web/dialog.tsx'
+import type { Values } from '@order-relay/web/form.tsx'
 import { formatDate } from '@order-relay/web/format.ts'
 import { queryOf, request } from '@order-relay/web/http.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, Chip, type Column, DayInBoth, Empty, Section, Table } from '@order-relay/web/pieces.tsx'
+import { fiscalYear } from '../panel-requests.ts'
 import { change, type SchemaData } from './api.ts'
+import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 
 type FiscalYear = SchemaData<'FiscalYear'>
 
 const inWords = ({ from, to }: Pick<FiscalYear, 'from' | 'to'>) =>
   t('{from} to {to}', { from: formatDate(from), to: formatDate(to) })
+
+const yearOf = ({ date }: Values) => ({ from: date('from'), to: date('to') })
 
 const askForYear = () =>
   ask({
@@ -19,8 +24,9 @@ const askForYear = () =>
       { name: 'from', label: t('First day'), kind: 'date' },
       { name: 'to', label: t('Last day'), kind: 'date' },
     ],
+    check: values => issuesOf(fiscalYear, yearOf(values)),
     submit: async values => {
-      const year = { from: values.date('from'), to: values.date('to') }
+      const year = yearOf(values)
       await change('PUT', 'fiscal-years?new=true', year)
       toast(t('Added {year}', { year: inWords(year) }))
     },

@@ -142,7 +142,8 @@ export const MESSAGES = {
   'must have 11 digits for a company or 10 digits for a person':
     'باید برای شرکت ۱۱ رقم و برای شخص ۱۰ رقم داشته باشد',
   'must have a valid check digit': 'معتبر نیست: رقم کنترل آن درست نیست',
-  'must have digits only': 'باید فقط رقم باشد',
+  'must have 11 digits for a company, 14 digits for a person, or the 12 digits of an old code':
+    'باید برای شرکت ۱۱ رقم، برای شخص ۱۴ رقم یا در کد قدیمی ۱۲ رقم باشد',
   'must have digits only, apart from +, hyphens and brackets':
     'باید فقط رقم باشد (علامت + و خط تیره و پرانتز مجاز است)',
   'this ~fiscal year~ is already registered': 'این سال مالی قبلاً ثبت شده است',

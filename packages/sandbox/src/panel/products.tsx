@@ -1,5 +1,6 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { SearchBox } from '@order-relay/web/filters.tsx'
+import type { Values } from '@order-relay/web/form.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import {
@@ -15,13 +16,24 @@ import {
 } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { productChange } from '../panel-requests.ts'
 import { change, productsOf, type SchemaData } from './api.ts'
+import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { changedIn } from './pieces.tsx'
 
 type Product = SchemaData<'Product'>
 
 const STOCK = { name: 'stock', label: t('Stock'), kind: 'number' } as const
+
+const productOf = ({ required, number, rials, text }: Values) => ({
+  sku: required('sku'),
+  product: {
+    ...{ name: required('name'), stock: number('stock') },
+    price: text('price') === '' ? null : rials('price'),
+    ...(text('unit') !== '' && { unit: text('unit') }),
+  },
+})
 
 type Change = { title: string; action: string; product: Product; hasCode: boolean; isNew?: boolean }
 
@@ -44,12 +56,10 @@ const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
         help: t('An optional list price for corrections; orders have their own prices.'),
       },
     ],
+    check: values => issuesOf(productChange, productOf(values).product),
     submit: async values => {
-      const [sku, name, stock] = [values.required('sku'), values.required('name'), values.number('stock')]
-      const price = values.text('price') === '' ? null : values.rials('price')
-      const unit = values.text('unit')
+      const { sku, product: all } = productOf(values)
       const path = `products/${encodeURIComponent(sku)}${isNew ? '?new=true' : ''}`
-      const all = { name, stock, price, ...(unit !== '' && { unit }) }
       const saved = await change<Product>('PUT', path, isNew ? all : changedIn(all, product))
       toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
     },

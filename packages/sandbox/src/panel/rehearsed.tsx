@@ -1,4 +1,5 @@
-import { FormContext, namedProblem, Outcome, type Values, valuesOf } from '@order-relay/web/form.tsx'
+import { FormContext, Outcome, type Values, valuesOf } from '@order-relay/web/form.tsx'
+import { namedProblem } from '@order-relay/web/problems.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useContext, useEffect, useRef } from 'preact/hooks'
@@ -18,7 +19,7 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)
   const preview = useSignal({ text: '', isProblem: false })
-  const { problem, busy } = useContext(FormContext)
+  const { problems, busy } = useContext(FormContext)
   useEffect(() => {
     // The submission may have been carried out already, and then a dry run would be refused.
     if (busy.value) return
@@ -49,7 +50,7 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
     >
       {children}
       {/* After a submission, the form shows the problem itself. */}
-      <Outcome>{preview.value.isProblem && problem.value ? '' : preview.value.text}</Outcome>
+      <Outcome>{preview.value.isProblem && problems.value.length > 0 ? '' : preview.value.text}</Outcome>
     </div>
   )
 }

@@ -1,10 +1,11 @@
+import { repaymentReversal, returnReversal, reversal as reversalRules } from '../panel-requests.ts'
 import type { Action } from './action.ts'
 import { choiceOf, chosenIn, type Document } from './document-choice.ts'
 import { t } from './persian.ts'
 import { numbersOf } from './pieces.tsx'
 
 /** What differs between the reversals of receipts, returns and repayments. */
-type Reversal = Pick<Action, 'label' | 'statuses' | 'effect'> & {
+type Reversal = Pick<Action, 'label' | 'statuses' | 'effect' | 'rules'> & {
   kind: 'receipt' | 'return' | 'repayment'
   documentsOf: (order: Parameters<Action['effect']>[0]) => readonly Document[]
   document: string
@@ -13,9 +14,9 @@ type Reversal = Pick<Action, 'label' | 'statuses' | 'effect'> & {
 }
 
 /** The reversal of a document that was registered by mistake, or of all. */
-const reversal = ({ kind, label, statuses, effect, documentsOf, document, others }: Reversal): Action => ({
+const reversal = ({ kind, documentsOf, document, others, ...rest }: Reversal): Action => ({
   name: `reverse-${kind === 'receipt' ? 'payment' : kind}`,
-  ...{ label, statuses, effect },
+  ...rest,
   isPossible: order => documentsOf(order).length > 0,
   refusalOf: (order, isOpen) =>
     kind !== 'repayment' && order.repaid !== '0' ? 'repaid' : !documentsOf(order).some(isOpen) && 'outside',
@@ -31,7 +32,7 @@ const reversal = ({ kind, label, statuses, effect, documentsOf, document, others
 
 export const REVERSE_PAYMENT = reversal({
   kind: 'receipt',
-  label: t('Reverse payment'),
+  ...{ label: t('Reverse payment'), rules: reversalRules },
   statuses: ['invoiced', 'paid'],
   effect: ({ receipts }, sent) => [
     receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
@@ -45,7 +46,7 @@ export const REVERSE_PAYMENT = reversal({
 
 export const REVERSE_RETURN = reversal({
   kind: 'return',
-  label: t('Reverse return'),
+  ...{ label: t('Reverse return'), rules: returnReversal },
   statuses: ['invoiced', 'paid', 'refunded'],
   effect: ({ returns }, sent) => [
     returns.length === 1 && t('Sales return {number} is cancelled.', { number: numbersOf(returns) }),
@@ -59,7 +60,7 @@ export const REVERSE_RETURN = reversal({
 
 export const REVERSE_REPAYMENT = reversal({
   kind: 'repayment',
-  label: t('Reverse repayment'),
+  ...{ label: t('Reverse repayment'), rules: repaymentReversal },
   statuses: ['paid', 'refunded'],
   effect: ({ repayments }, sent) => [
     repayments.length === 1 && t('Repayment {repayment} is cancelled.', { repayment: numbersOf(repayments) }),

@@ -16,8 +16,10 @@ import {
 } from '@order-relay/web/pieces.tsx'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
+import { accountChange, checkedSellerChange, settingsChange } from '../panel-requests.ts'
 import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SELLER, SETTINGS } from './api.ts'
 import { FiscalYears } from './fiscal-years.tsx'
+import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { ACCOUNT_KINDS, accountOptions, customerName, IDENTITY } from './pieces.tsx'
 
@@ -45,6 +47,8 @@ const changedSettings = (values: Values) =>
       return [name, name === 'taxRate' ? values.number(name) : value || null]
     }),
   )
+
+const check = (values: Values) => issuesOf(settingsChange, changedSettings(values))
 
 const save = async (values: Values) => {
   await change('PUT', 'settings', changedSettings(values))
@@ -135,7 +139,7 @@ const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }
   )
   const about = { class: 'card settings sided', label: t('Connection settings'), action: t('Save settings') }
   return (
-    <Form {...about} submit={save} draft={unsavedSettings} buttons={unsaved}>
+    <Form {...about} {...{ check }} submit={save} draft={unsavedSettings} buttons={unsaved}>
       {fieldsOf(choices).map(field => (
         <Field key={field.name} value={settings[field.name]} {...field} />
       ))}
@@ -145,14 +149,18 @@ const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }
 
 const SELLER_FIELDS = [['name', t('Name')], ...IDENTITY] as const
 
+const sellerOf = (values: Values) =>
+  Object.fromEntries(SELLER_FIELDS.map(([name]) => [name, values.text(`seller-${name}`)]))
+
+/** The refusal of a field of the seller. */
+const ofSeller = ({ message, status, field }: Refusal) =>
+  new Refusal(message, { status, field: `seller-${field}` })
+
+const checkSeller = (values: Values) => issuesOf(checkedSellerChange, sellerOf(values)).map(ofSeller)
+
 const saveSeller = async (values: Values) => {
-  await change(
-    'PUT',
-    'seller',
-    Object.fromEntries(SELLER_FIELDS.map(([name]) => [name, values.text(`seller-${name}`)])),
-  ).catch(error => {
-    if (!(error instanceof Refusal)) throw error
-    throw new Refusal(error.message, { status: error.status, field: `seller-${error.field}` })
+  await change('PUT', 'seller', sellerOf(values)).catch(error => {
+    throw error instanceof Refusal ? ofSeller(error) : error
   })
   unsavedSeller.value = {}
   toast(t('Saved. Invoices show this seller.'))
@@ -164,6 +172,7 @@ const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
     label={t('Seller')}
     action={t('Save seller')}
     submit={saveSeller}
+    check={checkSeller}
     draft={unsavedSeller}
   >
     {SELLER_FIELDS.map(([name, label]) => (
@@ -171,6 +180,13 @@ const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
     ))}
   </Form>
 )
+
+const accountOf = ({ required, rials, text, date }: Values, account?: Account) => ({
+  ...{ code: required('code'), name: required('name') },
+  kind: account?.inUse ? account.kind : required('kind'),
+  openingBalance: rials('openingBalance'),
+  openingDate: text('openingDate') === '' ? null : date('openingDate'),
+})
 
 const NO_KIND = ['', t('Select the kind')] as const
 
@@ -208,14 +224,11 @@ const askForAccount = (account?: Account) =>
         value: account?.openingDate ?? '',
       },
     ],
+    check: values => issuesOf(accountChange, accountOf(values, account)),
     submit: async values => {
-      const [code, name] = [values.required('code'), values.required('name')]
-      await change('PUT', account === undefined ? 'accounts?new=true' : 'accounts', {
-        ...{ code, name, kind: account?.inUse ? account.kind : values.required('kind') },
-        openingBalance: values.rials('openingBalance'),
-        openingDate: values.text('openingDate') === '' ? null : values.date('openingDate'),
-      })
-      toast(t('Saved account {code}', { code }))
+      const changed = accountOf(values, account)
+      await change('PUT', account === undefined ? 'accounts?new=true' : 'accounts', changed)
+      toast(t('Saved account {code}', { code: changed.code }))
     },
   })
 
