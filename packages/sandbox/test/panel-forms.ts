@@ -147,4 +147,16 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, { تاریخ: '1405', موبایل: '1' }, 'اصلاح سفارش')
     await marked(dialog, 4)
   })
+
+  test('a corrected order shows the total that the store sent, on the screen only', async () => {
+    await client().create(order('1', SHORT))
+    await client().act('1', 'correct', { items: [row('SKU-3', 3)] })
+    const { page } = await openOrder('1')
+    const sent = page.getByText(/جمع کل سفارش، همان‌طور که فروشگاه فرستاد، .*۲٬۲۰۰/)
+    await sent.waitFor()
+    await page.emulateMedia({ media: 'print' })
+    expect(await sent.isVisible()).toBe(false)
+    await client().act('1', 'correct', { items: [row('SKU-3', 2)] })
+    await sent.waitFor({ state: 'detached' })
+  })
 }

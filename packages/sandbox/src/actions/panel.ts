@@ -142,6 +142,9 @@ const documentsOf = <State extends 'list' | 'cancelled'>(
   returns: store.returns[state](invoice_number).map(each => withRows(each, store)),
 })
 
+/** The total of the order as the store sent it. */
+const originalTotal = ({ original }: Order): string => JSON.parse(original).total
+
 /** An order with its documents and history. */
 export const showOrder = (key: OrderKey, store: Store) => {
   const order = findOrder(key, store)
@@ -154,6 +157,7 @@ export const showOrder = (key: OrderKey, store: Store) => {
     seller: closed?.seller ?? store.seller.read(),
     customer: closed?.buyer ?? store.customers.find(order.customer_code) ?? null,
     rows: rows.map(rowOf),
+    original_total: originalTotal(order),
     totals: { rowDiscounts, amount, orderDiscount, net, tax, total },
     balance: String(balanceOf(order)),
     tax_rate: exactNumber(order.tax_rate),

@@ -340,6 +340,7 @@ const DESCRIPTIONS: Record<string, string> = {
   tax: 'Tax, rounded half up per row.',
   totals: 'Sums of the rows.',
   tax_rate: 'Tax rate in percent when the order was created.',
+  original_total: 'The total of the order as the store sent it, before any correction.',
   prices_include_tax: 'Whether prices included tax when the order was created.',
   receipts: 'The payment receipts, oldest first.',
   number: 'Document number.',

@@ -125,6 +125,7 @@ const orderDetail = v.strictObject({
   ...{ ...dated, seller },
   customer: v.nullable(buyer),
   rows: v.array(invoiceRow),
+  original_total: digits,
   totals: v.strictObject({ rowDiscounts: digits, ...money, total: digits }),
   balance: signed,
   tax_rate: exact,

@@ -154,6 +154,16 @@ const InWords = ({ total }: Pick<Order, 'total'>) => {
   return words !== undefined && <p class="in-words">{t('In words: {words} rials', { words })}</p>
 }
 
+/** What the store sent, if the accountant has corrected it since. */
+const Corrected = ({ total, original_total: original }: Order) =>
+  total !== original && (
+    <p class="corrected small muted">
+      {t('Corrected: the order had a total of {total} rials as the store sent it.', {
+        total: decimal(original),
+      })}
+    </p>
+  )
+
 /** The invoice in its usual layout, with its documents. One of them can be printed instead of the invoice. */
 export const Invoice = ({ order }: { order: Order }) => {
   const printed = usePrinted<string>()
@@ -197,6 +207,7 @@ export const Invoice = ({ order }: { order: Order }) => {
       </Scrolls>
       <Totals order={order} />
       <InWords {...order} />
+      <Corrected {...order} />
       <Settlement order={order} />
       {[...documentsOf(order), ...documentsOf(order, order.cancelled)].map(document => (
         <DocumentSection

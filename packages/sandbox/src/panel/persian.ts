@@ -616,6 +616,8 @@ export const t = translator({
   'Fiscal years': 'سال‌های مالی',
   'Fiscal year': 'سال مالی',
   'Other days': 'بازه دیگر',
+  'Corrected: the order had a total of {total} rials as the store sent it.':
+    'اصلاح شده است: جمع کل سفارش، همان‌طور که فروشگاه فرستاد، {total} ریال بود.',
   'The first day, {from}, is after the last day, {to}':
     '«از تاریخ» ({from}) نباید بعد از «تا تاریخ» ({to}) باشد',
   'First day': 'از تاریخ',
