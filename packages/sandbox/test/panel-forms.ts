@@ -152,11 +152,51 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     await client().create(order('1', SHORT))
     await client().act('1', 'correct', { items: [row('SKU-3', 3)] })
     const { page } = await openOrder('1')
-    const sent = page.getByText(/جمع کل سفارش، همان‌طور که فروشگاه فرستاد، .*۲٬۲۰۰/)
+    const sent = page.getByText(/جمع کل سفارشی که فروشگاه فرستاد .*۲٬۲۰۰/)
     await sent.waitFor()
     await page.emulateMedia({ media: 'print' })
     expect(await sent.isVisible()).toBe(false)
     await client().act('1', 'correct', { items: [row('SKU-3', 2)] })
     await sent.waitFor({ state: 'detached' })
   })
+
+  test('a row of a correction finds its product as the search does', async () => {
+    await client().product('TEA-1', { name: 'چای سبز ممتاز', stock: 5, price: 4000 })
+    await client().product('TEA-2', { name: 'چای سبز کیسه‌ای', stock: 5 })
+    await client().create(order('1'))
+    const { page } = await openOrder('1')
+    await page.getByRole('button', { name: 'اصلاح سفارش' }).click()
+    const dialog = page.getByRole('dialog')
+    const product = dialog.getByLabel('کالا', { exact: true })
+    await product.fill('سبز')
+    await dialog.getByText(/^۲ کالا پیدا شد: .*چای سبز ممتاز.*TEA-1.*چای سبز کیسه‌ای.*TEA-2/).waitFor()
+    await product.blur()
+    expect(await product.inputValue()).toBe('سبز')
+    await product.fill('ممتاز')
+    await dialog.getByText(/^۱ کالا پیدا شد: .*چای سبز ممتاز/).waitFor()
+    await product.blur()
+    expect(await product.inputValue()).toBe('TEA-1')
+    await dialog.getByText('چای سبز ممتاز', { exact: true }).waitFor()
+    expect(await dialog.getByLabel('مبلغ واحد').inputValue()).toBe('۴٬۰۰۰')
+    await product.fill('هیچ')
+    await dialog.getByText('کالایی با این کد یا نام نیست').waitFor()
+  })
+
+  test.each([1360, 1280])(
+    'a field with an error stays in line with its row at a width of %d',
+    async width => {
+      await client().create(order('1', { items: [row('SKU-1', 1), row('SKU-2', 1)] }))
+      const { page } = await openOrder('1', { viewport: { width, height: 860 } })
+      await page.getByRole('button', { name: 'اصلاح سفارش' }).click()
+      const line = page.getByRole('group', { name: 'ردیف ۱' })
+      await line.getByLabel('مبلغ واحد').fill('12/5')
+      await fill(page.getByRole('dialog'), {}, 'اصلاح سفارش')
+      await line.getByText('نشانه اعشار است').waitFor()
+      const tops = await line
+        .locator('input, button')
+        .evaluateAll(controls => controls.map(control => Math.round(control.getBoundingClientRect().top)))
+      expect(tops).toHaveLength(5)
+      expect(new Set(tops).size).toBe(1)
+    },
+  )
 }

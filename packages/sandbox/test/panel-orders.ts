@@ -118,6 +118,10 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       await line(2).getByLabel('Product').blur()
     }
     await choose('SKU')
+    await line(2)
+      .getByText(/^\d products match: /)
+      .waitFor()
+    await choose('NONE')
     await line(2).getByText('No product has this code').waitFor()
     await choose('SKU-2')
     expect(await line(2).getByLabel('Unit price').inputValue()).toBe('1,250,000')

@@ -1,12 +1,13 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import { Field, type FieldProps, type Values } from '@order-relay/web/form.tsx'
+import { Field, type FieldProps, FormContext, type Values } from '@order-relay/web/form.tsx'
 import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
-import { isolated } from '@order-relay/web/language.ts'
+import { isolated, listed } from '@order-relay/web/language.ts'
 import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
-import { type Signal, signal, useSignal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
+import { useContext } from 'preact/hooks'
 import { correction as correctionRules } from '../panel-requests.ts'
 import { normalised } from '../search.ts'
 import { act, orderPath, type SchemaData } from './api.ts'
@@ -33,11 +34,20 @@ const newLine = (lines: readonly Line[]): Line => {
   return { id, sku: '', name: '', quantity: 1, unit_price: '', discount: 0 }
 }
 
-/** The product with this code or, if no other one has it, this name in either spelling. */
+const comparable = (text: string) => normalised(text).trim()
+
+/** The products whose code or name contains a text in either spelling, as in the list of products. */
+const matching = (typed: string, products: readonly Product[]) =>
+  products.filter(({ sku, name }) => comparable(`${sku} ${name}`).includes(comparable(typed)))
+
+/** The product with this code or, if no other one has it, this name or the text in it. */
 const productFor = (typed: string, products: readonly Product[]) => {
-  const nameIn = (text: string) => normalised(text).trim()
-  const named = products.filter(({ name }) => nameIn(name) === nameIn(typed))
-  return products.find(({ sku }) => sku === typed) ?? (named.length === 1 ? named[0] : undefined)
+  const found = products.find(({ sku }) => sku === typed)
+  if (found !== undefined || typed === '') return found
+  const matches = matching(typed, products)
+  const named = matches.filter(({ name }) => comparable(name) === comparable(typed))
+  const candidates = named.length > 0 ? named : matches
+  return candidates.length === 1 ? candidates[0] : undefined
 }
 
 const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
@@ -100,8 +110,24 @@ const withIds = (error: Refusal, lines: readonly Line[]) => {
   return new Refusal(error.message, { status: error.status, field })
 }
 
-/** Maximum number of suggested products; more are entered by code. */
-const CHOICES = 500
+/** Maximum number of suggested products; more are found by typing. */
+const CHOICES = 100
+
+/** Maximum number of products that are named. */
+const NAMED = 3
+
+/** Why a text is not a product. */
+const unclear = (typed: string, products: readonly Product[]) => {
+  const matches = matching(typed, products)
+  if (matches.length === 0) return t('No product has this code or name')
+  const names = listed(matches.slice(0, NAMED).map(({ sku, name }) => `${isolated(name)} (${isolated(sku)})`))
+  return matches.length > NAMED
+    ? t('{count} {count|product matches|products match}: {names} and others', {
+        count: matches.length,
+        names,
+      })
+    : t('{count} {count|product matches|products match}: {names}', { count: matches.length, names })
+}
 
 const number = (
   name: string,
@@ -114,13 +140,13 @@ type LineProps = Line & { position: number; products: readonly Product[]; onRemo
 
 const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) => {
   const of = (field: string) => `items[${id}].${field}`
-  const chosen = useSignal(line.sku)
-  const product = products.find(({ sku }) => sku === chosen.value)
+  const { draft } = useContext(FormContext)
+  const chosen = String(draft.value[of('sku')] ?? line.sku).trim()
+  const product = products.find(({ sku }) => sku === chosen)
   const onChange = ({ target, currentTarget }: TargetedEvent<HTMLFieldSetElement>) => {
     if (!(target instanceof HTMLInputElement && target.name === of('sku'))) return
     const typed = target.value.trim()
     const found = productFor(typed, products)
-    chosen.value = found?.sku ?? typed
     if (found !== undefined && found.sku !== target.value) {
       target.value = found.sku
       target.dispatchEvent(new Event('input', { bubbles: true }))
@@ -136,18 +162,16 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
       <legend class="small muted">{t('Row {number}', { number: position })}</legend>
       <Field
         {...{ name: of('sku'), label: t('Product'), value: line.sku }}
-        suggestions={
-          products.length <= CHOICES
-            ? products.map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const)
-            : undefined
-        }
+        suggestions={(product ? products : matching(chosen, products))
+          .slice(0, CHOICES)
+          .map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const)}
         help={
           product ? (
             <Name>{product.name}</Name>
-          ) : chosen.value === '' ? (
+          ) : chosen === '' ? (
             t('Type the code or the name of a product.')
           ) : (
-            t('No product has this code or name')
+            unclear(chosen, products)
           )
         }
       />

@@ -377,6 +377,9 @@ export const t = translator({
   'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.':
     'چون شماره موبایل خالی است، فاکتور به‌جای {old} به نام مشتری پیش‌فرض ({customer}) ثبت می‌شود.',
   'Type the code or the name of a product.': 'کد یا نام کالا را بنویسید.',
+  '{count} {count|product matches|products match}: {names}': '{count} کالا پیدا شد: {names}',
+  '{count} {count|product matches|products match}: {names} and others':
+    '{count} کالا پیدا شد: {names} و کالاهای دیگر',
   'No product has this code or name': 'کالایی با این کد یا نام نیست',
   '{action}: {order}': '{action}: {order}',
   'Order {order}: {status}, {total} rials': 'سفارش {order}: {status}، {total} ریال',
@@ -617,7 +620,7 @@ export const t = translator({
   'Fiscal year': 'سال مالی',
   'Other days': 'بازه دیگر',
   'Corrected: the order had a total of {total} rials as the store sent it.':
-    'اصلاح شده است: جمع کل سفارش، همان‌طور که فروشگاه فرستاد، {total} ریال بود.',
+    'جمع کل سفارشی که فروشگاه فرستاد {total} ریال بود؛ پس از آن تغییر کرده است.',
   'The first day, {from}, is after the last day, {to}':
     '«از تاریخ» ({from}) نباید بعد از «تا تاریخ» ({to}) باشد',
   'First day': 'از تاریخ',
