@@ -199,4 +199,29 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
       expect(new Set(tops).size).toBe(1)
     },
   )
+
+  test.each([1360, 1280])(
+    'filters and exports of the lists are in line at a width of %d, and no choice is cut off',
+    async width => {
+      const { page } = await openAt(`${client().url}/#/orders?balance=credit`, {
+        ...{ locale: 'fa-IR', viewport: { width, height: 860 } },
+      })
+      const links = page.locator('.sums a.button')
+      await links.nth(2).waitFor()
+      const tops = () =>
+        links.evaluateAll(found => found.map(each => Math.round(each.getBoundingClientRect().top)))
+      expect(new Set(await tops()).size).toBe(1)
+      const balance = page.getByLabel('مانده')
+      const widths = await balance.evaluate(select => {
+        const shown = select.getBoundingClientRect().width
+        select.style.width = 'max-content'
+        return [shown, select.getBoundingClientRect().width]
+      })
+      expect(widths[0]).toBeGreaterThanOrEqual(widths[1] ?? 0)
+      await page.evaluate('location.hash = "#/documents"')
+      await page.getByRole('heading', { name: 'اسناد' }).waitFor()
+      await links.nth(1).waitFor()
+      expect(new Set(await tops()).size).toBe(1)
+    },
+  )
 }

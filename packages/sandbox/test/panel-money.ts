@@ -159,6 +159,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
     await rows.nth(1).getByText('Cancelled').waitFor()
     await rows.nth(1).getByText('Booked as: Card reader').waitFor()
+    await page.getByText('Sums by account and type of receipt').click()
     const sums = page.getByRole('table', { name: 'Sums by account, in rials' })
     expect(await sums.getByRole('row').allTextContents()).toEqual([
       'AccountOpening balanceReceivedRepaidReceipts less repaymentsClosing balance',

@@ -109,10 +109,18 @@ export const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'other
   )
 }
 
-type SumsProps = Pick<DocumentList, 'sums'> & SchemaData<'AccountList'> & { onPrint: () => Promise<void> }
+/** A sum, left out if there is none. */
+const nonzero = (value: string | number) => Number(value) !== 0 && decimal(value)
+
+type SumsProps = Pick<DocumentList, 'sums'> &
+  SchemaData<'AccountList'> & {
+    onPrint: () => Promise<void>
+    /** Shows all sums. */
+    isPrinted: boolean
+  }
 
 /** Days, type, account and sums of the list. */
-export const Sums = ({ sums, accounts, onPrint }: SumsProps) => (
+export const Sums = ({ sums, accounts, onPrint, isPrinted }: SumsProps) => (
   <details class="sums" open={!isPhone}>
     <summary>{t('Days, accounts and totals')}</summary>
     <div class="row">
@@ -134,45 +142,54 @@ export const Sums = ({ sums, accounts, onPrint }: SumsProps) => (
           <Choice {...{ label: t('Booked as'), ...parameter('type'), options: TYPES }} />
         </div>
       </search>
-      <Today />
-      <a
-        class="button small"
-        href={`/panel/documents.csv${queryOf({ ...filterOf(route.value), ...SPREADSHEET })}`}
-        download
-      >
-        {t('Export CSV (for Excel)')}
-      </a>
-      <Button kind="small" label={t('Print all documents of this filter')} onClick={onPrint}>
-        {t('Print')}
-      </Button>
-    </div>
-    <div class="sides">
-      {sums.accounts.length > 0 && (
-        <Table
-          caption={t('Sums by account, in rials')}
-          columns={accountColumns(sums)}
-          rows={sums.accounts}
-          keyOf={({ account }) => account?.code ?? ''}
-        />
-      )}
-      {sums.types.length > 0 && (
-        <Table
-          caption={t('Sums by type of receipt, in rials')}
-          columns={typeColumns(sums)}
-          rows={sums.types}
-          keyOf={({ type }) => type}
-        />
-      )}
+      <div class="row">
+        <Today />
+        <a
+          class="button small"
+          href={`/panel/documents.csv${queryOf({ ...filterOf(route.value), ...SPREADSHEET })}`}
+          download
+        >
+          {t('Export CSV (for Excel)')}
+        </a>
+        <Button kind="small" label={t('Print all documents of this filter')} onClick={onPrint}>
+          {t('Print')}
+        </Button>
+      </div>
     </div>
     <Facts
       facts={{
-        [t('Number of receipts')]: decimal(sums.receipts.count),
-        [t('Number of repayments')]: decimal(sums.repayments.count),
-        [t('Number of sales returns')]: decimal(sums.returns.count),
-        [t('Net of returns')]: decimal(sums.returns.net),
-        [t('Tax of returns')]: decimal(sums.returns.tax),
-        [t('Returned')]: decimal(sums.returns.amount),
+        [t('Number of receipts')]: nonzero(sums.receipts.count),
+        [t('Received')]: nonzero(sums.receipts.amount),
+        [t('Number of repayments')]: nonzero(sums.repayments.count),
+        [t('Repaid')]: nonzero(sums.repayments.amount),
+        [t('Number of sales returns')]: nonzero(sums.returns.count),
+        [t('Net of returns')]: nonzero(sums.returns.net),
+        [t('Tax of returns')]: nonzero(sums.returns.tax),
+        [t('Returned')]: nonzero(sums.returns.amount),
       }}
     />
+    {sums.accounts.length + sums.types.length > 0 && (
+      <details open={isPrinted}>
+        <summary>{t('Sums by account and type of receipt')}</summary>
+        <div class="sides">
+          {sums.accounts.length > 0 && (
+            <Table
+              caption={t('Sums by account, in rials')}
+              columns={accountColumns(sums)}
+              rows={sums.accounts}
+              keyOf={({ account }) => account?.code ?? ''}
+            />
+          )}
+          {sums.types.length > 0 && (
+            <Table
+              caption={t('Sums by type of receipt, in rials')}
+              columns={typeColumns(sums)}
+              rows={sums.types}
+              keyOf={({ type }) => type}
+            />
+          )}
+        </div>
+      </details>
+    )}
   </details>
 )

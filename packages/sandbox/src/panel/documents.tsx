@@ -150,7 +150,7 @@ export const Documents = page(
         </PageHead>
         <SheetHead {...{ accounts, seller, shown: isPart ? documents.length : undefined }} />
         <Tabs />
-        <Sums {...{ sums, accounts }} onPrint={print} />
+        <Sums {...{ sums, accounts }} onPrint={print} isPrinted={sheet !== undefined} />
         <OtherDates {...{ otherwise_dated }} />
         <Table
           kind="documents"

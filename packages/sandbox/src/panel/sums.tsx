@@ -150,13 +150,15 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
             </select>
           </label>
         </search>
-        <Today />
-        <a class="button small" href={`/panel/orders.csv${exported}`} download>
-          {t('Export CSV (for Excel)')}
-        </a>
-        <a class="button small" href={`/panel/rows.csv${exported}`} download>
-          {t('Export invoice rows')}
-        </a>
+        <div class="row">
+          <Today />
+          <a class="button small" href={`/panel/orders.csv${exported}`} download>
+            {t('Export CSV (for Excel)')}
+          </a>
+          <a class="button small" href={`/panel/rows.csv${exported}`} download>
+            {t('Export invoice rows')}
+          </a>
+        </div>
         <Facts
           facts={{
             [t('Orders')]: decimal(count),
