@@ -111,6 +111,7 @@ export const exactNumber = (typed: string) => {
     .replaceAll(SEPARATORS, ',')
     .replace('٫', '.')
     .replace('−', '-')
+    .replace(/^\+(?=\d)/, '')
   if (!/^-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/.test(latin)) return undefined
   return JSON.rawJSON(latin.replaceAll(',', '').replace(/^(-?)0+(?=\d)/, '$1'))
 }

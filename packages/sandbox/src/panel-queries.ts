@@ -6,6 +6,7 @@ import { required } from './requests.ts'
 import { DAYS, DOCUMENT_KINDS } from './store/document-list.ts'
 import { RECEIPT_TYPES } from './store/documents.ts'
 import { BALANCES, SORTS } from './store/orders.ts'
+import { MOVE_KINDS } from './store/stock-moves.ts'
 
 /** Whether a code is added that must not exist yet. */
 export const addQuery = v.object({
@@ -106,7 +107,13 @@ export const deliveriesQuery = v.object({
 
 export const productsQuery = v.object({ q: v.optional(text) })
 
-export const movesQuery = v.object({ limit: limit(50), before: v.optional(identifier) })
+export const movesQuery = v.object({
+  kind: v.optional(v.picklist(MOVE_KINDS, `must be one of ${MOVE_KINDS.join(', ')}`)),
+  from: v.optional(date),
+  to: v.optional(date),
+  limit: limit(50),
+  before: v.optional(identifier),
+})
 
 export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) })
 

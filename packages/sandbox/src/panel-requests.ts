@@ -1,6 +1,6 @@
-import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
+import { decimalOf, type JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import { text } from '@order-relay/lib/protocol/order.ts'
-import { date, object } from '@order-relay/lib/protocol/requests.ts'
+import { date, number, object } from '@order-relay/lib/protocol/requests.ts'
 import * as v from 'valibot'
 import { decimal, isLess, isWhole } from './decimal.ts'
 import { isNationalId } from './identity.ts'
@@ -242,6 +242,16 @@ export const retry = object(
 
 export const stockChange = strict({ stock: amount })
 
+/** Goods that are added to the stock or, with a negative number, taken from it. */
+export const stockAdjustment = strict({
+  change: v.pipe(
+    number,
+    v.check(value => decimalOf(value)?.digits !== '0', 'must not be zero'),
+    v.metadata({ not: { const: 0 } }),
+  ),
+  reason: required,
+})
+
 export type SettingsChange = v.InferOutput<typeof settingsChange>
 export type FaultRequest = v.InferOutput<typeof fault>
 export type Examples = v.InferOutput<typeof examples>
@@ -254,5 +264,6 @@ export type SellerChange = v.InferOutput<typeof sellerChange>
 export type CustomerChange = v.InferOutput<typeof customerChange>
 export type Correction = v.InferOutput<typeof correction>
 export type AccountChange = v.InferOutput<typeof accountChange>
+export type StockAdjustment = v.InferOutput<typeof stockAdjustment>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>

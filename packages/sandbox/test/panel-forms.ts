@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, focused, type OpenAt } from '@order-relay/test-support/browser.ts'
 import type { Locator } from 'playwright-core'
 import { type Client, eventually, order, row, SHORT, upTo } from './world.ts'
@@ -224,4 +225,29 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
       expect(new Set(await tops()).size).toBe(1)
     },
   )
+
+  test('the stock is adjusted with a reason, and its changes are filtered by reason and day', async () => {
+    await client().create(order('1'))
+    const { page, errors } = await openAt(`${client().url}/#/products/SKU-1`, { locale: 'fa-IR' })
+    await page.getByRole('button', { name: 'تعدیل موجودی' }).click()
+    const dialog = page.getByRole('dialog')
+    await fill(dialog, { تغییر: '-۱۰۰' }, 'تعدیل موجودی')
+    await dialog.getByText('این فیلد را پر کنید').waitFor()
+    await fill(dialog, { علت: 'شکستگی' }, 'تعدیل موجودی')
+    await dialog.getByText(/نباید بیش از موجودی .*۹۸.* باشد/).waitFor()
+    await fill(dialog, { تغییر: '+۵' }, 'تعدیل موجودی')
+    await dialog.waitFor({ state: 'detached' })
+    const rows = page.locator('tbody').getByRole('row')
+    await rows.nth(1).waitFor()
+    expect(await rows.first().getByRole('cell').allTextContents()).toEqual([
+      ...['تعدیل موجودیشکستگی', '۹۸', '۵', '۱۰۳'],
+    ])
+    await page.getByRole('combobox', { name: 'علت' }).selectOption('issued')
+    await rows.filter({ hasText: 'تعدیل' }).waitFor({ state: 'detached' })
+    expect(await rows.count()).toBe(1)
+    await page.getByLabel('تا تاریخ').fill('1400/1/1')
+    await page.getByText('تغییری با این فیلتر نیست').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    expect(errors.filter(each => !/status of 409/.test(each))).toEqual([])
+  })
 }

@@ -62,3 +62,29 @@ test('changes that are refused or only tried are not listed, and the list has pa
   expect((await movesOf('NEW')).moves).toEqual(['set 0 5 5 null null'])
   expect((await panel('products/none/moves')).status).toBe(404)
 })
+
+test('stock is adjusted by a difference with a reason, and changes are found by kind and day', async () => {
+  const { post, product } = sandbox()
+  const adjust = (body: unknown) => post('products/SKU-1/moves', body)
+  expect(await adjust({ change: -3.5, reason: 'شکستگی' })).toMatchObject({
+    status: 200,
+    body: { stock: 96.5 },
+  })
+  await product('SKU-1', { stock: 2 })
+  expect(await adjust({ change: 5, reason: 'x' })).toMatchObject({ status: 200, body: { stock: 7 } })
+  expect((await adjust({ change: -8, reason: 'x' })).body.error).toEqual({
+    ...{ code: 'conflict', field: 'change' },
+    message: 'Field "change" is -8: must not exceed the stock, 7',
+  })
+  for (const body of [{ change: 0, reason: 'x' }, { change: 1, reason: '' }, { change: 1 }, { reason: 'x' }])
+    expect((await adjust(body)).status).toBe(400)
+  expect((await post('products/none/moves', { change: 1, reason: 'x' })).status).toBe(404)
+  const adjusted = ['adjusted 2 7 5 null null', 'adjusted 100 96.5 -3.5 null null']
+  expect((await movesOf('SKU-1', 'kind=adjusted')).moves).toEqual(adjusted)
+  expect((await movesOf('SKU-1', 'kind=set')).moves).toEqual(['set 96.5 2 -94.5 null null'])
+  expect((await movesOf('SKU-1', 'from=2026-11-27&to=2026-11-27')).moves).toHaveLength(3)
+  expect((await movesOf('SKU-1', 'from=2026-11-28')).moves).toEqual([])
+  expect((await movesOf('SKU-1', 'to=2026-11-26')).moves).toEqual([])
+  const { moves } = (await sandbox().panel('products/SKU-1/moves')).body
+  expect([...(moves ?? [])].map(({ reason }) => reason)).toEqual(['x', null, 'شکستگی'])
+})

@@ -1,6 +1,6 @@
 import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import { latinDigits } from '@order-relay/web/calendar.ts'
-import { decimal, decimalFrom, exactNumber, minus, shown, ZERO } from '../decimal.ts'
+import { decimal, decimalFrom, exactNumber, isLess, minus, plus, shown, ZERO } from '../decimal.ts'
 import type { MovesQuery } from '../panel-queries.ts'
 import type {
   CustomerChange,
@@ -8,6 +8,7 @@ import type {
   ProductChange,
   SellerChange,
   SettingsChange,
+  StockAdjustment,
 } from '../panel-requests.ts'
 import { quoted, Refusal, refusedField } from '../refusal.ts'
 import {
@@ -19,7 +20,7 @@ import {
   type Seller,
 } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
-import { noteMove } from './stock.ts'
+import { noteMove, setStock } from './stock.ts'
 
 /** The settings; `taxRate` is in percent. */
 export const readSettings = (store: Store) => {
@@ -103,16 +104,39 @@ export const putProduct = (
     return shownProduct(product)
   })
 
+/** @throws Refusal when no product has this code */
+const findProduct = (sku: string, store: Store) => {
+  const product = store.products.find(sku)
+  if (product === undefined) throw new Refusal('not_found', `Product ${quoted(sku)} is not known`, 'sku')
+  return product
+}
+
+/**
+ * Adds goods to the stock of a product, or takes them from it, for a reason such as a count.
+ *
+ * @throws Refusal when no product has this code, or more would be taken than there is
+ */
+export const adjustStock = (sku: string, { change, reason }: StockAdjustment, store: Store) =>
+  store.transact(() => {
+    const product = findProduct(sku, store)
+    const stock = plus(product.stock, decimal(change))
+    if (isLess(stock, ZERO)) {
+      const rule = `must not exceed the stock, ${shown(product.stock)}`
+      throw refusedField('change', `is ${shown(decimal(change))}: ${rule}`, 'conflict')
+    }
+    setStock(product, stock, { kind: 'adjusted', invoice_number: null, reason }, store)
+    return shownProduct({ ...product, stock })
+  })
+
 /**
  * The changes of the stock of a product, newest first.
  *
  * @throws Refusal when no product has this code
  */
-export const listMoves = (sku: string, { limit, before }: MovesQuery, store: Store) => {
-  const product = store.products.find(sku)
-  if (product === undefined) throw new Refusal('not_found', `Product ${quoted(sku)} is not known`, 'sku')
+export const listMoves = (sku: string, { limit, ...query }: MovesQuery, store: Store) => {
+  const product = findProduct(sku, store)
   // One more than requested shows whether there is a next page.
-  const found = store.stockMoves.list(sku, { before, limit: limit + 1 })
+  const found = store.stockMoves.list(sku, { ...query, limit: limit + 1 })
   const shownMoves = found.slice(0, limit)
   return {
     product: shownProduct(product),

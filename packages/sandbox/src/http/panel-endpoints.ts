@@ -174,12 +174,22 @@ const settings: readonly Endpoint[] = [
     ...asks(queries.productsQuery, onStore(catalogue.listProducts)),
   }),
   get('/panel/products/{sku}/moves', 'listStockMoves', 'List the changes of the stock of a product', {
-    description: 'Every change of the stock, newest first, with the invoice that caused it, if any.',
+    description:
+      'The changes of the stock, newest first, with the invoice that caused them or the reason, if any; of a kind, and of the days on which they were made.',
     answers: { 200: { schema: 'StockMoves', when: 'A page of changes.' } },
     refusals: { 404: 'The product does not exist.' },
     example: { path: { sku: 'SKU-1' } },
     ...asks(queries.movesQuery, (query, request) =>
       catalogue.listMoves(valid(productPath, request.parameters).sku, query, request.store),
+    ),
+  }),
+  post('/panel/products/{sku}/moves', 'adjustStock', 'Add goods to the stock of a product, or take them', {
+    description: 'Changes the stock by a difference, such as that of a count, with the reason.',
+    answers: { 200: { schema: 'Product', when: 'The product after the change.' } },
+    refusals: { 404: 'The product does not exist.', 409: 'More would be taken than is in stock.' },
+    example: { path: { sku: 'SKU-1' }, body: { change: -3, reason: 'Broken' } },
+    ...accepts(requests.stockAdjustment, ['StockAdjustment'], (body, { parameters, store }) =>
+      catalogue.adjustStock(valid(productPath, parameters).sku, body, store),
     ),
   }),
   put('/panel/products', 'stockAll', 'Set the stock of every product', {

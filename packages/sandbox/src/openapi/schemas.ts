@@ -247,6 +247,7 @@ export const SCHEMAS = {
   ReturnRequest: panel.panelReturn,
   Correction: panel.correction,
   ProductChange: panel.productChange,
+  StockAdjustment: panel.stockAdjustment,
   SellerChange: panel.sellerChange,
   Seller: seller,
   CustomerChange: panel.customerChange,
@@ -263,6 +264,7 @@ export const SCHEMAS = {
     moves: v.array(
       v.strictObject({
         ...{ number, at: time, kind: v.picklist(MOVE_KINDS), from: exact, to: exact, change: exact },
+        reason: v.nullable(text),
         ...{ invoice_number: v.nullable(number), source: v.nullable(text), external_id: v.nullable(text) },
       }),
     ),

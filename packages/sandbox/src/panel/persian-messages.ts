@@ -138,6 +138,8 @@ export const MESSAGES = {
   'must be a bank account, except for cash': 'برای پرداخت غیرنقدی باید حساب بانکی باشد',
   'must not exceed the credit of the buyer~, {amount}': 'نباید بیش از مانده بستانکار خریدار ({amount}) باشد',
   'must not exceed what is due~, {amount}': 'نباید بیش از مانده قابل دریافت ({amount}) باشد',
+  'must not exceed the stock, {stock}': 'نباید بیش از موجودی ({stock}) باشد',
+  'must not be zero': 'نباید صفر باشد',
   'must not exceed what is not returned, {quantity}': 'نباید بیش از مقدار باقی‌مانده ({quantity}) باشد',
   'must have 11 digits for a company or 10 digits for a person':
     'باید برای شرکت ۱۱ رقم و برای شخص ۱۰ رقم داشته باشد',

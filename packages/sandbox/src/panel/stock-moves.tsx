@@ -1,11 +1,28 @@
-import { Pager } from '@order-relay/web/filters.tsx'
+import { ask } from '@order-relay/web/dialog.tsx'
+import { Choice, Pager, parameter } from '@order-relay/web/filters.tsx'
+import type { Values } from '@order-relay/web/form.tsx'
 import { decimal, serial } from '@order-relay/web/format.ts'
-import { type Column, Empty, Facts, Moment, Name, Table } from '@order-relay/web/pieces.tsx'
+import { toast } from '@order-relay/web/notices.ts'
+import {
+  Button,
+  type Column,
+  Empty,
+  Facts,
+  LinkButton,
+  Moment,
+  Name,
+  Table,
+} from '@order-relay/web/pieces.tsx'
+import { linkTo, type Route, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
-import { movesOf, type SchemaData } from './api.ts'
+import { stockAdjustment } from '../panel-requests.ts'
+import { change, movesOf, type SchemaData } from './api.ts'
+import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { linkToOrder } from './pieces.tsx'
+import { Days } from './sums.tsx'
 
+type Product = SchemaData<'Product'>
 type Move = SchemaData<'StockMoves'>['moves'][number]
 
 const PAGE_SIZE = 50
@@ -17,6 +34,7 @@ const CAUSES: Record<Move['kind'], string> = {
   reviewed: t('Moved back to review'),
   corrected: t('Corrected'),
   set: t('Stock set'),
+  adjusted: t('Stock adjusted'),
 }
 
 const COLUMNS: Column<Move>[] = [
@@ -24,9 +42,14 @@ const COLUMNS: Column<Move>[] = [
   {
     label: t('Reason'),
     kind: 'breaks',
-    cell: ({ kind, invoice_number, source, external_id }) => (
+    cell: ({ kind, reason, invoice_number, source, external_id }) => (
       <>
         {CAUSES[kind]}
+        {reason !== null && (
+          <p class="small muted">
+            <Name>{reason}</Name>
+          </p>
+        )}
         {invoice_number !== null && source !== null && external_id !== null && (
           <p class="small muted">
             {t('Invoice {number} of order {order}', {
@@ -47,17 +70,64 @@ const COLUMNS: Column<Move>[] = [
   { label: t('Stock after'), kind: 'number strong', cell: ({ to }) => decimal(to) },
 ]
 
+const adjustmentOf = ({ number, required }: Values) => ({
+  ...{ change: number('change'), reason: required('reason') },
+})
+
+const askToAdjust = ({ sku, stock }: Product) =>
+  ask({
+    title: t('Adjust the stock of {code}', { code: sku }),
+    action: t('Adjust stock'),
+    text: t('{stock} are in stock.', { stock: decimal(stock) }),
+    fields: [
+      {
+        ...{ name: 'change', label: t('Change'), kind: 'number' },
+        help: t('Such as 5 for goods that are added, or -3 for goods that are taken.'),
+      },
+      { name: 'reason', label: t('Reason'), help: t('Such as a count or a breakage.') },
+    ],
+    check: values => issuesOf(stockAdjustment, adjustmentOf(values)),
+    submit: async values => {
+      const path = `products/${encodeURIComponent(sku)}/moves`
+      const after = await change<Product>('POST', path, adjustmentOf(values))
+      toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(after.stock) }))
+    },
+  })
+
+const FILTERS = ['kind', 'from', 'to'] as const
+
+const filterOf = ({ query }: Route) => Object.fromEntries(FILTERS.map(name => [name, query.get(name)]))
+
+const Filters = () => (
+  <search class="filters moves" data-keeps-focus>
+    <div class="small">
+      <span>{t('Reason')}</span>
+      <Choice
+        {...{ label: t('Reason'), ...parameter('kind') }}
+        options={[['', t('All')], ...Object.entries(CAUSES)]}
+      />
+    </div>
+    <Days />
+  </search>
+)
+
 /** The stock of a product and its changes, newest first. */
 export const StockMoves = page(
   {
     title: ({ path }) => t('Stock of {code}', { code: path[1] ?? '' }),
-    reads: ({ path, query }) => ({
-      list: movesOf(path[1] ?? '', { before: query.get('cursor'), limit: PAGE_SIZE }),
+    reads: route => ({
+      list: movesOf(route.path[1] ?? '', {
+        ...filterOf(route),
+        before: route.query.get('cursor'),
+        limit: PAGE_SIZE,
+      }),
     }),
   },
   ({ list: { product, moves, next } }) => (
     <>
-      <PageHead />
+      <PageHead>
+        <Button onClick={() => askToAdjust(product)}>{t('Adjust stock')}</Button>
+      </PageHead>
       <Facts
         facts={{
           [t('Name')]: <Name>{product.name}</Name>,
@@ -68,13 +138,20 @@ export const StockMoves = page(
           ),
         }}
       />
+      <Filters />
       <Table
         caption={t('Changes of the stock')}
         columns={COLUMNS}
         rows={moves}
         keyOf={({ number }) => String(number)}
       >
-        <Empty title={t('The stock has not changed')} />
+        {FILTERS.some(name => route.value.query.has(name)) ? (
+          <Empty title={t('No change matches')}>
+            <LinkButton href={linkTo(['products', product.sku])}>{t('Show all changes')}</LinkButton>
+          </Empty>
+        ) : (
+          <Empty title={t('The stock has not changed')} />
+        )}
       </Table>
       <Pager label={t('Pages of changes')} first={t('Newest')} cursor={next} />
     </>

@@ -236,6 +236,7 @@ CREATE TABLE stock_moves (
   at TEXT NOT NULL,
   kind TEXT NOT NULL,
   invoice_number INTEGER REFERENCES orders (invoice_number),
+  reason TEXT,
   before TEXT NOT NULL,
   after TEXT NOT NULL
 ) STRICT;
