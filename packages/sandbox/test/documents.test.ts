@@ -209,21 +209,21 @@ test('the export has the same documents, and amounts that add up without the can
   }
   const english = await csv('documents.csv')
   expect(english.lines[0]).toBe(
-    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code,type,registered_on,cancelled_on,cancel_reason,received,returned,repaid',
+    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code,type,registered_on,cancelled_on,cancel_reason,received,returned,repaid,money',
   )
   expect(english.lines[1]).toMatch(
-    /^return,1,2026-04-24,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,,,2026-11-22,,,,1100,$/,
+    /^return,1,2026-04-24,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,,,2026-11-22,,,,1100,,$/,
   )
   expect(english.lines).toHaveLength(7)
   const persian = await csv('documents.csv?language=fa&calendar=persian&kind=receipt&to=2026-04-23')
   expect(persian.name).toBe('attachment; filename="documents-to-1405-02-03.csv"')
   const registered = await csv(`documents.csv?days=registration&kind=repayment&from=${TODAY}`)
   expect(registered.name).toBe('attachment; filename="documents-by-registration-from-2026-11-22.csv"')
-  expect(registered.lines[1]).toMatch(/^repayment,1,2026-04-24,/)
+  expect(registered.lines[1]).toMatch(/^repayment,1,2026-04-24,.*,(\d+),-\1$/)
   expect(persian.lines.slice(1)).toEqual([
-    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,,,4400,,',
-    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,,,2200,,',
-    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,1405/09/01,تکراری,,,',
+    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,,,4400,,,4400',
+    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,,,2200,,,2200',
+    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,1405/09/01,تکراری,,,,',
     '',
   ])
   const orders = await csv('orders.csv?q=سارا')

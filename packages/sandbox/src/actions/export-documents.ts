@@ -34,6 +34,7 @@ const COLUMNS = {
   received: 'دریافت (ریال)',
   returned: 'برگشت از فروش (ریال)',
   repaid: 'پرداخت (ریال)',
+  money: 'گردش وجه با علامت (ریال)',
 }
 
 const KINDS: Record<DocumentKind, string> = {
@@ -70,6 +71,8 @@ const cellsOf = (
     ...(isCancelled ? { amount: null, net: null, tax: null } : { amount, net, tax }),
     cancelled_amount: isCancelled ? amount : null,
     ...{ received: ofKind('receipt'), returned: ofKind('return'), repaid: ofKind('repayment') },
+    // What accounts gain or lose: a return moves goods, not money.
+    money: ofKind('receipt') ?? (ofKind('repayment') && -BigInt(amount)),
     ...(language === 'fa' && inPersian(document)),
   }
   return rowOf(COLUMNS, cells, language)
