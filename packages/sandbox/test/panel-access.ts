@@ -17,7 +17,7 @@ const VIEWS = [
   ['#/documents?q=nothing', 'No document matches', 'سندی با این مشخصات نیست'],
   ['#/refused', 'Products that do not exist', 'علت رد'],
   ['#/products', 'Add product', 'افزودن کالا'],
-  ['#/products/SKU-1', 'Invoice finalized', 'قطعی شدن فاکتور'],
+  ['#/products/SKU-1', 'Adjust stock', 'تعدیل موجودی'],
   ['#/customers', 'E-mail', 'ایمیل'],
   ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
   ['#/testing', 'Intentional faults', 'خطاهای عمدی'],

@@ -630,7 +630,7 @@ export const t = translator({
   'Other days': 'بازه دیگر',
   'Corrected: the order had a total of {total} rials as the store sent it.':
     'جمع کل سفارشی که فروشگاه فرستاد {total} ریال بود؛ پس از آن تغییر کرده است.',
-  'Sums by account and type of receipt': 'جمع به تفکیک حساب و نوع رسید',
+  'Sums by account and type of receipt': 'جمع هر حساب و نوع رسید',
   'The first day, {from}, is after the last day, {to}':
     '«از تاریخ» ({from}) نباید بعد از «تا تاریخ» ({to}) باشد',
   'First day': 'از تاریخ',
