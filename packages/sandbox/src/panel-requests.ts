@@ -79,7 +79,10 @@ const atLeastOneRial = v.pipe(
   v.metadata({ type: 'integer', minimum: 1 }),
 )
 
-const bookedPayment = { ...paymentEntries, amount: v.nullish(atLeastOneRial), account: v.nullish(text) }
+const bookedPayment = {
+  ...{ ...paymentEntries, amount: v.nullish(atLeastOneRial), account: v.nullish(text) },
+  note: v.nullish(text),
+}
 
 /** A full or partial payment of an invoice. */
 export const panelPayment = object({ ...bookedPayment, dryRun: v.exactOptional(flag) })

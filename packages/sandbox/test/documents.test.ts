@@ -209,21 +209,21 @@ test('the export has the same documents, and amounts that add up without the can
   }
   const english = await csv('documents.csv')
   expect(english.lines[0]).toBe(
-    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code,type,registered_on,cancelled_on,cancel_reason,received,returned,repaid,money',
+    '\uFEFFkind,number,date,state,account,method,reference,amount,net,tax,cancelled_amount,reason,invoice_number,source,external_id,customer_name,national_id,economic_code,type,registered_on,cancelled_on,cancel_reason,received,returned,repaid,money,note',
   )
   expect(english.lines[1]).toMatch(
-    /^return,1,2026-04-24,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,,,2026-11-22,,,,1100,,$/,
+    /^return,1,2026-04-24,valid,,,,1100,1000,100,,شکسته,2,api,2,مشتری متفرقه,,,,2026-11-22,,,,1100,,,$/,
   )
   expect(english.lines).toHaveLength(7)
   const persian = await csv('documents.csv?language=fa&calendar=persian&kind=receipt&to=2026-04-23')
   expect(persian.name).toBe('attachment; filename="documents-to-1405-02-03.csv"')
   const registered = await csv(`documents.csv?days=registration&kind=repayment&from=${TODAY}`)
   expect(registered.name).toBe('attachment; filename="documents-by-registration-from-2026-11-22.csv"')
-  expect(registered.lines[1]).toMatch(/^repayment,1,2026-04-24,.*,(\d+),-\1$/)
+  expect(registered.lines[1]).toMatch(/^repayment,1,2026-04-24,.*,(\d+),-\1,$/)
   expect(persian.lines.slice(1)).toEqual([
-    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,,,4400,,,4400',
-    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,,,2200,,,2200',
-    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,1405/09/01,تکراری,,,,',
+    'رسید دریافت,3,1405/02/03,معتبر,صندوق فروشگاه,نقدی,"=""012""",4400,,,,,2,api,2,مشتری متفرقه,,,نقدی,1405/09/01,,,4400,,,4400,',
+    'رسید دریافت,2,1405/02/03,معتبر,حساب بانک ملت,کارت بانکی,bank-77,2200,,,,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,,,2200,,,2200,',
+    'رسید دریافت,1,1405/02/02,باطل‌شده,حساب بانک ملت,کارت بانکی,r-1,,,,2200,,1,api,1,سارا,"=""0012345679""","=""411111111111""",کارتخوان,1405/09/01,1405/09/01,تکراری,,,,,',
     '',
   ])
   const orders = await csv('orders.csv?q=سارا')
@@ -283,4 +283,24 @@ test('the totals of orders contain net and tax of their returns', async () => {
   await sandbox().act('2', 'reverse-repayment', {})
   await sandbox().act('2', 'review', { error: 'x' })
   expect(await returns('')).toEqual({ net: '0', tax: '0' })
+})
+
+test('receipts and repayments have a note, which a review keeps and the export has', async () => {
+  const { act, create, detail, url } = sandbox()
+  await create(order('3'))
+  await act('3', 'pay', { ...PAYMENT, note: 'بابت پیش‌پرداخت' })
+  await act('3', 'review', { error: 'x' })
+  expect((await detail('3')).held_payments).toMatchObject([{ note: 'بابت پیش‌پرداخت' }])
+  await act('3', 'retry')
+  await act('3', 'return', {})
+  await act('3', 'repay', { method: 'transfer', note: 'عودت, کامل' })
+  const { receipts, repayments, cancelled } = await detail('3')
+  expect(receipts).toMatchObject([{ note: 'بابت پیش‌پرداخت' }])
+  expect(cancelled?.receipts).toMatchObject([{ note: 'بابت پیش‌پرداخت' }])
+  expect(repayments).toMatchObject([{ note: 'عودت, کامل' }])
+  const notes = (await sandbox().list('documents')).map(({ kind, note }) => [kind, note])
+  expect(notes).toContainEqual(['repayment', 'عودت, کامل'])
+  expect(notes).toContainEqual(['return', null])
+  const lines = (await (await fetch(`${url}/panel/documents.csv?kind=repayment`)).text()).split('\r\n')
+  expect(lines[1]).toMatch(/,2200,-2200,"عودت, کامل"$/)
 })

@@ -112,9 +112,10 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, { 'مبلغ به ریال': '500/000' }, 'ثبت دریافت وجه')
     await dialog.getByText(/«\u2068?\/\u2069?» نشانه اعشار است، نه جداکننده هزارگان/).waitFor()
     expect(await dialog.getByText(/\u2069 ریال$/).count()).toBe(0)
-    await fill(dialog, { 'مبلغ به ریال': '۵۰۰۰۰۰ ریال' }, 'ثبت دریافت وجه')
+    await fill(dialog, { 'مبلغ به ریال': '۵۰۰۰۰۰ ریال', شرح: 'پیش‌پرداخت' }, 'ثبت دریافت وجه')
     await dialog.waitFor({ state: 'detached' })
     expect((await client().detail('1')).receipts).toMatchObject([{ amount: '500000' }])
+    await page.getByRole('region', { name: 'رسید دریافت' }).getByText('پیش‌پرداخت').waitFor()
   })
 
   test('all invalid fields are marked at once, by the rules of the service, too', async () => {

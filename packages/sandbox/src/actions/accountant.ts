@@ -104,7 +104,8 @@ export const payOrder = (key: OrderKey, payment: PanelPayment, store: Store): vo
   changeOrder('pay', key, store, order => {
     const amount = amountOf(payment, balanceOf(order), 'must not exceed what is due')
     const paid = { ...paymentOf(payment, order), amount, date: dateOf(payment, order.date, store) }
-    payInvoice(order, { ...paid, account_code: accountOf(payment, 'payment', store) }, store)
+    const account_code = accountOf(payment, 'payment', store)
+    payInvoice(order, { ...paid, note: payment.note ?? '', account_code }, store)
   })
 
 /** The document whose date gives the buyer a credit of this amount, apart from what was paid back. */
@@ -146,7 +147,8 @@ export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): v
     if (credit <= 0n) throw cannot('repay', order, NO_CREDIT)
     const amount = amountOf(repayment, credit, 'must not exceed the credit of the buyer')
     const date = dateOf(repayment, store.clock.today(), store, creditOf(order, amount, store))
-    const paid = { method: repayment.method, reference: referenceOf(repayment), amount, date }
+    const { method, note } = repayment
+    const paid = { method, reference: referenceOf(repayment), note: note ?? '', amount, date }
     const account_code = accountOf(repayment, 'repayment', store)
     requireAgreement(repayment.method, account_code, store)
     requireCash(order, { account_code, amount, date }, store)

@@ -73,6 +73,7 @@ export const paymentOf = ({ method, reference, date }: Payment, order: Order): P
   amount: null,
   method,
   reference: referenceOf({ reference }),
+  note: '',
   date: date ?? order.date,
   account_code: null,
 })
@@ -92,12 +93,12 @@ const receiptType = (account: Account | undefined, method: Payment['method']): R
  */
 export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
   const { invoice_number, total } = order
-  const { method, reference, date } = paid
+  const { method, reference, note, date } = paid
   const amount = paid.amount ?? total
   const account_code = paid.account_code ?? store.settings.read().orderPaymentReceivingAccount
   const account = account_code === null ? undefined : store.accounts.find(account_code)
   const type = receiptType(account, method)
-  const receipt = { invoice_number, method, type, reference, date, amount, account_code }
+  const receipt = { invoice_number, method, type, reference, note, date, amount, account_code }
   const number = store.receipts.insert(receipt)
   const kind = settle(order, store) === 'paid' ? 'paid' : 'received'
   const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials`

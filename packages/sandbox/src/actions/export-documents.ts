@@ -35,6 +35,7 @@ const COLUMNS = {
   returned: 'برگشت از فروش (ریال)',
   repaid: 'پرداخت (ریال)',
   money: 'گردش وجه با علامت (ریال)',
+  note: 'شرح',
 }
 
 const KINDS: Record<DocumentKind, string> = {

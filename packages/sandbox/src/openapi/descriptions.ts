@@ -103,6 +103,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'OrderDetail.rows.quantity': 'A number, or a string of digits where a double is not exact.',
   unit_price: 'Rials per unit, before discount, with or without tax as `pricesIncludeTax` says.',
   method: '`card` and `pos` are card readers; `transfer` is a payment gateway or card-to-card transfer.',
+  note: "A description of the receipt or repayment in the accountant's own words.",
   reference: 'Tracking number of the bank or gateway, for the receipt.',
   'Payment.date': 'Payment date; the order date by default.',
   'PaymentRequest.date': 'Payment date; the order date by default.',

@@ -101,7 +101,10 @@ const accountDetail = v.strictObject({
   ...{ openingBalance: exact, openingDate: v.nullable(day), inUse: v.boolean() },
 })
 
-const paid = { method: v.picklist(PAYMENT_METHODS), reference: text, date: day, account: v.nullable(account) }
+const paid = {
+  ...{ method: v.picklist(PAYMENT_METHODS), reference: text, note: text },
+  ...{ date: day, account: v.nullable(account) },
+}
 
 const signed = v.pipe(text, v.regex(/^-?\d+$/))
 
@@ -151,7 +154,7 @@ const document = v.strictObject({
   method: v.nullable(v.picklist(PAYMENT_METHODS)),
   type: v.nullable(receiptType),
   account: v.nullable(account),
-  ...{ reference: v.nullable(text), reason: v.nullable(text) },
+  ...{ reference: v.nullable(text), note: v.nullable(text), reason: v.nullable(text) },
   ...{ amount: digits, net: v.nullable(digits), tax: v.nullable(digits) },
   created_at: time,
   cancelled_at: v.nullable(time),

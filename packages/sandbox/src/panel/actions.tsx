@@ -55,7 +55,7 @@ const goodsOf = ({ rows, returns }: Order) =>
 
 const paymentOf = ({ text, date, required }: Values) => ({
   ...{ method: text('method'), account: required('account') },
-  ...{ reference: text('reference'), date: date('date') },
+  ...{ reference: text('reference'), date: date('date'), note: text('note') },
 })
 
 const ACTIONS: readonly Action[] = [

@@ -110,11 +110,11 @@ const COLUMNS: Column<Document>[] = [
     cell: ({ reference }) => reference && <Code>{reference}</Code>,
   },
   {
-    label: t('Reason'),
+    label: t('Reason or note'),
     kind: 'breaks',
-    cell: ({ reason, cancel_reason }) => (
+    cell: ({ reason, note, cancel_reason }) => (
       <>
-        {reason && <Name>{reason}</Name>}
+        {(reason || note) && <Name>{reason || note}</Name>}
         {cancel_reason && (
           <p class="small muted">{t('Cancelled: {reason}', { reason: <Name>{cancel_reason}</Name> })}</p>
         )}

@@ -49,6 +49,7 @@ export const documentsOf = (order: Order, { receipts, returns, repayments }: Doc
         [t('Date')]: <InvoiceDay date={receipt.date} />,
         [t('Account')]: receipt.account ? <Name>{receipt.account.name}</Name> : t('None selected'),
         [t('Reference')]: receipt.reference && <Code>{receipt.reference}</Code>,
+        [t('Note')]: receipt.note && <Name>{receipt.note}</Name>,
       },
       printed: printedFacts(
         receipt.amount === order.total
@@ -82,6 +83,7 @@ export const documentsOf = (order: Order, { receipts, returns, repayments }: Doc
         [t('Date')]: <InvoiceDay date={repayment.date} />,
         [t('Account')]: <Name>{repayment.account.name}</Name>,
         [t('Reference')]: repayment.reference && <Code>{repayment.reference}</Code>,
+        [t('Note')]: repayment.note && <Name>{repayment.note}</Name>,
       },
       printed: printedFacts(
         t('The credit of the buyer from sales invoice {number} of {date}, order {order}', about),

@@ -72,6 +72,7 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
       />
       <Field name="reference" label={t('Reference')} />
       <Field name="date" label={t('Date')} kind="date" value={date} />
+      <Field name="note" label={t('Note')} help={t('Optional; on the document and in the export.')} />
     </div>
   )
 }

@@ -631,6 +631,9 @@ export const t = translator({
   'Corrected: the order had a total of {total} rials as the store sent it.':
     'جمع کل سفارشی که فروشگاه فرستاد {total} ریال بود؛ پس از آن تغییر کرده است.',
   'Sums by account and type of receipt': 'جمع هر حساب و نوع رسید',
+  Note: 'شرح',
+  'Reason or note': 'علت یا شرح',
+  'Optional; on the document and in the export.': 'اختیاری؛ در سند و خروجی می‌آید.',
   'The first day, {from}, is after the last day, {to}':
     '«از تاریخ» ({from}) نباید بعد از «تا تاریخ» ({to}) باشد',
   'First day': 'از تاریخ',

@@ -19,6 +19,7 @@ export type ListedDocument = Kept & {
   account_code: string | null
   account_name: string | null
   reference: string | null
+  note: string | null
   reason: string | null
   amount: string
   /** The parts of the amount of a return. */
@@ -64,13 +65,13 @@ export const DOCUMENT_INDEXES = ['receipts', 'returns', 'repayments']
 const partOfReturn = (column: string) =>
   `(SELECT sum_of(${column}) FROM return_rows WHERE return_number = returns.number) AS ${column}`
 
-const PAYMENT = 'number, invoice_number, date, method, account_code, reference, NULL AS reason, amount'
+const PAYMENT = 'number, invoice_number, date, method, account_code, reference, note, NULL AS reason, amount'
 const REGISTERED = 'created_at, cancelled_at, cancel_reason'
 
 const DOCUMENTS = [
   `SELECT 'receipt' AS kind, ${PAYMENT}, type, NULL AS net, NULL AS tax, ${REGISTERED} FROM receipts`,
   `SELECT 'repayment' AS kind, ${PAYMENT}, NULL AS type, NULL AS net, NULL AS tax, ${REGISTERED} FROM repayments`,
-  `SELECT 'return' AS kind, number, invoice_number, date, NULL AS method, NULL AS account_code, NULL AS reference,
+  `SELECT 'return' AS kind, number, invoice_number, date, NULL AS method, NULL AS account_code, NULL AS reference, NULL AS note,
      reason, amount, NULL AS type, ${partOfReturn('net')}, ${partOfReturn('tax')}, ${REGISTERED} FROM returns`,
 ]
 

@@ -9,11 +9,13 @@ export type Paid = {
   amount: string | null
   method: Payment['method']
   reference: string
+  /** The accountant's own words; empty for the payment of a store. */
+  note: string
   date: string
   account_code: string | null
 }
 
-const PAYMENT = 'amount, method, reference, date, account_code'
+const PAYMENT = 'amount, method, reference, note, date, account_code'
 
 /** A payment that waits until its invoice is finalized, with the total of the invoice when it came in. */
 export type HeldPayment = Paid & { total: string }
@@ -26,8 +28,9 @@ export const heldPayments = ({ all, run, insert, update }: Sql) => ({
     ),
   insert: (
     { invoice_number, total }: Pick<Order, 'invoice_number' | 'total'>,
-    { amount, method, reference, date, account_code }: Paid,
-  ) => insert('held_payments', { invoice_number, amount, method, reference, date, account_code, total }),
+    { amount, method, reference, note, date, account_code }: Paid,
+  ) =>
+    insert('held_payments', { invoice_number, amount, method, reference, note, date, account_code, total }),
   /** Changes the date of the payments with this date. */
   redate: (invoice_number: number, before: string, date: string) =>
     update('held_payments', { invoice_number, date: before }, { date }),

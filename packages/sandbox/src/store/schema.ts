@@ -163,6 +163,7 @@ CREATE TABLE held_payments (
   amount TEXT,
   method TEXT NOT NULL,
   reference TEXT NOT NULL,
+  note TEXT NOT NULL,
   date TEXT NOT NULL,
   account_code TEXT REFERENCES accounts (code),
   total TEXT NOT NULL
@@ -176,6 +177,7 @@ CREATE TABLE receipts (
   type TEXT NOT NULL CHECK (type IN ('cash', 'transfer', 'pos')),
   amount TEXT NOT NULL,
   reference TEXT NOT NULL,
+  note TEXT NOT NULL,
   date TEXT NOT NULL,
   account_code TEXT REFERENCES accounts (code),
   created_at TEXT NOT NULL,
@@ -205,6 +207,7 @@ CREATE TABLE repayments (
   method TEXT NOT NULL,
   amount TEXT NOT NULL,
   reference TEXT NOT NULL,
+  note TEXT NOT NULL,
   date TEXT NOT NULL,
   account_code TEXT NOT NULL REFERENCES accounts (code),
   created_at TEXT NOT NULL,
