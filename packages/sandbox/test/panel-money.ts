@@ -220,7 +220,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(await violationsOf(page)).toEqual([])
     await fill(dialog, {}, 'Register payment')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByText(warning).waitFor()
+    await page.getByRole('main').getByText(warning).waitFor()
     await page.evaluate('location.hash = "#/orders/3?source=api"')
     await page.getByText(/^Receipt 2 is dated in the future, /).waitFor()
     for (const list of ['orders', 'documents']) {
