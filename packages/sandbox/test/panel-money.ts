@@ -199,7 +199,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(await violationsOf(page)).toEqual([])
     const csv = await page.getByRole('link', { name: 'Export CSV (for Excel)' }).getAttribute('href')
     expect(csv).toContain('days=registration')
-    await page.getByLabel('Days by').selectOption('Date of the document')
+    await page.getByLabel('Date basis').selectOption('Date of the document')
     await page.getByText('No document matches').waitFor()
     const today = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
     expect(page.url()).toContain(`from=${today}&to=${today}`)

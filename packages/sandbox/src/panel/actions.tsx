@@ -25,17 +25,16 @@ type Order = SchemaData<'OrderDetail'>
 /** Why actions are not possible, and the remedy. */
 const REFUSED: Record<Refused, (actions: string) => string> = {
   repaid: actions => t('Possible once the repayment is reversed: {actions}', { actions }),
-  outside: actions => t('Outside the open fiscal years, so not possible: {actions}', { actions }),
+  outside: actions => t('Not possible outside the open fiscal years: {actions}', { actions }),
 }
 
 const bookingIn = (account: Account | undefined) => {
   if (account === undefined) return t('No receiving account is selected in the settings.')
   return account.kind === 'cash'
     ? t('Booked to {account} as a cash receipt.', { account: account.name })
-    : t(
-        'Booked to {account} as a card-reader receipt for card and card reader, otherwise as a transfer receipt.',
-        { account: account.name },
-      )
+    : t('Booked to {account} as a card-reader receipt if paid by card, otherwise as a transfer receipt.', {
+        account: account.name,
+      })
 }
 
 const payingFrom = (account: Account | undefined) =>

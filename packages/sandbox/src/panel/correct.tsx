@@ -248,7 +248,7 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
         <Field
           name="customer-name"
           label={t('Name of a new customer')}
-          help={t('A mobile number that is known keeps its customer.')}
+          help={t('A known mobile number keeps its customer.')}
         />
         <Field name="reason" label={t('Reason')} help={t('Optional; for the history.')} />
       </div>

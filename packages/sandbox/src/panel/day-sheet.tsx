@@ -65,7 +65,7 @@ export const SheetHead = ({ accounts, seller, shown }: HeadProps) => {
         facts={{
           [t('Seller')]: seller.name && <Name>{seller.name}</Name>,
           [t('Days')]: <Period {...{ from, to }} />,
-          [t('Days by')]: chosen(days ?? '', DAYS) || DAYS[0][1],
+          [t('Date basis')]: chosen(days ?? '', DAYS) || DAYS[0][1],
           [t('Kind')]: chosen(kind, KINDS),
           [t('Booked as')]: chosen(type, TYPES),
           [t('Account')]: chosen(account, names),

@@ -92,7 +92,7 @@ export const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'other
     return (
       <p class="small muted">
         {t(
-          '{count} of these documents {count|has|have} other dates. These sums are by registration, not those of the days.',
+          '{count} of these documents {count|has|have} other dates. These sums are by the date of registration, not of the document.',
           { count },
         )}
       </p>
@@ -127,8 +127,8 @@ export const Sums = ({ sums, accounts, onPrint, isPrinted }: SumsProps) => (
       <search class="filters" data-keeps-focus>
         <Days />
         <div class="small">
-          <span>{t('Days by')}</span>
-          <Choice {...{ label: t('Days by'), ...parameter('days'), options: DAYS }} />
+          <span>{t('Date basis')}</span>
+          <Choice {...{ label: t('Date basis'), ...parameter('days'), options: DAYS }} />
         </div>
         <div class="small">
           <span>{t('Account')}</span>

@@ -121,10 +121,10 @@ export const t = translator({
   'Days, accounts and totals': 'تاریخ، حساب و جمع‌ها',
   'All accounts': 'همه حساب‌ها',
   'Booked as: {type}': 'نوع رسید: {type}',
-  'Days by': 'روزها بر پایه',
+  'Date basis': 'روزها بر پایه',
   'Date of the document': 'تاریخ سند',
   'Registration or cancellation': 'تاریخ ثبت یا ابطال',
-  '{count} of these documents {count|has|have} other dates. These sums are by registration, not those of the days.':
+  '{count} of these documents {count|has|have} other dates. These sums are by the date of registration, not of the document.':
     'تاریخ {count} سند از این اسناد روز دیگری است. این جمع‌ها بر پایه تاریخ ثبت است، نه جمع همین روزها.',
   '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}':
     'در این روزها {count} سند با تاریخ روزهای دیگر ثبت یا باطل شده است که در این جمع‌ها نیست. {show}',
@@ -231,7 +231,7 @@ export const t = translator({
   'Net of finalized invoices': 'خالص فاکتورهای قطعی',
   'Tax of finalized invoices': 'مالیات فاکتورهای قطعی',
   'Tax of returns': 'مالیات برگشت از فروش',
-  'Returns count with the order, by its date. By their own date, see {documents}.':
+  'Returns are counted on the date of the order. For their own dates, see {documents}.':
     'برگشت از فروش به تاریخ سفارش آن حساب می‌شود. برای تاریخ خود برگشت، {documents} را ببینید.',
   'Tax after returns': 'مالیات پس از کسر برگشتی',
   'Finalized invoices': 'جمع فاکتورهای قطعی',
@@ -294,7 +294,7 @@ export const t = translator({
   'Select an account': 'حساب را انتخاب کنید',
   'No receiving account is selected in the settings.': 'حساب دریافت وجه در تنظیمات انتخاب نشده است.',
   'Booked to {account} as a cash receipt.': 'رسید دریافت در {account} از نوع نقدی ثبت می‌شود.',
-  'Booked to {account} as a card-reader receipt for card and card reader, otherwise as a transfer receipt.':
+  'Booked to {account} as a card-reader receipt if paid by card, otherwise as a transfer receipt.':
     'رسید دریافت در {account} برای کارت بانکی و کارتخوان از نوع کارتخوان و برای بقیه روش‌ها از نوع حواله ثبت می‌شود.',
   'Only cash is paid from a cash box.': 'از صندوق فقط به‌صورت نقدی پرداخت می‌شود.',
   'No cash is paid from a bank account.': 'از حساب بانکی به‌صورت نقدی پرداخت نمی‌شود.',
@@ -350,7 +350,7 @@ export const t = translator({
   'Goods are returned, so the order cannot be corrected: move it back to review first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا آن را به بررسی برگردانید.',
   'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
-  'Outside the open fiscal years, so not possible: {actions}':
+  'Not possible outside the open fiscal years: {actions}':
     'چون تاریخ سند خارج از سال‌های مالی باز است، ممکن نیست: {actions}',
   'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'مبالغ فاکتور دوباره محاسبه می‌شود. تا زمانی که وجه سفارش دریافت شده است، جمع کل باید {total} ریال بماند.',
@@ -364,7 +364,7 @@ export const t = translator({
   Shipping: 'هزینه ارسال',
   'Mobile number of the customer': 'موبایل مشتری',
   'Name of a new customer': 'نام مشتری جدید',
-  'A mobile number that is known keeps its customer.':
+  'A known mobile number keeps its customer.':
     'اگر این موبایل قبلاً ثبت شده باشد، سفارش به نام همان مشتری می‌شود.',
   'Optional; for the history.': 'اختیاری؛ در تاریخچه می‌آید.',
   'Amount of the held payment': 'مبلغ دریافت وجه معلق',

@@ -177,7 +177,7 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
           }}
         />
         <p class="small muted">
-          {t('Returns count with the order, by its date. By their own date, see {documents}.', {
+          {t('Returns are counted on the date of the order. For their own dates, see {documents}.', {
             documents: <a href={linkTo(['documents'], { kind: 'return' })}>{t('Documents')}</a>,
           })}
         </p>
