@@ -58,7 +58,7 @@ export const Conformance = ({ source }: { source: string }) => {
         <p class="muted">{t('A test shows what the store would lose or process twice.')}</p>
       ) : (
         <>
-          <Job job={job} stop={() => act('conformance/stop', { source })} />
+          <Job job={job} stop={() => act('conformance/stop', { source })} isReport />
           {job.end && job.end.failure === undefined && <p class="note">{problemsText(findings)}</p>}
           <Findings findings={findings} />
         </>

@@ -166,7 +166,7 @@ export const Orders = page(
     return (
       <>
         <PageHead>{isOfWaiting(route) && <RetryOrders />}</PageHead>
-        {isOfWaiting(route) && <Retries {...retries} ended />}
+        {isOfWaiting(route) && <Retries {...retries} />}
         {!isSearch(route) && <Filters route={route} />}
         <Table
           {...table}

@@ -568,6 +568,7 @@ export const t = translator({
   No: 'خیر',
   'Show the quarantine': 'نمایش قرنطینه',
   'Ended {ago}': 'پایان: {ago}',
+  Dismiss: 'بستن',
   'The webhooks and events of the probe are included ({store}).':
     'وب‌هوک‌ها و رویدادهای آزمایش خودکار ({store}) نیز شمرده می‌شوند.',
   'an event other than order.updated': 'رویدادی جز order.updated',

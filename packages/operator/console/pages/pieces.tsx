@@ -3,9 +3,10 @@ import { Choice, parameter, StoreChoice } from '@order-relay/web/filters.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { type Coded, translateCoded, translateMessage } from '@order-relay/web/messages.ts'
-import { Ago, Button, type Column, Command, Name } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, type Column, Command, isToCome, Name } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
+import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
@@ -98,15 +99,49 @@ export const ROW_OF_STORE: Column<{ source: string }> = {
   ),
 }
 
-/** When something ended: its outcome remains on the page. */
-export const Ended = ({ at }: { at: string }) => (
-  <p class="small muted">{t('Ended {ago}', { ago: <Ago iso={at} /> })}</p>
+type End = { at: string; failure?: string | undefined }
+
+const DISMISSED = 'dismissed'
+
+/** When the outcomes ended that the user has dismissed, the last ones. */
+const dismissed = signal((localStorage.getItem(DISMISSED) ?? '').split(' '))
+
+const dismiss = ({ at }: End) => {
+  dismissed.value = [...dismissed.value, at].slice(-20)
+  localStorage.setItem(DISMISSED, dismissed.value.join(' '))
+}
+
+/** How long a success is shown, in milliseconds. A failure remains until it is dismissed. */
+const SUCCESS_MS = 10 * 60_000
+
+/** Whether an outcome is no longer shown. */
+export const isOver = (end: End | undefined): boolean =>
+  end !== undefined &&
+  (dismissed.value.includes(end.at) ||
+    (end.failure === undefined && !isToCome(new Date(Date.parse(end.at) + SUCCESS_MS).toISOString())))
+
+/** When something ended: its outcome remains on the page for a while. */
+export const Ended = ({ end, isReport = false }: { end: End; isReport?: boolean }) => (
+  <p class="row small muted">
+    {t('Ended {ago}', { ago: <Ago iso={end.at} /> })}
+    {!isReport && (
+      <Button kind="small" onClick={() => dismiss(end)}>
+        {t('Dismiss')}
+      </Button>
+    )}
+  </p>
 )
 
-type JobProps = { job: NonNullable<RouteData<'service'>['job']>; stop: () => unknown }
+type JobProps = {
+  job: NonNullable<RouteData<'service'>['job']>
+  stop: () => unknown
+  /** The page shows what the job has found until it is started again. */
+  isReport?: boolean
+}
 
 /** The progress and outcome of a long job. */
-export const Job = ({ job: { progress, end }, stop }: JobProps) => {
+export const Job = ({ job: { progress, end }, stop, isReport = false }: JobProps) => {
+  if (!isReport && isOver(end)) return null
   const text = translateMessage(progress?.text ?? '')
   return (
     <div class="card made progress">
@@ -124,7 +159,7 @@ export const Job = ({ job: { progress, end }, stop }: JobProps) => {
       <p class="error" role="alert">
         {translateMessage(end?.failure ?? '')}
       </p>
-      {end === undefined ? <Button onClick={stop}>{t('Stop')}</Button> : <Ended at={end.at} />}
+      {end === undefined ? <Button onClick={stop}>{t('Stop')}</Button> : <Ended {...{ end, isReport }} />}
     </div>
   )
 }

@@ -12,7 +12,7 @@ import { useRef } from 'preact/hooks'
 import { act, type RouteData } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Ended, Message } from './pieces.tsx'
+import { Ended, isOver, Message } from './pieces.tsx'
 
 export type Plan = RouteData<'plan'>
 type Operation = RouteData<'operations'>['operations'][number]
@@ -140,6 +140,7 @@ export const Progress = ({
   missing,
   end,
 }: NonNullable<RouteData<'operation'>['operation']>) => {
+  if (isOver(end)) return null
   const done = Object.values(counts).reduce((sum, each) => sum + each, 0)
   return (
     <section class="card progress" aria-label={t('Progress')}>
@@ -154,7 +155,7 @@ export const Progress = ({
       {end === undefined ? (
         <Button onClick={() => act('break-off', {})}>{t('Stop the plan')}</Button>
       ) : (
-        <Ended at={end.at} />
+        <Ended end={end} />
       )}
       {end?.failure && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
     </section>

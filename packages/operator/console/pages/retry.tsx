@@ -74,8 +74,6 @@ export const askRetry = () =>
 
 export const RetryOrders = () => <Button onClick={askRetry}>{t('Retry now…')}</Button>
 
-/** The progress of the last bulk retry, also after its end if `ended`. */
-export const Retries = ({ job, ended = false }: RouteData<'orders/retries'> & { ended?: boolean }) =>
-  job === undefined || (job.end !== undefined && !ended) ? null : (
-    <Job job={job} stop={() => act('orders/retry-stop', {})} />
-  )
+/** The progress and outcome of the last bulk retry. */
+export const Retries = ({ job }: RouteData<'orders/retries'>) =>
+  job && <Job job={job} stop={() => act('orders/retry-stop', {})} />

@@ -342,7 +342,7 @@ export const pageTests = (open: Open) => {
       expect(await violationsOf(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     })
-    await visit({ hash: '#/orders?show=failing' }, async ({ page, click, submit, isAccessible }) => {
+    await visit({ hash: '#/overview' }, async ({ page, click, submit, isAccessible }) => {
       await click('button', 'Retry now…')
       await page.getByRole('dialog').getByText('was unavailable when they were last tried').waitFor()
       await isAccessible()
@@ -350,6 +350,15 @@ export const pageTests = (open: Open) => {
       await local.sandbox('DELETE', '/panel/faults')
       await submit('Retry now')
       await until(async () => (await shownOrder('retried'))?.status === 'invoiced')
+      // Where it was started, and until it is dismissed.
+      const outcome = page.locator('.progress', { hasText: 'Ended' })
+      await outcome.waitFor()
+      await page.reload()
+      await outcome.getByRole('button', { name: 'Dismiss' }).click()
+      await outcome.waitFor({ state: 'detached' })
+      await page.reload()
+      await page.getByText('Last hour, per minute').waitFor()
+      expect(await outcome.count()).toBe(0)
     })
   })
 
