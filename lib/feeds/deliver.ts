@@ -75,6 +75,15 @@ export const standardHeaders = ({
 export const relayHeaders = (attributes: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`relay-${name}`, value]))
 
+/** The headers of a message, signed at a unix time in seconds. */
+export const feedHeaders = (message: Omit<FeedDelivery, 'url'>, t: number): Record<string, string> => {
+  const { secrets, event, delivery, body, exact } = message
+  return {
+    ...deliveryHeaders({ event, delivery, secret: secrets, t, body }),
+    ...(exact ? relayHeaders(exact) : standardHeaders({ secrets, delivery, body, t })),
+  }
+}
+
 /** Resolves when the store has accepted the message with any 2xx status; `ms` is the duration in milliseconds. */
 export type Deliver = (delivery: FeedDelivery) => Promise<{ status: number; ms: number }>
 
@@ -93,16 +102,12 @@ export const httpDelivery =
   async ({ url, secrets, event, delivery, body, exact }) => {
     const { origin, pathname, search } = new URL(url)
     const began = now()
-    const send = (signing: readonly string[]) => {
-      const t = unixSeconds(now())
-      return http({
+    const send = (signing: readonly string[]) =>
+      http({
         method: 'POST',
         origin,
         path: pathname + search,
-        headers: {
-          ...deliveryHeaders({ event, delivery, secret: signing, t, body }),
-          ...(exact ? relayHeaders(exact) : standardHeaders({ secrets: signing, delivery, body, t })),
-        },
+        headers: feedHeaders({ secrets: signing, event, delivery, body, exact }, unixSeconds(now())),
         body,
         timeout: SENDER_TIMEOUT_SECONDS * 1000,
         maxBytes: 0,
@@ -110,7 +115,6 @@ export const httpDelivery =
         const message = error instanceof Error ? error.message : String(error)
         throw new FeedError(`Cannot reach the store: ${message}`, { code: error?.code, ms: now() - began })
       })
-    }
     const [current = '', replaced] = secrets
     let response = await send(exact === undefined ? secrets : [current])
     if (exact !== undefined && replaced !== undefined && response.status === 401)

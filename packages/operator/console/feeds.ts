@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { listAttempts, OUTCOMES } from '../feeds/attempts.ts'
+import { messageContent } from '../feeds/content.ts'
 import { messagesOf } from '../feeds/messages.ts'
 import { RETRY_RATE, retriedText, retryOrder, retryStore } from '../feeds/retry.ts'
 import { timelineOf } from '../orders/orders.ts'
@@ -32,6 +33,9 @@ export const feedsRoutes = (context: Context, live: Live, readings: Readings) =>
       const { entries } = await timelineOf(context, order)
       return { ...order, ...(await messagesOf(context, order, entries, () => readings.of('dead'))) }
     }),
+    get('feed/message', { ...key, delivery: v.string() }, ({ delivery, ...order }) =>
+      messageContent(context, order, delivery),
+    ),
     post('feeds/retry', key, async order => ({ delivery: await retryOrder(context, order) })),
     get('feeds/retries', { source: v.string() }, async ({ source }) => ({ job: retries.of(source) })),
     post('feeds/retry-store', { source: v.string() }, async ({ source }) => {

@@ -1,12 +1,15 @@
 import { Option } from '@commander-js/extra-typings'
 import type { Attempt } from '@order-relay/lib/feeds/attempts.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { interruptible } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive, SOURCE } from '../core/options.ts'
-import { lines, moreThan, type Report, table } from '../core/output.ts'
+import { lines, moreThan, type Report, table, visibleLines } from '../core/output.ts'
+import { jsonOf } from '../core/webhook.ts'
 import { timelineOf } from '../orders/orders.ts'
 import { type AttemptFilter, listAttempts, OUTCOMES } from './attempts.ts'
+import { messageContent } from './content.ts'
 import { type FeedMessageView, messagesOf } from './messages.ts'
 import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
 
@@ -59,8 +62,32 @@ const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
 const stateText = (message: FeedMessageView) =>
   `${STATES[message.state]}${message.state === 'queued' && message.behind ? ` behind ${message.behind}` : ''}`
 
-const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
+/** The content of a message. */
+const showMessage = async (context: Context, order: OrderKey, delivery: string): Promise<Report> => {
+  const content = await messageContent(context, order, delivery)
+  const { body, is_original, ...named } = content
+  const [label, names] =
+    'headers' in named ? ['headers', named.headers] : ['message attributes', named.attributes]
+  return {
+    data: { ...order, delivery, ...content },
+    text: lines(
+      is_original
+        ? 'As it was sent:'
+        : 'As it would be sent now: the order has changed since it was sent, or its history does not show which requests it named.',
+      ['', visibleLines(JSON.stringify(jsonOf(body), null, 2)), ''],
+      `Names of the ${label}: ${names.length === 0 ? 'none' : names.join(', ')}`,
+    ),
+  }
+}
+
+const show = async (
+  context: Context,
+  source: string,
+  external_id: string,
+  { message: shown }: { message?: string | undefined },
+): Promise<Report> => {
   const order = { source, external_id }
+  if (shown !== undefined) return showMessage(context, order, shown)
   const { entries } = await timelineOf(context, order)
   const { feed, messages, complete } = await messagesOf(context, order, entries)
   const rows = messages.map(message => [
@@ -108,6 +135,10 @@ const LIST = `
 An attempt is accepted (2xx), failed, unsent (the feed is disabled, or has no URL or secret), or dead: after thirteen
 days, the message became a dead letter. A store with an SQS feed receives its messages itself.`
 
+const SHOW = `
+With --message, the message is rebuilt from the order and, for a relayed webhook, from its delivery. The output says if
+what was sent may have been different, because the order has changed since.`
+
 const RETRY = `
 Later messages of the same order follow. A disabled feed is still called at most every fifteen minutes. Without an order
 number, retries all orders of the store whose last attempt in the last twelve hours of the log failed.`
@@ -132,6 +163,8 @@ export const feedsCommands = ({ program, run }: Cli): void => {
     .description('Show the messages of an order to its store, with their states and attempts.')
     .argument('<source>', 'source of the store')
     .argument('<external_id>', "the order's number in the store")
+    .option('--message <id>', 'show the body of this message and the names of its headers instead')
+    .addHelpText('after', SHOW)
     .action(run(show))
   feeds
     .command('retry')

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
@@ -36,8 +37,13 @@ export const feedTests = () => {
   /** The response of an HTTP feed's endpoint. */
   let status: number
   let endpoint: Awaited<ReturnType<typeof startServer>>
+  /** The last request to the endpoint. */
+  let last: { headers: IncomingHttpHeaders; body: string } | undefined
   beforeAll(async () => {
-    endpoint = await startServer(async () => ({ status, headers: { 'retry-after': '3600' } }))
+    endpoint = await startServer(async ({ headers }, body) => {
+      last = { headers, body: body.toString() }
+      return { status, headers: { 'retry-after': '3600' } }
+    })
   })
   afterAll(() => endpoint.close())
 
@@ -192,6 +198,29 @@ export const feedTests = () => {
     })
     await until(async () => (await states('Refused-1')) === 'accepted,accepted')
     expect(await local.json(['feeds', 'retry', SELF, 'Refused-1'])).toMatchObject({ code: 1 })
+    const contentOf = async (delivery: string) =>
+      (await local.json(['feeds', 'show', SELF, 'Refused-1', '--message', delivery])).data
+    const { body, is_original, headers } = await contentOf(behind.delivery)
+    expect({ body, is_original }).toEqual({ body: last?.body, is_original: true })
+    expect(Object.keys(last?.headers ?? {}).toSorted()).toEqual(
+      [...headers, 'connection', 'content-length', 'host'].toSorted(),
+    )
+    // The payment has changed the order since its first message.
+    expect(await contentOf(refused.delivery)).toMatchObject({ is_original: false })
+    const shownMessage = await local.relay([
+      'feeds',
+      'show',
+      SELF,
+      'Refused-1',
+      '--message',
+      refused.delivery,
+    ])
+    expect(shownMessage.out).toMatch(
+      /^As it would be sent now: [\s\S]*"version": 1,[\s\S]*\nNames of the headers: content-type, /,
+    )
+    expect(await local.relay(['feeds', 'show', SELF, 'Refused-1', '--message', 'x'])).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining('the history of the order has no message "x"') },
+    })
     const listed = (await local.relay(['feeds', 'list', '--find', refused.delivery])).out
     expect(listed).toMatch(/2 +accepted +200 .*\n.*1 +failed +503 /)
 
@@ -210,6 +239,10 @@ export const feedTests = () => {
     expect((await local.json(['feeds', 'show', PERSIAN, 'by queue'])).data).toMatchObject({
       ...{ feed: 'sqs', messages: [{ state: 'sent', version: 1 }] },
     })
+    const [{ delivery }] = (await local.json(['feeds', 'show', PERSIAN, 'by queue'])).data.messages
+    const queued = await local.json(['feeds', 'show', PERSIAN, 'by queue', '--message', delivery])
+    expect(queued.data).toMatchObject({ is_original: true, attributes: [] })
+    expect(JSON.parse(queued.data.body)).toMatchObject({ delivery, version: 1, event: 'order.updated' })
     expect((await local.relay(['feeds', 'retry', PERSIAN])).err).toContain('its feed is an SQS queue')
   })
 }

@@ -1,14 +1,28 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
+import { Body } from '@order-relay/web/body.tsx'
 import { SearchBox } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
+import { messageOf } from '@order-relay/web/http.ts'
 import { Id } from '@order-relay/web/id.tsx'
-import { type Column, Empty, LinkButton, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import {
+  Code,
+  type Column,
+  Empty,
+  Facts,
+  LinkButton,
+  Moment,
+  Name,
+  Section,
+  Table,
+} from '@order-relay/web/pieces.tsx'
+import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { useSignal } from '@preact/signals'
 import { type RouteData, reads } from './api.ts'
 import { FEED_CHANGES, FeedState, linkToFeed, OF_ATTEMPT, OUTCOMES, RetryButton } from './feed-pieces.tsx'
 import { t } from './persian.ts'
-import { ListFilters, linkToOrder, OrderOfStore } from './pieces.tsx'
+import { ListFilters, linkToOrder, Message, OrderOfStore } from './pieces.tsx'
 
 type Row = RouteData<'feeds'>['attempts'][number]
 
@@ -76,6 +90,47 @@ const ATTEMPTS: Column<RouteData<'feed'>['messages'][number]['attempts'][number]
   ...OF_ATTEMPT,
 ]
 
+type Key = { source: string; external_id: string; delivery: string }
+
+/** The body of a message, and the names of its headers or message attributes. */
+const Content = (key: Key) => {
+  const { data, error } = useResources({ content: reads('feed/message', key) })
+  if (data === undefined)
+    return <p class="muted">{error === undefined ? t('Reading…') : <Message text={messageOf(error)} />}</p>
+  const { body, is_original, ...named } = data.content
+  const [label, names] =
+    'headers' in named
+      ? [t('Names of the headers'), named.headers]
+      : [t('Names of the message attributes'), named.attributes]
+  return (
+    <div class="card made">
+      {!is_original && (
+        <p class="muted">
+          {t(
+            'As it would be sent now: the order has changed since it was sent, or its history does not show which requests it named.',
+          )}
+        </p>
+      )}
+      <Facts facts={{ [label]: names.length > 0 && <Code>{names.join(', ')}</Code> }} />
+      <Body label={t('Body')} text={body} visible={visible} />
+    </div>
+  )
+}
+
+const ContentOf = (key: Key) => {
+  const isOpen = useSignal(false)
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open
+      }}
+    >
+      <summary>{t('Content')}</summary>
+      {isOpen.value && <Content {...key} />}
+    </details>
+  )
+}
+
 /** The messages of an order to its store, with the attempts to deliver them. */
 export const Feed = page(
   {
@@ -108,6 +163,7 @@ export const Feed = page(
           <p class="small muted">
             <Id value={message.delivery} />
           </p>
+          <ContentOf {...{ source, external_id, delivery: message.delivery }} />
           {message.attempts.length > 0 && (
             <Table
               columns={ATTEMPTS}

@@ -41,4 +41,9 @@ export const FEEDS = {
   'Attempts are kept for thirty days.': 'تلاش‌ها سی روز نگه داشته می‌شوند.',
   'Of these, being received or waiting for a retry': 'از این‌ها، در حال دریافت یا منتظر تلاش بعدی',
   'Oldest message': 'قدیمی‌ترین پیام',
+  Content: 'محتوا',
+  'Names of the headers': 'نام هدرها',
+  'Names of the message attributes': 'نام ویژگی‌های پیام (message attributes)',
+  'As it would be sent now: the order has changed since it was sent, or its history does not show which requests it named.':
+    'آن‌گونه که اکنون ارسال می‌شود: سفارش پس از ارسال پیام تغییر کرده است، یا تاریخچه نشان نمی‌دهد پیام از کدام درخواست‌ها نام برده است.',
 } as const

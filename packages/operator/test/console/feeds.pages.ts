@@ -67,6 +67,10 @@ test('shows the messages that a store received, and retries one message or all o
     await page.getByRole('link', { name: 'Messages to the store' }).click()
     await page.getByRole('cell', { name: 'failed', exact: true }).waitFor()
     await page.getByRole('cell', { name: 'accepted', exact: true }).waitFor()
+    await page.getByText('Content', { exact: true }).click()
+    await page.getByText('"external_id": "one"').waitFor()
+    await page.getByText(/^content-type, .*, x-service-signature, .*webhook-signature$/).waitFor()
+    expect(await page.getByText('As it would be sent now').count()).toBe(0)
   })
   await visit('feeds?q=TWO', async page => {
     await page.getByText('Attempts in the log, newest first: 1.').waitFor()
