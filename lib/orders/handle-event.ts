@@ -11,7 +11,7 @@ import { type AccountingCall, nextCall } from './next-call.ts'
 import { newOrder, type Order } from './order.ts'
 import { keepAnswers } from './replaced.ts'
 import type { Orders } from './repository.ts'
-import type { Step } from './requests.ts'
+import { referenceIn, type Step } from './requests.ts'
 
 /** Enough for a create, a payment and a refund with their reads; more calls indicate a loop. */
 const MAX_CALLS = 12
@@ -97,7 +97,7 @@ export const handleEvent = async (
   // Withdrawals are read together with the order, since a request is sent immediately.
   const [stored, announced] = await Promise.all([
     orders.get(key),
-    event.event in SENT_KINDS ? announcements.get(key) : undefined,
+    isSent(event) ? announcements.get(key) : undefined,
   ])
   const known = stored?.order ?? newOrder(key)
   const isApplied = stored?.outbox?.cause.delivery === event.delivery
@@ -155,6 +155,7 @@ export const handleEvent = async (
     const messages = messagesOf(next, outbox)
     const entry = historyEntry(saved, next, {
       ...{ at, previous: recorded, ...cause, request, calls: made, messages },
+      ...(request !== undefined && isSent(event) && { reference: referenceIn(event.data.body) }),
     })
     if ((await recordChange?.(entry)) ?? true) {
       recorded = at
@@ -230,7 +231,10 @@ export const handleEvent = async (
   return handled(step.order)
 }
 
-const isRequest = ({ event }: OrderEvent) => event in SENT_KINDS || event === 'order.withdraw'
+const isSent = (event: OrderEvent): event is Extract<OrderEvent, { event: keyof typeof SENT_KINDS }> =>
+  event.event in SENT_KINDS
+
+const isRequest = (event: OrderEvent) => isSent(event) || event.event === 'order.withdraw'
 
 /** Combines two consecutive steps. */
 const append = ({ notices }: Step, next: Step): Step => ({

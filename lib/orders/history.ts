@@ -46,6 +46,8 @@ export type HistoryEntry = OrderKey & {
   version: number
   /** The id of a store's request, only in the entry where it first appears. */
   request?: string | undefined
+  /** The reference of its payment, by which operators find it after its body has been deleted. */
+  reference?: string | undefined
   /** Only in entries where it appears or changes. */
   invoice_number?: string | undefined
   /** Calls since the previous save. */
@@ -128,7 +130,7 @@ export const historyEntry = (
   {
     messages,
     ...rest
-  }: Pick<HistoryEntry, 'at' | 'previous' | 'event' | 'delivery' | 'request' | 'calls'> & {
+  }: Pick<HistoryEntry, 'at' | 'previous' | 'event' | 'delivery' | 'request' | 'reference' | 'calls'> & {
     messages: readonly FeedMessage[]
   },
 ): HistoryEntry => {

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import type { Refusal } from '../protocol/errors.ts'
 import { readJson } from '../protocol/json.ts'
 import { hasPayment } from '../protocol/order.ts'
@@ -105,6 +106,20 @@ const endWithdrawals = (
   const withdrawn = { ...step.order.withdrawn, [of]: last }
   const next = { order: { ...step.order, withdrawn }, notices: step.notices }
   return addEnded(next, { ids, kind: 'withdrawal', of, state: 'registered' })
+}
+
+const referring = v.looseObject({ reference: v.string() })
+const paying = v.looseObject({ payment: referring })
+
+/** Maximum length of a reference in the history. */
+const MAX_REFERENCE = 100
+
+/** The reference of a payment or refund, or of the payment in a create; undefined if it is missing or empty. */
+export const referenceIn = (body: string): string | undefined => {
+  const reading = readJson(body)
+  const json = 'json' in reading && reading.json
+  const { reference = '' } = v.is(paying, json) ? json.payment : v.is(referring, json) ? json : {}
+  return reference.slice(0, MAX_REFERENCE) || undefined
 }
 
 /** Whether a create includes a payment. */

@@ -1,15 +1,12 @@
 import { entryKeyOf, type HistoryEntry } from '@order-relay/lib/orders/history.ts'
-import { openRequests } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { HISTORY_INDEXES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { EXTERNAL_ID_MAX, type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
-import * as v from 'valibot'
 import { inParallel } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, lines, type Report } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
-import { jsonOf } from '../core/webhook.ts'
 import { deliveryWith } from '../deliveries.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { asRetried } from './failing-event.ts'
@@ -99,53 +96,39 @@ const byIndex = async (context: Context, forms: readonly string[]): Promise<Cand
   return (await Promise.all(lookups)).flat()
 }
 
-const textsOf = ({ delivery, request, invoice_number, requests, published }: HistoryEntry): Match[] => [
-  ...[request, ...requests.map(({ id }) => id)].flatMap(text =>
-    text === undefined ? [] : [{ by: 'request', text } as const],
-  ),
-  ...(invoice_number === undefined ? [] : [{ by: 'invoice', text: invoice_number } as const]),
-  ...[delivery, ...published.map(each => each.delivery)].map(text => ({ by: 'delivery', text }) as const),
-]
+const textsOf = (entry: HistoryEntry): Match[] => {
+  const { delivery, request, reference, invoice_number, requests, published } = entry
+  return [
+    ...[request, ...requests.map(({ id }) => id)].flatMap(text =>
+      text === undefined ? [] : [{ by: 'request', text } as const],
+    ),
+    ...(invoice_number === undefined ? [] : [{ by: 'invoice', text: invoice_number } as const]),
+    ...(reference === undefined ? [] : [{ by: 'reference', text: reference } as const]),
+    ...[delivery, ...published.map(each => each.delivery)].map(text => ({ by: 'delivery', text }) as const),
+  ]
+}
 
-const referring = v.looseObject({ reference: v.string() })
-const paying = v.looseObject({ payment: referring })
-
-/** The references of unregistered payments: a body is stored only until its request ends. */
-const referencesOf = ({ order }: StoredOrder): string[] =>
-  openRequests(order).flatMap(({ body }) => {
-    const json = jsonOf(body)
-    if (v.is(paying, json)) return [json.payment.reference]
-    return v.is(referring, json) ? [json.reference] : []
-  })
-
-/** The latest changes, searched for the beginning of an id, an invoice number or the reference of an open payment. */
+/** The latest changes, searched for the beginning of an id, an invoice number or the reference of a payment. */
 const recent = async (context: Context, forms: readonly string[]) => {
   const prefixes = forms.map(form => form.toLowerCase())
   const begins = (text: string) => prefixes.some(prefix => text.toLowerCase().startsWith(prefix))
   const candidates: Candidate[] = []
-  const open = new Map<string, OrderKey>()
   let searched: string | undefined
   let read = 0
   for await (const entry of changesOf(context, {}, CHANGES)) {
     const { source, external_id } = entry
     const match = textsOf(entry).find(({ text }) => begins(text))
     if (match !== undefined) candidates.push({ source, external_id, ...match })
-    if (!entry.settled) open.set(orderName(entry), entry)
     if (++read < CHANGES) continue
     searched = entry.at
     break
-  }
-  for (const stored of (await readOrders(context, [...open.values()])).values()) {
-    const { source, external_id } = stored.order
-    const text = referencesOf(stored).find(begins)
-    if (text !== undefined) candidates.push({ source, external_id, by: 'reference', text })
   }
   return { candidates, searched }
 }
 
 /**
  * Finds orders by the beginning of their number, or by a complete request id, delivery id or invoice number. If there is
- * none, searches the latest changes for the beginning of an id, an invoice number or the reference of an open payment.
+ * none, searches the latest changes for the beginning of an id, an invoice number or the reference of a payment.
  *
  * @returns the orders, exact matches first, then the most recently changed; `searched` is the time of the oldest change
  *   examined, if there are older ones
@@ -190,7 +173,7 @@ const COST = `
 The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001".
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
 found, the latest ${CHANGES} changes are searched for the beginning of an id, of an invoice number, or of the reference
-of a payment that is not registered yet. Each store costs up to four reads.`
+of a payment. Each store costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
@@ -208,7 +191,7 @@ const find = async (context: Context, text: string): Promise<Report> => {
     ok: orders.length > 0,
     text: lines(
       orders.length === 0
-        ? `Nothing found in ${context.title}. A payment reference is found only until the payment is registered.`
+        ? `Nothing found in ${context.title}. A payment is found by its reference only among the latest changes.`
         : ordersText(orders, { 'FOUND BY': ({ found_by, match }) => `${found_by} ${match}` }),
       orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
       searched !== undefined && `Searched the latest ${CHANGES} changes, back to ${searched}.`,
@@ -221,7 +204,7 @@ export const findCommand = ({ program, run }: Cli): void => {
   program
     .command('find')
     .description(
-      'Find orders by order number, request id, delivery id, invoice number, or the reference of an open payment.',
+      'Find orders by order number, request id, delivery id, invoice number, or the reference of a payment.',
     )
     .argument('<text>', 'the number, id or reference, or its beginning')
     .addHelpText('after', COST)

@@ -6,7 +6,7 @@ import type { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from '@jest/globals'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
-import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
+import { type HandleDependencies, handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { entryItem, entryKeyItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
 import { newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import { checkInterval, orderRepository } from '@order-relay/lib/orders/repository.ts'
@@ -39,12 +39,18 @@ const MINUTE = 60_000
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const orders = () => orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 
+const down: HandleDependencies['call'] = async ({ to }) => ({
+  to,
+  outcome: 'unanswered',
+  error: new Error('down'),
+})
+
 /** Handles an event like the worker, `minutes` after the start. */
-const happens = (minutes: number, event: OrderEvent) =>
+const happens = (minutes: number, event: OrderEvent, call = down) =>
   handleEvent(event, {
     orders: orders(),
     announcements: announcementRepository(stack.dynamodb, 'deliveries'),
-    call: async ({ to }) => ({ to, outcome: 'unanswered', error: new Error('down') }),
+    call,
     recordChange: historyRecorder(stack.dynamodb, 'history', recordingTelemetry().telemetry),
     publish: async () => undefined,
     now: () => BEGIN + minutes * MINUTE,
@@ -247,7 +253,7 @@ test('finds an order by its number, request, delivery or invoice', async () => {
   expect(nothing).toMatchObject({
     code: 1,
     out: expect.stringMatching(
-      /^Nothing found in the local stack\. A payment reference is found only until the payment is registered\.\nSearched the latest 500 changes/,
+      /^Nothing found in the local stack\. A payment is found by its reference only among the latest changes\.\nSearched the latest 500 changes/,
     ),
   })
 })
@@ -263,12 +269,20 @@ test('finds orders by the beginning of a number, regardless of case and digits, 
   expect(await found('ab-۱۲۳')).toEqual(['AB-123 order'])
 })
 
-test('finds a recent order by the beginning of an id, an invoice number or the reference of an open payment', async () => {
+test('finds a recent order by the beginning of an id, an invoice number or the reference of a payment', async () => {
   const body = JSON.stringify({ payment: { method: 'card', reference: 'TRX-Z-9' } })
   const data = { ...api('referring'), body, accepted_at: BEGIN }
   const event = { event: 'order.create', delivery: '4f3b0000-0000-4000-8000-000000000001', data } as const
   await expect(happens(60, event)).rejects.toThrow('down')
   expect(await found('trx-z')).toEqual(['referring reference'])
+  // Its body is deleted when it is registered.
+  const result = { ...api('referring'), status: 'paid' }
+  await happens(60, event, async () => ({ to: 'create', outcome: 'result', status: 201, result }))
+  expect(await found('trx-z')).toEqual(['referring reference'])
+  const direct = { ...data, body: JSON.stringify({ reference: 'TRX-Y-1' }) }
+  const payment = { event: 'order.payment', delivery: uuid(104), data: direct } as const
+  await happens(60, payment, async () => ({ to: 'payment', outcome: 'result', status: 200, result }))
+  expect(await found('trx-y')).toEqual(['referring reference'])
   expect(await found('4F3B')).toEqual(['referring request'])
   await happens(61, webhook(shop('invoiced'), 'paid', { invoice_number: 98765 }))
   expect(await found('987')).toEqual(['invoiced invoice'])

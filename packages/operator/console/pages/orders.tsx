@@ -178,7 +178,7 @@ export const Orders = page(
             {isSearch(route) && (
               <p>
                 {t(
-                  'A payment reference is found only until the payment is registered. Search for the order number instead.',
+                  'A payment is found by its reference only among the latest changes. Search for the order number instead.',
                 )}
               </p>
             )}

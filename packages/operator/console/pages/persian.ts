@@ -462,10 +462,9 @@ export const t = translator({
   'API key not accepted': 'کلید API پذیرفته نشد',
   'not served': 'انجام نشد',
   // The list.
-  'Find an order by its number, a request, delivery or invoice, or the reference of a payment that is not registered yet':
-    'جستجوی سفارش با شمارهٔ آن، شناسهٔ درخواست یا وب‌هوک، شمارهٔ فاکتور یا شمارهٔ پیگیری پرداختی که هنوز ثبت نشده است',
-  'Search: order, request, delivery, invoice, open payment':
-    'جستجو: سفارش، درخواست، وب‌هوک، فاکتور، پرداخت ثبت‌نشده',
+  'Find an order by its number, a request, delivery or invoice, or the reference of a recent payment':
+    'جستجوی سفارش با شمارهٔ آن، شناسهٔ درخواست یا وب‌هوک، شمارهٔ فاکتور یا شمارهٔ پیگیری پرداختی که تازه انجام شده است',
+  'Search: order, request, delivery, invoice, payment': 'جستجو: سفارش، درخواست، وب‌هوک، فاکتور، پرداخت',
   'Found by': 'یافته با',
   request: 'درخواست',
   delivery: 'وب‌هوک',
@@ -492,8 +491,8 @@ export const t = translator({
   'Failing orders, the oldest failing event first': 'سفارش‌های دچار خطا، قدیمی‌ترین رویداد ناموفق در ابتدا',
   'Event from': 'زمان رویداد',
   'Oldest events': 'قدیمی‌ترین رویدادها',
-  'A payment reference is found only until the payment is registered. Search for the order number instead.':
-    'شمارهٔ پیگیری پرداخت فقط تا زمان ثبت پرداخت پیدا می‌شود. به جای آن شمارهٔ سفارش را جستجو کنید.',
+  'A payment is found by its reference only among the latest changes. Search for the order number instead.':
+    'پرداخت با شمارهٔ پیگیری فقط در میان آخرین تغییرات پیدا می‌شود. به جای آن شمارهٔ سفارش را جستجو کنید.',
   'Orders found': 'سفارش‌های پیداشده',
   'There are no orders yet': 'هنوز سفارشی وجود ندارد',
   'They appear here once a store sends one, or the accounting service a webhook.':

@@ -29,9 +29,9 @@ export const Search = () => (
   <search class="search" data-keeps-focus={isShown() || undefined}>
     <SearchBox
       label={t(
-        'Find an order by its number, a request, delivery or invoice, or the reference of a payment that is not registered yet',
+        'Find an order by its number, a request, delivery or invoice, or the reference of a recent payment',
       )}
-      placeholder={t('Search: order, request, delivery, invoice, open payment')}
+      placeholder={t('Search: order, request, delivery, invoice, payment')}
       onChoose={search}
       onEnter={open}
     />
