@@ -18,13 +18,29 @@ type Filter = {
   /** A delivery, a request or a feed message. */
   delivery?: string | undefined
   errors?: boolean | undefined
+  /** A part of the line, in lower or upper case. */
+  find?: string | undefined
+  /** Whether to include the signed pings that check a secret. @default true */
+  pings?: boolean | undefined
 }
 
-const matches = ({ fields, level }: LogLine, { source, order, delivery, errors }: Filter): boolean =>
-  (source === undefined || fields.source === source) &&
-  (order === undefined || fields.external_id === order) &&
-  (delivery === undefined || [fields.delivery, fields.feed_delivery].includes(delivery)) &&
-  (!errors || level !== 'INFO')
+const contains = ({ from = '', message, fields, level }: LogLine, text: string) =>
+  `${from} ${entryText({ level, message, ...fields })}`.toLowerCase().includes(text.toLowerCase())
+
+const matches = (
+  line: LogLine,
+  { source, order, delivery, errors, find = '', pings = true }: Filter,
+): boolean => {
+  const { fields, level } = line
+  return (
+    (source === undefined || fields.source === source) &&
+    (order === undefined || fields.external_id === order) &&
+    (delivery === undefined || [fields.delivery, fields.feed_delivery].includes(delivery)) &&
+    (!errors || level !== 'INFO') &&
+    (pings || delivery !== undefined || fields.why !== 'probe') &&
+    contains(line, find)
+  )
+}
 
 /** Field values that a line of the log must have. */
 const fieldsOf = ({ source, order }: Filter) => ({
@@ -167,6 +183,7 @@ export const tailCommand = ({ program, run }: Cli): void => {
     .addOption(ORDER)
     .option('--delivery <id>', 'only this delivery, request or feed message')
     .option('--errors', 'only warnings and errors')
+    .option('--find <text>', 'only lines that contain this text, in lower or upper case')
     .option('--no-follow', 'stop at the end of the log')
     .addHelpText(
       'after',

@@ -20,11 +20,13 @@ export const logRoutes = (context: Context) => [
     'log',
     {
       since: v.picklist(['10m', ...PERIODS]),
-      ...{ source: text, order: text, delivery: text, errors: v.optional(v.literal('true')) },
+      ...{ source: text, order: text, delivery: text, q: text },
+      ...{ errors: v.optional(v.literal('true')), pings: v.optional(v.literal('true')) },
     },
-    async function* ({ since: period, errors, ...filter }, signal) {
+    async function* ({ since: period, errors, pings, q: find, ...given }, signal) {
+      const filter = { ...given, find, errors: errors === 'true', pings: pings === 'true' }
       const range = { since: since(period), signal, limit: LIMIT, follow: true }
-      for await (const line of recentLines(context, range, { ...filter, errors: errors === 'true' })) {
+      for await (const line of recentLines(context, range, filter)) {
         const { at, from, level, message, fields } = line
         const { source, external_id, delivery, ...others } = fields
         const order = v.is(aboutOrder, fields) ? v.parse(aboutOrder, fields) : undefined

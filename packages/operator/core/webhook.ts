@@ -45,7 +45,12 @@ export type WebhookRequest = {
   headers?: Readonly<Record<string, string>>
 }
 
-export type WebhookResponse = { status: number; body: string }
+export type WebhookResponse = {
+  status: number
+  body: string
+  /** The header `Date`. */
+  date: string | null
+}
 
 const reasonOf = (error: unknown) => {
   if (!(error instanceof Error)) return messageOf(error)
@@ -71,7 +76,7 @@ export const sendWebhook = async (request: WebhookRequest): Promise<WebhookRespo
       redirect: 'manual',
       signal: AbortSignal.timeout(SENDER_TIMEOUT_SECONDS * 1000),
     })
-    return { status: response.status, body: await response.text() }
+    return { status: response.status, body: await response.text(), date: response.headers.get('date') }
   } catch (error) {
     throw cannot(`send a webhook to ${url}`, reasonOf(error), 'check the URL and that the relay is up', error)
   }

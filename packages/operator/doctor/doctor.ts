@@ -52,19 +52,63 @@ const settings: Check = async context => {
   })
 }
 
+/** The response to a request, and how far the server's clock is ahead of ours, in seconds; undefined without a date. */
+const timed = async <Response extends { date: string | null }>(request: () => Promise<Response>) => {
+  const before = Date.now()
+  const response = await request()
+  const middle = (before + Date.now()) / 2
+  const date = new Date(response.date ?? Number.NaN).getTime()
+  // The header omits the fraction of a second.
+  return { response, offset: Number.isNaN(date) ? undefined : (date + 500 - middle) / 1000 }
+}
+
+const offsetOf = async (url: string): Promise<number | undefined> => {
+  const head = async () => {
+    const signal = AbortSignal.timeout(10_000)
+    const { headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal })
+    return { date: headers.get('date') }
+  }
+  return timed(head).then(
+    ({ offset }) => offset,
+    () => undefined,
+  )
+}
+
+/** More than the rounding of the header and network latency can explain. */
+const NOTABLE_SECONDS = 30
+
+/** @param relay the offset of the relay's clock */
+const clocks = async (context: Context, webhookUrl: string, relay: number | undefined): Promise<Finding> => {
+  const { accountingUrl } = await context.stack()
+  const service = await offsetOf(accountingUrl)
+  if (service === undefined || relay === undefined)
+    return note(
+      say('clocks-unknown'),
+      say('no-date', { url: service === undefined ? accountingUrl : webhookUrl }),
+    )
+  const apart = Math.round(Math.abs(service - relay))
+  const found = say('clock-difference', { count: apart, most: TOLERANCE_SECONDS })
+  const differ = say('clocks-differ')
+  if (apart >= TOLERANCE_SECONDS) return problem(differ, found, say('correct-clock-refused'))
+  if (apart > NOTABLE_SECONDS) return note(differ, found, say('correct-clock'))
+  return ok(say('clocks-agree'), found)
+}
+
 const webhook: Check = async (context, url, isAudited) => {
   const { ofUrl, others } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
     const remedy = registerCommandFor(context, url)
-    return [problem(say('webhook-unregistered'), say('no-secret', { url }), remedy)]
+    const unregistered = problem(say('webhook-unregistered'), say('no-secret', { url }), remedy)
+    return [unregistered, await clocks(context, url, await offsetOf(url))]
   }
 
   const { id, secret, since } = newest
   const previous = ofUrl.at(-2)?.secret
   // The receivers have up to a minute to read it, and the command that stored it waits for them.
   const isFresh = Date.now() < since.getTime() + ACCEPTED_WITHIN_MS
-  const response = await ping(url, secret, previous)
+  // The log shows a ping as such, but a HEAD request as a request of a store.
+  const { response, offset } = await timed(() => ping(url, secret, previous))
   const { notices: findings } = await signaturesOf(context, isAudited, url)
   // The service may have forgotten the registration that the relay remembers.
   if (findings.every(({ level }) => level !== 'problem'))
@@ -94,6 +138,7 @@ const webhook: Check = async (context, url, isAudited) => {
     const command = `relay unregister --url <that URL>${context.flags}`
     findings.push(note(say('other-secret'), found, say('unregister-others', { command })))
   }
+  findings.push(await clocks(context, url, offset))
   return findings
 }
 
@@ -117,41 +162,7 @@ const access = async (context: Context): Promise<Finding> => {
   }
 }
 
-/** How far the clock of a server is ahead of ours, in seconds; undefined when its responses have no date. */
-const clockOffset = async (url: string): Promise<number | undefined> => {
-  try {
-    const before = Date.now()
-    const signal = AbortSignal.timeout(10_000)
-    const { headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal })
-    const middle = (before + Date.now()) / 2
-    const date = new Date(headers.get('date') ?? Number.NaN).getTime()
-    // The header omits the fraction of a second.
-    return Number.isNaN(date) ? undefined : (date + 500 - middle) / 1000
-  } catch {
-    return undefined
-  }
-}
-
-/** More than the rounding of the header and network latency can explain. */
-const NOTABLE_SECONDS = 30
-
-const clocks = async (context: Context, webhookUrl: string): Promise<Finding> => {
-  const { accountingUrl } = await context.stack()
-  const [service, relay] = await Promise.all([clockOffset(accountingUrl), clockOffset(webhookUrl)])
-  if (service === undefined || relay === undefined)
-    return note(
-      say('clocks-unknown'),
-      say('no-date', { url: service === undefined ? accountingUrl : webhookUrl }),
-    )
-  const apart = Math.round(Math.abs(service - relay))
-  const found = say('clock-difference', { count: apart, most: TOLERANCE_SECONDS })
-  const differ = say('clocks-differ')
-  if (apart >= TOLERANCE_SECONDS) return problem(differ, found, say('correct-clock-refused'))
-  if (apart > NOTABLE_SECONDS) return note(differ, found, say('correct-clock'))
-  return ok(say('clocks-agree'), found)
-}
-
-const service: Check = (context, webhookUrl) => Promise.all([access(context), clocks(context, webhookUrl)])
+const service: Check = async context => [await access(context)]
 
 const queues: Check = async context => {
   const { flags } = context

@@ -13,7 +13,9 @@ import { linkToOrder, PERIODS, StoreFilter } from './pieces.tsx'
 
 type Line = RouteData<'log'> & { number: number }
 
-type Filter = { since: string; source?: string; order?: string; delivery?: string; errors?: string }
+type Filter = { since: string } & {
+  [Name in 'source' | 'order' | 'delivery' | 'q' | 'errors' | 'pings']?: string
+}
 
 /** Maximum number of lines shown. */
 const SHOWN = 300
@@ -117,7 +119,13 @@ const LEVELS = [
   ['true', t('Warnings, errors')],
 ] as const
 
-const IDS = [
+const PINGS = [
+  ['', t('Without pings')],
+  ['true', t('With pings')],
+] as const
+
+const TEXTS = [
+  ['q', t('Text in the line')],
   ['order', t('Order number')],
   ['delivery', t('Delivery, request or message')],
 ] as const
@@ -129,13 +137,17 @@ export const Log = page({ title: () => t('Log'), reads: () => ({}) }, ({ route }
   <>
     <PageHead />
     <search class="filters row" data-keeps-focus>
-      {IDS.map(([name, label]) => (
+      {TEXTS.map(([name, label]) => (
         <TextChoice key={name} {...{ label, ...parameter(name) }} />
       ))}
       <Choice label={t('Period')} options={LOG_PERIODS} {...parameter('since', '10m')} />
       <StoreFilter />
       <Choice label={t('Level')} options={LEVELS} {...parameter('errors')} />
+      <Choice label={t('Pings')} options={PINGS} {...parameter('pings')} />
     </search>
+    <p class="small muted note">
+      {t('Pings are the signed webhooks with which Setup and the commands check a secret.')}
+    </p>
     <Lines {...filterOf(route)} />
   </>
 ))

@@ -614,6 +614,12 @@ export const t = translator({
   'All lines': 'همهٔ سطرها',
   'Warnings, errors': 'هشدار و خطا',
   'Delivery, request or message': 'وب‌هوک، درخواست یا پیام',
+  'Text in the line': 'متن داخل سطر',
+  Pings: 'پینگ‌ها',
+  'Without pings': 'بدون پینگ‌ها',
+  'With pings': 'همراه پینگ‌ها',
+  'Pings are the signed webhooks with which Setup and the commands check a secret.':
+    'پینگ‌ها وب‌هوک‌های امضاشده‌ای هستند که صفحهٔ تنظیمات و فرمان‌ها کلید امضا را با آن‌ها بررسی می‌کنند.',
   Level: 'سطح',
   // The tour.
   Tour: 'آشنایی',
