@@ -223,8 +223,10 @@ export const page =
     })
     useEffect(() => {
       if (!fresh || data === undefined) return
-      const text = before.current?.hash === route.hash && spec.announce?.(before.current.data, data)
-      if (text) announcement.value = text
+      const last = before.current?.hash === route.hash ? before.current : undefined
+      // An announcement about the page before must not be read on this one.
+      const text = last ? spec.announce?.(last.data, data) : ''
+      if (text !== undefined) announcement.value = text
       before.current = { hash: route.hash, data }
     }, [data])
     return (

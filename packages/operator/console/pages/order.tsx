@@ -202,13 +202,20 @@ const Log = (key: Key) => {
   )
 }
 
+/** What a reader notices of a change: the worker also saves what it needs itself. */
+const announced = ({ status, version, requests, why }: Data) =>
+  JSON.stringify([
+    ...[status, version, requests.map(({ id, state }) => [id, state])],
+    why.links.map(({ what, reason }) => [what, typeof reason === 'string' ? reason : reason.code]),
+  ])
+
 /** An order: why it waits, its history, its requests, its result, and its log. */
 export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
     reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, ...FEED_CHANGES) }),
     announce: ({ order: before }, { order }) =>
-      before.updated_at === order.updated_at ? undefined : t('The order has changed.'),
+      announced(before) === announced(order) ? undefined : t('The order has changed.'),
   },
   ({ order }) => (
     <>

@@ -58,6 +58,10 @@ const VIEWS = [
   ['#/stores/api', 'Code of the store: store.mjs'],
 ] as const
 
+const never = () => {
+  throw new Error('The order is not stored')
+}
+
 const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
 
 const letter = (external_id: string) =>
@@ -359,6 +363,30 @@ export const pageTests = (open: Open) => {
       await page.reload()
       await page.getByText('Last hour, per minute').waitFor()
       expect(await outcome.count()).toBe(0)
+    })
+  })
+
+  test('a change of an order is announced if it shows, and not on the next page', async () => {
+    await local.create('announced', {}, 'relay')
+    await visit({ hash: '#/orders/api/announced' }, async ({ page }) => {
+      const announcer = page.locator('#announcer')
+      const lastChange = page
+        .getByText('Last change', { exact: true })
+        .locator('xpath=following-sibling::*[1]')
+      const before = await lastChange.innerText()
+      const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+      const { revision, order, outbox } =
+        (await orders.get({ source: 'api', external_id: 'announced' })) ?? never()
+      // A save of the same order, such as one that removes the note on a failed attempt.
+      await orders.save({ order, outbox, bulk: undefined }, revision, Date.now() + 60_000)
+      await local.create('announced-by-the-way', {}, 'relay')
+      await until(async () => (await lastChange.innerText()) !== before)
+      expect(await announcer.textContent()).not.toContain('The order has changed.')
+      await local.relay(['stores', 'resend', 'api', '--order', 'announced'])
+      await announcer.getByText('The order has changed.').waitFor({ state: 'attached' })
+      await goTo(page, '#/stores')
+      await page.getByText('All stores in').waitFor()
+      expect(await announcer.textContent()).toBe('')
     })
   })
 
