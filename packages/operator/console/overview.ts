@@ -9,6 +9,7 @@ import { queuesOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
+import { alarmMemory } from '../status/active.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import { accountantNotices, deadNotices, feedNotices, signaturesOf } from '../status/notices.ts'
@@ -40,7 +41,10 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
     failingOf(context, () => deadLettersOf(context, () => readings.of('dead'))),
   )
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
-  const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
+  const remembered = alarmMemory()
+  const alarms = live.poll('alarms', every.alarms, async () =>
+    remembered(await alarmsOf(context, await queues(), series), Date.now()),
+  )
   const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covers))
   const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
   const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))

@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings'
 import type { Attempt } from '@order-relay/lib/feeds/attempts.ts'
+import { visible } from '@order-relay/lib/platform/visible.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { interruptible } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
@@ -13,12 +14,24 @@ import { messageContent } from './content.ts'
 import { type FeedMessageView, messagesOf } from './messages.ts'
 import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
 
-type Ended = Pick<Attempt, 'status' | 'error' | 'ms'> & { next_at?: string | Date | undefined }
+type Ended = Pick<Attempt, 'status' | 'code' | 'error' | 'ms'> & { next_at?: string | Date | undefined }
 
-const answerOf = ({ status, error, ms }: Ended) => [
-  status ?? error,
-  ms === undefined ? undefined : `${ms} ms`,
-]
+/** Maximum width of an answer in a table, in characters. */
+const WIDEST = 40
+
+const answerOf = ({ status, code, error }: Ended) => {
+  const known = status ?? code
+  if (known !== undefined || error === undefined) return known
+  const characters = [...error]
+  return characters.length > WIDEST ? `${characters.slice(0, WIDEST - 1).join('')}…` : error
+}
+
+/** The errors that a table names only by their code or their beginning. */
+const errorsIn = (attempts: readonly Ended[]): string[] => {
+  const named = attempts.map(each => [answerOf(each), each.error] as const)
+  const errors = named.filter(([answer, error]) => typeof answer === 'string' && error && answer !== error)
+  return [...new Map(errors)].map(([answer, error]) => `${answer}: ${error}`)
+}
 
 const ATTEMPT = ['ATTEMPT', 'OUTCOME', 'ANSWER', 'TIME', 'NEXT PLANNED']
 
@@ -27,7 +40,8 @@ const attemptCells = ({
   outcome,
   ...ended
 }: Ended & { receives?: number | undefined; outcome: string }) => [
-  ...[receives, outcome, ...answerOf(ended), ended.next_at],
+  ...[receives, outcome, answerOf(ended), ended.ms === undefined ? undefined : `${ended.ms} ms`],
+  ended.next_at,
 ]
 
 const list = async (context: Context, filter: AttemptFilter & { limit: number }): Promise<Report> => {
@@ -43,6 +57,7 @@ const list = async (context: Context, filter: AttemptFilter & { limit: number })
         ? `No matching attempts in the log of ${context.title}.`
         : lines(
             table(['AT', 'SOURCE', 'ORDER', 'EVENT', 'MESSAGE', ...ATTEMPT], rows),
+            errorsIn(attempts).map(visible),
             more && moreThan(filter.limit),
           ),
   }
@@ -106,6 +121,7 @@ const show = async (
           ['AT', 'MESSAGE', ...ATTEMPT],
           attempts.map(attempt => [attempt.at, attempt.delivery, ...attemptCells(attempt)]),
         ),
+        ...errorsIn(attempts).map(visible),
       ],
       !complete && 'Earlier attempts are not shown.',
     ),

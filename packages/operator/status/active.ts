@@ -11,6 +11,9 @@ const COUNTERS: Partial<Record<AlarmCode, readonly AlarmCode[]>> = {
 
 type Alarm = { code: AlarmCode; state: string; since?: string }
 
+/** A time to the minute: intervals of the local metrics do not show the second at which a condition was first met. */
+export const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16)}Z`
+
 /** The active alarms, one for each cause: that of a queue, with the time at which its counter raised an alarm. */
 export const activeAlarms = <A extends Alarm>(alarms: readonly A[]): A[] => {
   const active = alarms.filter(({ state }) => state === 'alarm')
@@ -24,4 +27,38 @@ export const activeAlarms = <A extends Alarm>(alarms: readonly A[]): A[] => {
       const [since] = times.toSorted((a, b) => Date.parse(a) - Date.parse(b))
       return since === undefined ? alarm : { ...alarm, since }
     })
+}
+
+/** How long ago the reading before may be, in milliseconds, to have seen that an alarm begins. */
+const SEEN_MS = 10_000
+
+/**
+ * Remembers since when alarms are active. The local stack cannot tell when a queue was filled, and the counter of the same
+ * messages ends earlier. An alarm that nobody saw begin has no time.
+ *
+ * @returns a function that adds the times to the alarms of each reading
+ */
+export const alarmMemory = () => {
+  let before: ReadonlyMap<string, { state: string; since?: string | undefined }> = new Map()
+  let readAt = 0
+  return <A extends Alarm & { name: string }>(alarms: readonly A[], now: number): A[] => {
+    const counted = new Map(activeAlarms(alarms).map(({ name, since }) => [name, since]))
+    const sinceOf = ({ name, state, since }: A) => {
+      if (state !== 'alarm' || since !== undefined) return since
+      const last = before.get(name)
+      const hasBegun = last?.state === 'ok' && now - readAt < SEEN_MS
+      return (
+        (last?.state === 'alarm' ? last.since : undefined) ??
+        counted.get(name) ??
+        (hasBegun ? minuteOf(new Date(now)) : undefined)
+      )
+    }
+    const known = alarms.map(alarm => {
+      const since = sinceOf(alarm)
+      return since === undefined ? alarm : { ...alarm, since }
+    })
+    before = new Map(known.map(({ name, state, since }) => [name, { state, since }]))
+    readAt = now
+    return known
+  }
 }

@@ -7,8 +7,8 @@ import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, findingInWords, findingText, lines, type Report, table } from '../core/output.ts'
-import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
-import { activeAlarms } from './active.ts'
+import { type Depth, type Queues, queuesOf, totalOf } from '../core/queue.ts'
+import { activeAlarms, minuteOf } from './active.ts'
 import { failingOf } from './failing.ts'
 import {
   FLOW_NAMES,
@@ -47,9 +47,6 @@ const mathAlarmsOf = async ({ nameOf, stores, stack }: Context): Promise<Omit<Al
 const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM: 'alarm' }
 
 type State = Pick<AlarmState, 'state' | 'since'>
-
-/** A time to the minute: intervals of the local metrics do not show the second at which a condition was first met. */
-const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16)}Z`
 
 /** The states in CloudWatch, by alarm name. */
 const cloudWatchStates = async ({ service, aws }: Context) => {
@@ -97,7 +94,8 @@ const localState = async (
   if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
     const depth = watchedDepth(context, alarm, queues)
     if (depth === undefined) return { state: 'unknown' }
-    return { state: exceeds(depth.waiting) ? 'alarm' : 'ok' }
+    // CloudWatch takes the maximum of a minute: a reading, which hides messages, is shorter.
+    return { state: exceeds(totalOf(depth)) ? 'alarm' : 'ok' }
   }
   if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
   const dimensions = Object.fromEntries(

@@ -235,6 +235,9 @@ export const feedTests = () => {
     await create('Refused-3')
     await until(async () => (await states('Refused-3')) === 'unsent')
     expect((await messages('Refused-3'))[0].last).toMatchObject({ code: 'unregistered' })
+    const unsent = (await local.relay(['feeds', 'show', SELF, 'Refused-3'])).out
+    expect(unsent).toMatch(/ unsent +unregistered +- +20\S+Z\nunregistered: .* has registered no webhook URL/)
+    expect(Math.max(...unsent.split('\n').map(line => line.length))).toBeLessThan(140)
     await send('by queue')
     expect((await local.json(['feeds', 'show', PERSIAN, 'by queue'])).data).toMatchObject({
       ...{ feed: 'sqs', messages: [{ state: 'sent', version: 1 }] },

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
-import { activeAlarms } from '../status/active.ts'
+import { activeAlarms, alarmMemory } from '../status/active.ts'
 import { failingText } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail } from '../status/recovered.ts'
@@ -54,6 +54,12 @@ test('of the active alarms, those that stop all orders come first, then lost cha
     ['dead-letters', 'critical'],
     ['history-throttled', 'warning'],
   ])
+})
+
+test('in the local stack, the alarm of a queue stays while its messages are being read', async () => {
+  const read = { ...queues, ordersDead: { ...depth, inFlight: 1 } }
+  const alarms = await alarmsOf(context, read, counting([], 0, 0))
+  expect(alarms.find(({ code }) => code === 'dead-letters')?.state).toBe('alarm')
 })
 
 const failing = (code: string, message = 'The accounting service answered 503'): Failing => ({
@@ -112,6 +118,33 @@ test('a queue and the counter of the same messages are one alarm, since the coun
   expect(activeAlarms([alarm('quarantine', 'ok'), quarantined])).toEqual([quarantined])
   const others = [alarm('feed-dead-letters', 'alarm', late), alarm('quarantine', 'alarm')]
   expect(activeAlarms(others)).toEqual(others)
+})
+
+test('the console remembers since when it has seen an alarm of a queue', () => {
+  const alarm = (code: AlarmCode, state: string, since?: string) => ({
+    code,
+    name: code,
+    state,
+    ...(since && { since }),
+  })
+  const [start, later] = [Date.parse('2026-11-27T10:05:10Z'), Date.parse('2026-11-27T10:20:00Z')]
+  const [minute, counted] = ['2026-11-27T10:05Z', '2026-11-27T10:04Z']
+  const sinceOf = (...readings: [at: number, ...alarms: ReturnType<typeof alarm>[]][]) => {
+    const remember = alarmMemory()
+    return readings.map(([at, ...alarms]) => remember(alarms, at)).at(-1)?.[0]?.since
+  }
+  const [ok, dead] = [alarm('dead-letters', 'ok'), alarm('dead-letters', 'alarm')]
+  const quarantine = alarm('quarantine', 'alarm')
+  expect(sinceOf([start - 1000, ok], [start, dead], [later, dead])).toBe(minute)
+  // It may have begun, or ended and begun again, while no page was open.
+  expect(sinceOf([later, dead])).toBeUndefined()
+  expect(sinceOf([start, ok], [later, dead])).toBeUndefined()
+  expect(sinceOf([start - 1000, ok], [start, dead], [start + 1000, ok], [later, dead])).toBeUndefined()
+  // The counter that raised an alarm about the same messages has ended.
+  const counter = alarm('quarantined-by-worker', 'alarm', counted)
+  expect(sinceOf([start, quarantine, counter], [later, quarantine])).toBe(counted)
+  // CloudWatch knows it.
+  expect(sinceOf([start, dead], [later, { ...dead, since: counted }])).toBe(counted)
 })
 
 test('alarms use the past tense once their cause has ended', () => {

@@ -259,7 +259,7 @@ export const Store = page(
     return (
       <>
         <PageHead />
-        <Findings findings={ofKeys(overview, known).filter(each => isOf(path[1], each))} />
+        <Findings findings={[...overview.notices, ...known.notices].filter(each => isOf(path[1], each))} />
         {store && (
           <Details
             {...{ key: store.source, shop, woo: woo.shop, retry: retries.job, ...store }}

@@ -57,6 +57,7 @@ test('shows the messages that a store received, and retries one message or all o
     await page.waitForURL(new RegExp(`#/feeds\\?source=${SELF}&since=24h$`))
   })
   await visit('setup', page => page.locator('.finding', { hasText: failing }).waitFor())
+  await visit(`stores/${SELF}`, page => page.locator('.finding', { hasText: failing }).waitFor())
   await visit('stores', page => page.getByText(/Cannot deliver to the store: it answered 503/).waitFor())
   await visit(`orders/${SELF}/one`, async page => {
     await page.getByText('fails', { exact: true }).waitFor()
