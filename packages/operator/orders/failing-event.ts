@@ -38,3 +38,11 @@ export const asRetried = (stored: StoredOrder, deadLetters: DeadLetters): Stored
   const { failing, failing_handles, ...rest } = stored
   return failingIn(stored, deadLetters) === 'queued' ? stored : rest
 }
+
+/**
+ * Whether the event of a request that the worker has not handled is known to be deleted.
+ *
+ * @param accepted_at unix time in milliseconds
+ */
+export const isLost = (accepted_at: number, { queued, unread }: DeadLettersOfOrder, now: number): boolean =>
+  unread === 0 && queued.orders + queued.bulk === 0 && now > accepted_at + COUNTED_MS

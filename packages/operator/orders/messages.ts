@@ -22,6 +22,8 @@ export const WAITING = {
   'waits/doubt': 'it may be out of date and is read from the service',
   'waits/withdrawal': 'the order is read first: the {kind} may be done already',
   'waits/queued': 'it is in the order queue',
+  'waits/lost':
+    'its event is in no queue, for example because its dead letter was deleted; it is lost unless the store sends it again',
   'confirms/by': 'The relay confirms this result with the service by about {time}: {reason}.',
   'confirms/soon': 'The relay confirms this result with the service shortly: {reason}.',
   'confirms/webhook': 'it came with a webhook, and webhooks can arrive out of order',

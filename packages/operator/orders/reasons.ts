@@ -21,6 +21,7 @@ export const FOR = {
   'service key': 'an API key that the accounting service accepts',
   relay: 'AWS, or the repair of a defect',
   operator: 'an operator',
+  store: 'the store',
   'bulk queue': 'its turn in the bulk queue',
   check: 'the next check',
   worker: 'the worker',

@@ -11,7 +11,7 @@ import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
 import type { DeadLettersOfOrder } from './dead-letters.ts'
-import { isSpent, placeOf } from './failing-event.ts'
+import { isLost, isSpent, placeOf } from './failing-event.ts'
 import { say, type WaitingCode } from './messages.ts'
 import {
   FOR,
@@ -107,8 +107,15 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
       reason: say('waits/doubt'),
       ...nextCheck(stored),
     })
-  for (const { id, kind } of announcedRequests(order, announced))
-    if (!links.some(link => link.id === id)) add(kind, whyQueued(bulk, failing), id)
+  for (const { id, kind } of announcedRequests(order, announced)) {
+    if (links.some(link => link.id === id)) continue
+    // The worker reads announced withdrawals without their events.
+    const accepted = announced?.requests?.find(each => each.id === id)?.accepted_at ?? now
+    const reason = isLost(accepted, dead, now)
+      ? ({ for: 'store', reason: say('waits/lost') } as const)
+      : whyQueued(bulk, failing)
+    add(kind, reason, id)
+  }
   return links
 }
 

@@ -57,6 +57,11 @@ const announced = (id: string): Announced => ({
   requests: [{ kind: 'create', id, accepted_at: NOW }],
   withdrawals: [],
 })
+const forgotten: Announced = {
+  requests: [{ kind: 'payment', id: 'p', accepted_at: NOW - 120_000 }],
+  withdrawals: [],
+}
+const empty = { orders: 0, bulk: 0 }
 const REFUSED = `since 2026-01-02T02:59:00.000Z: the service refused it: 400 No product "A"; next attempt by ${CHECK}`
 
 test.each<[string, Partial<Order>, string, More?]>([
@@ -108,6 +113,24 @@ test.each<[string, Partial<Order>, string, More?]>([
     { result: invoiced },
     `order.payment waits for an API key that the accounting service accepts ${DOWN}; next attempt now`,
     { failing: { ...failing, code: 'unauthorized', next_at: '2026-01-02T02:59:01.000Z' } },
+  ],
+  [
+    'a request whose dead letter was deleted',
+    { result: invoiced },
+    'payment waits for the store: its event is in no queue, for example because its dead letter was deleted; it is lost unless the store sends it again',
+    { announced: forgotten, dead: { queued: empty } },
+  ],
+  [
+    'a request that may be a dead letter that could not be read',
+    { result: invoiced },
+    'payment waits for the worker: it is in the order queue',
+    { announced: forgotten, dead: { queued: empty, unread: 1 } },
+  ],
+  [
+    'a request that may not be counted yet',
+    { result: invoiced },
+    'create waits for the worker: it is in the order queue',
+    { announced: announced('c'), dead: { queued: empty } },
   ],
   [
     'a dead letter',

@@ -69,6 +69,7 @@ const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
   'service key': [t('an API key that the service accepts'), 'bad'],
   relay: [t('AWS, or a fix for a defect'), 'bad'],
   operator: [t('an operator'), 'bad'],
+  store: [t('the store'), 'bad'],
   'bulk queue': [t('its turn in the bulk queue'), 'open'],
   check: [t('the next check'), 'open'],
   worker: [t('the worker'), 'open'],

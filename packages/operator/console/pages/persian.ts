@@ -516,6 +516,7 @@ export const t = translator({
   'its turn in the bulk queue': 'نوبت در صف ورود گروهی',
   'the next check': 'بررسی بعدی',
   'the worker': 'پردازشگر',
+  'the store': 'فروشگاه',
   'its create': 'ثبت سفارش',
   'an earlier event': 'رویداد قبلی',
   'next attempt {when} at the latest': 'تلاش بعدی حداکثر {when}',
