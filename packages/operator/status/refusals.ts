@@ -141,7 +141,11 @@ export const refusalFinding = (
   const [since, until] = [first.toISOString(), last.toISOString()]
   if (!lasts) {
     const command = `relay audit --since ${HOURS}h --repair${flags}`
-    return note(say('were-refused'), say('refused-between', { since, until }), say('audit', { command }))
+    return note(
+      say('were-refused'),
+      say(since === until ? 'refused-at' : 'refused-between', { since, until }),
+      say('audit', { command }),
+    )
   }
   const before =
     accepted === undefined
@@ -150,7 +154,7 @@ export const refusalFinding = (
   const command = `relay register --again${flags}`
   return problem(
     say('are-refused'),
-    say('refused-since', { since, until, before }),
+    say(since === until ? 'refused-one' : 'refused-since', { since, until, before }),
     say('register-again', { command }),
   )
 }

@@ -72,6 +72,14 @@ test('the finding says since when webhooks are refused, and names the remedy', (
   expect(wordsOf({ ...refusals, accepted: undefined })[1]).toMatch(/; none accepted in the last 24 hours$/)
 })
 
+test('the finding about one refused webhook has one time', () => {
+  const once = { since: at(3), until: at(3), accepted: at(2), lasts: true }
+  expect([wordsOf(once)[1], wordsOf({ ...once, accepted: at(6), lasts: false })[1]]).toEqual([
+    'one refused, at 2026-11-27T10:03:00.000Z; the last one accepted at 2026-11-27T10:02:00.000Z',
+    'refused at 2026-11-27T10:03:00.000Z; orders that changed then may lag behind the service',
+  ])
+})
+
 test('after the repair, the finding says that orders may lag', () => {
   expect(wordsOf({ since: at(3), until: at(5), accepted: at(6), lasts: false })).toEqual([
     'note',
@@ -179,9 +187,9 @@ test('after an audit, the finding begins with the first webhook that was refused
     const found = await signaturesOf(context, refused => refused < minutesAgo(audited), url)
     return found.notices.map(({ found }) => textOf(found))
   }
-  const from = (age: number) =>
-    expect.stringMatching(new RegExp(`^refused from ${minutesAgo(age).toISOString().slice(0, 15)}`))
-  expect(await notices(40)).toEqual([from(30)])
-  expect(await notices(20)).toEqual([from(12)])
+  const refused = (age: number) =>
+    expect.stringMatching(new RegExp(`^refused (from|at) ${minutesAgo(age).toISOString().slice(0, 15)}`))
+  expect(await notices(40)).toEqual([refused(30)])
+  expect(await notices(20)).toEqual([refused(12)])
   expect(await notices(10)).toEqual([])
 })
