@@ -219,14 +219,32 @@ const renew = async (context: Context, url: string, options: RotateOptions) => {
     : { fresh: await replaceSecret(context, url, options), old: ofUrl, resumed }
 }
 
+/** Reports what an interrupted step leaves behind, instead of the interruption. */
+const ifInterrupted =
+  (signal: AbortSignal | undefined, found: string, remedy: string) => (error: unknown) => {
+    throw signal?.aborted ? cannot('finish', found, remedy) : error
+  }
+
 export const rotate = async (context: Context, options: RotateOptions) => {
   const { overlap, wait, signal } = options
+  const unchanged = ifInterrupted(
+    signal,
+    'interrupted before the secret was replaced',
+    'the next rotation starts again',
+  )
+  const resumable = ifInterrupted(
+    signal,
+    'interrupted while both secrets are accepted',
+    'the next rotation resumes it, and retires the old one',
+  )
   const url = await webhookUrlOf(context, options.url)
   const { fresh, old, resumed } = await renew(context, url, options)
+    .catch(unchanged)
     .then(async renewed => {
       const { fresh, old } = renewed
       const known = old.at(-1)?.secret
-      await waitUntilAccepted(context.terminal, { url, secret: fresh.secret, known, signal })
+      const accepting = { url, secret: fresh.secret, known, signal }
+      await waitUntilAccepted(context.terminal, accepting).catch(resumable)
       return renewed
     })
     .finally(() => context.parameters.remove(PARAMETERS.webhookRotation))
@@ -240,7 +258,7 @@ export const rotate = async (context: Context, options: RotateOptions) => {
       text: `The secret ${fresh.id} is in use. The old one remains valid; run relay rotate${context.flags} again after ${until.toISOString()} to retire it.`,
     }
   }
-  await waitFor(context, 'Accepting both secrets during the overlap', left, signal)
+  await waitFor(context, 'Accepting both secrets during the overlap', left, signal).catch(resumable)
   for (const registration of old) await removeSecret(context, registration)
   return {
     data: { ...data, retired: true },

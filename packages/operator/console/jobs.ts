@@ -20,14 +20,12 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
     /**
      * @param action such as `resend the orders`
      * @param work reports its progress to the terminal of the given context, and returns its outcome
-     * @param resumed how stopped work is completed
      * @throws Failure while the previous job with this name is running
      */
     start: (
       name: string,
       action: string,
       work: (context: Context, signal: AbortSignal) => Promise<{ text: string } | undefined>,
-      resumed?: string,
     ) => {
       const former = jobs.get(name)
       if (former !== undefined && former.end === undefined) {
@@ -35,7 +33,7 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
       }
       const [job, stop]: [Job, AbortController] = [{}, new AbortController()]
       jobs.set(name, job)
-      stops.set(name, () => stop.abort(cannot('finish', 'interrupted', resumed)))
+      stops.set(name, () => stop.abort(cannot('finish', 'interrupted')))
       const onProgress = (text: string, reached: number, total: number | undefined) => {
         job.progress = { text, reached, total }
       }

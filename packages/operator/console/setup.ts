@@ -72,11 +72,8 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
       ),
     ),
     post('webhook/rotate', { url, lead: seconds, overlap: seconds, wait: v.boolean() }, async options =>
-      jobs.start(
-        WEBHOOK,
-        'rotate the webhook secret',
-        (context, signal) => rotate(context, { ...options, signal }),
-        'the next rotation resumes it',
+      jobs.start(WEBHOOK, 'rotate the webhook secret', (context, signal) =>
+        rotate(context, { ...options, signal }),
       ),
     ),
     post('webhook/unregister', { url, name: v.string() }, async ({ url, name }) => {

@@ -437,7 +437,21 @@ export const pageTests = (open: Open) => {
       const announcing = { name: /^Announcing the new secret to the relay: \d+ of 600/ }
       await page.getByRole('progressbar', announcing).waitFor()
       await click('button', 'Stop')
-      await page.getByText('interrupted').waitFor()
+      await page
+        .getByText('interrupted before the secret was replaced; the next rotation starts again')
+        .waitFor()
+      // The announcement takes a few seconds, and both secrets are accepted afterwards.
+      await click('button', 'Rotate the secret…')
+      await fill('Announce', '0')
+      await submit('Rotate')
+      await page.getByRole('progressbar', { name: /^Accepting both secrets/ }).waitFor(LOOKUP)
+      await click('button', 'Stop')
+      await page
+        .getByText(
+          'interrupted while both secrets are accepted; the next rotation resumes it, and retires the old one',
+        )
+        .waitFor()
+      await local.relay(['rotate', '--overlap', '0s'])
       await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
