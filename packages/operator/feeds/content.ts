@@ -23,21 +23,27 @@ const hasEnded = ({ state }: { state: string }) => state === 'registered' || sta
 const withRequests = (update: Notice & { event: 'order.updated' }, requests: readonly { id: string }[]) =>
   requests.length === 0 ? [] : [{ ...update, requests: requests.map(({ id }) => id) }]
 
-/** What a message may report, the most probable first: the history does not have the requests of a message. */
+/**
+ * What a message may report, since the history does not have the requests of a message: what its change suggests, and what
+ * else its id may prove.
+ */
 const noticesOf = (
   order: Order,
   { event }: Sent,
   isWebhook: boolean,
   { requests }: HistoryEntry,
-): Notice[] => {
+): { probable: Notice | undefined; others: Notice[] } => {
   const views = requestViews(order)
   if (event === ORDER_UPDATED) {
     const update = { event, ...(isWebhook && { isWebhook }) } as const
-    const repeated = isWebhook ? [] : withRequests(update, views.filter(hasEnded))
-    return [...withRequests(update, requests.filter(hasEnded)), update, ...repeated]
+    const [probable = update] = withRequests(update, requests.filter(hasEnded))
+    return { probable, others: isWebhook ? [] : [update, ...withRequests(update, views.filter(hasEnded))] }
   }
-  const changed = requests.filter(({ state }) => event === `order.${state}`)
-  return [...changed, ...views].map(({ id }) => ({ event, request: id }))
+  const [changed, ...more] = requests.filter(({ state }) => event === `order.${state}`)
+  return {
+    probable: changed && more.length === 0 ? { event, request: changed.id } : undefined,
+    others: views.map(({ id }) => ({ event, request: id })),
+  }
 }
 
 /** Whether the history shows which requests a relayed webhook reported, and the order still has them. */
@@ -56,7 +62,7 @@ const idsIn = (notice: Notice): readonly string[] =>
  *
  * @param entry the change with which it was published
  * @param webhook the text of the relayed webhook, if it is known
- * @returns undefined if the order no longer has what the message reported
+ * @returns undefined if it is not known what the message reported
  */
 export const rebuild = (
   { order, outbox }: Pick<StoredOrder, 'order' | 'outbox'>,
@@ -79,11 +85,14 @@ export const rebuild = (
   const relayed =
     reading && 'event' in reading && reading.event.event === ORDER_UPDATED ? reading.event.data : undefined
   const then = { ...order, version, ...(relayed && { result: relayed }) }
-  const possible = noticesOf(order, sent, isWebhook, entry).flatMap(notice =>
-    feedMessages(then, { cause, notices: [notice] }),
+  const { probable, others } = noticesOf(order, sent, isWebhook, entry)
+  const messagesWith = (notices: readonly Notice[]) =>
+    notices.flatMap(notice => feedMessages(then, { cause, notices: [notice] }))
+  const [likely] = messagesWith(probable ? [probable] : [])
+  const same = [...(likely ? [likely] : []), ...messagesWith(others)].find(
+    each => each.delivery === sent.delivery,
   )
-  const same = possible.find(each => each.delivery === sent.delivery)
-  const found = same ?? possible[0]
+  const found = same ?? likely
   if (found === undefined) return undefined
   const message = { ...found, delivery: sent.delivery }
   return {
@@ -112,7 +121,7 @@ export const messageContent = async (context: Context, order: OrderKey, delivery
     throw cannot(action, `the history of the order has no message "${delivery}"`)
   const webhook = entry.delivery === delivery ? (await deliveryWith(context, delivery))?.body : undefined
   const rebuilt = rebuild(stored, entry, sent, { webhook, exact })
-  if (rebuilt === undefined) throw cannot(action, 'the order no longer has what the message reported')
+  if (rebuilt === undefined) throw cannot(action, 'it is not known any more which request it reported')
   const { message, isOriginal } = rebuilt
   const { json: body, attributes = {} } = queuedForm(message)
   const form = { secrets: [SECRET], event: sent.event, delivery, body, ...(exact && { exact: attributes }) }

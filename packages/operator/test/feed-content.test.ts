@@ -102,6 +102,9 @@ test('a message about a request that the order has dropped cannot be rebuilt', (
     message,
     isOriginal: true,
   })
+  const other = { ids: ['other'], kind: 'payment', state: 'rejected' } as const
+  const without = { ...later, ended: [other] }
+  expect(rebuild({ order: without, outbox: undefined }, entry, message, inexact)).toBeUndefined()
   expect(
     rebuild({ order: { ...later, ended: [] }, outbox: undefined }, entry, message, inexact),
   ).toBeUndefined()
