@@ -164,7 +164,12 @@ test('stores are shown with their keys, and changed', async () => {
 
 test('messages to stores are listed, and only those of HTTP feeds are retried', async () => {
   expect(await reads('feeds', { since: '1h' })).toEqual(ok())
-  expect((await reads('feed', order)).body.messages).toContainEqual(some({ state: 'sent' }))
+  const { messages } = (await reads('feed', order)).body
+  expect(messages).toContainEqual(some({ state: 'sent' }))
+  const [{ delivery }] = messages
+  const { body } = (await reads('feed/message', { ...order, delivery })).body
+  expect(JSON.parse(body)).toMatchObject({ delivery, data: order })
+  expect(await reads('feed/message', { ...order, delivery: 'x' })).toEqual(refused('has no message "x"'))
   expect(await changes('feeds/retry', order)).toEqual(refused('its feed is an SQS queue'))
   const { source } = order
   expect(await changes('feeds/retry-store', { source })).toEqual(ok())
