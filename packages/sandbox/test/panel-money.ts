@@ -195,7 +195,9 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('3 documents with other dates were registered or cancelled on these days').waitFor()
     await page.getByRole('link', { name: 'Show by registration' }).click()
     await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
-    await page.getByText('3 of these documents have other dates. These sums are by registration').waitFor()
+    await page
+      .getByText('3 of these documents have other dates. These sums are by the date of registration')
+      .waitFor()
     expect(await violationsOf(page)).toEqual([])
     const csv = await page.getByRole('link', { name: 'Export CSV (for Excel)' }).getAttribute('href')
     expect(csv).toContain('days=registration')
@@ -418,7 +420,9 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     ] as const) {
       const { page } = await open('#/orders', { locale })
       // Its tax after returns is that of its orders.
-      const note = page.getByText(/^Returns count with the order, by its date|به تاریخ سفارش آن حساب می‌شود/)
+      const note = page.getByText(
+        /^Returns are counted on the date of the order|به تاریخ سفارش آن حساب می‌شود/,
+      )
       expect(await note.getByRole('link').getAttribute('href')).toBe('#/documents?kind=return')
       await page.getByRole('link', { name: 'new', exact: true }).waitFor()
       await page.getByLabel(period).selectOption({ label: year })

@@ -244,7 +244,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
   test('a payment names the account of its receipt', async () => {
     await client().create(order('1008'))
     for (const [account, hint] of [
-      ['bank-1', /^Booked to .+ as a card-reader receipt for card and card reader, otherwise as a transfer/],
+      ['bank-1', /^Booked to .+ as a card-reader receipt if paid by card, otherwise as a transfer/],
       ['cash-1', /^Booked to .+ as a cash receipt\.$/],
       [null, 'No receiving account is selected in the settings.'],
     ] as const) {

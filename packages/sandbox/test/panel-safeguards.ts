@@ -295,7 +295,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await page.evaluate('location.hash = "#/orders/2?source=api"')
     await actions
       .getByText(
-        'Outside the open fiscal years, so not possible: Reverse payment, Move back to review, Correct order',
+        'Not possible outside the open fiscal years: Reverse payment, Move back to review, Correct order',
       )
       .waitFor()
     expect(await offered()).toEqual(['Register return'])
