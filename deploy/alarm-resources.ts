@@ -17,7 +17,10 @@ const ACCOUNT = ref('AWS::AccountId')
 const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
 /** Allows CloudWatch to act for the alarms of this account. */
 const fromAlarms = (Action: unknown, Resource: unknown) => ({
-  ...{ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' }, Action, Resource },
+  Effect: 'Allow',
+  Principal: { Service: 'cloudwatch.amazonaws.com' },
+  Action,
+  Resource,
   Condition: { StringEquals: { 'aws:SourceAccount': ACCOUNT } },
 })
 

@@ -36,7 +36,9 @@ export const backupResources = (stack: Stack, region: string): Resources => {
           BackupPlanName: vault,
           BackupPlanRule: [
             {
-              ...{ RuleName: 'daily', TargetBackupVault: vault, ScheduleExpression: 'cron(0 1 * * ? *)' },
+              RuleName: 'daily',
+              TargetBackupVault: vault,
+              ScheduleExpression: 'cron(0 1 * * ? *)',
               Lifecycle: { DeleteAfterDays: BACKUP_DAYS.here },
               CopyActions: [
                 { DestinationBackupVaultArn: copies, Lifecycle: { DeleteAfterDays: BACKUP_DAYS.copy } },
@@ -54,11 +56,9 @@ export const backupResources = (stack: Stack, region: string): Resources => {
         BackupPlanId: ref('BackupPlan'),
         BackupSelection: {
           // With another orders table, the selection is replaced, and the new one exists beside the old one at first.
-          ...{
-            SelectionName: stack.ordersTable ?? TABLES.orders,
-            IamRoleArn: arnOf('BackupRole'),
-            Resources: tables,
-          },
+          SelectionName: stack.ordersTable ?? TABLES.orders,
+          IamRoleArn: arnOf('BackupRole'),
+          Resources: tables,
         },
       },
     },

@@ -12,7 +12,10 @@ export const budgetResources = (
   if (Amount === 0) return {}
   const mailAt = (NotificationType: 'ACTUAL' | 'FORECASTED', Threshold: number) => ({
     Notification: {
-      ...{ NotificationType, ComparisonOperator: 'GREATER_THAN', Threshold, ThresholdType: 'PERCENTAGE' },
+      NotificationType,
+      ComparisonOperator: 'GREATER_THAN',
+      Threshold,
+      ThresholdType: 'PERCENTAGE',
     },
     Subscribers: [{ SubscriptionType: 'EMAIL', Address: alarmEmail }],
   })
@@ -21,7 +24,9 @@ export const budgetResources = (
       Type: 'AWS::Budgets::Budget',
       Properties: {
         Budget: {
-          ...{ BudgetName: stackName(stage), BudgetType: 'COST', TimeUnit: 'MONTHLY' },
+          BudgetName: stackName(stage),
+          BudgetType: 'COST',
+          TimeUnit: 'MONTHLY',
           BudgetLimit: { Amount, Unit: 'USD' },
           CostFilters: { TagKeyValue: [`user:stage$${stage}`] },
         },

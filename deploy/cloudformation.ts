@@ -55,10 +55,16 @@ export const arn = (service: string, resource: string) =>
 
 export const policy = (...Statement: readonly object[]) => ({ Version: '2012-10-17', Statement })
 export const allow = (Action: readonly string[], Resource: readonly unknown[]) => ({
-  ...{ Effect: 'Allow', Action, Resource },
+  Effect: 'Allow',
+  Action,
+  Resource,
 })
 export const denyWithoutTls = (Action: string, Resource: unknown) => ({
-  ...{ Sid: 'TlsOnly', Effect: 'Deny', Principal: '*', Action, Resource },
+  Sid: 'TlsOnly',
+  Effect: 'Deny',
+  Principal: '*',
+  Action,
+  Resource,
   Condition: { Bool: { 'aws:SecureTransport': 'false' } },
 })
 
@@ -68,7 +74,9 @@ export const roleOf = (service: string, Description: string, statements: readonl
   Properties: {
     Description,
     AssumeRolePolicyDocument: policy({
-      ...{ Effect: 'Allow', Principal: { Service: `${service}.amazonaws.com` }, Action: 'sts:AssumeRole' },
+      Effect: 'Allow',
+      Principal: { Service: `${service}.amazonaws.com` },
+      Action: 'sts:AssumeRole',
     }),
     Policies: [{ PolicyName: 'exact-permissions', PolicyDocument: policy(...statements) }],
   },

@@ -42,7 +42,13 @@ const MAXIMUM = { stat: 'Maximum' }
 const graph = (title: string, metrics: Series[], { stat = 'Sum', stacked = false } = {}): Widget => ({
   type: 'metric',
   properties: {
-    ...{ title, region: placeholder('AWS::Region'), view: 'timeSeries', stat, period: 60, stacked, metrics },
+    title,
+    region: placeholder('AWS::Region'),
+    view: 'timeSeries',
+    stat,
+    period: 60,
+    stacked,
+    metrics,
   },
 })
 
@@ -230,7 +236,10 @@ const layOut = (rows: readonly Row[]) => {
     top += height * Math.ceil(widgets.length / across)
     return widgets.map((widget, index) => ({
       ...widget,
-      ...{ x: (index % across) * width, y: y + Math.floor(index / across) * height, width, height },
+      x: (index % across) * width,
+      y: y + Math.floor(index / across) * height,
+      width,
+      height,
     }))
   })
 }

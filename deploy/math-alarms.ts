@@ -56,7 +56,9 @@ export const tableAlarms = (stack: Pick<Stack, 'prefix' | 'ordersTable'>): Recor
           statisticOf(`throttles_${index}`, ['AWS/DynamoDB', event, dimensions]),
         )
       const alarm: MathAlarm = {
-        ...{ code: 'table-throttles', page: 'table-throttles', name: `${name}-throttles` },
+        code: 'table-throttles',
+        page: 'table-throttles',
+        name: `${name}-throttles`,
         summary: 'DynamoDB has throttled a table or one of its indexes',
         condition: positive('SUM(FILL(METRICS(), 0))', sums),
       }
@@ -83,7 +85,9 @@ export const undeletedAlarms = ({
         const sum = (id: string, name: string) =>
           statisticOf(id, ['AWS/SQS', name, { QueueName: fullFeedName(prefix, store) }], { Period: HOUR })
         const alarm: MathAlarm = {
-          ...{ code: 'store-feed-undeleted', page: 'feed-undeleted', name: `feed-${label}-undeleted` },
+          code: 'store-feed-undeleted',
+          page: 'feed-undeleted',
+          name: `feed-${label}-undeleted`,
           store: label,
           summary: `In an hour, the store "${label}" received messages and did not delete most of them`,
           condition: positive(`IF(received >= ${MIN_RECEIVED} AND received > 2 * FILL(deleted, 0), 1, 0)`, [

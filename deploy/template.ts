@@ -78,9 +78,14 @@ export const probe = async ({ resolveVariable }: Context) => {
 
 /** The fields of the access log. No user agent or path: paths of the stores' API contain order numbers. */
 const ACCESS_LOG = {
-  ...{ requestId: 'requestId', time: 'requestTime', route: 'routeKey', status: 'status' },
-  ...{ latency: 'responseLatency', integrationLatency: 'integrationLatency' },
-  ...{ integrationError: 'integrationErrorMessage', bytes: 'responseLength' },
+  requestId: 'requestId',
+  time: 'requestTime',
+  route: 'routeKey',
+  status: 'status',
+  latency: 'responseLatency',
+  integrationLatency: 'integrationLatency',
+  integrationError: 'integrationErrorMessage',
+  bytes: 'responseLength',
 }
 
 /** The format of the access log, with the caller's address if the setting `callerAddresses` is `logged`. */

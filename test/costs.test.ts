@@ -126,17 +126,20 @@ const counted = async (run: () => Promise<unknown>) => {
 }
 
 const RESULT = {
-  ...{ source: 'shop', status: 'needs_review', status_display: 'نیاز به بررسی', total: '125000000' },
-  ...{
-    invoice_number: 10_234,
-    invoice_status: 'draft',
-    receipt_number: null,
-    return_number: null,
-    error: null,
-  },
+  source: 'shop',
+  status: 'needs_review',
+  status_display: 'نیاز به بررسی',
+  total: '125000000',
+  invoice_number: 10_234,
+  invoice_status: 'draft',
+  receipt_number: null,
+  return_number: null,
+  error: null,
 }
 const webhookOf = (external_id: string) => ({
-  ...{ event: 'order.updated', delivery: randomUUID(), data: { ...RESULT, external_id, status: 'paid' } },
+  event: 'order.updated',
+  delivery: randomUUID(),
+  data: { ...RESULT, external_id, status: 'paid' },
 })
 
 /** Cells as in the document: cents, and nothing for zero. */
@@ -183,12 +186,12 @@ const webhookColumns = async () => {
   return (['first', 'duplicate', 'forged'] as const).map(kind => {
     const { GetParametersByPath: _, ...calls } = kinds[kind]
     return {
-      ...{ http: PRICES.httpApi * MILLION, invocation: PRICES.invocation * MILLION },
-      ...{
-        duration: lambda(functions.webhook.memorySize, ASSUMED.webhookMs[kind]),
-        get: calls['GetItem deliveries'] ?? 0,
-      },
-      ...{ send: calls.SendMessage ?? 0, put: calls['PutItem deliveries'] ?? 0 },
+      http: PRICES.httpApi * MILLION,
+      invocation: PRICES.invocation * MILLION,
+      duration: lambda(functions.webhook.memorySize, ASSUMED.webhookMs[kind]),
+      get: calls['GetItem deliveries'] ?? 0,
+      send: calls.SendMessage ?? 0,
+      put: calls['PutItem deliveries'] ?? 0,
       logs: logs(ASSUMED.webhookLogKb[kind]),
     }
   })
@@ -208,7 +211,10 @@ const requestColumns = async () => {
   // The reads until the answer.
   let [slept, reads] = [0, 0]
   const wait = waiting({
-    ...{ depth: async () => 0, now: () => slept, random: () => 0.5, onError: () => undefined },
+    depth: async () => 0,
+    now: () => slept,
+    random: () => 0.5,
+    onError: () => undefined,
     sleep: async milliseconds => {
       slept += milliseconds
     },
@@ -220,13 +226,13 @@ const requestColumns = async () => {
   await wait(read, 3000, { source: 'shop', external_id: '1' })
   expect(slept).toBe(ASSUMED.answeredMs)
   const column = (ms: number, gets: number, depth: number) => ({
-    ...{
-      http: PRICES.httpApi * MILLION,
-      invocation: PRICES.invocation * MILLION,
-      duration: lambda(functions.api.memorySize, ms),
-    },
-    ...{ send: immediately.SendMessage ?? 0, get: gets * (immediately['GetItem orders'] ?? 0) },
-    ...{ depth, logs: logs(ASSUMED.requestLogKb) },
+    http: PRICES.httpApi * MILLION,
+    invocation: PRICES.invocation * MILLION,
+    duration: lambda(functions.api.memorySize, ms),
+    send: immediately.SendMessage ?? 0,
+    get: gets * (immediately['GetItem orders'] ?? 0),
+    depth,
+    logs: logs(ASSUMED.requestLogKb),
   })
   return [
     column(ASSUMED.requestMs, 1, 0),
@@ -236,7 +242,9 @@ const requestColumns = async () => {
 
 const eventColumns = async () => {
   const worker = createWorker({
-    ...{ ...stack, telemetry, ...runtime },
+    ...stack,
+    telemetry,
+    ...runtime,
     http: async () => ({ status: 500, headers: {}, text: '' }),
   })
   const event = webhookOf(randomUUID())
@@ -248,8 +256,10 @@ const eventColumns = async () => {
     invocation: (MILLION * PRICES.invocation) / batch,
     duration:
       lambda(functions.worker.memorySize, batch === 1 ? ASSUMED.eventMs.one : ASSUMED.eventMs.ten) / batch,
-    ...{ get: calls['GetItem orders'] ?? 0, put: calls['PutItem orders'] ?? 0 },
-    ...{ history: calls['PutItem history'] ?? 0, send: calls.SendMessage ?? 0 },
+    get: calls['GetItem orders'] ?? 0,
+    put: calls['PutItem orders'] ?? 0,
+    history: calls['PutItem history'] ?? 0,
+    send: calls.SendMessage ?? 0,
     logs: logs(ASSUMED.eventLogKb),
   }))
 }
@@ -257,7 +267,10 @@ const eventColumns = async () => {
 /** The cost of the AWS calls for an accepted message of an HTTP feed. */
 const attemptCosts = async (feedAttempts: string) => {
   const feeder = createFeeder({
-    ...{ ...stack, telemetry, ...runtime, settings: { ...stack.settings, feedAttempts } },
+    ...stack,
+    telemetry,
+    ...runtime,
+    settings: { ...stack.settings, feedAttempts },
     client: () => async () => ({ status: 200, headers: {}, text: '' }),
   })
   const data = { ...RESULT, external_id: '1' }
@@ -319,8 +332,16 @@ test('what the history adds', async () => {
   await orders.save({ order, outbox: undefined, bulk: undefined }, 0, Date.now())
   const later = new Date(Date.now() + 1000).toISOString()
   await orders.fail(order, {
-    ...{ event: 'order.updated', delivery: randomUUID(), queue: 'orders', receives: 1, behind: 0 },
-    ...{ since: at, at: later, next_at: later, code: 'unavailable', message: 'timeout' },
+    event: 'order.updated',
+    delivery: randomUUID(),
+    queue: 'orders',
+    receives: 1,
+    behind: 0,
+    since: at,
+    at: later,
+    next_at: later,
+    code: 'unavailable',
+    message: 'timeout',
   })
   const { Item = {} } = await stack.dynamodb.send(
     new GetItemCommand({ TableName: 'orders', Key: keyItem(order) }),
@@ -373,7 +394,10 @@ test('a month without traffic', async () => {
 test('the probe', async () => {
   const store: Store = { source: PROBE_SOURCE, feed: 'sqs' }
   const probe = createProbe({
-    ...{ ...stack, telemetry, ...runtime, newId: randomUUID },
+    ...stack,
+    telemetry,
+    ...runtime,
+    newId: randomUUID,
     settings: { ...stack.settings, probeQueueUrl: stack.shopFeedUrl },
     http: async ({ body = '' }) => {
       const data = { source: 'shop', external_id: '1' }

@@ -34,7 +34,9 @@ type Shot = { name: string; url: () => string; wait: string } & BrowserContextOp
 
 const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) => {
   const context = await browser.newContext({
-    ...{ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1, reducedMotion: 'reduce' as const },
+    viewport: { width: 1280, height: 800 },
+    deviceScaleFactor: 1,
+    reducedMotion: 'reduce' as const,
     ...options,
   })
   const page = await context.newPage()

@@ -56,12 +56,10 @@ const connected = async ({ urls }: Stack, dataDir: string) => {
   })
   for (const topic of ['order.created', 'order.updated'])
     await shop.webhooks.create({
-      ...{
-        name: topic,
-        topic,
-        delivery_url: `${connector.url}${PATHS.shop}${id}`,
-        secret: connection.webhooks.secret,
-      },
+      name: topic,
+      topic,
+      delivery_url: `${connector.url}${PATHS.shop}${id}`,
+      secret: connection.webhooks.secret,
     })
 
   const stopping = new AbortController()
@@ -84,7 +82,8 @@ const connected = async ({ urls }: Stack, dataDir: string) => {
   const visits = setInterval(() => void shop.visit(), 1000)
   const orders: { paid?: number; reviewed?: number } = {}
   return {
-    ...{ shop, orders },
+    shop,
+    orders,
     accountant: partiesOf(urls, SOURCE, credentialsIn(dataDir)).accountant,
     close: async () => {
       clearInterval(visits)

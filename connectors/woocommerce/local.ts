@@ -68,12 +68,10 @@ export const startConnector = async ({
   })
   const bound = await listen(server, port, 'WOO_PORT')
   const source = startEventSource({
-    ...{
-      sqs,
-      queueUrl: QueueUrl,
-      invoke: synchronize as (event: unknown) => Promise<unknown>,
-      onError: report,
-    },
+    sqs,
+    queueUrl: QueueUrl,
+    invoke: synchronize as (event: unknown) => Promise<unknown>,
+    onError: report,
   })
   const stopping = new AbortController()
   const polling = (async () => {

@@ -45,7 +45,9 @@ export const serviceClient = (
       last = found ?? keyOf(await keys.get())
       return last ?? ''
     },
-    ...{ timeout, http, now },
+    timeout,
+    http,
+    now,
   })
 }
 

@@ -21,7 +21,8 @@ export type Answered = { response: HttpResponse; state: RequestState }
 
 /** The answer to a request that is refused. */
 export const refused = ({ status, ...reason }: Refusal): HttpResponse => ({
-  ...{ status, body: refusalBody({ status, ...reason }) },
+  status,
+  body: refusalBody({ status, ...reason }),
   ...(status === 429 && { headers: refusals.RETRY_LATER }),
 })
 
@@ -72,7 +73,8 @@ export const relayView = (
   announced?: Announced,
 ) => ({
   relay: {
-    ...{ version: order.version, updated_at },
+    version: order.version,
+    updated_at,
     requests: [...requestViews(order), ...announcedRequests(order, announced)],
   },
 })

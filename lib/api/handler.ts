@@ -57,10 +57,13 @@ export const createApi = (dependencies: ApiDependencies) => {
   const serving: ServeDependencies = {
     accessOf: storeKeys(parameterCache(keys, { now, random }), stores, now),
     recordUse: keyUses(dynamodb, settings.deliveriesTable, {
-      ...{ now, onError: error => onError('key use not recorded', error) },
+      now,
+      onError: error => onError('key use not recorded', error),
     }),
     rate: storeRate(dynamodb, settings.deliveriesTable, {
-      ...{ limit: Number(settings.storeRequestsPerSecond), now, random },
+      limit: Number(settings.storeRequestsPerSecond),
+      now,
+      random,
       onError: error => onError('request not counted', error),
     }),
     orders: orderRepository(dynamodb, ordersTable, { random }),
@@ -76,7 +79,9 @@ export const createApi = (dependencies: ApiDependencies) => {
     isExact: exactStores(stores),
     wait: waiting({
       depth: queueDepth(sqs, ordersQueueUrl, { now }),
-      ...{ sleep, now, random },
+      sleep,
+      now,
+      random,
       onError: (error, about) => onError('wait failed', error, about),
     }),
     waitSeconds: Number(settings.waitSeconds),
@@ -85,7 +90,9 @@ export const createApi = (dependencies: ApiDependencies) => {
       dateFormat ??= new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
       return dateFormat.format(now())
     },
-    ...{ now, newId, onError },
+    now,
+    newId,
+    onError,
   }
 
   return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(invocation)

@@ -159,7 +159,8 @@ const change = async (
     ...(preferred.strict ? ['handling=strict'] : []),
   ]
   const headers = {
-    ...{ 'relay-request-id': id, 'relay-request-state': state },
+    'relay-request-id': id,
+    'relay-request-state': state,
     ...(applied.length > 0 && { 'preference-applied': applied.join(', ') }),
     ...response.headers,
   }
@@ -245,7 +246,11 @@ const answer = async (
   const preferred = readPreferences(given.prefer)
   const reading = readRequest(
     {
-      ...{ action, query, body, headers: given, strict: preferred.strict },
+      action,
+      query,
+      body,
+      headers: given,
+      strict: preferred.strict,
       isCreateOnly: only === 'create',
     },
     source,

@@ -75,7 +75,8 @@ function* unknownFields(schema: unknown, value: unknown, path: string): Generato
     const field = shortened(inner)
     const meant = nearest(name, Object.keys(entries))
     yield {
-      ...{ field, meant },
+      field,
+      meant,
       message: `Field "${field}" is unknown and has no effect${meant === undefined ? '' : `: did you mean "${meant}"?`}`,
     }
   }

@@ -37,7 +37,9 @@ export const failureOf = (error: unknown) => {
   const { status, code, ms }: Partial<FeedError> = error instanceof FeedError ? error : {}
   return {
     outcome: ms === undefined ? 'unsent' : 'failed',
-    ...{ status, code: error instanceof NotRegistered ? 'unregistered' : code, ms },
+    status,
+    code: error instanceof NotRegistered ? 'unregistered' : code,
+    ms,
     error: error instanceof Error ? error.message : String(error),
   } satisfies Outcome
 }
@@ -98,7 +100,11 @@ export const feeder = (
     let accepted: Awaited<ReturnType<Deliver>>
     try {
       accepted = await deliver({
-        ...{ url: endpoint.url, secrets: await endpoint.secrets(), event, delivery, body },
+        url: endpoint.url,
+        secrets: await endpoint.secrets(),
+        event,
+        delivery,
+        body,
         ...(store.exact && { exact: attributesOf(record) }),
       })
     } catch (error) {

@@ -154,7 +154,8 @@ export const createFeeder = (dependencies: FeedDependencies) => {
       const { external_id, delivery, feed_delivery = delivery } = aboutRecord(record)
       if (external_id === undefined || feed_delivery === undefined) return
       const made = {
-        ...{ at: new Date(now()).toISOString(), delivery: feed_delivery },
+        at: new Date(now()).toISOString(),
+        delivery: feed_delivery,
         receives: Number(record.attributes.ApproximateReceiveCount),
       }
       const write = (known: Partial<Attempt>) =>

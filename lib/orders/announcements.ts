@@ -44,7 +44,9 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
     // Unix milliseconds have thirteen digits and therefore sort as text.
     const value = `${accepted_at} ${id}`
     return setIfLater(dynamodb, table, announcementKey(order), {
-      ...{ name, value, expires: unixSeconds(accepted_at) + KEPT },
+      name,
+      value,
+      expires: unixSeconds(accepted_at) + KEPT,
     })
   }
   const acceptedOf = (item: Item, name: string): Accepted | undefined => {
@@ -60,7 +62,8 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
     async announceAccepted(order: OrderKey, { id, accepted_at }: Accepted): Promise<void> {
       await dynamodb.send(
         new UpdateItemCommand({
-          ...{ TableName: table, Key: announcementKey(order) },
+          TableName: table,
+          Key: announcementKey(order),
           UpdateExpression: 'ADD accepted :ids SET expires_at = :expires',
           ExpressionAttributeValues: {
             ':ids': { SS: [id] },

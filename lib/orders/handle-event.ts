@@ -138,7 +138,9 @@ export const handleEvent = async (
     {
       succeeds = true,
       outbox = {
-        ...{ cause, notices, ...(defer === undefined && { isUnordered: true }) },
+        cause,
+        notices,
+        ...(defer === undefined && { isUnordered: true }),
         ...(exact !== undefined && notices.length > 0 && webhookOf(event, exact.text, order)),
       },
     }: { succeeds?: boolean; outbox?: Outbox | undefined } = {},
@@ -154,7 +156,12 @@ export const handleEvent = async (
     // For an exact store as far as is known yet: whether a request is answered 202 is read after the save.
     const messages = messagesOf(next, outbox)
     const entry = historyEntry(saved, next, {
-      ...{ at, previous: recorded, ...cause, request, calls: made, messages },
+      at,
+      previous: recorded,
+      ...cause,
+      request,
+      calls: made,
+      messages,
       ...(request !== undefined && isSent(event) && { reference: referenceIn(event.data.body) }),
     })
     if ((await recordChange?.(entry)) ?? true) {

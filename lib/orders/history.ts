@@ -139,7 +139,10 @@ export const historyEntry = (
   const changed = requestViews(after).filter(({ id, state }) => states.get(id) !== state)
   const number = invoiceNumberOf(after)
   return {
-    ...{ source, external_id, settled: isSettled(after), version },
+    source,
+    external_id,
+    settled: isSettled(after),
+    version,
     status: result?.status.slice(0, MAX_TEXT).toWellFormed(),
     invoice_number: number === invoiceNumberOf(before) ? undefined : number,
     ...rest,

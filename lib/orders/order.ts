@@ -147,7 +147,12 @@ export type Order = OrderKey & {
 
 /** A new order, about which nothing is known. */
 export const newOrder = ({ source, external_id }: OrderKey): Order => ({
-  ...{ source, external_id, version: 0, result: undefined, doubt: false, movedBack: false },
+  source,
+  external_id,
+  version: 0,
+  result: undefined,
+  doubt: false,
+  movedBack: false,
   open: {},
   withdrawn: {},
   ended: [],
@@ -222,7 +227,10 @@ export const requestViews = (order: Pick<Order, 'open' | 'ended'>): RequestView[
     return [
       ...idsOf(request).map(each => ({ id: each, kind, state, ...(reason && { reason: wordsOf(reason) }) })),
       ...withdrawals.map(each => ({
-        ...{ id: each.id, kind: 'withdrawal' as const, of: kind, state: 'waiting' as const },
+        id: each.id,
+        kind: 'withdrawal' as const,
+        of: kind,
+        state: 'waiting' as const,
       })),
     ]
   }),

@@ -57,7 +57,11 @@ export const withRequest = ({ order, notices }: Step, request: OpenRequest): Ste
 
 /** The part of a request that does not depend on its stage. */
 export const fieldsOf = ({ id, body, accepted_at, others, withdrawals }: OpenRequest) => ({
-  ...{ id, body, accepted_at, others, withdrawals },
+  id,
+  body,
+  accepted_at,
+  others,
+  withdrawals,
 })
 
 /** Requires a read of the order before anything else is decided. */
@@ -136,7 +140,9 @@ export const end = (step: Step, request: OpenRequest, state: FinalState, reason?
   const { [kind]: _, ...open } = step.order.open
   const closed: Step = { order: { ...step.order, open }, notices: step.notices }
   const group = (ids: readonly string[], as: FinalState): EndedRequests => ({
-    ...{ ids, kind, state: as },
+    ids,
+    kind,
+    state: as,
     ...(reason && { reason }),
     // The body is not kept.
     ...(kind === 'create' && as === 'registered' && includesPayment(body) && { withPayment: true }),

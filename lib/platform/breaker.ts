@@ -16,8 +16,11 @@ export type Admission = { end: (outcome: Outcome) => void } | { wait: number }
 /** The failures since the last success. The breaker is open once there is a pause. */
 const closed = () => ({
   /** Distinct orders and their sources, up to the number that opens the breaker. */
-  ...{ orders: new Set<string>(), sources: new Set<string>() },
-  ...{ pauses: 0, until: 0, isProbing: false },
+  orders: new Set<string>(),
+  sources: new Set<string>(),
+  pauses: 0,
+  until: 0,
+  isProbing: false,
 })
 type Circuit = ReturnType<typeof closed>
 

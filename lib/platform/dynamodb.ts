@@ -43,7 +43,8 @@ export const setIfLater = async (
   await unlessConditionFails(
     dynamodb.send(
       new UpdateItemCommand({
-        ...{ TableName, Key },
+        TableName,
+        Key,
         UpdateExpression: 'SET #name = :value, expires_at = :expires',
         ConditionExpression: 'attribute_not_exists(#name) OR #name < :value',
         ExpressionAttributeNames: { '#name': name },

@@ -36,7 +36,8 @@ export const registrationRepository = (dynamodb: DynamoDB, table: string) => ({
     return unlessConditionFails(
       dynamodb.send(
         new PutItemCommand({
-          ...{ TableName: table, Item },
+          TableName: table,
+          Item,
           ConditionExpression: 'attribute_not_exists(registered_at) OR registered_at <= :at',
           ExpressionAttributeValues: { ':at': Item.registered_at },
         }),
@@ -49,7 +50,8 @@ export const registrationRepository = (dynamodb: DynamoDB, table: string) => ({
     await unlessConditionFails(
       dynamodb.send(
         new DeleteItemCommand({
-          ...{ TableName: table, Key: { source: { S: source } } },
+          TableName: table,
+          Key: { source: { S: source } },
           ConditionExpression: '#url = :url AND registered_at <= :at',
           ExpressionAttributeNames: { '#url': 'url' },
           ExpressionAttributeValues: { ':url': { S: url }, ':at': { S: at } },

@@ -42,7 +42,9 @@ export const releaseMessages = async (
   handles: readonly string[],
 ): Promise<boolean> => {
   const Entries = handles.map((ReceiptHandle, index) => ({
-    ...{ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 },
+    Id: String(index),
+    ReceiptHandle,
+    VisibilityTimeout: 0,
   }))
   const { Failed = [] } = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }))
   const failure = Failed.find(({ SenderFault }) => SenderFault !== true)
@@ -64,7 +66,9 @@ export type ExtendVisibility = (
 export const visibilityExtender = (sqs: Sqs, queueUrl: string): ExtendVisibility => {
   const extend = async (records: Parameters<ExtendVisibility>[0], seconds: number) => {
     const Entries = records.map(({ receiptHandle }, index) => ({
-      ...{ Id: String(index), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds },
+      Id: String(index),
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: seconds,
     }))
     const command = new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })
     const { Failed = [] } = await sqs.send(command)

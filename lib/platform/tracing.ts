@@ -58,8 +58,15 @@ export const traced = async <Result>(
   )
   const { name, namespace, status, throttle = false, request, aws } = recordOf(outcome)
   send(daemon, {
-    ...{ type: 'subsegment', name, namespace, id, trace_id: root, parent_id: parent },
-    ...{ start_time: start, end_time: Date.now() / 1000, aws },
+    type: 'subsegment',
+    name,
+    namespace,
+    id,
+    trace_id: root,
+    parent_id: parent,
+    start_time: start,
+    end_time: Date.now() / 1000,
+    aws,
     http: { request, ...(status !== undefined && { response: { status } }) },
     throttle: throttle || status === 429,
     error: status !== undefined && status >= 400 && status < 500,

@@ -66,7 +66,10 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
       }
     }
     const recover = recovery({
-      ...{ ...dependencies, orders, read, inTime },
+      ...dependencies,
+      orders,
+      read,
+      inTime,
       release: failingReleaser(sqs, settings.ordersQueueUrl),
     })
     const recovering = recover(hasTime).then(

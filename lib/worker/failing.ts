@@ -37,7 +37,10 @@ export const noteFailing = async (
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   const status = accounting?.reason?.status
   const failing: Failing = {
-    ...{ event, delivery, queue, receives: Number(record.attributes.ApproximateReceiveCount) },
+    event,
+    delivery,
+    queue,
+    receives: Number(record.attributes.ApproximateReceiveCount),
     since: iso(Number(record.attributes.SentTimestamp)),
     at: iso(now),
     next_at: iso(now + seconds * 1000),

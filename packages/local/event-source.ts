@@ -113,7 +113,8 @@ export const startEventSource = (options: EventSourceOptions): EventSource => {
   const poller = () => {
     const consumer = Consumer.create({
       sqs,
-      ...{ queueUrl, batchSize },
+      queueUrl,
+      batchSize,
       messageSystemAttributeNames: ['All'],
       messageAttributeNames: ['All'],
       authenticationErrorTimeout: 500,

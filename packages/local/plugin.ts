@@ -100,7 +100,8 @@ export default class LocalPlugin {
       const { startRelay } = await import('./relay.ts')
       relay = await startRelay({
         service: read,
-        ...{ settings, credentials },
+        settings,
+        credentials,
         sources,
         webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
         onError: error => log.error(messageOf(error)),
@@ -115,7 +116,9 @@ export default class LocalPlugin {
       // packages/local/gateway.ts enforces timeouts.
       options.noTimeout = true
       building = buildFunctions({
-        ...{ serviceDir, outdir, handlers: read.handlers },
+        serviceDir,
+        outdir,
+        handlers: read.handlers,
         onRebuilt: watch ? rebuilt : undefined,
       })
       await Promise.all([relay.ready, building])

@@ -196,7 +196,10 @@ export const startRelay = async (options: RelayOptions) => {
       await load(service, { gateway: http, invoker, secret })
       eventSources = service.eventSources.map(({ functionName, queue, ...options }) =>
         startEventSource({
-          ...{ ...options, sqs, onError, queueUrl: queueUrl(ports.sqs, queue) },
+          ...options,
+          sqs,
+          onError,
+          queueUrl: queueUrl(ports.sqs, queue),
           invoke: invoker(functionName),
         }),
       )

@@ -69,7 +69,11 @@ const startParts = (
   }
   const start = (name: string, args: readonly string[], readyLine?: RegExp) =>
     startChild({
-      ...{ name, args, cwd: PROJECT, environment, readyLine },
+      name,
+      args,
+      cwd: PROJECT,
+      environment,
+      readyLine,
       onMessage: message => message === STORES_CHANGED && onStoresChanged(),
       onLine: line => {
         // The log must not open a session.

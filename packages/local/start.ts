@@ -71,7 +71,11 @@ const main = async () => {
   try {
     const settings = settingsFrom(process.env)
     const stack = await startStack({
-      ...{ ...settings, verbose: values.verbose, print: say, signal, withConsole: true },
+      ...settings,
+      verbose: values.verbose,
+      print: say,
+      signal,
+      withConsole: true,
       onProgress: progress.show,
       onNextConsoleUrl: url => say(`console | for another session: ${url}`),
     })

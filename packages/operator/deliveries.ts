@@ -97,7 +97,8 @@ type ListOptions = { since: Date; limit: number; outcome?: Outcome | undefined; 
 /** The deliveries in the log with any outcome, newest first. */
 export const listDeliveries = async (context: Context, { since, limit, outcome, source }: ListOptions) => {
   const newest = {
-    ...{ since, messages: outcome === 'failed' ? FAILED : ['delivery received', ...FAILED] },
+    since,
+    messages: outcome === 'failed' ? FAILED : ['delivery received', ...FAILED],
     fields: {
       ...(outcome !== undefined && outcome !== 'failed' && { outcome: LOGGED[outcome] ?? [outcome] }),
       ...(source !== undefined && { source: [source] }),

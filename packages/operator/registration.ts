@@ -99,7 +99,11 @@ export const register = async (context: Context, options: RegisterOptions) => {
 
   return {
     data: {
-      ...{ url, registered: existing === undefined ? 'now' : 'before', secret: id, since, accepted: check },
+      url,
+      registered: existing === undefined ? 'now' : 'before',
+      secret: id,
+      since,
+      accepted: check,
       retired: ids,
     },
     text: lines(

@@ -75,7 +75,8 @@ const preview = async (context: Context): Promise<Report> => {
     commandsFor(context),
   ])
   const stores = [...Map.groupBy(orders, ({ source }) => source)].map(([source, each]) => ({
-    ...{ source, orders: each.length },
+    source,
+    orders: each.length,
     waiting: each.reduce((sum, { waiting }) => sum + waiting, 0),
     held: each.reduce((sum, { held }) => sum + held, 0),
   }))

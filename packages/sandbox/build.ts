@@ -21,7 +21,12 @@ const writeTypes = (dist: string) => {
 export const build = async (dist: string): Promise<void> => {
   await esbuild.build({
     entryPoints: [join(SRC, 'start.ts'), join(SRC, 'bin.js')],
-    ...{ outdir: dist, bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node22' },
+    outdir: dist,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
     external: [...Object.keys(manifest.dependencies), 'esbuild'],
     logLevel: 'warning',
   })

@@ -59,7 +59,7 @@ const Branch = ({ name, value, depth, visible, of }: NodeProps & { of: object })
   if (entries.length === 0) {
     return (
       <>
-        <Name {...{ name, visible }} />
+        <Name name={name} visible={visible} />
         {first}
         {last}
       </>
@@ -73,7 +73,7 @@ const Branch = ({ name, value, depth, visible, of }: NodeProps & { of: object })
       }}
     >
       <summary>
-        <Name {...{ name, visible }} />
+        <Name name={name} visible={visible} />
         {first}
         {!isOpen.value && ` … ${last}`}
         {typeof value === 'string' && <span class="muted"> {t('JSON in a string')}</span>}
@@ -83,7 +83,7 @@ const Branch = ({ name, value, depth, visible, of }: NodeProps & { of: object })
           <ul>
             {entries.slice(0, SHOWN.entries).map(([key, each]) => (
               <li key={key}>
-                <Node {...{ name: isArray ? undefined : key, value: each, depth: depth + 1, visible }} />
+                <Node name={isArray ? undefined : key} value={each} depth={depth + 1} visible={visible} />
               </li>
             ))}
             {more > 0 && <li class="muted">{t('and {count} more', { count: more })}</li>}
@@ -97,11 +97,11 @@ const Branch = ({ name, value, depth, visible, of }: NodeProps & { of: object })
 
 const Node = ({ name, value, depth, visible }: NodeProps): ComponentChildren => {
   const of = branchIn(value)
-  if (of !== undefined) return <Branch {...{ name, value, depth, visible, of }} />
+  if (of !== undefined) return <Branch name={name} value={value} depth={depth} visible={visible} of={of} />
   return (
     <>
-      <Name {...{ name, visible }} />
-      <Leaf {...{ value, visible }} />
+      <Name name={name} visible={visible} />
+      <Leaf value={value} visible={visible} />
     </>
   )
 }

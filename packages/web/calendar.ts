@@ -2,7 +2,10 @@
 
 const DAY_MS = 86_400_000
 const persianDay = new Intl.DateTimeFormat('fa-IR-u-ca-persian-nu-latn', {
-  ...{ year: 'numeric', month: 'numeric', day: 'numeric', timeZone: 'UTC' },
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  timeZone: 'UTC',
 })
 
 export const midnight = (date: string) => new Date(`${date}T00:00:00Z`)

@@ -105,7 +105,9 @@ export const Chart = ({ title, from, step, bars }: ChartProps) => {
                   (value, index) =>
                     value > 0 && (
                       <rect
-                        {...{ key: index, x: index + 0.1, width: 0.8 }}
+                        key={index}
+                        x={index + 0.1}
+                        width={0.8}
                         y={top - (below[index] ?? 0)}
                         height={value}
                       />

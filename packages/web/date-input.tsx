@@ -58,7 +58,9 @@ export const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short'
 /** The problem of a text that is not a date, with an example in the reader's calendar. */
 export const notDate = (typed: string, label: string) =>
   t('"{typed}" is not a date. Type "{label}" like {example}.', {
-    ...{ typed, label, example: typedDate(today()) },
+    typed,
+    label,
+    example: typedDate(today()),
   })
 
 /** The days that the arrow keys move by. Left and right follow the direction of the page. */
@@ -201,7 +203,10 @@ export const DateInput = ({ value, ...attributes }: DateInputProps) => {
     <span class="date-input" onFocusOut={onFocusOut}>
       <input
         {...attributes}
-        {...{ type: 'text', autocomplete: 'off', placeholder: t('YYYY-MM-DD'), ref: input }}
+        type="text"
+        autocomplete="off"
+        placeholder={t('YYYY-MM-DD')}
+        ref={input}
         value={typedDate(value)}
       />
       <button

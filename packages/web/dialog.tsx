@@ -119,7 +119,15 @@ const Dialog = ({
       onClose={onClose}
     >
       <h2 id="dialog-title">{title}</h2>
-      <Form {...{ action, tone, draft, check }} body="asked" submit={submitAndClose} buttons={cancel}>
+      <Form
+        action={action}
+        tone={tone}
+        draft={draft}
+        check={check}
+        body="asked"
+        submit={submitAndClose}
+        buttons={cancel}
+      >
         {text && <p>{text}</p>}
         <div class="pairs">
           {fields.map(field => (

@@ -30,7 +30,9 @@ export const StoreChoice = ({ sources }: { sources: readonly string[] }) => {
   const { value, onChoose } = parameter('source')
   return (
     <Choice
-      {...{ label: t('Store'), value, onChoose }}
+      label={t('Store')}
+      value={value}
+      onChoose={onChoose}
       options={[
         ['', t('Any store')],
         ...[...new Set([...sources, value])].filter(Boolean).map(each => [each, each] as const),
@@ -42,7 +44,12 @@ export const StoreChoice = ({ sources }: { sources: readonly string[] }) => {
 /** A filter by a complete number or id. */
 export const TextChoice = ({ label, value, onChoose }: FilterProps) => (
   <input
-    {...{ type: 'search', 'aria-label': label, placeholder: label, dir: 'auto', autocomplete: 'off', value }}
+    type="search"
+    aria-label={label}
+    placeholder={label}
+    dir="auto"
+    autocomplete="off"
+    value={value}
     onChange={event => onChoose(event.currentTarget.value.trim())}
   />
 )
@@ -81,7 +88,10 @@ export const DayChoice = ({ label, value, onChoose, kind = '', check = () => fal
     <div class={`small ${kind}`}>
       <label for={id}>{label}</label>
       <DateInput
-        {...{ id, value: text, onInput, onChange }}
+        id={id}
+        value={text}
+        onInput={onInput}
+        onChange={onChange}
         aria-invalid={problem.value !== false || undefined}
         aria-describedby={`${id}-error`}
       />
@@ -121,7 +131,11 @@ export const SearchBox = ({
   }, [typed.value])
   return (
     <input
-      {...{ type: 'search', 'aria-label': label, placeholder, dir: 'auto', autocomplete: 'off' }}
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      dir="auto"
+      autocomplete="off"
       aria-keyshortcuts="/"
       value={typed.value ?? value}
       onInput={event => {

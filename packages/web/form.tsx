@@ -194,7 +194,14 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
   }
   return (
     <FormContext.Provider value={{ draft, problems, busy, outcome }}>
-      <form {...{ onInput, onSubmit }} class={kind} aria-label={label} aria-busy={busy.value} noValidate>
+      <form
+        onInput={onInput}
+        onSubmit={onSubmit}
+        class={kind}
+        aria-label={label}
+        aria-busy={busy.value}
+        noValidate
+      >
         {body === undefined ? children : <div class={body}>{children}</div>}
         <div class="foot">
           {outcome.value !== undefined && (
@@ -267,11 +274,17 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
   const saved = isNumber && typeof value !== 'boolean' ? decimal(value ?? '') : value
   const present = draft.value[name] ?? saved ?? options?.[0]?.[0] ?? ''
   const shared = {
-    ...{ id, name, autofocus, 'aria-invalid': error !== undefined || undefined },
+    id,
+    name,
+    autofocus,
+    'aria-invalid': error !== undefined || undefined,
     'aria-describedby': help === undefined ? `${id}-error` : `${id}-help ${id}-error`,
   }
   const typed = {
-    ...{ ...shared, readOnly, value: String(present), autocomplete: 'off' },
+    ...shared,
+    readOnly,
+    value: String(present),
+    autocomplete: 'off',
     dir: kind === 'text' ? 'auto' : 'ltr',
     onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autofocus && event.currentTarget.select(),
   } as const

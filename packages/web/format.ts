@@ -131,5 +131,8 @@ export const hasSlash = (typed: string) => exactNumber(typed.replace('/', '.')) 
 /** A calendar date `YYYY-MM-DD` in the form typed in a Jalali calendar: `1405/2/3`. */
 export const persianInput = (date: string) =>
   new Intl.DateTimeFormat(`fa-IR-u-ca-persian-nu-${choices.digits.chosen}`, {
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', timeZone: 'UTC' },
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    timeZone: 'UTC',
   }).format(midnight(date))

@@ -33,8 +33,15 @@ export const buildPage = async (
   const esbuild = await import('esbuild')
   const { outputFiles } = await esbuild.build({
     entryPoints: [join(folder, 'main.tsx')],
-    ...{ bundle: true, write: false, outdir: '/', format: 'esm', target: 'es2024' },
-    ...{ jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none', logLevel: 'silent' },
+    bundle: true,
+    write: false,
+    outdir: '/',
+    format: 'esm',
+    target: 'es2024',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
   })
   const built = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? ''
   const template = await readFile(join(import.meta.dirname, 'page.html'), 'utf8')

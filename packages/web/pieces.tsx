@@ -223,7 +223,7 @@ const CELL = { role: 'cell' } as const
 
 /** A table whose rows become cards on narrow screens. Roles are explicit, since that layout removes them. */
 export const Table = <Row,>({ rows, children, ...about }: TableProps<Row>) =>
-  rows.length === 0 && children !== undefined ? children : <Rows {...{ rows, ...about }} />
+  rows.length === 0 && children !== undefined ? children : <Rows rows={rows} {...about} />
 
 const Caption = ({ text }: { text: string | undefined }) => {
   const title = useContext(Title)
@@ -281,7 +281,9 @@ type RowButton<Row> = [text: string, labelOf: (row: Row) => string, onClick: (ro
 
 /** A column of buttons. */
 export const buttons = <Row,>(...all: RowButton<Row>[]): Column<Row> => ({
-  ...{ label: t('Actions'), kind: 'buttons', isBare: true },
+  label: t('Actions'),
+  kind: 'buttons',
+  isBare: true,
   cell: row => (
     <span class="row">
       {all.map(([text, labelOf, onClick]) => (

@@ -127,7 +127,10 @@ export type Target = { what: string; target: string; found: string; met: boolean
 
 /** A ratio that must not exceed a limit. */
 export const atMost = (what: string, limit: number, found: number): Target => ({
-  ...{ what, target: `≤ ${limit} ×`, found: `${found} ×`, met: found <= limit },
+  what,
+  target: `≤ ${limit} ×`,
+  found: `${found} ×`,
+  met: found <= limit,
 })
 
 /** A part of the benchmark: its results as JSON, and the targets that depend on them. */

@@ -16,8 +16,12 @@ const SIZES = { '2 KB': { bytes: 2048, rows: 13 }, '50 KB': { bytes: 51_200, row
 export type Size = keyof typeof SIZES
 
 const ROW = {
-  ...{ sku: 'SKU-1000', name: 'چای ایرانی ممتاز', quantity: 3 },
-  ...{ unit_price: '1250000', discount: '0', tax: '112500' },
+  sku: 'SKU-1000',
+  name: 'چای ایرانی ممتاز',
+  quantity: 3,
+  unit_price: '1250000',
+  discount: '0',
+  tax: '112500',
 }
 
 /** A webhook's body of an exact size: an order result with rows, as a service may add them. */
@@ -25,9 +29,17 @@ export const bodyOf = (size: Size, { delivery = newId(), source = OURS } = {}): 
   const { bytes, rows } = SIZES[size]
   const data = {
     // A repeated delivery has the same order.
-    ...{ source, external_id: delivery, status: 'paid', status_display: 'پرداخت شده', total: '13625000' },
-    ...{ invoice_number: 10231, invoice_status: 'posted', receipt_number: 5571, return_number: null },
-    ...{ error: null, rows: new Array(rows).fill(ROW) },
+    source,
+    external_id: delivery,
+    status: 'paid',
+    status_display: 'پرداخت شده',
+    total: '13625000',
+    invoice_number: 10231,
+    invoice_status: 'posted',
+    receipt_number: 5571,
+    return_number: null,
+    error: null,
+    rows: new Array(rows).fill(ROW),
   }
   const text = (note: string) => JSON.stringify({ event: 'order.updated', data: { ...data, note }, delivery })
   return text('x'.repeat(bytes - Buffer.byteLength(text(''))))

@@ -9,7 +9,14 @@ import { coldstart, cpu, warm, worker } from './parts/speed.ts'
 import { runtimeClient } from './runtime/function.ts'
 
 const PARTS: Readonly<Record<string, Part>> = {
-  ...{ coldstart, cpu, warm, calls, worker, sandbox, console: operatorConsole, cost },
+  coldstart,
+  cpu,
+  warm,
+  calls,
+  worker,
+  sandbox,
+  console: operatorConsole,
+  cost,
 }
 
 const USAGE = `Measures the relay against the usual alternatives.

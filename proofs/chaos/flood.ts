@@ -51,8 +51,16 @@ export const floodOrder = (seed: number, number: number): FloodOrder => {
   return {
     id,
     changes: statuses.map(status => ({
-      ...{ source: SOURCE, external_id: id, status, status_display: `وضعیت: ${status}`, total: '1000' },
-      ...{ invoice_number: 1, invoice_status: 'posted', receipt_number: 1, return_number: 1, error: null },
+      source: SOURCE,
+      external_id: id,
+      status,
+      status_display: `وضعیت: ${status}`,
+      total: '1000',
+      invoice_number: 1,
+      invoice_status: 'posted',
+      receipt_number: 1,
+      return_number: 1,
+      error: null,
     })),
   }
 }

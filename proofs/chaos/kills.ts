@@ -109,7 +109,10 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
   }
   const open = closing.move()
   return {
-    ...{ journal, inbox, request, stored },
+    journal,
+    inbox,
+    request,
+    stored,
     // The queues cannot be read while it is down, and they open before the endpoints.
     depth: queue => (isReady ? depth(queue).catch(() => 1) : Promise.resolve(1)),
     service: serviceClient(urlOf(ports.sandbox), true),

@@ -36,7 +36,8 @@ Exit code: 0 everything agrees, 1 something is violated, 2 this machine is too s
     const settings = {
       seed: Math.ceil(Math.random() * 2 ** 31),
       orders: given.kills > 0 ? 400 : 1000,
-      ...{ ...given, only },
+      ...given,
+      only,
     }
     const stop = new AbortController()
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())

@@ -114,8 +114,14 @@ export const startRelay = async (
     for (const client of Object.values(aws)) closing.defer(() => client.destroy())
     if (pace.retries !== 1) shortenDelays(aws.sqs, pace)
     return {
-      ...{ ...aws, stores, settings, telemetry, sleep, newId: randomUUID },
-      ...{ now: () => now(name), random: Math.random },
+      ...aws,
+      stores,
+      settings,
+      telemetry,
+      sleep,
+      newId: randomUUID,
+      now: () => now(name),
+      random: Math.random,
       http: (request: Parameters<typeof http>[0]) =>
         http({ ...request, timeout: request.timeout / pace.timeouts }),
     }

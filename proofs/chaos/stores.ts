@@ -35,7 +35,10 @@ export const startWebStore = ({ receive }: Inbox) =>
 /** A store with an SQS feed polls its queue; messages that it could not delete are redelivered. */
 export const startQueueStore = (sqs: SQSClient, queueUrl: string, { receive }: Inbox) =>
   startEventSource({
-    ...{ sqs, queueUrl, maximumConcurrency: 1, onError: () => undefined },
+    sqs,
+    queueUrl,
+    maximumConcurrency: 1,
+    onError: () => undefined,
     async invoke(event) {
       for (const { body } of (event as SQSEvent).Records) receive(body)
     },

@@ -79,7 +79,10 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   const inbox = newInbox()
   const note = (message: string, fields: object = {}) => journal.note(`${message} ${JSON.stringify(fields)}`)
   const telemetry: Telemetry = {
-    ...{ info: note, warn: note, count: () => undefined, seconds: () => undefined },
+    info: note,
+    warn: note,
+    count: () => undefined,
+    seconds: () => undefined,
     error: (message, error, fields) => note(message, { ...fields, error: String(error) }),
   }
   const faultsNow: Faults = request => current(request)
@@ -101,7 +104,8 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
     const sqs = await queuesThrough('event source to SQS')
     const invoke = mortal(run, journal, faultsNow)
     const { stop } = startEventSource({
-      ...{ sqs, queueUrl: backends.queueUrl(queue) },
+      sqs,
+      queueUrl: backends.queueUrl(queue),
       maximumConcurrency: queue === QUEUES.bulk ? 2 : undefined,
       invoke: event => invoke(event as SQSEvent),
       onError: error => journal.note(`event source of ${queue}: ${error}`),
@@ -114,7 +118,12 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   let days = 0
   const began = Date.now()
   const relay = await startRelay(closing, {
-    ...{ backends, through, webStore: web.port, telemetry, workers: WORKERS, pace: speed },
+    backends,
+    through,
+    webStore: web.port,
+    telemetry,
+    workers: WORKERS,
+    pace: speed,
     // Otherwise the breaker's pauses would dominate the run, and no order would be due for a check.
     now: name => {
       if (name === 'worker') return began + (Date.now() - began) * speed.retries
@@ -129,7 +138,10 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
 
   const open = closing.move()
   return {
-    ...{ journal, inbox, depth: backends.depth, stored: backends.stored },
+    journal,
+    inbox,
+    depth: backends.depth,
+    stored: backends.stored,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
     request: storeRequester(relay.apiUrl),
     service: serviceClient(urlOf(backends.ports.sandbox)),

@@ -112,7 +112,10 @@ test.concurrent.each(CASES.filter(([example]) => !missing.includes(example)))(
         ...(example === CONSUMER || example === PY_CONSUMER
           ? sqsFeed({ sqs: parts().sqs, queueUrl, wait })
           : httpFeed({ url, secret, wait })),
-        ...{ source: 'فروشگاه', store, handled: store.output, terminal: { ...process, environment: {} } },
+        source: 'فروشگاه',
+        store,
+        handled: store.output,
+        terminal: { ...process, environment: {} },
         // Shorter waits for actions that a broken store never performs.
         ...(names === '' ? { wait } : { wait: 4, only: names.split(', ') }),
       })

@@ -48,8 +48,11 @@ export const useExamples = () => {
     // PHP's default, with which an exception returns 200.
     const options = example.endsWith('.php') ? ['-d', 'display_errors=1', '-S', `127.0.0.1:${port}`] : []
     const store = storeProcess([programOf(example), ...options, join(path, example), queueUrl], {
-      ...{ ...process.env, ...awsEnvironment(parts.ports, CREDENTIALS) },
-      ...{ DATABASE: database, FEED_SECRET: secret, PORT: String(port) },
+      ...process.env,
+      ...awsEnvironment(parts.ports, CREDENTIALS),
+      DATABASE: database,
+      FEED_SECRET: secret,
+      PORT: String(port),
     })
     return { store, database, queueUrl, secret, url: `http://127.0.0.1:${port}/webhook` }
   }

@@ -91,7 +91,12 @@ export const killTests = ({ parts, copyOf }: Examples) => {
     })
     shortenDelays(sqs, { retries: 10, timeouts: 1 })
     const feed = createFeeder({
-      ...{ dynamodb, sqs, ssm, client: httpClient, now: Date.now, random: Math.random },
+      dynamodb,
+      sqs,
+      ssm,
+      client: httpClient,
+      now: Date.now,
+      random: Math.random,
       stores: [{ source: 'shop', feed: { http: example.url, disable_after: 3600 } }],
       settings: {
         ordersQueueUrl: queueUrl(QUEUES.orders),
@@ -107,7 +112,9 @@ export const killTests = ({ parts, copyOf }: Examples) => {
     const queue = feedQueueName('shop')
     await createQueue(sqs, queue, { VisibilityTimeout: '20' })
     const source = startEventSource({
-      ...{ sqs, queueUrl: queueUrl(queue), onError: () => undefined },
+      sqs,
+      queueUrl: queueUrl(queue),
+      onError: () => undefined,
       invoke: event => feed(event as SQSEvent, context()),
     })
     try {

@@ -17,7 +17,9 @@ const SCHEDULES = {
 } as const
 
 const patternOf = (sends: Pattern['sends'], schedule: keyof typeof SCHEDULES): NamedPattern => ({
-  ...{ name: `${sends}, ${schedule}`, sends, waits: SCHEDULES[schedule] },
+  name: `${sends}, ${schedule}`,
+  sends,
+  waits: SCHEDULES[schedule],
 })
 
 /** The default pattern of the service and the stores. */

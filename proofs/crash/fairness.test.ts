@@ -58,7 +58,9 @@ test('an import by one store at 50 calls a second hardly delays another store', 
       ...every(10, 1500, 'import', { createdBy: 'relay', pays: true, source: SHOP, ...MAY_RETRY }),
       ...every(500, 60, 'paid', { createdBy: 'service', pays: true, source: WEB, ...MAY_RETRY }),
       ...every(500, 60, 'changed', {
-        ...{ createdBy: 'service', source: WEB, ...MAY_RETRY },
+        createdBy: 'service',
+        source: WEB,
+        ...MAY_RETRY,
         accountant: [{ after: 100, does: 'payment' }],
       }),
     },
@@ -75,7 +77,9 @@ test('a webhook that needs no call is hardly delayed while each call takes ten s
     orders: {
       ...every(100, 800, 'created', { createdBy: 'relay', source: SHOP, ...MAY_RETRY }),
       ...every(200, 300, 'changed', {
-        ...{ createdBy: 'service', source: WEB, ...MAY_RETRY },
+        createdBy: 'service',
+        source: WEB,
+        ...MAY_RETRY,
         accountant: [{ after: 100, does: 'payment' }],
       }),
     },

@@ -26,7 +26,9 @@ import { APP, type FunctionName, SHOP, WEB } from './places.ts'
 
 export const STORES: readonly Store[] = [
   {
-    ...{ source: SHOP, feed: 'sqs', dead_letter_after: 5 },
+    source: SHOP,
+    feed: 'sqs',
+    dead_letter_after: 5,
     consumers: ['arn:aws:iam::999999999999:role/shop', '888888888888'],
   },
   { source: WEB, feed: { http: 'https://web.example/feed?of=relay', disable_after: 24 * 60 * 60 } },
@@ -112,7 +114,8 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
       telemetry,
       stores: STORES,
       settings: SETTINGS,
-      ...{ now, random: chance?.random ?? (() => 0.5) },
+      now,
+      random: chance?.random ?? (() => 0.5),
       sleep: milliseconds =>
         new Promise<void>(resolve => clock.after(milliseconds, () => instance.alive && resolve())),
       newId,

@@ -79,7 +79,13 @@ export const planOrder = ({ seed, days }: Simulation, index: number, mayImport: 
   const isAnnounced = fixedAfter !== undefined || isPaidByAccountant || edits > 0 || pays || refunds
   const createdBy = mayBeFirst && isAnnounced ? 'service' : 'relay'
   return {
-    ...{ at, createdBy, source, paidAtOnce, review, pays, refunds },
+    at,
+    createdBy,
+    source,
+    paidAtOnce,
+    review,
+    pays,
+    refunds,
     ...(isUnknownAtFirst && { unknownProduct: 'first' }),
     ...(dice() < 0.05 && { twice: true }),
     // Equally likely before and after the service has registered it.

@@ -62,7 +62,11 @@ const play = async (poison: Poison) => {
   const { telemetry, lines, counted } = recordingTelemetry()
   const run = await runScenario(
     {
-      ...{ name: 'poison', orders, warm: true, concurrency: 5, adjust },
+      name: 'poison',
+      orders,
+      warm: true,
+      concurrency: 5,
+      adjust,
       telemetry: {
         ...telemetry,
         info(message, fields) {
@@ -82,7 +86,8 @@ const play = async (poison: Poison) => {
         const read = (source: string, external_id: string, key: string) =>
           functions.api(
             httpEvent({
-              ...{ method: 'GET', path: `/api/v1/orders/${external_id}/?source=${source}` },
+              method: 'GET',
+              path: `/api/v1/orders/${external_id}/?source=${source}`,
               headers: { authorization: `Bearer ${key}` },
             }),
           )
@@ -113,7 +118,8 @@ test.each<[string, Poison]>([
   [
     'are answered with another id',
     async ({ external_id }) => ({
-      ...{ status: 200, headers: {} },
+      status: 200,
+      headers: {},
       text: JSON.stringify({ source: SHOP, external_id: external_id.toUpperCase(), status: 'paid' }),
     }),
   ],

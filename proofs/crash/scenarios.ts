@@ -231,7 +231,8 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     orders: {
       1001: {
         createdBy: 'service',
-        ...{ slow: 7 * SECOND, downUntil: 9 * MINUTE },
+        slow: 7 * SECOND,
+        downUntil: 9 * MINUTE,
         accountant: Array.from({ length: 8 }, () => ({ after: MINUTE, does: 'edit' as const })),
         mayRetry: true,
       },
@@ -328,7 +329,10 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     endpoint: () => ({ status: 500 }),
     happens: ({ clock, queues }) =>
       queues.webFeed.send({
-        ...{ group: '0999', dedup: '0999', body: DEAD_LETTER, age: 13 * DAY - MINUTE },
+        group: '0999',
+        dedup: '0999',
+        body: DEAD_LETTER,
+        age: 13 * DAY - MINUTE,
         receivedAt: [clock.now() - 2 * DAY],
       }),
   },

@@ -109,7 +109,8 @@ const plan = (simulation: Simulation) => {
   const intrude = ({ clock, sender, stores }: World) => {
     let number = clock.now() % 1e11
     const webhook = (source: string, external_id?: string, event = 'order.updated') => ({
-      ...{ event, delivery: `${STRANGERS}-3333-4333-8333-${String(number++).padStart(12, '0')}` },
+      event,
+      delivery: `${STRANGERS}-3333-4333-8333-${String(number++).padStart(12, '0')}`,
       data: { source, external_id, status: 'refunded' },
     })
     sender.stranger('forged', 401, webhook(SHOP, '100000'), { secret: 'whsec_guess' })

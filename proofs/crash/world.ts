@@ -69,7 +69,9 @@ const FIRST_PARAMETERS = new Map([
 for (const folder of [PARAMETERS.storeKeys, PARAMETERS.feedSecrets]) writeIndex(FIRST_PARAMETERS, folder)
 
 const FIRST_REGISTRATION = {
-  ...{ source: { S: APP }, url: { S: APP_URL }, secret: { S: feedSecretOf(APP) } },
+  source: { S: APP },
+  url: { S: APP_URL },
+  secret: { S: feedSecretOf(APP) },
   registered_at: { S: '2025-01-01T00:00:00.000Z' },
 }
 
@@ -127,7 +129,9 @@ const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault
   const queues = {
     orders: fifoQueue(clock, { ...LIMITS.orders, name: QUEUES.orders, remembers, onStored: onEvent }),
     bulk: fifoQueue(clock, {
-      ...{ ...LIMITS.orders, name: QUEUES.bulk, remembers },
+      ...LIMITS.orders,
+      name: QUEUES.bulk,
+      remembers,
       // The mark of a moved event makes a busy worker publish its messages again.
       onStored: ({ group }) => onTrouble({ groups: [group] }),
     }),
@@ -187,7 +191,9 @@ const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault
       write(...line)
     }
   const telemetry: Telemetry = {
-    ...{ ...given, info: lookedAt(given.info), warn: lookedAt(given.warn) },
+    ...given,
+    info: lookedAt(given.info),
+    warn: lookedAt(given.warn),
     error(message, cause, fields) {
       look(message, fields, cause)
       given.error(message, cause, fields)
@@ -198,7 +204,13 @@ const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault
     },
   }
   const functions = lambda({
-    ...{ clock, call, cloud, http, telemetry, now, scenario },
+    clock,
+    call,
+    cloud,
+    http,
+    telemetry,
+    now,
+    scenario,
     onTimeout(instance) {
       timeouts++
       onTrouble(instance)
@@ -207,7 +219,12 @@ const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault
   const strangers: Stranger[] = []
   const stores = storeClients(clock, functions, pattern, strangers)
   const sender = webhookSender({
-    ...{ clock, functions, pattern, strangers, now, secret: WEBHOOK_SECRET },
+    clock,
+    functions,
+    pattern,
+    strangers,
+    now,
+    secret: WEBHOOK_SECRET,
     skew: () => skew(elapsed()),
   })
 
@@ -272,9 +289,27 @@ const assemble = (scenario: Conditions, pattern: Pattern, faults: readonly Fault
   }
 
   return {
-    ...{ clock, elapsed, calls, gaps, cloud, queues, retries, queued, foreign, leaks, troubles, struck },
+    clock,
+    elapsed,
+    calls,
+    gaps,
+    cloud,
+    queues,
+    retries,
+    queued,
+    foreign,
+    leaks,
+    troubles,
+    struck,
     timeouts: () => timeouts,
-    ...{ functions, strangers, stores, sender, service, sendWebhook, keyOf, begin },
+    functions,
+    strangers,
+    stores,
+    sender,
+    service,
+    sendWebhook,
+    keyOf,
+    begin,
   }
 }
 

@@ -41,7 +41,8 @@ test(
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
     if (isEnough)
       expect({ seed, unsuccessful: unsuccessful.filter(id => !BY_STATE.has(id)) }).toEqual({
-        ...{ seed, unsuccessful: [] },
+        seed,
+        unsuccessful: [],
       })
   },
   TIMEOUT_MS,

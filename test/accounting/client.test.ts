@@ -115,7 +115,9 @@ describe('a response', () => {
     const json = 'application/json'
     expect(requests).toEqual([
       {
-        ...{ method: 'POST', origin: 'https://a.example', timeout: 8000 },
+        method: 'POST',
+        origin: 'https://a.example',
+        timeout: 8000,
         path: `/base/api/v1/orders/${segment}/payment/?source=a%26b`,
         headers: { authorization: 'Bearer k', accept: json, 'content-type': json },
         body: '{ "method": "card" }',

@@ -13,8 +13,11 @@ test('looks for a new key every 15 seconds while the service refuses the one it 
   let accepted = 'accounting key'
   const result = { status: 200, headers: {}, text: JSON.stringify({ ...order, status: 'invoiced' }) }
   const client = serviceClient({
-    ...{ ssm: stack.ssm, settings: stack.settings, telemetry: recordingTelemetry().telemetry },
-    ...{ now: () => time, random: () => 0.5 },
+    ssm: stack.ssm,
+    settings: stack.settings,
+    telemetry: recordingTelemetry().telemetry,
+    now: () => time,
+    random: () => 0.5,
     http: async ({ headers }) =>
       headers?.authorization === `Bearer ${accepted}` ? result : { status: 401, headers: {}, text: '' },
   })

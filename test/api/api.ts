@@ -13,7 +13,9 @@ export type Options = { key?: string; headers?: Record<string, string>; time?: n
 
 /** An answer of the accounting service. */
 export const answering = (status: number, body: object | string, headers = {}): IncomingResponse => ({
-  ...{ status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) },
+  status,
+  headers,
+  text: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
 /** What a test sets: the time, the accounting service, and what happens while the function sleeps. */
@@ -35,8 +37,11 @@ export const apiForTests = async () => {
   const world = initially()
   const dependencies = {
     ...stack,
-    ...{ stores: [...STORES, { source: 'api', feed: 'sqs' } as const], telemetry: recorded.telemetry },
-    ...{ now: () => world.now, random: () => world.random, newId: randomUUID },
+    stores: [...STORES, { source: 'api', feed: 'sqs' } as const],
+    telemetry: recorded.telemetry,
+    now: () => world.now,
+    random: () => world.random,
+    newId: randomUUID,
     http: async (request: OutgoingRequest) => world.service(request),
     async sleep(milliseconds: number) {
       world.pauses.push(milliseconds)

@@ -34,7 +34,8 @@ beforeEach(() => stack.faults.clear())
 test('a 202 is announced to the worker', async () => {
   expect(await pay('late')).toMatchObject({ status: 202, body: { state: 'waiting', id } })
   expect(await announcements.get(keyOf('late'), true)).toMatchObject({
-    ...{ withdrawals: [], accepted: [id] },
+    withdrawals: [],
+    accepted: [id],
     requests: [{ id: 'payment', kind: 'payment' }],
   })
 })

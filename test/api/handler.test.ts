@@ -42,7 +42,9 @@ const ask: typeof api.ask = (method, path, body, options) =>
 
 const KEY = { source: 'shop', external_id: '1001' }
 const order = (changes: object = {}) => ({
-  ...{ ...KEY, date: '2026-03-01', items: [{ sku: 'A', quantity: 1, unit_price: 1500000 }] },
+  ...KEY,
+  date: '2026-03-01',
+  items: [{ sku: 'A', quantity: 1, unit_price: 1500000 }],
   ...changes,
 })
 
@@ -474,8 +476,13 @@ describe('the seventeenth refund in review', () => {
       await fill(others)
       const [{ event, data } = { event: {}, data: {} }] = await queued()
       await handleEvent({ ...event, data } as OrderEvent, {
-        ...{ orders, announcements, redelivered: false, retryRefused: 1, now: () => world.now },
-        ...{ call: () => Promise.reject(new Error('not called')), publish: async () => undefined },
+        orders,
+        announcements,
+        redelivered: false,
+        retryRefused: 1,
+        now: () => world.now,
+        call: () => Promise.reject(new Error('not called')),
+        publish: async () => undefined,
       })
     }
     const answer = await refund()
@@ -512,8 +519,13 @@ test('all accepted requests of an order fit into one item', async () => {
   }
   if (reason === undefined) throw new Error('There is no reason')
   const largest = (kind: RequestKind) => ({
-    ...{ id, kind, body: largestOf[kind], accepted_at: world.now, stage: 'refused' as const },
-    ...{ refused: { since: 1_700_000_000, reason }, others: Array<string>(MAX_OPEN - 1).fill(id) },
+    id,
+    kind,
+    body: largestOf[kind],
+    accepted_at: world.now,
+    stage: 'refused' as const,
+    refused: { since: 1_700_000_000, reason },
+    others: Array<string>(MAX_OPEN - 1).fill(id),
     withdrawals: Array.from({ length: 8 }, () => ({ id, of: kind, accepted_at: world.now })),
   })
   const history = Array<EndedRequests>(200).fill({ ids: [id], kind: 'payment', state: 'rejected', reason })
@@ -526,10 +538,16 @@ test('all accepted requests of an order fit into one item', async () => {
     ended: [
       ...withinLimit(history),
       ...Array<EndedRequests>(6).fill({
-        ...{ ids: [id], kind: 'payment', state: 'duplicate', replaced: [['x', 'x'.repeat(1015)]] },
+        ids: [id],
+        kind: 'payment',
+        state: 'duplicate',
+        replaced: [['x', 'x'.repeat(1015)]],
       }),
       ...REQUEST_KINDS.map(kind => ({
-        ...{ ids: Array<string>(MAX_OPEN).fill(id), kind, state: 'rejected' as const, reason },
+        ids: Array<string>(MAX_OPEN).fill(id),
+        kind,
+        state: 'rejected' as const,
+        reason,
       })),
     ],
   }

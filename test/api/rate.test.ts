@@ -26,7 +26,8 @@ test('refuses only the store above its limit, until its window of ten seconds en
   const message =
     'The store sends more requests than the relay allows: send the request again after 7 seconds'
   expect(refused).toMatchObject({
-    ...{ status: 429, headers: { 'retry-after': '7' } },
+    status: 429,
+    headers: { 'retry-after': '7' },
     body: { error: { code: 'rate_limited', message } },
   })
   expect(await read('web')).toBe(404)

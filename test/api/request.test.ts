@@ -61,8 +61,12 @@ describe('a key', () => {
   // test/platform/parameters.test.ts tests how long a key is kept, and how soon a new one is found.
   beforeEach(() => {
     const { cache } = parametersForTests({
-      ...{ ...stored('shop', 'first'), ...stored('shop', 'second'), 'shop/1': 'no hash', 'shop/2': '' },
-      ...{ ...stored('فروشگاه', 'key of another'), ...stored('removed', 'key of a removed store') },
+      ...stored('shop', 'first'),
+      ...stored('shop', 'second'),
+      'shop/1': 'no hash',
+      'shop/2': '',
+      ...stored('فروشگاه', 'key of another'),
+      ...stored('removed', 'key of a removed store'),
       ...stored('shop', 'ended', { expires: NOW / 1000, name: 'موقت', kind: 'read-only' }),
       ...stored('shop', 'ending', { expires: NOW / 1000 + 1, kind: 'create-only' }),
       [`shop/${UNREADABLE.id}`]: `${UNREADABLE.hash} until tomorrow`,
@@ -101,7 +105,8 @@ describe('a key', () => {
     const indexed = indexTexts({ [parameter]: text }).join('')
     expect(indexed).not.toContain(name)
     expect(storedKey(parameter, JSON.parse(indexed.replaceAll('{}', ''))[parameter])).toMatchObject({
-      ...{ ...key, name: undefined },
+      ...key,
+      name: undefined,
     })
   })
 

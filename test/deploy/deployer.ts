@@ -46,7 +46,8 @@ const ofOtherProject = ({ action, resource, context }: Asked): Asked[] =>
   /:(Tag|PUT)/.test(action) && /:key\/|:event-source-mapping:|:backup-plan:|\/tags\//.test(resource)
     ? [
         {
-          ...{ action, resource },
+          action,
+          resource,
           context: {
             ...Object.fromEntries(
               Object.entries(context).filter(([key]) => !key.startsWith('aws:ResourceTag/')),

@@ -99,21 +99,31 @@ const prepare = async (python: string) => {
   const PERMISSIONS_BOUNDARY = await emulator.createBoundary(STAGE)
   const userWith = async (policy: 'deployer' | 'operator', stage = STAGE) => ({
     ...(await emulator.userWith(policy, stage)),
-    ...{ ACCOUNTING_URL: accounting.url, PERMISSIONS_BOUNDARY },
+    ACCOUNTING_URL: accounting.url,
+    PERMISSIONS_BOUNDARY,
   })
   const [deployer, operator] = await Promise.all([userWith('deployer'), userWith('operator')])
   const stranger = await userWith('deployer', OTHER_STAGE)
   const run = (script: string, args: readonly string[], env: NodeJS.ProcessEnv, input?: string) =>
     runProgram([script, ...args, ...AT], { cwd: project, env, input })
   return {
-    ...{ ...aws, accounting, inbox, storeUrl: urlOf(store.port), emulator, project, deployer, stranger, all },
+    ...aws,
+    accounting,
+    inbox,
+    storeUrl: urlOf(store.port),
+    emulator,
+    project,
+    deployer,
+    stranger,
+    all,
     deploy: () =>
       must(
         'deploy',
         // With aliases, as in production, but without a gradual shift, which the emulator lacks.
         serverless(
           ...([project, deployer, 'deploy', '--param=feedAddresses=loopback'] as const),
-          ...['--param=shift=AllAtOnce', ...AT],
+          '--param=shift=AllAtOnce',
+          ...AT,
         ),
       ),
     adopt: () => must('adopt-orders', run('deploy/adopt-orders.ts', [], deployer)),
@@ -212,7 +222,9 @@ described('a deployment', () => {
     await it.relay(['key', 'set'], 'sandbox-key')
     await it.relay(['register', '--url', reachable('/webhook')])
     const { Parameters = [] } = await it.ssm.getParametersByPath({
-      ...{ Path: `/order-relay/${STAGE}`, Recursive: true, WithDecryption: true },
+      Path: `/order-relay/${STAGE}`,
+      Recursive: true,
+      WithDecryption: true,
     })
     expect([...new Set(Parameters.map(({ Type }) => Type))]).toEqual(['SecureString'])
     expect(Parameters.filter(({ Name }) => Name?.includes('/webhook/secrets/'))).toHaveLength(1)
@@ -223,7 +235,9 @@ described('a deployment', () => {
     await it.accounting.finalize('1001')
     expect(await it.send(SOURCE, '1001', ['--status', 'refunded'], 'guessed')).toBe(401)
     expect(await fromFeed()).toMatchObject({
-      ...{ event: 'order.updated', version: 1, data: { external_id: '1001', status: 'paid' } },
+      event: 'order.updated',
+      version: 1,
+      data: { external_id: '1001', status: 'paid' },
     })
     await until(async () => (await savedStatus('1001')) === 'paid', PASSING_MS)
   })

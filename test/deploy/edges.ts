@@ -7,7 +7,8 @@ import { functionOf, ofType, type Resolved, STACK, STAGE } from './resolve.ts'
 import type { Uses } from './use.ts'
 
 const route = v.object({
-  ...{ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() },
+  ThrottlingRateLimit: v.number(),
+  ThrottlingBurstLimit: v.number(),
   DetailedMetricsEnabled: v.boolean(),
 })
 const group = v.looseObject({
@@ -24,7 +25,8 @@ const domain = v.looseObject({
   DomainNameConfigurations: v.array(v.looseObject({ SecurityPolicy: v.string() })),
 })
 const record = v.object({
-  ...{ Type: v.string(), AliasTarget: v.object({ DNSName: v.string(), HostedZoneId: v.string() }) },
+  Type: v.string(),
+  AliasTarget: v.object({ DNSName: v.string(), HostedZoneId: v.string() }),
 })
 const mapping = v.looseObject({ ScalingConfig: v.object({ MaximumConcurrency: v.number() }) })
 const rule = v.looseObject({ ScheduleExpression: v.pipe(v.string(), v.regex(/^rate\(\d+ minutes?\)$/)) })

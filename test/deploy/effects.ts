@@ -16,7 +16,10 @@ const budget = v.looseObject({
 
 /** Properties that disable a resource of any type. */
 const OFF: Readonly<Record<string, unknown>> = {
-  ...{ Enabled: false, State: 'DISABLED', ActionsEnabled: false, AutoDeploy: false },
+  Enabled: false,
+  State: 'DISABLED',
+  ActionsEnabled: false,
+  AutoDeploy: false,
 }
 
 /**
@@ -47,7 +50,8 @@ const HINDERING = RegExp(
 /** The AWS service that uses each role. */
 const SERVICES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(FUNCTIONS.map(name => [`${idOf(name)}Role`, 'lambda'])),
-  ...{ ShiftRole: 'codedeploy', BackupRole: 'backup' },
+  ShiftRole: 'codedeploy',
+  BackupRole: 'backup',
 }
 
 /** Parts without effect: they are disabled, or reach or admit nobody. */

@@ -53,7 +53,8 @@ const settingOf = (setting: string, { outputs, resources }: Resolved): unknown =
   if (kind === 'Table') return refOf({ ...TABLES }[name])
   if (kind === 'QueueUrl') return refOf({ ...QUEUES }[name])
   const derived: Readonly<Record<string, unknown>> = {
-    ...{ secretsPath: outputs.SecretsPath, webhookUrl: outputs.WebhookUrl },
+    secretsPath: outputs.SecretsPath,
+    webhookUrl: outputs.WebhookUrl,
     accountingUrl: `${ACCOUNTING_ORIGIN}/base`,
   }
   return setting in derived ? derived[setting] : GIVEN[setting]

@@ -50,8 +50,10 @@ const dashboard = v.pipe(
     widgets: v.array(
       v.object({
         properties: v.object({
-          ...{ metrics: v.optional(v.array(series), []), alarms: v.optional(strings, []) },
-          ...{ region: v.optional(v.string()), stat: v.optional(v.string(), '') },
+          metrics: v.optional(v.array(series), []),
+          alarms: v.optional(strings, []),
+          region: v.optional(v.string()),
+          stat: v.optional(v.string(), ''),
         }),
       }),
     ),
@@ -99,7 +101,9 @@ const problemOf = (
 }
 
 const SIGNS: Readonly<Record<string, string>> = {
-  ...{ GreaterThanThreshold: '>', GreaterThanOrEqualToThreshold: '≥', LessThanThreshold: '<' },
+  GreaterThanThreshold: '>',
+  GreaterThanOrEqualToThreshold: '≥',
+  LessThanThreshold: '<',
 }
 
 const tableName = RegExp(`^(${Object.values(TABLES).join('|')})(?=-throttles$)`)
@@ -200,13 +204,14 @@ export function* metricViolations(template: Resolved, counted: Counted) {
 /** Lambda's own lines in its documented JSON format, which no test can record. */
 const LINES_OF_LAMBDA: readonly Line[] = [
   ...['success', 'timeout', 'error', 'failure'].map(status => ({
-    ...{ '@message': status, type: 'platform.report', 'record.status': status },
-    ...{ 'record.metrics.durationMs': 9, 'record.metrics.billedDurationMs': 9 },
-    ...{
-      'record.metrics.initDurationMs': 9,
-      'record.metrics.memorySizeMB': 9,
-      'record.metrics.maxMemoryUsedMB': 9,
-    },
+    '@message': status,
+    type: 'platform.report',
+    'record.status': status,
+    'record.metrics.durationMs': 9,
+    'record.metrics.billedDurationMs': 9,
+    'record.metrics.initDurationMs': 9,
+    'record.metrics.memorySizeMB': 9,
+    'record.metrics.maxMemoryUsedMB': 9,
   })),
   // Written by Lambda's Node runtime when a function throws.
   { '@message': 'thrown', level: 'FATAL', errorMessage: 'thrown' },

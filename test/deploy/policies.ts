@@ -31,7 +31,9 @@ export const grants = ({ Statement }: PolicyDocument, action: string, resource: 
 
 /** The actions that a resource policy denies without TLS; SNS does not support policies for all actions. */
 const DENIED: Readonly<Record<string, string>> = {
-  ...{ 'AWS::SQS::Queue': 'sqs:*', 'AWS::SNS::Topic': 'sns:Publish', 'AWS::S3::Bucket': 's3:*' },
+  'AWS::SQS::Queue': 'sqs:*',
+  'AWS::SNS::Topic': 'sns:Publish',
+  'AWS::S3::Bucket': 's3:*',
 }
 
 /** Every queue, topic and bucket has one policy, which denies requests without TLS and grants no other access. */

@@ -107,13 +107,16 @@ test('a nested template is uploaded to its URL, which is another one when the te
         getDeploymentPrefix: () => 'serverless',
         isS3TransferAccelerationEnabled: () => false,
         getAwsSdkV3Config: async () => ({
-          ...{ region: 'eu-west-1', endpoint: s3.url, forcePathStyle: true },
+          region: 'eu-west-1',
+          endpoint: s3.url,
+          forcePathStyle: true,
           credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
         }),
       }),
       classes: { Error },
       service: {
-        ...{ service: 'order-relay', functions: {} },
+        service: 'order-relay',
+        functions: {},
         provider: { stage: 'trial', compiledCloudFormationTemplate: { Resources: { Nested } } },
         custom: { settings: { shift: 'none', permissionsBoundary: '' } },
       },

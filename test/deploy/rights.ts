@@ -116,13 +116,15 @@ const AMBIGUOUS = 'lambda:GetProvisionedConcurrencyConfig'
 const callsOfCodeDeploy = (template: Resolved): AwsCall[] => [
   ...ofType(template, 'AWS::Lambda::Alias').flatMap(({ Properties: { FunctionName } }) =>
     ['lambda:GetAlias', 'lambda:UpdateAlias'].map(action => ({
-      ...{ action, resource: arn('lambda', `function:${FunctionName}`) },
+      action,
+      resource: arn('lambda', `function:${FunctionName}`),
     })),
   ),
   ...ofType(template, 'AWS::CodeDeploy::DeploymentGroup').flatMap(
     ({ Properties: { AlarmConfiguration } }) =>
       AlarmConfiguration?.Alarms.map(({ Name }) => ({
-        ...{ action: 'cloudwatch:DescribeAlarms', resource: arn('cloudwatch', `alarm:${Name}`) },
+        action: 'cloudwatch:DescribeAlarms',
+        resource: arn('cloudwatch', `alarm:${Name}`),
       })) ?? [],
   ),
 ]
@@ -133,7 +135,8 @@ const callsOfBackup = (template: Resolved): AwsCall[] => [
     .filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain')
     .flatMap(({ arn: resource }) =>
       ['CreateBackup', 'DescribeTable', 'ListTagsOfResource', 'StartAwsBackupJob'].map(each => ({
-        ...{ action: `dynamodb:${each}`, resource },
+        action: `dynamodb:${each}`,
+        resource,
       })),
     ),
   ...VAULTS.flatMap(resource =>
@@ -167,7 +170,8 @@ export async function* rightsViolations(template: Resolved, uses: Uses, boundary
   ]
   const everyCall = users.flatMap(([, calls]) => calls)
   const ofVersions = ofType(template, 'AWS::Lambda::Version').map(({ arn: resource }) => ({
-    ...{ action: AMBIGUOUS, resource },
+    action: AMBIGUOUS,
+    resource,
   }))
   yield* boundaryViolations(boundary, [...everyCall, ...ofVersions])
   for (const { id, Properties } of ofType(template, 'AWS::IAM::Role'))

@@ -41,13 +41,16 @@ const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'AWS::KMS::Key': { EnableKeyRotation: true },
   // Saved queries need it to find timeouts and initialization errors.
   'AWS::Lambda::Function': {
-    ...{ LoggingConfig: { LogFormat: 'JSON' }, TracingConfig: { Mode: 'Active' } },
+    LoggingConfig: { LogFormat: 'JSON' },
+    TracingConfig: { Mode: 'Active' },
     Runtime: `${String(BUNDLING.target).replace('node', 'nodejs')}.x`,
     Architectures: [ARCHITECTURE],
   },
   'AWS::S3::Bucket': {
     PublicAccessBlockConfiguration: {
-      ...{ BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true },
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
       RestrictPublicBuckets: true,
     },
   },
@@ -143,7 +146,8 @@ export function* functionViolations(
 ) {
   const logs = ofType(template, 'AWS::Logs::LogGroup').map(({ name }) => name)
   const timeouts: Readonly<Record<string, number>> = {
-    ...{ worker: LIMITS.orders.timeout, feeder: LIMITS.webFeed.timeout },
+    worker: LIMITS.orders.timeout,
+    feeder: LIMITS.webFeed.timeout,
   }
   for (const name of FUNCTIONS) {
     const { Environment, Handler, Timeout, Role, MemorySize } = functionOf(template, name).Properties

@@ -22,8 +22,12 @@ type Counts = { errors?: number; failures?: number; invocations: number }
 const isRolledBack = (newest: Counts, old: Counts) => {
   const sum = (name: keyof Counts) => (newest[name] ?? 0) + (old[name] ?? 0)
   const values: Record<string, number | undefined> = {
-    ...{ new_errors: newest.errors, new_failures: newest.failures, new_invocations: newest.invocations },
-    ...{ all_errors: sum('errors'), all_failures: sum('failures'), all_invocations: sum('invocations') },
+    new_errors: newest.errors,
+    new_failures: newest.failures,
+    new_invocations: newest.invocations,
+    all_errors: sum('errors'),
+    all_failures: sum('failures'),
+    all_invocations: sum('invocations'),
   }
   const evaluate = (id: string): unknown => {
     const expression = Metrics.find(({ Id }) => Id === id)?.Expression

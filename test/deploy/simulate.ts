@@ -49,7 +49,9 @@ export const simulated = async (
   const result = await runSimulation(
     {
       request: {
-        ...{ principal: arn('iam', 'role/deployer'), action, resource: { resource, accountId: ACCOUNT } },
+        principal: arn('iam', 'role/deployer'),
+        action,
+        resource: { resource, accountId: ACCOUNT },
         contextVariables: { ...context },
       },
       identityPolicies: [{ name: 'identity', policy: { Version: '2012-10-17', Statement: own } }],

@@ -15,7 +15,9 @@ let checked: Checked
 beforeAll(async () => {
   packaged = await packagedForCrash(folder())
   const policies = {
-    ...{ deployer: deployerPolicy(), operator: policyFor('operator'), boundary: policyFor('boundary') },
+    deployer: deployerPolicy(),
+    operator: policyFor('operator'),
+    boundary: policyFor('boundary'),
   }
   checked = { ...packaged, recording: await record(packaged), policies }
 }, 120_000)

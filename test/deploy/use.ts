@@ -26,8 +26,12 @@ type Use = { calls: readonly AwsCall[]; variables: Readonly<Record<string, strin
 export type Uses = Readonly<Record<FunctionName, Use>>
 
 const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
-  ...{ webhook: of('webhook'), api: of('api'), worker: of('worker') },
-  ...{ feeder: of('feeder'), reconcile: of('reconcile'), probe: of('probe') },
+  webhook: of('webhook'),
+  api: of('api'),
+  worker: of('worker'),
+  feeder: of('feeder'),
+  reconcile: of('reconcile'),
+  probe: of('probe'),
 })
 
 /** The metrics that the functions recorded. */
@@ -198,8 +202,13 @@ export const recordUse = async (template: Resolved) => {
       },
     }
     return {
-      ...{ ...dependencies, random, settings, telemetry: counting },
-      ...{ dynamodb: observed(dynamodb), sqs: observed(sqs), ssm: observed(ssm) },
+      ...dependencies,
+      random,
+      settings,
+      telemetry: counting,
+      dynamodb: observed(dynamodb),
+      sqs: observed(sqs),
+      ssm: observed(ssm),
     }
   }
   for (const scenario of scenarios()) {

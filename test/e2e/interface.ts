@@ -44,7 +44,9 @@ export const interfaceTests = () => {
       expect([path, (await local.sandbox(method, path, body)).status]).toEqual([path, status])
     })
     await accountant.set({
-      ...{ automaticFinalization: true, defaultCustomer: 'walk-in', orderPaymentReceivingAccount: 'bank-1' },
+      automaticFinalization: true,
+      defaultCustomer: 'walk-in',
+      orderPaymentReceivingAccount: 'bank-1',
     })
   })
   // After each test, the relay must have the same order as the service.

@@ -32,15 +32,20 @@ beforeEach(() => {
 
 const feederWith = (feedAttempts: string) =>
   createFeeder({
-    ...{ ...stack, telemetry: recorded.telemetry, client: httpClient, random: () => 0 },
-    ...{ stores: [WEB, { source: 'self', feed: { disable_after: 60 } }], now: () => Date.now() + later },
+    ...stack,
+    telemetry: recorded.telemetry,
+    client: httpClient,
+    random: () => 0,
+    stores: [WEB, { source: 'self', feed: { disable_after: 60 } }],
+    now: () => Date.now() + later,
     settings: { ...stack.settings, feedAddresses: 'loopback', feedAttempts },
   })
 
 /** Sends a message of the order to the queue of `source`. */
 const send = (queueUrl = stack.webFeedUrl) =>
   stack.send(queueUrl, order, {
-    ...{ event: 'order.updated', delivery: 'm', data: order },
+    event: 'order.updated',
+    data: order,
     delivery: `m-${count}`,
   })
 
@@ -167,8 +172,15 @@ test('without an extended visibility timeout, no time of the next attempt is rec
 test('an attempt fits into one write unit, if necessary without its receipt handle', () => {
   const at = new Date().toISOString()
   const attempt: Attempt = {
-    ...{ at, delivery: 'd'.repeat(64), receives: 1000, ms: 10_000, next_at: at },
-    ...{ outcome: 'failed', status: 500, code: 'ECONNREFUSED', error: 'خ'.repeat(1000) },
+    at,
+    delivery: 'd'.repeat(64),
+    receives: 1000,
+    ms: 10_000,
+    next_at: at,
+    outcome: 'failed',
+    status: 500,
+    code: 'ECONNREFUSED',
+    error: 'خ'.repeat(1000),
   }
   const sizes = [300, 1024].map(length => {
     const item = attemptItem(order, { ...attempt, handle: 'h'.repeat(length) })

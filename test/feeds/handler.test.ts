@@ -42,7 +42,8 @@ beforeEach(() => {
   const stores = [
     ...STORES,
     ...['constructor', 'Café'].map(source => ({
-      ...{ source, queue: `own-${storeName(source)}` },
+      source,
+      queue: `own-${storeName(source)}`,
       feed: { http: 'https://c.example/', disable_after: 60 },
     })),
   ]
@@ -53,14 +54,19 @@ beforeEach(() => {
 
 const bodyOf = (delivery: string) =>
   JSON.stringify({
-    ...{ event: 'order.updated', delivery, version: 1 },
+    event: 'order.updated',
+    delivery,
+    version: 1,
     cause: { event: 'order.create', delivery: `cause-of-${delivery}` },
     data: { source: 'web', external_id: delivery },
   })
 
 /** The fields of every log line about it. */
 const about = (delivery: string) => ({
-  ...{ source: 'web', external_id: delivery, delivery: `cause-of-${delivery}`, feed_delivery: delivery },
+  source: 'web',
+  external_id: delivery,
+  delivery: `cause-of-${delivery}`,
+  feed_delivery: delivery,
 })
 
 type Options = {
@@ -96,7 +102,10 @@ const record = (
   })
 
 const attribute = (stringValue: string) => ({
-  ...{ stringValue, dataType: 'String', stringListValues: [], binaryListValues: [] },
+  stringValue,
+  dataType: 'String',
+  stringListValues: [],
+  binaryListValues: [],
 })
 
 const run = async (...records: ReturnType<typeof record>[]) =>
@@ -149,7 +158,9 @@ describe('a failed message', () => {
   const delays = () =>
     stack.calls.filter(({ command }) => command === 'ChangeMessageVisibilityBatch').map(({ input }) => input)
   const entry = (Id: string, id: string, VisibilityTimeout: unknown) => ({
-    ...{ Id, ReceiptHandle: `handle-${id}`, VisibilityTimeout },
+    Id,
+    ReceiptHandle: `handle-${id}`,
+    VisibilityTimeout,
   })
 
   test('is delayed together with later messages of its order, while other orders are delivered', async () => {
@@ -169,8 +180,13 @@ describe('a failed message', () => {
     ])
     const error = { message: 'Cannot deliver to the store: it answered 500' }
     const fields = {
-      ...{ ...about('a'), messageId: 'a', event: 'order.updated' },
-      ...{ receives: 4, seconds: 30, status: 500, ms: 0 },
+      ...about('a'),
+      messageId: 'a',
+      event: 'order.updated',
+      receives: 4,
+      seconds: 30,
+      status: 500,
+      ms: 0,
     }
     expect(linesOf(RETRIED)).toEqual([
       { level: 'error', message: RETRIED, error: expect.objectContaining(error), fields },
@@ -389,9 +405,13 @@ describe('a delivery', () => {
     const secrets = ['new', 'not base64']
     const { headers, request } = await deliver(...secrets)
     expect(request).toEqual({
-      ...{ method: 'POST', origin: 'https://store.example', path: '/webhook?shop=1', body: BODY },
+      method: 'POST',
+      origin: 'https://store.example',
+      path: '/webhook?shop=1',
+      body: BODY,
       // The body of the answer is discarded.
-      ...{ timeout: 10_000, maxBytes: 0 },
+      timeout: 10_000,
+      maxBytes: 0,
     })
     expect(headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',

@@ -75,8 +75,13 @@ describe('without a registered URL', () => {
     now = START + 2 * MINUTE
     expect(await run(record('a', { group: 'order' }), record('b', { group: 'order' }))).toEqual(['a', 'b'])
     const fields = {
-      ...{ source: 'self', external_id: 'a', delivery: 'a', messageId: 'a', event: 'order.updated' },
-      ...{ receives: 1, seconds: 30 },
+      source: 'self',
+      external_id: 'a',
+      delivery: 'a',
+      messageId: 'a',
+      event: 'order.updated',
+      receives: 1,
+      seconds: 30,
     }
     expect(recorded.lines[0]).toEqual({ level: 'warn', message: 'feed message waits for a URL', fields })
     expect([recorded.metrics, requests]).toEqual([[], []])

@@ -42,14 +42,22 @@ const order = (status: string | undefined, changes: Partial<Order> = {}): Order 
 /** An open request with its kind as id, accepted at 1. */
 const open = (kind: RequestKind, changes: object = {}) =>
   ({
-    ...{ kind, id: kind, stage: 'unsent', body: '{"a":1}', accepted_at: 1, others: [], withdrawals: [] },
+    kind,
+    id: kind,
+    stage: 'unsent',
+    body: '{"a":1}',
+    accepted_at: 1,
+    others: [],
+    withdrawals: [],
     ...changes,
   }) as OpenRequest
 /** An order with these open requests. */
 const having = (status: string | undefined, ...requests: OpenRequest[]) =>
   order(status, { open: Object.fromEntries(requests.map(each => [each.kind, each])) })
 const ended = (kind: EndedRequests['kind'], state: EndedRequests['state'], changes = {}): EndedRequests => ({
-  ...{ ids: [kind], kind, state },
+  ids: [kind],
+  kind,
+  state,
   ...changes,
 })
 /** `id state` of every request. */
@@ -65,7 +73,8 @@ const check = { event: 'order.check', delivery: DELIVERY, data: KEY } as const
 const webhook = (status: string, changes: object = {}) =>
   ({ event: 'order.updated', delivery: DELIVERY, data: { ...result(status), ...changes } }) as const
 const request = (kind: RequestKind, id = 'later', accepted_at = 9): OrderEvent => ({
-  ...{ event: `order.${kind}`, delivery: id },
+  event: `order.${kind}`,
+  delivery: id,
   data: { ...KEY, body: '{}', accepted_at },
 })
 const withdraw = (kind: RequestKind, accepted_at = 5) =>

@@ -27,7 +27,9 @@ const create: OrderEvent = {
   data: { ...KEY, body: '{}', accepted_at: 1 },
 }
 const webhook = (status: string): OrderEvent => ({
-  ...{ event: 'order.updated', delivery: `webhook ${status}`, data: result(status) },
+  event: 'order.updated',
+  delivery: `webhook ${status}`,
+  data: result(status),
 })
 
 const OPEN = { body: '{}', accepted_at: 1, others: [], withdrawals: [] } satisfies Partial<OpenRequest>
@@ -278,7 +280,8 @@ test('continues while the history is throttled, and the next entry refers to the
   const previous = '2026-01-02T03:04:05.999Z'
   const settled = { ...newOrder(KEY), version: 1, result: result('invoiced') }
   const throttled = await handled(webhook('paid'), undefined, settled, {
-    ...{ updated_at: previous, records: async () => false },
+    updated_at: previous,
+    records: async () => false,
   })
   expect(throttled.steps).toEqual(['save paid v2, revision 1', 'publish order.updated v2'])
   expect(throttled.stored()).toMatchObject({ entry_at: previous })

@@ -30,15 +30,13 @@ const between = (before: Partial<Order>, after: Partial<Order>, circumstances: C
     { ...newOrder(KEY), ...before },
     { ...newOrder(KEY), ...after },
     {
-      ...{
-        at,
-        previous,
-        event: 'order.payment',
-        delivery: id(1),
-        request: undefined,
-        calls: [],
-        messages: [],
-      },
+      at,
+      previous,
+      event: 'order.payment',
+      delivery: id(1),
+      request: undefined,
+      calls: [],
+      messages: [],
       ...circumstances,
     },
   )
@@ -100,8 +98,17 @@ test("an entry contains the changes of a save, without the service's text", () =
     { request: id(1), calls: [call], messages },
   )
   expect(entry).toEqual({
-    ...{ ...KEY, at, previous, event: 'order.payment', delivery: id(1), request: id(1) },
-    ...{ status: 'invoiced', settled: false, version: 3, invoice_number: '12', calls: [call] },
+    ...KEY,
+    at,
+    previous,
+    event: 'order.payment',
+    delivery: id(1),
+    request: id(1),
+    status: 'invoiced',
+    settled: false,
+    version: 3,
+    invoice_number: '12',
+    calls: [call],
     published: [
       { event: 'order.updated', delivery: id(4) },
       { event: 'order.rejected', delivery: id(5) },
@@ -130,17 +137,28 @@ test('an entry contains a request when its state changed, not only its stage', (
 
 test('a call is recorded with the status of its response or the code of its failure', () => {
   expect(madeCall({ to: 'create', outcome: 'result', status: 201, result }, 7)).toEqual({
-    ...{ to: 'create', outcome: 'result', status: 201, ms: 7 },
+    to: 'create',
+    outcome: 'result',
+    status: 201,
+    ms: 7,
   })
   const reason = { status: 503, code: 'busy', message: 'Sara Ahmadi' }
   for (const outcome of ['refused', 'unknown order'] as const)
     expect(madeCall({ to: 'payment', outcome, reason }, 12)).toEqual({
-      ...{ to: 'payment', outcome, status: 503, code: 'busy', ms: 12 },
+      to: 'payment',
+      outcome,
+      status: 503,
+      code: 'busy',
+      ms: 12,
     })
   const answered = new AccountingError('unavailable', 'The accounting service answered 503', { reason })
   for (const outcome of ['unanswered', 'not served'] as const) {
     expect(madeCall({ to: 'read', outcome, error: answered }, 9)).toEqual({
-      ...{ to: 'read', outcome, status: 503, code: 'busy', ms: 9 },
+      to: 'read',
+      outcome,
+      status: 503,
+      code: 'busy',
+      ms: 9,
     })
     for (const error of [
       new AccountingError('unavailable', 'no response'),

@@ -7,8 +7,16 @@ const QUIET = { outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 
 
 const world = (service: Partial<World['service']>, left: Partial<World['left']>): World => ({
   service: { stocked: true, forgetful: false, ...service },
-  ...{ webhooks: [], sent: 0, queue: [], dead: [], unannounced: [], announced: [] },
-  ...{ requested: [], received: [], saved: {}, unsaved: [] },
+  webhooks: [],
+  sent: 0,
+  queue: [],
+  dead: [],
+  unannounced: [],
+  announced: [],
+  requested: [],
+  received: [],
+  saved: {},
+  unsaved: [],
   store: { version: 0, states: {} },
   left: { requests: [], fixes: 1, ...QUIET, ...left, faults: Math.min(left.faults ?? 0, MOST_FAULTS) },
 })

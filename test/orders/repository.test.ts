@@ -29,7 +29,11 @@ const itemOf = async (external_id: string) =>
 
 /** The common fields of an open request, with distinct values for each id. */
 const fields = (id: string, more: Partial<OpenRequest> = {}) => ({
-  ...{ id, body: `{"of":"${id}"}`, accepted_at: NOW, others: [], withdrawals: [] },
+  id,
+  body: `{"of":"${id}"}`,
+  accepted_at: NOW,
+  others: [],
+  withdrawals: [],
   ...more,
 })
 const reason = { status: 400, code: 'unknown_sku', message: 'No product "کالا"', body: '{"detail":1.0}' }
@@ -86,7 +90,9 @@ describe('an order', () => {
     const unknown = { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' }
     const of = 'payment'
     const order = orderOf(id, {
-      ...{ version: 3, doubt: 'later', movedBack: true },
+      version: 3,
+      doubt: 'later',
+      movedBack: true,
       result: { ...result(id, 'archived'), total: null, unknown },
       open: {
         create: creates.refused,
@@ -157,8 +163,10 @@ describe('an order', () => {
       { result: result('bulk', 'paid') },
       { bulk: 'delivery' },
       {
-        ...{ status: { S: 'paid' }, result: { S: JSON.stringify(result('bulk', 'paid')) } },
-        ...{ bulk: { S: 'delivery' }, unsettled: { S: `bulk-${messageGroupOf(keyOf('bulk')).slice(0, 1)}` } },
+        status: { S: 'paid' },
+        result: { S: JSON.stringify(result('bulk', 'paid')) },
+        bulk: { S: 'delivery' },
+        unsettled: { S: `bulk-${messageGroupOf(keyOf('bulk')).slice(0, 1)}` },
         check_at: { N: String(SECONDS + 24 * 60 * 60) },
       },
     ],
@@ -177,7 +185,8 @@ describe('an order', () => {
       { result: result('settled', 'paid') },
       {},
       {
-        ...{ status: { S: 'paid' }, result: { S: JSON.stringify(result('settled', 'paid')) } },
+        status: { S: 'paid' },
+        result: { S: JSON.stringify(result('settled', 'paid')) },
       },
     ],
   ])(
@@ -185,8 +194,11 @@ describe('an order', () => {
     async (id, changes, more, attributes) => {
       await save(orderOf(id, changes), 0, more)
       expect(await itemOf(id)).toEqual({
-        ...{ source: { S: 'shop' }, external_id: { S: id }, version: { N: '0' }, revision: { N: '1' } },
-        ...{ updated_at: { S: updated_at } },
+        source: { S: 'shop' },
+        external_id: { S: id },
+        version: { N: '0' },
+        revision: { N: '1' },
+        updated_at: { S: updated_at },
         ...attributes,
       })
       expect((await orders.get(keyOf(id)))?.bulk).toBe(more.bulk)
@@ -198,7 +210,11 @@ describe('an order', () => {
     await save(order, 0, { bulk: 'delivery', outbox })
     await save(order, 1)
     expect(await orders.get(order)).toStrictEqual({
-      ...{ order, outbox: undefined, bulk: undefined, revision: 2, updated_at },
+      order,
+      outbox: undefined,
+      bulk: undefined,
+      revision: 2,
+      updated_at,
     })
   })
 })
@@ -207,8 +223,16 @@ test('records a failing event until the next save, unless the order has been sav
   const order = orderOf('failing')
   const [since, before] = [NOW - 9000, NOW - 1].map(time => new Date(time).toISOString()) as [string, string]
   const failing: Failing = {
-    ...{ event: 'order.check', delivery: 'd', queue: 'orders', receives: 1, behind: 0 },
-    ...{ code: 'Error', message: 'no', since, at: before, next_at: before },
+    event: 'order.check',
+    delivery: 'd',
+    queue: 'orders',
+    receives: 1,
+    behind: 0,
+    code: 'Error',
+    message: 'no',
+    since,
+    at: before,
+    next_at: before,
   }
   const failing_handles = ['first', 'behind']
   await orders.fail(order, failing, failing_handles)

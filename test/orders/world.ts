@@ -378,8 +378,16 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
 }
 
 const FAILING: Failing = {
-  ...{ event: '', delivery: '', queue: 'orders', receives: 1, since: '', at: '', next_at: '', code: '' },
-  ...{ message: '', behind: 0 },
+  event: '',
+  delivery: '',
+  queue: 'orders',
+  receives: 1,
+  since: '',
+  at: '',
+  next_at: '',
+  code: '',
+  message: '',
+  behind: 0,
 }
 
 /** The messages of a version are saved only once. */

@@ -16,10 +16,14 @@ const SECRET = 'whsec_memory'
 const Parameters = [{ Name: `${SETTINGS.secretsPath}/webhook/secrets/one`, Value: SECRET }]
 const dependencies = {
   // A fake AWS that accepts everything and stores nothing.
-  ...{ dynamodb: { send: async () => ({}) as never }, sqs: { send: async () => ({}) as never } },
+  dynamodb: { send: async () => ({}) as never },
+  sqs: { send: async () => ({}) as never },
   ssm: { send: async () => ({ Parameters }) as never },
   telemetry: { info: nothing, warn: nothing, error: nothing, count: nothing, seconds: nothing },
-  ...{ stores: STORES, settings: SETTINGS, now: Date.now, random: Math.random },
+  stores: STORES,
+  settings: SETTINGS,
+  now: Date.now,
+  random: Math.random,
   http: () => Promise.reject(new Error('no call expected')),
 }
 const receiver = await createReceiver(dependencies)

@@ -27,8 +27,11 @@ test('logs an error with its codes, without its cause or other properties', () =
   const error = new TypeError('Parse Error', { cause: new Error('Sara Ahmadi') })
   const [line] = lines(telemetry => telemetry.error('event retried', Object.assign(error, codes, data)))
   expect(line?.error).toEqual({
-    ...{ name: 'TypeError', message: 'Parse Error', ...codes },
-    ...{ location: expect.any(String), stack: expect.stringContaining('Parse Error') },
+    name: 'TypeError',
+    message: 'Parse Error',
+    ...codes,
+    location: expect.any(String),
+    stack: expect.stringContaining('Parse Error'),
   })
 })
 
@@ -51,7 +54,8 @@ test('a function with versions counts its failures with and without its version,
   })
   delete process.env.AWS_LAMBDA_FUNCTION_VERSION
   expect(retried).toMatchObject({
-    ...{ version: '7', EventRetried: 1 },
+    version: '7',
+    EventRetried: 1,
     _aws: { CloudWatchMetrics: [{ Dimensions: [['service'], ['service', 'version']] }] },
   })
   expect(received).not.toHaveProperty('version')

@@ -31,7 +31,9 @@ const order = (changes: object = {}) => ({ external_id: '1001', items: [row], ..
 const withRow = (changes: object) => order({ items: [{ ...row, ...changes }] })
 const result = (changes: object = {}) => ({ source: 'shop', external_id: '1', status: 'paid', ...changes })
 const hook = (changes: object = {}) => ({
-  ...{ event: 'order.updated', delivery: '00000000-0000-4000-8000-000000000001', data: result() },
+  event: 'order.updated',
+  delivery: '00000000-0000-4000-8000-000000000001',
+  data: result(),
   ...changes,
 })
 const BODY = 'must be a JSON object'

@@ -28,14 +28,12 @@ let respond: HttpClient = () => Promise.reject(new Error('connect ECONNREFUSED')
 
 const reconcilerAt = (checksPerSecond: number) =>
   createReconciler({
-    ...{
-      ...stack,
-      http: request => respond(request),
-      telemetry: recorded.telemetry,
-      now: () => now,
-      random: () => 0.25,
-      sleep,
-    },
+    ...stack,
+    http: request => respond(request),
+    telemetry: recorded.telemetry,
+    now: () => now,
+    random: () => 0.25,
+    sleep,
     settings: { ...stack.settings, checksPerSecond: String(checksPerSecond) },
   })
 const reconcile = reconcilerAt(1000)
@@ -138,8 +136,17 @@ describe('an event that failed because of the service', () => {
     await stack.send(stack.settings.ordersQueueUrl, order, { delivery })
     const { Records } = await stack.receive(stack.settings.ordersQueueUrl)
     const failing: Failing = {
-      ...{ event: 'order.create', delivery, queue: 'orders', receives: 9, behind: 0 },
-      ...{ since: iso(0), at: iso(5), next_at: iso(15), code: 'unavailable', message: 'down', ...changes },
+      event: 'order.create',
+      delivery,
+      queue: 'orders',
+      receives: 9,
+      behind: 0,
+      since: iso(0),
+      at: iso(5),
+      next_at: iso(15),
+      code: 'unavailable',
+      message: 'down',
+      ...changes,
     }
     const handles = Records.map(({ receiptHandle }) => receiptHandle)
     await visibilityExtender(stack.sqs, stack.settings.ordersQueueUrl)(Records, 600)

@@ -43,10 +43,12 @@ const inStack = (name: string) => {
 
 /** The IAM resource of an input field. */
 const RESOURCES: Readonly<Record<string, (name: string) => string>> = {
-  ...{ QueueUrl: inStack, QueueName: inStack },
+  QueueUrl: inStack,
+  QueueName: inStack,
   TableName: name => `table/${inStack(name)}`,
   RequestItems: tables => `table/order-relay-STAGE-${Object.keys(tables)[0]}`,
-  ...{ Name: name => `parameter${name}`, Path: name => `parameter${name}` },
+  Name: name => `parameter${name}`,
+  Path: name => `parameter${name}`,
   AlarmName: name => `alarm:${name}`,
   FunctionName: name => `function:${name}`,
   StackName: name => `stack/${name}/id`,

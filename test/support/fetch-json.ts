@@ -25,7 +25,8 @@ export const fetchJson = async (
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   return {
-    ...{ status: response.status, headers: response.headers },
+    status: response.status,
+    headers: response.headers,
     body: isJson && text !== '' ? JSON.parse(text) : null,
   }
 }

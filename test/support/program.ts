@@ -34,7 +34,9 @@ export const startProgram = (
 ) => {
   const child = spawn(program, args, {
     // Longer than any test waits.
-    ...{ cwd, env, timeout: 10 * 60 * 1000 },
+    cwd,
+    env,
+    timeout: 10 * 60 * 1000,
     stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
   })
   const printed = { out: '', err: '', output: '' }

@@ -200,7 +200,9 @@ export const local = {
     running.sqs.sendMessage({
       QueueUrl: local.queue('quarantine'),
       MessageBody: JSON.stringify({
-        ...{ from, reason: 'an older version could not read it', received_at: new Date().toISOString() },
+        from,
+        reason: 'an older version could not read it',
+        received_at: new Date().toISOString(),
         body_base64: Buffer.from(body).toString('base64'),
       }),
     }),

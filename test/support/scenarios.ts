@@ -91,7 +91,9 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
   if (createdBy === 'nobody') {
     const { withdrawal } = requests
     return {
-      ...{ status: undefined, documents: [], holdsPayment: false },
+      status: undefined,
+      documents: [],
+      holdsPayment: false,
       requests: {
         payment: all('rejected', 'withdrawn'),
         // No request can be registered or held, which a withdrawal could not undo.
@@ -101,7 +103,9 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
   }
   if (unknownProduct === 'always' || withdrawn === 'create') {
     return {
-      ...{ status: undefined, documents: [], holdsPayment: false },
+      status: undefined,
+      documents: [],
+      holdsPayment: false,
       requests: { create: all('rejected'), ...requests },
     }
   }

@@ -15,11 +15,18 @@ export type ServiceOrder = Readonly<{
 }>
 
 export const serviceOrder = (status: Status): ServiceOrder => ({
-  ...{ status, holdsPayment: false, receipts: 0, returns: 0, total: 1_500_000 },
+  status,
+  holdsPayment: false,
+  receipts: 0,
+  returns: 0,
+  total: 1_500_000,
 })
 
 const withReceipt = (order: ServiceOrder): ServiceOrder => ({
-  ...{ ...order, status: 'paid', holdsPayment: false, receipts: order.receipts + 1 },
+  ...order,
+  status: 'paid',
+  holdsPayment: false,
+  receipts: order.receipts + 1,
 })
 
 type ServiceCall = 'read' | 'payment' | 'refund'
@@ -53,8 +60,13 @@ export const resultOf = ({ source, external_id }: OrderKey, order: ServiceOrder)
   const { status, total, receipts, returns } = order
   const isInReview = status === 'needs_review'
   return {
-    ...{ source, external_id, status, status_display: NAME, total: String(total) },
-    ...{ invoice_number: 1, invoice_status: isInReview ? 'draft' : 'posted' },
+    source,
+    external_id,
+    status,
+    status_display: NAME,
+    total: String(total),
+    invoice_number: 1,
+    invoice_status: isInReview ? 'draft' : 'posted',
     receipt_number: receipts === 0 ? null : receipts,
     return_number: returns === 0 ? null : returns,
     error: isInReview ? `insufficient stock for ${NAME}` : null,

@@ -57,7 +57,7 @@ export const startStack = async (stores = STORES) => {
     set,
     unset,
     /** Sends JSON to a FIFO queue in the message group of an order. */
-    send: (queueUrl: string, order: OrderKey, message: { delivery: string }) =>
+    send: (queueUrl: string, order: OrderKey, message: { delivery: string; event?: string; data?: object }) =>
       sendInOrder(sqs, queueUrl, order, { id: message.delivery, json: JSON.stringify(message) }),
     /** Receives everything visible in a queue as Lambda passes it to a function. */
     receive: async (QueueUrl: string): Promise<SQSEvent> => {

@@ -37,8 +37,13 @@ const webhook = (changes: object = {}, data: object = {}) => ({
 })
 
 const REVIEW = {
-  ...{ status: 'needs_review', status_display: 'نیاز به بررسی', total: '125000000', invoice_number: 10_234 },
-  ...{ invoice_status: 'draft', receipt_number: null, return_number: null },
+  status: 'needs_review',
+  status_display: 'نیاز به بررسی',
+  total: '125000000',
+  invoice_number: 10_234,
+  invoice_status: 'draft',
+  receipt_number: null,
+  return_number: null,
 }
 
 type Content = object | string | Uint8Array
@@ -81,8 +86,11 @@ describe('an authentic webhook of a known store', () => {
     const text = JSON.stringify(hook, null, 2)
     const shown = { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'u'.repeat(100) }
     const headers = {
-      ...{ ...shown, 'user-agent': 'u'.repeat(200), x: 'y' },
-      ...{ 'x-service-delivery': hook.delivery, 'x-service-event': 'order.updated' },
+      ...shown,
+      'user-agent': 'u'.repeat(200),
+      x: 'y',
+      'x-service-delivery': hook.delivery,
+      'x-service-event': 'order.updated',
     }
     expect(await post(text, { headers })).toMatchObject(ok('queued'))
     expect(stack.commands()).toEqual(STORED)
@@ -139,7 +147,9 @@ describe('an authentic webhook of a known store', () => {
     async (_name, expires, outcome) => {
       const hook = webhook()
       const Item = {
-        ...{ delivery: { S: hook.delivery }, source: { S: 'shop' }, external_id: { S: '1001' } },
+        delivery: { S: hook.delivery },
+        source: { S: 'shop' },
+        external_id: { S: '1001' },
         ...(expires !== undefined && { expires_at: { N: String(expires) } }),
       }
       await stack.dynamodb.putItem({ TableName: 'deliveries', Item })

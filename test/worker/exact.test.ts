@@ -25,7 +25,9 @@ const handler = createWorker({
     const [status, body] = service[`${method} ${/\w+(?=\/(\?|$))/.exec(path)?.[0]}`] ?? [500, {}]
     return { status, headers: {}, text: JSON.stringify(body) }
   },
-  ...{ telemetry: recorded.telemetry, now: () => NOW, random: () => 0.25 },
+  telemetry: recorded.telemetry,
+  now: () => NOW,
+  random: () => 0.25,
 })
 
 beforeEach(() => {
@@ -79,7 +81,9 @@ test('publishes the outcome of a request that was answered 202, in the form of t
   const [{ body, ...beside } = { body: '' }] = await published()
   expect(beside).toEqual({ version: '1', cause: `order.create ${id}` })
   expect(JSON.parse(body ?? '')).toEqual({
-    ...{ event: 'order.updated', data: resultOf('late', 'invoiced'), delivery: expect.any(String) },
+    event: 'order.updated',
+    data: resultOf('late', 'invoiced'),
+    delivery: expect.any(String),
   })
 })
 
@@ -99,7 +103,8 @@ test('neither keeps a refused request nor publishes it, but keeps the payment th
   service = {
     'POST orders': [201, resultOf('r', 'needs_review')],
     'GET r': [200, resultOf('r', 'needs_review')],
-    ...{ 'POST payment': [...REFUSED], 'POST refund': [...REFUSED] },
+    'POST payment': [...REFUSED],
+    'POST refund': [...REFUSED],
   }
   expect(await request('r', 'create')).toBe('registered')
   expect(await request('r', 'refund')).toBe('rejected')

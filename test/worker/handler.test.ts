@@ -41,7 +41,8 @@ beforeEach(() => {
 
 const keyOf = (external_id: string) => ({ source: 'shop', external_id })
 const event = (external_id: string, name: string, data: object) => ({
-  ...{ event: name, delivery: randomUUID() },
+  event: name,
+  delivery: randomUUID(),
   data: { ...keyOf(external_id), ...data },
 })
 const request = (external_id: string, kind: string, body = '{}') =>
@@ -95,7 +96,9 @@ describe('an event', () => {
     )
     expect(recorded.metrics).toEqual(
       ['true', 'false'].map(changed => ({
-        ...{ name: 'EventsProcessed', dimensions: { event: name, changed }, value: 1 },
+        name: 'EventsProcessed',
+        dimensions: { event: name, changed },
+        value: 1,
       })),
     )
   })
@@ -205,7 +208,9 @@ describe('a failed event', () => {
       const { delivery } = first
       const common = { receives: 3, behind: 1 }
       expect(recorded.lines[0]).toEqual({
-        ...{ level: 'error', message: 'event retried', error: expect.objectContaining({ message }) },
+        level: 'error',
+        message: 'event retried',
+        error: expect.objectContaining({ message }),
         fields: { ...keyOf(name), delivery, messageId: '0', seconds, ...common },
       })
       expect(recorded.metrics).toEqual([
@@ -383,7 +388,8 @@ describe('with deleteOrdersAfterDays', () => {
     await run(record('1', webhook('returning')))
     const [before = 0] = await versionOf()
     await stack.dynamodb.deleteItem({
-      ...{ TableName: 'orders', Key: { source: { S: 'shop' }, external_id: { S: 'returning' } } },
+      TableName: 'orders',
+      Key: { source: { S: 'shop' }, external_id: { S: 'returning' } },
     })
     elapsed = 100 * DAY
     await run(record('2', webhook('returning', 'refunded')))

@@ -35,7 +35,9 @@ export const sandboxAccounting = async (url: string): Promise<Accounting> => {
   const { products } = v.parse(panelProducts, await panel(url, 'products'))
   const { taxRate, pricesIncludeTax, defaultCustomer } = settings
   return {
-    ...{ taxRate, pricesIncludeTax, hasDefaultCustomer: defaultCustomer !== null },
+    taxRate,
+    pricesIncludeTax,
+    hasDefaultCustomer: defaultCustomer !== null,
     skus: new Set(products.map(({ sku }) => sku)),
   }
 }

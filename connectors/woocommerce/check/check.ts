@@ -187,7 +187,10 @@ export const checkShop = async (
     sums.total += total
     sums.invoiceTotal += invoice ?? 0n
     const checked = {
-      ...{ order: name, amount, total: String(total), causes: [...causes] },
+      order: name,
+      amount,
+      total: String(total),
+      causes: [...causes],
       ...(invoice !== undefined && { invoiceTotal: String(invoice) }),
     }
     if (causes.size === 0) equal.push(checked)
@@ -206,7 +209,9 @@ export const checkShop = async (
 
   const names = new Map((await shop.statuses()).map(({ slug, name }) => [slug, name]))
   const inUse = [...statuses].map(([status, orders]) => ({
-    ...{ status, name: names.get(status) ?? status, orders },
+    status,
+    name: names.get(status) ?? status,
+    orders,
     isInvoiced: base.statuses.includes(status),
   }))
   for (const { status, isInvoiced } of inUse)
@@ -215,7 +220,9 @@ export const checkShop = async (
   const titles = new Map(gateways.map(({ id, title }) => [id, title]))
   const enabled = gateways.filter(gateway => gateway.enabled).map(({ id }) => id)
   const methods = [...new Set([...enabled, ...payments.keys()])].map(gateway => ({
-    ...{ gateway, title: titles.get(gateway) ?? '', orders: payments.get(gateway) ?? 0 },
+    gateway,
+    title: titles.get(gateway) ?? '',
+    orders: payments.get(gateway) ?? 0,
     method: base.payments[gateway] ?? methodOf(gateway),
   }))
   const settings: Settings = {
@@ -224,14 +231,20 @@ export const checkShop = async (
   }
   const found = findings()
   return {
-    ...{ shop: url, from: from.toISOString(), to: to.toISOString() },
-    ...{ orders: sums.orders, invoices: sums.invoices },
+    shop: url,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    orders: sums.orders,
+    invoices: sums.invoices,
     tax: {
       shop: await taxModeOf(shop),
-      ...{ accounting: settings.pricesIncludeTax ? 'included' : 'excluded', rate: settings.taxRate },
+      accounting: settings.pricesIncludeTax ? 'included' : 'excluded',
+      rate: settings.taxRate,
     },
-    ...{ total: String(sums.total), invoiceTotal: String(sums.invoiceTotal) },
-    ...{ equal, differences },
+    total: String(sums.total),
+    invoiceTotal: String(sums.invoiceTotal),
+    equal,
+    differences,
     findings: found,
     statuses: inUse,
     payments: methods,

@@ -10,7 +10,12 @@ export const connectionOf = (
 ): Connection => ({
   settings: {
     ...DEFAULTS,
-    ...{ source, shop: url, currency: 'IRR', decimals: 0, taxRate: 10, pricesIncludeTax: true },
+    source,
+    shop: url,
+    currency: 'IRR',
+    decimals: 0,
+    taxRate: 10,
+    pricesIncludeTax: true,
   },
   language: 'en',
   since: new Date(0).toISOString(),

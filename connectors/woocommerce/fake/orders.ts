@@ -80,13 +80,21 @@ export const newOrder = (id: number, now: Date, given: NewOrder): FakeOrder => {
     return {
       id: id * 100 + index,
       name: item.name ?? `Product ${item.sku}`,
-      ...{ product_id: item.product_id ?? 1, variation_id: item.variation_id ?? 0 },
-      ...{ sku: item.sku, quantity: item.quantity ?? 1, total, total_tax },
-      ...{ subtotal: item.subtotal ?? total, subtotal_tax: item.subtotal_tax ?? total_tax },
+      product_id: item.product_id ?? 1,
+      variation_id: item.variation_id ?? 0,
+      sku: item.sku,
+      quantity: item.quantity ?? 1,
+      total,
+      total_tax,
+      subtotal: item.subtotal ?? total,
+      subtotal_tax: item.subtotal_tax ?? total_tax,
     }
   })
   const charge = (name: string, { total, total_tax = '0' }: { total: string; total_tax?: string }) => ({
-    ...{ id: id * 100 + 99, name, total, total_tax },
+    id: id * 100 + 99,
+    name,
+    total,
+    total_tax,
   })
   const shipping_lines = given.shipping === undefined ? [] : [charge('Shipping', given.shipping)]
   const fee_lines = (given.fees ?? []).map(fee => charge(fee.name, fee))
@@ -96,14 +104,24 @@ export const newOrder = (id: number, now: Date, given: NewOrder): FakeOrder => {
   const isPaid =
     payment_method === 'cod' ? status === 'completed' : (given.set_paid ?? PAID_STATUSES.includes(status))
   return {
-    ...{ id, number: String(id), status, currency: given.currency ?? 'IRR' },
-    ...{ date_created_gmt: gmt(now), date_modified_gmt: gmt(now) },
+    id,
+    number: String(id),
+    status,
+    currency: given.currency ?? 'IRR',
+    date_created_gmt: gmt(now),
+    date_modified_gmt: gmt(now),
     date_paid_gmt: isPaid ? gmt(now) : null,
     total: given.total ?? sumOf(rows.flatMap(row => [row.total, row.total_tax])),
     total_tax: sumOf(rows.map(row => row.total_tax)),
     prices_include_tax: true,
     billing: { first_name: 'مریم', last_name: 'رضایی', phone: given.phone ?? '09121234567', email: '' },
-    ...{ payment_method, payment_method_title: payment_method, transaction_id: given.transaction_id ?? '' },
-    ...{ line_items, shipping_lines, fee_lines, refunds: [], meta_data: [] },
+    payment_method,
+    payment_method_title: payment_method,
+    transaction_id: given.transaction_id ?? '',
+    line_items,
+    shipping_lines,
+    fee_lines,
+    refunds: [],
+    meta_data: [],
   }
 }

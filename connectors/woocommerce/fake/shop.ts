@@ -147,7 +147,8 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
       /^reports\/orders\/totals$/,
       () =>
         [...new Set([...orders.values()].map(({ status }) => status))].map(slug => ({
-          ...{ slug, name: slug },
+          slug,
+          name: slug,
           total: [...orders.values()].filter(order => order.status === slug).length,
         })),
     ],
@@ -172,7 +173,9 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
   ]
 
   const server = await startServer(options.port ?? 0, {
-    ...{ routes, authenticate: authenticator({ key, secret }, now), isClosed: () => isClosed },
+    routes,
+    authenticate: authenticator({ key, secret }, now),
+    isClosed: () => isClosed,
     page: () => shopPage([...orders.values()].toReversed(), id => notes.get(id) ?? []),
     order: () => create(),
   })
@@ -205,7 +208,11 @@ export const startFakeShop = async (options: FakeShopOptions = {}) => {
 
   return {
     url: server.url,
-    ...{ key, secret, create, checkout, webhooks },
+    key,
+    secret,
+    create,
+    checkout,
+    webhooks,
     order: (id: number) => found(String(id)),
     notes: (id: number) => notes.get(id) ?? [],
     requests: server.requests,

@@ -88,7 +88,9 @@ export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {
   const discount = rials(-sum(fees.filter(fee => fee < 0n)))
   const amounts = order.line_items.map(line => rials(chargeOf(line, settings)))
   const refused = (code: CaseCode, detail = ''): Mapped => ({
-    ...{ problems: [{ code, detail }], total, isPhoneOmitted },
+    problems: [{ code, detail }],
+    total,
+    isPhoneOmitted,
   })
 
   if (settings.pricesIncludeTax) {
@@ -126,7 +128,9 @@ export const mapOrder = (order: ShopOrder, settings: Settings): Mapped => {
   return {
     request,
     problems: difference === 0n ? [] : [{ code: 'tax_rounding', detail: String(difference) }],
-    ...{ total, invoiceTotal, isPhoneOmitted },
+    total,
+    invoiceTotal,
+    isPhoneOmitted,
   }
 }
 

@@ -18,12 +18,14 @@ const keys = (hash: string, range: string) => [
 /** The keys of the table and of its index, as in serverless.yml. */
 export const TABLE_SCHEMA = {
   AttributeDefinitions: ['source', 'order', 'needs', 'since'].map(AttributeName => ({
-    ...{ AttributeName, AttributeType: 'S' as const },
+    AttributeName,
+    AttributeType: 'S' as const,
   })),
   KeySchema: keys('source', 'order'),
   GlobalSecondaryIndexes: [
     {
-      ...{ IndexName: NEEDS_INDEX, KeySchema: keys('needs', 'since') },
+      IndexName: NEEDS_INDEX,
+      KeySchema: keys('needs', 'since'),
       Projection: { ProjectionType: 'ALL' as const },
     },
   ],

@@ -78,11 +78,10 @@ export const poller = ({ connections, states, openShop, enqueue, now, log, onErr
     const all = await compareOrders(pages, connection, { ...found, onOrder: id => ids.push(id) })
     const last = ids.at(-1) ?? 0
     const range = {
-      ...{ listed: new Set(ids), after: isContinued ? Number(before) : 0 },
-      ...{
-        last: isOver ? last : Number.POSITIVE_INFINITY,
-        since: dayIn(timeZone, from.toISOString().slice(0, 19)),
-      },
+      listed: new Set(ids),
+      after: isContinued ? Number(before) : 0,
+      last: isOver ? last : Number.POSITIVE_INFINITY,
+      since: dayIn(timeZone, from.toISOString().slice(0, 19)),
     }
     await missingOrders(range, connection, states, found.enqueue)
     const next = isOver ? `${first + all.read / PAGE} ${last}` : 'all'

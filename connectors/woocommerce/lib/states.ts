@@ -66,11 +66,9 @@ export const stateRepository = (dynamodb: DynamoDBClient, TableName: string) => 
     /** The state of every order of a shop, by id as text. */
     all: async function* (source: string): AsyncGenerator<{ order: string; state: OrderState }> {
       const query = {
-        ...{
-          TableName,
-          KeyConditionExpression: '#source = :source',
-          FilterExpression: 'attribute_exists(#state)',
-        },
+        TableName,
+        KeyConditionExpression: '#source = :source',
+        FilterExpression: 'attribute_exists(#state)',
         ExpressionAttributeNames: { '#source': 'source', '#state': 'state' },
         ExpressionAttributeValues: { ':source': { S: source } },
       }

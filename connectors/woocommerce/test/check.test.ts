@@ -30,8 +30,11 @@ const checked = async (
     await prepare(fake)
     const { url, key, secret } = fake
     return await checkShop(createShop({ url, key, secret }), {
-      ...{ url, given, accounting: await sandboxAccounting(sandbox.url) },
-      ...{ from: new Date(Date.now() - DAY), to: new Date(Date.now() + DAY) },
+      url,
+      given,
+      accounting: await sandboxAccounting(sandbox.url),
+      from: new Date(Date.now() - DAY),
+      to: new Date(Date.now() + DAY),
     })
   } finally {
     await fake.close()
@@ -59,7 +62,11 @@ describe('a check of a shop', () => {
     expect(report.findings).toEqual([])
     expect(report.equal).toHaveLength(101)
     expect(report.equal[0]).toEqual({
-      ...{ order: '1000', amount: '110,000 IRR', total: '110000', invoiceTotal: '110000', causes: [] },
+      order: '1000',
+      amount: '110,000 IRR',
+      total: '110000',
+      invoiceTotal: '110000',
+      causes: [],
     })
     expect(report.total).toBe(String(101 * 110_000))
     expect(report.invoiceTotal).toBe(report.total)

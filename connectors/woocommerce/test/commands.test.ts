@@ -106,8 +106,16 @@ describe('a shop', () => {
     for (let index = 0; index < PAST; index++) ids.push(shop.create({ items: [ITEM] }).id)
     age = 0
     const { code, out } = await woo(
-      ...['check', shop.url, '--accounting', local.stack().urls.sandbox],
-      ...['--save', folder('shop.yml'), '--page', folder('report.html'), '--language', 'fa'],
+      'check',
+      shop.url,
+      '--accounting',
+      local.stack().urls.sandbox,
+      '--save',
+      folder('shop.yml'),
+      '--page',
+      folder('report.html'),
+      '--language',
+      'fa',
     )
     expect(code).toBe(0)
     expect(out).toContain('فروشگاه آمادهٔ اتصال است.')

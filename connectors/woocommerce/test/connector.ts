@@ -101,7 +101,15 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
   }
 
   return {
-    ...{ shop, connection, dependencies, states, requests, events, panel, publish, follow },
+    shop,
+    connection,
+    dependencies,
+    states,
+    requests,
+    events,
+    panel,
+    publish,
+    follow,
     state: async (order: number) => (await states.get(SOURCE, String(order))).state,
     /** A hint that an order has changed. */
     hint: (order: number) => events.push({ source: SOURCE, order: String(order) }),

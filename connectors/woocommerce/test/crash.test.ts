@@ -50,7 +50,10 @@ const scenario = async (connector: Connector, at: number, when: 'before' | 'afte
     // Documents are numbered consecutively: if each number equals the number of scenarios, each scenario made one of a kind.
     numbers,
     remains: {
-      ...{ status: result?.status, attention, payment, refund },
+      status: result?.status,
+      attention,
+      payment,
+      refund,
       meta: connector.shop.order(id).meta_data.map(({ key }) => key),
       notes: connector.shop
         .notes(id)

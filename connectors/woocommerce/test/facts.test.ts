@@ -75,7 +75,10 @@ test('accepts a signed error about a deleted order, so that the webhook stays ac
   const { shop } = connector
   await using endpoint = await served(connector)
   const { id: webhook } = await shop.webhooks.create({
-    ...{ name: 'updated', topic: 'order.updated', delivery_url: endpoint.url, secret: 'webhook secret' },
+    name: 'updated',
+    topic: 'order.updated',
+    delivery_url: endpoint.url,
+    secret: 'webhook secret',
   })
   for (let order = 0; order < 8; order++) {
     shop.delete(shop.create({ items: [ITEM] }).id)

@@ -34,20 +34,16 @@ beforeAll(async () => {
   parts = await startParts({ tables: [{ name: table, schema: TABLE_SCHEMA }], queues })
   process.env = {
     ...before,
-    ...{
-      AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: 'test',
-    },
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: 'test',
     AWS_ENDPOINT_URL_DYNAMODB: parts.endpoints.dynamodb,
     AWS_ENDPOINT_URL_SQS: parts.endpoints.sqs,
     AWS_ENDPOINT_URL_SSM: parts.endpoints.ssm,
-    ...{
-      TABLE: table,
-      QUEUE_URL: parts.queueUrl(queue),
-      CONNECTIONS_PATH: path,
-      POWERTOOLS_LOG_LEVEL: 'SILENT',
-    },
+    TABLE: table,
+    QUEUE_URL: parts.queueUrl(queue),
+    CONNECTIONS_PATH: path,
+    POWERTOOLS_LOG_LEVEL: 'SILENT',
   }
 })
 afterAll(async () => {

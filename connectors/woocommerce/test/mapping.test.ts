@@ -9,8 +9,13 @@ import { DEFAULTS, type Settings } from '../lib/settings.ts'
 import { shopOrder } from '../lib/shop-order.ts'
 
 const SETTINGS: Settings = {
-  ...{ ...DEFAULTS, source: 'shop', shop: 'https://shop.example', currency: 'IRR', decimals: 0 },
-  ...{ taxRate: 10, pricesIncludeTax: true },
+  ...DEFAULTS,
+  source: 'shop',
+  shop: 'https://shop.example',
+  currency: 'IRR',
+  decimals: 0,
+  taxRate: 10,
+  pricesIncludeTax: true,
 }
 
 /** Ten times the largest exact number. */

@@ -242,7 +242,10 @@ describe('polling', () => {
     await using connector = await startConnector({ hpos: false })
     const id = await ordered(connector)
     const { id: webhook } = await connector.shop.webhooks.create({
-      ...{ name: 'test', topic: 'order.updated', delivery_url: 'http://127.0.0.1:1/', secret: 's' },
+      name: 'test',
+      topic: 'order.updated',
+      delivery_url: 'http://127.0.0.1:1/',
+      secret: 's',
     })
     connector.connection.webhooks = { secret: 's', url: 'http://127.0.0.1:1/' }
     // At any time of day, the following polls are in one night, which begins at 3:00 in Tehran.

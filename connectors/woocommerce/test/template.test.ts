@@ -83,7 +83,8 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
   const [table] = ofType(stack, 'AWS::DynamoDB::Table')
   const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = table?.Properties ?? {}
   const indexes = GlobalSecondaryIndexes?.map(({ Projection: { ProjectionType }, ...index }) => ({
-    ...{ ...index, Projection: { ProjectionType } },
+    ...index,
+    Projection: { ProjectionType },
   }))
   const schema = { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes: indexes }
   if (table?.name !== NAMES.table || JSON.stringify(schema) !== JSON.stringify(TABLE_SCHEMA))
@@ -126,7 +127,8 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
     const { MetricName, Dimensions, AlarmActions, ActionsEnabled = true } = Properties
     const missing = Properties.TreatMissingData === 'breaching' ? ' or nothing' : ''
     return {
-      ...{ id, of: `${Properties.ComparisonOperator} ${MetricName}${missing} ${Dimensions[0]?.Value}` },
+      id,
+      of: `${Properties.ComparisonOperator} ${MetricName}${missing} ${Dimensions[0]?.Value}`,
       notifies: String(AlarmActions) === topic?.ref && ActionsEnabled === true,
     }
   })

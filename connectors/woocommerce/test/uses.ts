@@ -27,7 +27,8 @@ export const callsOfLambda = (stack: Resolved, name: string): AwsCall[] => {
   return [
     ...queues.flatMap(resource =>
       ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(each => ({
-        ...{ action: `sqs:${each}`, resource },
+        action: `sqs:${each}`,
+        resource,
       })),
     ),
     ...['CreateLogStream', 'PutLogEvents'].map(each => ({ action: `logs:${each}`, resource: stream })),
@@ -40,10 +41,16 @@ export const recordUses = async (stack: Resolved) => {
   const { id } = shop.create()
   const connection: Connection = {
     settings: {
-      ...{ ...DEFAULTS, source: SOURCE, shop: shop.url, currency: 'IRR', decimals: 0 },
-      ...{ taxRate: 10, pricesIncludeTax: true },
+      ...DEFAULTS,
+      source: SOURCE,
+      shop: shop.url,
+      currency: 'IRR',
+      decimals: 0,
+      taxRate: 10,
+      pricesIncludeTax: true,
     },
-    ...{ language: 'en', since: new Date(0).toISOString() },
+    language: 'en',
+    since: new Date(0).toISOString(),
     shop: { url: shop.url, key: shop.key, secret: shop.secret },
     webhooks: { secret: 'secret', url: shop.url },
     relay: { url: 'http://127.0.0.1:1', key: 'key', secret: 'secret' },
@@ -63,11 +70,13 @@ export const recordUses = async (stack: Resolved) => {
     ])
     const signed = createHmac('sha256', 'secret').update(JSON.stringify(WEBHOOK)).digest('base64')
     const event = {
-      ...{ rawPath: PATHS.shop + connectionId(SOURCE), body: JSON.stringify(WEBHOOK) },
+      rawPath: PATHS.shop + connectionId(SOURCE),
+      body: JSON.stringify(WEBHOOK),
       headers: { 'x-wc-webhook-signature': signed },
     } as unknown as Parameters<typeof receive>[0]
     const record = (order: number) => ({
-      ...{ messageId: String(order), receiptHandle: String(order) },
+      messageId: String(order),
+      receiptHandle: String(order),
       body: JSON.stringify({ source: SOURCE, order: String(order) }),
       attributes: { MessageGroupId: String(order), ApproximateReceiveCount: '1' },
     })

@@ -60,7 +60,11 @@ export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>
     const stays = process.argv.includes('--stay')
     const ports = await freePorts()
     const stack = await startStack({
-      ...{ ports, dataDir, watch: false, signal: stopping.signal, withConsole: stays },
+      ports,
+      dataDir,
+      watch: false,
+      signal: stopping.signal,
+      withConsole: stays,
       onNextConsoleUrl: url => say(`Address for another console session: ${url}`),
       ...(verbose && { verbose, print: say }),
     })

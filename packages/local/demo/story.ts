@@ -14,7 +14,10 @@ const webhookStory: readonly Step[] = [
       await accountant.stock('KETTLE', 'Kettle', 1)
       const payment = { method: 'online', reference: '778899' }
       const { answer, body } = await caller.create({
-        ...{ external_id: 'A-1', source: SOURCE, ...item('KETTLE', 2), payment },
+        external_id: 'A-1',
+        source: SOURCE,
+        ...item('KETTLE', 2),
+        payment,
       })
       return [answer, body.status, body.error]
     },

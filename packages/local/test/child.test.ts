@@ -9,7 +9,10 @@ test('detects that a child has ended while a process that it started keeps its o
     process.exit(3)`
   const survivor = Promise.withResolvers<number>()
   const child = startChild({
-    ...{ name: 'child', args: ['--eval', script], cwd: '.', environment: {} },
+    name: 'child',
+    args: ['--eval', script],
+    cwd: '.',
+    environment: {},
     onLine: line => survivor.resolve(Number(line)),
   })
   expect(await child.ended).toBe('ended with exit code 3')

@@ -22,8 +22,10 @@ beforeAll(async () => {
 const parts = {
   dynamodb: () =>
     startDynamodb({
-      ...{ port: ports.dynamodb, path: folder('dynamodb') },
-      ...{ tables: tablesOf({ prefix: '' }), credentials: CREDENTIALS },
+      port: ports.dynamodb,
+      path: folder('dynamodb'),
+      tables: tablesOf({ prefix: '' }),
+      credentials: CREDENTIALS,
     }),
   sqs: () => startSqs({ port: ports.sqs, path: folder('queues') }),
   ssm: () => {

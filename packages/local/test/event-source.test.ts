@@ -28,7 +28,11 @@ type Queue = Awaited<ReturnType<typeof createFifo>>
 
 const send = ({ url }: Queue, group: string, body: string, more: Partial<SendMessageCommandInput> = {}) =>
   parts.sqs.sendMessage({
-    ...{ QueueUrl: url, MessageBody: body, MessageGroupId: group, MessageDeduplicationId: body, ...more },
+    QueueUrl: url,
+    MessageBody: body,
+    MessageGroupId: group,
+    MessageDeduplicationId: body,
+    ...more,
   })
 /** The numbers of visible and in-flight messages. */
 const counts = async ({ url }: Queue) => {
@@ -42,7 +46,10 @@ const feed = (
   more: Partial<EventSourceOptions> = {},
 ) => {
   source = startEventSource({
-    ...{ sqs: parts.sqs, queueUrl: url, onError: error => errors.push(error), ...more },
+    sqs: parts.sqs,
+    queueUrl: url,
+    onError: error => errors.push(error),
+    ...more,
     invoke: event => invoke(event as SQSEvent),
   })
 }
@@ -132,18 +139,25 @@ test("invokes a function with Lambda's event, and evaluates its response only if
   expect(await received).toEqual({
     Records: [
       {
-        ...{ messageId: MessageId, receiptHandle: expect.stringMatching(/./), body: 'سفارش' },
+        messageId: MessageId,
+        receiptHandle: expect.stringMatching(/./),
+        body: 'سفارش',
         md5OfBody: hash('md5', 'سفارش'),
         attributes: {
-          ...{ SenderId: expect.any(String), SentTimestamp: time, ApproximateFirstReceiveTimestamp: time },
-          ...{ ApproximateReceiveCount: '1', MessageGroupId: 'g', MessageDeduplicationId: 'سفارش' },
+          SenderId: expect.any(String),
+          SentTimestamp: time,
+          ApproximateFirstReceiveTimestamp: time,
+          ApproximateReceiveCount: '1',
+          MessageGroupId: 'g',
+          MessageDeduplicationId: 'سفارش',
           SequenceNumber,
         },
         messageAttributes: {
           trace: { dataType: 'String', stringValue: 'abc' },
           blob: { dataType: 'Binary', binaryValue: 'AQL/' },
         },
-        ...{ eventSource: 'aws:sqs', awsRegion: 'eu-central-1' },
+        eventSource: 'aws:sqs',
+        awsRegion: 'eu-central-1',
         eventSourceARN: `arn:aws:sqs:eu-central-1:000000000000:${queue.name}`,
       },
     ],

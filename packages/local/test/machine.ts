@@ -36,19 +36,27 @@ const json = { 'content-type': 'application/json' }
 /** Requests that each port accepts from local programs, with the header of {@link signedAs} if they have none. */
 const ATTACKS: readonly Attack[] = [
   {
-    ...{ name: 'relay', path: '/api/v1/orders/', body: order('1', 'api') },
+    name: 'relay',
+    path: '/api/v1/orders/',
+    body: order('1', 'api'),
     headers: { ...json, authorization: 'Bearer local-api' },
   },
   {
-    ...{ name: 'lambda', path: '/2015-03-31/functions/order-relay-local-worker/invocations' },
-    ...{ headers: { 'content-type': 'text/plain' }, body: '{"Records":[]}' },
+    name: 'lambda',
+    path: '/2015-03-31/functions/order-relay-local-worker/invocations',
+    headers: { 'content-type': 'text/plain' },
+    body: '{"Records":[]}',
   },
   {
-    ...{ name: 'sandbox', path: '/api/v1/orders/', body: order('2', 'other') },
+    name: 'sandbox',
+    path: '/api/v1/orders/',
+    body: order('2', 'other'),
     headers: { ...json, authorization: 'Bearer sandbox-key' },
   },
   {
-    ...{ name: 'dynamodb', path: '/', body: '{}' },
+    name: 'dynamodb',
+    path: '/',
+    body: '{}',
     headers: {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': 'DynamoDB_20120810.ListTables',
@@ -56,11 +64,15 @@ const ATTACKS: readonly Attack[] = [
     },
   },
   {
-    ...{ name: 'sqs', path: '/', body: '{}' },
+    name: 'sqs',
+    path: '/',
+    body: '{}',
     headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.ListQueues' },
   },
   {
-    ...{ name: 'ssm', path: '/', body: '{"Path":"/","Recursive":true,"WithDecryption":true}' },
+    name: 'ssm',
+    path: '/',
+    body: '{"Path":"/","Recursive":true,"WithDecryption":true}',
     headers: { 'x-amz-target': 'AmazonSSM.GetParametersByPath' },
   },
 ]
@@ -107,7 +119,10 @@ export const machineTests = () => {
     const agent = new Agent({ keepAlive: true })
     const sent = request({
       agent,
-      ...{ host: '127.0.0.1', port: ports[name], method, path },
+      host: '127.0.0.1',
+      port: ports[name],
+      method,
+      path,
       headers: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
     })
     sent.end(method === 'POST' ? body : undefined)

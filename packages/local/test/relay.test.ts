@@ -55,10 +55,13 @@ const serviceOf = () => {
   const service = readService({ provider: { environment: { SECRETS_PATH: '/x' } }, functions }, ROOT, ports)
   const further = { key: 'worker', functionName: 'worker', reportsFailures: false, batchSize: 10 }
   const others = Array.from({ length: 10 }, () => ({
-    ...{ ...further, queue: 'orders-bulk.fifo', maximumConcurrency: undefined },
+    ...further,
+    queue: 'orders-bulk.fifo',
+    maximumConcurrency: undefined,
   }))
   return {
-    ...{ ...service, eventSources: [...others, ...service.eventSources] },
+    ...service,
+    eventSources: [...others, ...service.eventSources],
     schedules: [{ functionName: 'webhook', interval: 20 }],
   }
 }
@@ -72,8 +75,10 @@ const gatewayThatAnswers = (statusCode: number) => ({
 
 const send = (body: string) =>
   clients.sqs.sendMessage({
-    ...{ QueueUrl: queueUrl(ports.sqs, QUEUE), MessageBody: body },
-    ...{ MessageGroupId: body, MessageDeduplicationId: body },
+    QueueUrl: queueUrl(ports.sqs, QUEUE),
+    MessageBody: body,
+    MessageGroupId: body,
+    MessageDeduplicationId: body,
   })
 
 const folder = useFolder()
@@ -97,7 +102,10 @@ beforeAll(async () => {
   await clients.sqs.receiveMessage({ QueueUrl: queueUrl(ports.sqs, QUEUE) })
   await earlier.close()
   relay = await startRelay({
-    ...{ service, settings: { ports, dataDir: folder(), watch: false }, sources: [], webhookSecrets: [] },
+    service,
+    settings: { ports, dataDir: folder(), watch: false },
+    sources: [],
+    webhookSecrets: [],
     credentials: CREDENTIALS,
     onError: error => errors.push(error),
   })

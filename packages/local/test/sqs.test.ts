@@ -28,7 +28,10 @@ const urlFor = (name: string) => queueUrl(port, name)
 const send = (QueueUrl: string, group: string, body: string, abortSignal?: AbortSignal) =>
   sqs.sendMessage(
     {
-      ...{ QueueUrl, MessageBody: body, MessageGroupId: group, MessageDeduplicationId: body },
+      QueueUrl,
+      MessageBody: body,
+      MessageGroupId: group,
+      MessageDeduplicationId: body,
       MessageAttributes: { n: { DataType: 'String', StringValue: body } },
     },
     { ...(abortSignal && { abortSignal }) },
@@ -123,7 +126,10 @@ describe('an SQS process that is killed', () => {
 
   const start = async (...release: string[]) => {
     child = startChild({
-      ...{ name: 'queues', cwd: import.meta.dirname, environment: process.env, onLine: () => undefined },
+      name: 'queues',
+      cwd: import.meta.dirname,
+      environment: process.env,
+      onLine: () => undefined,
       args: [join(import.meta.dirname, 'sqs-process.ts'), String(port), folder('queues'), ...release],
     })
     await child.ready()

@@ -167,7 +167,8 @@ describe('in a copy of the project', () => {
 
   const run = (args: readonly string[], changes: Partial<Settings> = {}) => {
     const env = {
-      ...{ ...process.env, ...environmentOf({ ...settings, ...changes }) },
+      ...process.env,
+      ...environmentOf({ ...settings, ...changes }),
       ACCOUNTING_URL: 'https://accounting.example',
       // Jest sets it, and Serverless then prints less.
       NODE_ENV: undefined,

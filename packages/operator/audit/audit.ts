@@ -119,7 +119,9 @@ export const shortened = (lists: Record<string, Partial<Record<string, readonly 
   Object.fromEntries(
     Object.entries(lists).map(([topic, groups]) => {
       const counted = Object.entries(groups).map(([name, members = []]) => ({
-        ...{ name, count: members.length, members: members.slice(0, MEMBERS).map(memberOf) },
+        name,
+        count: members.length,
+        members: members.slice(0, MEMBERS).map(memberOf),
       }))
       return [topic, counted]
     }),

@@ -94,7 +94,12 @@ export const testStore = async (
   const kill = async () => store?.kill()
   signal?.addEventListener('abort', kill)
   return play({
-    ...{ source, exact: storeNamed(context, source).exact, ...feed, ...patience, terminal, onFinding },
+    source,
+    exact: storeNamed(context, source).exact,
+    ...feed,
+    ...patience,
+    terminal,
+    onFinding,
     ...(store && { store }),
     ...(handled && { handled }),
     ...(only !== undefined && { only: namesIn(only) }),

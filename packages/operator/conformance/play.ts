@@ -71,7 +71,8 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     return feed.resume(async () => store?.start())
   }
   const stage: Play = {
-    ...{ exact, feed },
+    exact,
+    feed,
     message: messageMaker({ source, exact }, `${PREFIX}${randomUUID().slice(0, 8)}`),
     timesHandled: async message => placesIn((await handled?.()) ?? '', message).length,
     untilHandled: async (which, messages) =>
@@ -122,7 +123,8 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   // A message can be removed from a queue only while its consumer is down.
   const [ofFeed, ofStore] = http ? [{ failures }, kills] : [{}, { failures, ...kills }]
   const all: Record<string, Check> = {
-    ...{ ...always, ...ofFeed },
+    ...always,
+    ...ofFeed,
     ...(http && httpChecks(stage, http)),
     ...(store && handled && ofStore),
   }

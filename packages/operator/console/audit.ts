@@ -50,7 +50,9 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
     post('audit/start', { since: v.picklist([...PERIODS, '30d']) }, async ({ since: period }) => {
       jobs.start(AUDIT, 'audit', async context => {
         const { lists, ...balance } = await auditSince(context, {
-          ...{ since: since(period), rate: RATE, service: true },
+          since: since(period),
+          rate: RATE,
+          service: true,
         })
         audits.keep({ ...balance, lists: shortened(lists) })
         return undefined

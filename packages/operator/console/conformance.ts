@@ -21,7 +21,9 @@ export const conformanceRoutes = (context: Context, live: Live) => {
     post(
       'conformance/start',
       {
-        ...{ source, handled: v.optional(v.string()), testStore: v.boolean() },
+        source,
+        handled: v.optional(v.string()),
+        testStore: v.boolean(),
         wait: v.pipe(v.number(), v.integer(), v.minValue(1)),
       },
       async ({ source, ...options }) => {

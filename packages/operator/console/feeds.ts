@@ -24,7 +24,8 @@ export const feedsRoutes = (context: Context, live: Live, readings: Readings) =>
       {
         since: v.picklist(PERIODS),
         outcome: v.optional(v.picklist(OUTCOMES)),
-        ...{ source: v.optional(v.string()), q: v.optional(v.string()) },
+        source: v.optional(v.string()),
+        q: v.optional(v.string()),
       },
       ({ since: period, q: find, ...filter }) =>
         listAttempts(context, { ...filter, find, since: since(period), limit: LIMIT }),

@@ -20,8 +20,12 @@ export const logRoutes = (context: Context) => [
     'log',
     {
       since: v.picklist(['10m', ...PERIODS]),
-      ...{ source: text, order: text, delivery: text, q: text },
-      ...{ errors: v.optional(v.literal('true')), pings: v.optional(v.literal('true')) },
+      source: text,
+      order: text,
+      delivery: text,
+      q: text,
+      errors: v.optional(v.literal('true')),
+      pings: v.optional(v.literal('true')),
     },
     async function* ({ since: period, errors, pings, q: find, ...given }, signal) {
       const filter = { ...given, find, errors: errors === 'true', pings: pings === 'true' }
@@ -31,12 +35,17 @@ export const logRoutes = (context: Context) => [
         const { source, external_id, delivery, ...others } = fields
         const order = v.is(aboutOrder, fields) ? v.parse(aboutOrder, fields) : undefined
         yield {
-          ...{ at: at.toISOString(), from, level, message, order },
+          at: at.toISOString(),
+          from,
+          level,
+          message,
+          order,
           delivery: v.is(aboutDelivery, fields) ? fields.delivery : undefined,
           // A store's request has no record.
           isWebhook: fields.event === ORDER_UPDATED || fields.outcome === 'queued',
           text: entryText({
-            ...{ level: 'INFO', message: '' },
+            level: 'INFO',
+            message: '',
             ...(order === undefined && source !== undefined && { source }),
             ...others,
           }),

@@ -26,8 +26,12 @@ const text = v.optional(v.string())
 const command = { command: v.picklist(['dead', 'quarantine']) }
 const plan = { plan: v.string() }
 const selected = {
-  ...{ ...command, ids: v.optional(v.array(v.string())) },
-  ...{ group: text, source: text, event: text, order: text },
+  ...command,
+  ids: v.optional(v.array(v.string())),
+  group: text,
+  source: text,
+  event: text,
+  order: text,
   since: v.optional(v.picklist(PERIODS)),
   done: v.optional(v.literal(true)),
 }
@@ -93,7 +97,8 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
       const { at, messages, hidden } = await readings.of(command)
       const shownOf = (each: Message) => ({
         ...summaryOf(each),
-        ...{ group: groupOf(each), failure: failureOf(each) },
+        group: groupOf(each),
+        failure: failureOf(each),
         deleted_at: deletedAt(each),
         is_http: each.queue === QUEUES.feedsDead,
       })

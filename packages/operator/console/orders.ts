@@ -42,10 +42,14 @@ const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Annou
   const { order, updated_at, failing } = stored
   const { source, external_id, result } = order
   return {
-    ...{ source, external_id, updated_at, failing_since: failing?.since },
+    source,
+    external_id,
+    updated_at,
+    failing_since: failing?.since,
     status: result?.status,
     create: result === undefined ? createOf(order) : undefined,
-    ...{ invoice_number: result?.invoice_number, total: result?.total },
+    invoice_number: result?.invoice_number,
+    total: result?.total,
     open: [...requestViews(order), ...announcedRequests(order, announced)]
       .filter(({ state }) => isOpen(state))
       .map(({ kind, state }) => ({ kind, state })),
@@ -63,7 +67,9 @@ const pageOf = (
 ): Promise<OrderPage> => {
   if (show === 'failing') return failingOrders(context, { ...filter, limit: PAGE }, deadLetters)
   return listOrders(context, {
-    ...{ ...filter, unsettled: show === 'unsettled', limit: PAGE },
+    ...filter,
+    unsettled: show === 'unsettled',
+    limit: PAGE,
     accountant: show === 'accountant',
     since: since === undefined ? undefined : new Date(since),
     // The day is included.
@@ -89,7 +95,11 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
     get(
       'orders',
       {
-        ...{ q: text, source: text, cursor: text, since: day, until: day },
+        q: text,
+        source: text,
+        cursor: text,
+        since: day,
+        until: day,
         status: v.optional(v.picklist(STATUSES)),
         show: v.optional(v.picklist(['unsettled', 'accountant', 'failing'])),
       },
@@ -118,7 +128,11 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       const paying = order.ended.flatMap(({ withPayment, ids }) => (withPayment ? ids : []))
       return {
         ...summary(stored, dead, announced),
-        ...{ version, doubt, result, entries, complete },
+        version,
+        doubt,
+        result,
+        entries,
+        complete,
         failing: stored.failing,
         feed: await messagesOf(context, { source, external_id }, entries, () => readings.of('dead')),
         requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => {

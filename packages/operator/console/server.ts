@@ -108,7 +108,9 @@ export const startConsole = async (
   })
   // These files are public: the browser requests them without a session.
   const pageFile = pageFiles(join(import.meta.dirname, 'pages'), {
-    ...{ name: 'console', title: 'order-relay', base: '/' },
+    name: 'console',
+    title: 'order-relay',
+    base: '/',
     noscript: 'The console needs JavaScript. The command relay does the same: npx relay --help.',
   })
   const file = (name: string) => async (c: HonoContext<Environment>) => {

@@ -32,8 +32,11 @@ const serviceOf = async (context: Context) => {
   ])
   const { ofUrl } = await registrationsOf(context, url)
   return {
-    ...{ url, accountingUrl, hasKey: key !== undefined },
-    ...{ flags: context.flags, deploy: deployCommand(context, accountingUrl) },
+    url,
+    accountingUrl,
+    hasKey: key !== undefined,
+    flags: context.flags,
+    deploy: deployCommand(context, accountingUrl),
     secrets: ofUrl.map(({ id, since }) => ({ id, since })),
     // The defaults of `relay rotate`.
     rotation: { lead: LEAD_SECONDS, overlap: TOLERANCE_SECONDS },
@@ -84,14 +87,27 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
     post(
       'send',
       {
-        ...{ url, source: v.string(), externalId: text, status: v.picklist(STATUSES), error: text },
-        ...{ total: number, invoiceNumber: number, event: text, delivery: text, body: text, secret: text },
-        ...{ receiptNumber: v.optional(number), returnNumber: v.optional(number) },
-        ...{ age: v.pipe(v.number(), v.integer()), wait: seconds },
+        url,
+        source: v.string(),
+        externalId: text,
+        status: v.picklist(STATUSES),
+        error: text,
+        total: number,
+        invoiceNumber: number,
+        event: text,
+        delivery: text,
+        body: text,
+        secret: text,
+        receiptNumber: v.optional(number),
+        returnNumber: v.optional(number),
+        age: v.pipe(v.number(), v.integer()),
+        wait: seconds,
       },
       async ({ url, event = ORDER_UPDATED, total, wait, body, secret, ...options }) => {
         const { data } = await send(context, url, {
-          ...{ ...options, event, total: String(total) },
+          ...options,
+          event,
+          total: String(total),
           wait: wait > 0 ? wait : undefined,
           body: body === undefined ? undefined : Buffer.from(body, 'base64'),
           secret: secret === undefined ? undefined : validSecret(secret, WEBHOOK_SECRET),
@@ -104,7 +120,9 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
       { signature: v.string(), body: v.string(), secret: v.string(), receivedAt: time },
       async ({ signature, body, secret, receivedAt }) => {
         const { data } = await explainDelivery({
-          ...{ signature, body: Buffer.from(body, 'base64'), secret: validSecret(secret, 'the secret') },
+          signature,
+          body: Buffer.from(body, 'base64'),
+          secret: validSecret(secret, 'the secret'),
           receivedAt: receivedAt === undefined ? undefined : new Date(receivedAt),
         })
         return data

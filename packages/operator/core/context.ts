@@ -98,7 +98,10 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
   ]
 
   return {
-    ...{ terminal, json, verbose, local },
+    terminal,
+    json,
+    verbose,
+    local,
     ...target,
     /** The name of the stack, and of the service in its metrics: `order-relay-<stage>`. */
     service,

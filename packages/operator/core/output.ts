@@ -79,7 +79,9 @@ export const judged = <Code extends string>(
 
 const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
 const COLORS: Readonly<Record<string, Color>> = {
-  ...{ [MARKS.ok]: 'green', [MARKS.note]: 'yellow', [MARKS.problem]: 'red' },
+  [MARKS.ok]: 'green',
+  [MARKS.note]: 'yellow',
+  [MARKS.problem]: 'red',
 }
 
 /** The color of a line of a finding. */
@@ -90,7 +92,9 @@ export const findingText = ({ check, level, found, remedy }: Finding<string>): s
 
 /** A finding without codes, for output. */
 export const findingInWords = ({ check, level, found, remedy }: Finding<string>) => ({
-  ...{ check: textOf(check), level, found: textOf(found) },
+  check: textOf(check),
+  level,
+  found: textOf(found),
   ...(remedy !== undefined && { remedy: textOf(remedy) }),
 })
 

@@ -126,7 +126,10 @@ export const awsStack = async (cloudformation: CloudFormation, name: string): Pr
       throw cannot('find the accounting service', found, remedy)
     }
     return {
-      ...{ webhookUrl, apiUrl, accountingUrl, ordersTable: outputs.get('OrdersTableName') ?? '' },
+      webhookUrl,
+      apiUrl,
+      accountingUrl,
+      ordersTable: outputs.get('OrdersTableName') ?? '',
       feedAttempts: String(variable(VARIABLES.feedAttempts)),
       aws: {
         alarmTopic: outputs.get('AlarmTopicArn') ?? '',

@@ -12,7 +12,10 @@ const READS = 30
 /** The latest action of an alarm: its result, and its time by AWS's clock. */
 const latestAction = async (cloudWatch: CloudWatch, AlarmName: string) => {
   const { AlarmHistoryItems: [latest] = [] } = await cloudWatch.describeAlarmHistory({
-    ...{ AlarmName, HistoryItemType: 'Action', ScanBy: 'TimestampDescending', MaxRecords: 1 },
+    AlarmName,
+    HistoryItemType: 'Action',
+    ScanBy: 'TimestampDescending',
+    MaxRecords: 1,
   })
   return { at: Number(latest?.Timestamp ?? 0), result: latest?.HistorySummary }
 }

@@ -22,7 +22,10 @@ const shop = async (context: Context, source: string): Promise<Finding | undefin
   const off = webhooks.filter(({ status }) => status !== 'active')
   const states = off.map(({ topic, status }) => `${topic} (${status})`).join(', ')
   const state = say('shop-state', {
-    ...{ url, synchronized: synchronized ?? '-', polled: polled ?? '-', count: needs.length },
+    url,
+    synchronized: synchronized ?? '-',
+    polled: polled ?? '-',
+    count: needs.length,
     webhooks: off.length === 0 ? say('webhooks-active', { count: webhooks.length }) : states,
     access: say(canWrite === false ? 'reads' : 'reads-and-writes'),
   })

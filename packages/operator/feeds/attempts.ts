@@ -25,8 +25,10 @@ const forThisRelay = <A extends { code?: string | undefined; error?: string | un
 export const attemptsOf = async (context: Context, order: OrderKey, limit: number): Promise<Attempt[]> => {
   const attempts: Attempt[] = []
   const history = {
-    ...{ TableName: context.nameOf(TABLES.history), ConsistentRead: true },
-    ...{ ScanIndexForward: false, Limit: limit },
+    TableName: context.nameOf(TABLES.history),
+    ConsistentRead: true,
+    ScanIndexForward: false,
+    Limit: limit,
   }
   const key = { 'partition =': attemptsPartition(order) }
   for await (const item of itemsOf(context, history, { key })) {
@@ -85,7 +87,10 @@ export const attemptIn = (context: Pick<Context, 'flags'>, { at, message, fields
   if (!parsed.success) return undefined
   const { delivery, feed_delivery = delivery, seconds, error, ...about } = parsed.output
   return forThisRelay(context, {
-    ...{ at, outcome: outcomeOf(message, parsed.output), delivery: feed_delivery, ...about },
+    at,
+    outcome: outcomeOf(message, parsed.output),
+    delivery: feed_delivery,
+    ...about,
     ...(message === UNREGISTERED && { code: 'unregistered' }),
     ...(error && { error: error.message }),
     ...(seconds !== undefined && { next_at: new Date(at.getTime() + seconds * 1000) }),
@@ -107,7 +112,8 @@ export const listAttempts = async (
 ) => {
   const begin = find.toLowerCase()
   const newest = {
-    ...{ since, messages: outcome === undefined ? Object.values(LOGGED).flat() : LOGGED[outcome] },
+    since,
+    messages: outcome === undefined ? Object.values(LOGGED).flat() : LOGGED[outcome],
     ...(source !== undefined && { fields: { source: [source] } }),
   }
   const found = await newestOf(context, newest, limit, written => {

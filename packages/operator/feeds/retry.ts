@@ -53,8 +53,10 @@ export const retryOrder = async (context: Context, order: OrderKey): Promise<str
 const waitingOrders = async (context: Context, source: string): Promise<string[]> => {
   const waiting = new Set<string>()
   const lines = logOf(context, {
-    ...{ since: new Date(Date.now() - LONGEST_PAUSE_MS), follow: false },
-    ...{ messages: WAITING_LINES, fields: { source: [source] } },
+    since: new Date(Date.now() - LONGEST_PAUSE_MS),
+    follow: false,
+    messages: WAITING_LINES,
+    fields: { source: [source] },
   })
   for await (const line of lines) {
     const { source: of, external_id, next_at } = attemptIn(context, line) ?? {}

@@ -150,7 +150,9 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
     if (selection.ids?.length !== 0) await confirmName(context.terminal, `${action} ${name}`, name, yes)
   }
   const task = {
-    ...{ action, selection, name },
+    action,
+    selection,
+    name,
     ...(plan && { plan: plan.plan, failure: plan.failure }),
     ...(reason && { reason }),
   }
@@ -177,10 +179,15 @@ const reportOf = (
   return {
     data: {
       [kind.key]: done.map(({ message, outcome }) => ({
-        ...{ ...summaryOf(message), outcome, ...(action === 'discard' && message.content) },
+        ...summaryOf(message),
+        outcome,
+        ...(action === 'discard' && message.content),
       })),
       [DONE[action]]: succeeded,
-      ...{ behind: idsWith('behind'), missing, hidden: left, stopped },
+      behind: idsWith('behind'),
+      missing,
+      hidden: left,
+      stopped,
     },
     ok:
       stopped === undefined &&

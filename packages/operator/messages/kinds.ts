@@ -34,7 +34,11 @@ const processNow = async (
   const { lambda, stack, nameOf, region } = context
   const { functions } = await stack()
   const record = {
-    ...{ messageId: id, body, receiptHandle: '', messageAttributes: {}, eventSource: 'aws:sqs' },
+    messageId: id,
+    body,
+    receiptHandle: '',
+    messageAttributes: {},
+    eventSource: 'aws:sqs',
     eventSourceARN: `arn:aws:sqs:${region}::${nameOf(QUEUES.ordersDead)}`,
     attributes: {
       MessageGroupId: group ?? id,
@@ -129,7 +133,10 @@ export const DEAD_LETTERS: Kind = {
     const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
     const done = isDone ? { done: true as const } : {}
     return {
-      ...{ ...message, error, ...done, deletion: whenDeleted({ ...message, ...done }, stored) },
+      ...message,
+      error,
+      ...done,
+      deletion: whenDeleted({ ...message, ...done }, stored),
       ...(prevention !== undefined && { prevention }),
     }
   },
@@ -160,7 +167,8 @@ export const DEAD_LETTERS: Kind = {
         return { outcome: 'replayed', send: sendToFeed, note }
       }
       return {
-        ...{ outcome: 'replayed', send: () => processNow(context, { raw, reading }) },
+        outcome: 'replayed',
+        send: () => processNow(context, { raw, reading }),
         ...('event' in reading && { event: reading.event }),
         note: 'no call: the worker cannot read it and quarantines it',
       }

@@ -113,7 +113,16 @@ export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
 export const summaryOf = (message: Message) => {
   const { raw, from, source, external_id, event, delivery, at, error, done, superseded_by, details } = message
   return {
-    ...{ id: raw.id, from, source, external_id, event, delivery, at, error, done, superseded_by },
+    id: raw.id,
+    from,
+    source,
+    external_id,
+    event,
+    delivery,
+    at,
+    error,
+    done,
+    superseded_by,
     ...details,
   }
 }

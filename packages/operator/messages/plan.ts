@@ -55,14 +55,14 @@ const plan = v.object({
   /** `does` describes the effects, one call, change or message per line; earlier versions wrote only this. */
   messages: v.array(
     v.looseObject({
-      ...{ id: v.string(), does: v.array(v.string()), predicted: v.optional(prediction) },
+      id: v.string(),
+      does: v.array(v.string()),
+      predicted: v.optional(prediction),
       deletion: v.optional(v.custom<NonNullable<Message['deletion']>>(value => v.is(coded, value))),
-      ...{
-        source: v.optional(v.string()),
-        external_id: v.optional(v.string()),
-        event: v.optional(v.string()),
-        from: v.optional(v.string()),
-      },
+      source: v.optional(v.string()),
+      external_id: v.optional(v.string()),
+      event: v.optional(v.string()),
+      from: v.optional(v.string()),
     }),
   ),
   calls: v.object({ create: v.number(), payment: v.number(), refund: v.number(), read: v.number() }),
@@ -127,10 +127,16 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
     return undefined
   })
   return {
-    ...{ plan: randomUUID(), command: kind.command, action: task.action, relay: context.title },
-    ...{ name: nameOf(task.selection, messages.length), made_at: new Date().toISOString(), messages },
+    plan: randomUUID(),
+    command: kind.command,
+    action: task.action,
+    relay: context.title,
+    name: nameOf(task.selection, messages.length),
+    made_at: new Date().toISOString(),
+    messages,
     ...(failure !== undefined && { failure }),
-    ...{ calls: callCounts(predictions.flatMap(({ calls }) => calls)), hidden },
+    calls: callCounts(predictions.flatMap(({ calls }) => calls)),
+    hidden,
     ...(task.selection.done && { done: true }),
   }
 }

@@ -51,7 +51,9 @@ const show = async (context: Context, source: string, external_id: string): Prom
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
     // First, regardless of their position in the service's response.
-    ...{ source, external_id, status: '' },
+    source,
+    external_id,
+    status: '',
     ...Object.fromEntries(
       others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
     ),
@@ -62,7 +64,16 @@ const show = async (context: Context, source: string, external_id: string): Prom
   })
   return {
     data: {
-      ...{ source, external_id, result, doubt, version, requests, updated_at, failing, erased_at, waiting },
+      source,
+      external_id,
+      result,
+      doubt,
+      version,
+      requests,
+      updated_at,
+      failing,
+      erased_at,
+      waiting,
       history: { entries, complete },
     },
     text: lines(

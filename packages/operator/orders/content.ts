@@ -43,11 +43,15 @@ const createContent = (create: v.InferOutput<typeof orderRequest>): RequestConte
   const sum = minus([...amounts, amountOf(shipping)].reduce(plus), amountOf(discount))
   return {
     rows: items.map(({ sku, name, quantity, unit_price }, index) => ({
-      ...{ sku, ...given({ name }), quantity: shown(decimal(quantity)) },
-      ...{ unit_price: shown(decimal(unit_price)), amount: shown(amounts[index] ?? ZERO) },
+      sku,
+      ...given({ name }),
+      quantity: shown(decimal(quantity)),
+      unit_price: shown(decimal(unit_price)),
+      amount: shown(amounts[index] ?? ZERO),
     })),
     ...given({ shipping: textOf(shipping), discount: textOf(discount) }),
-    ...{ total: shown(sum), ...(payment && { payment: paymentOf(payment) }) },
+    total: shown(sum),
+    ...(payment && { payment: paymentOf(payment) }),
   }
 }
 

@@ -57,8 +57,14 @@ export const deadLettersOf = async (
   )
   return order => ({
     letters: (byGroup.get(messageGroupOf(order)) ?? []).map(({ event, delivery, error, done, at }) => ({
-      ...{ event, delivery, error, done, since: at.toISOString() },
+      event,
+      delivery,
+      error,
+      done,
+      since: at.toISOString(),
     })),
-    ...{ unread, maxReceives, queued: { orders, bulk } },
+    unread,
+    maxReceives,
+    queued: { orders, bulk },
   })
 }

@@ -210,7 +210,10 @@ export const erase = async (
   await confirmName(context.terminal, `erase ${external_id}`, external_id, yes)
   const name = `${source} ${external_id}`
   const end = await beginOperation(context, {
-    ...{ command: 'orders', action: 'erase', name, ...(reason !== undefined && { reason }) },
+    command: 'orders',
+    action: 'erase',
+    name,
+    ...(reason !== undefined && { reason }),
   })
   try {
     if (!isErased) await replaceOrder(context, stored)

@@ -184,7 +184,8 @@ const find = async (context: Context, text: string): Promise<Report> => {
   )
   const orders = found.map(({ stored, match: { by, text: match } }) => ({
     ...summary(asRetried(stored, dead), dead(stored.order), announced.get(orderName(stored.order))),
-    ...{ found_by: by, match },
+    found_by: by,
+    match,
   }))
   return {
     data: { orders, searched },

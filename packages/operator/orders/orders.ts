@@ -44,7 +44,10 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   const stored =
     found ??
     (announced.requests && {
-      ...{ order: newOrder(key), outbox: undefined, bulk: undefined, revision: 0 },
+      order: newOrder(key),
+      outbox: undefined,
+      bulk: undefined,
+      revision: 0,
       updated_at: '',
     })
   if (!stored) throw unknownOrder('show', key, context)

@@ -64,7 +64,8 @@ export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: numb
 }
 
 export const whyDead = ({ since, error }: DeadLetter): Reason => ({
-  ...{ for: 'operator', since },
+  for: 'operator',
+  since,
   reason: error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } }),
 })
 

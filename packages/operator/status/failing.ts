@@ -67,7 +67,9 @@ export const failingOf = async (
   const more = cursor !== undefined
   const failures = orders.flatMap(({ failing }) => failing ?? [])
   return {
-    ...{ count: orders.length, more, dead },
+    count: orders.length,
+    more,
+    dead,
     /** How many of them wait for the accounting service. */
     unauthorized: failedBy('unauthorized', failures),
     unavailable: failedBy('unavailable', failures),

@@ -23,7 +23,10 @@ export type ReadSeries = (
 
 const own = (name: Metric, ...dimensions: Record<string, string>[]): Series[] =>
   (dimensions.length === 0 ? [{}] : dimensions).map(each => ({
-    ...{ namespace: METRICS_NAMESPACE, name, dimensions: each, stat: 'Sum' },
+    namespace: METRICS_NAMESPACE,
+    name,
+    dimensions: each,
+    stat: 'Sum',
   }))
 const outcomes = (...names: (keyof typeof OUTCOMES)[]) =>
   own('Deliveries', ...names.map(outcome => ({ outcome })))
@@ -183,7 +186,9 @@ export const seriesOf = (context: Context): ReadSeries =>
   context.local ? localSeries(context) : cloudWatchSeries(context)
 
 const intervalsUntilNow = (count: number, step: number): Intervals => ({
-  ...{ from: (Math.floor(Date.now() / step) - count + 1) * step, step, count },
+  from: (Math.floor(Date.now() / step) - count + 1) * step,
+  step,
+  count,
 })
 
 /** The most recent intervals, including the current one. */

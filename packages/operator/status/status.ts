@@ -175,7 +175,9 @@ export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, 
   ].filter(({ depth }) => depth !== undefined && depth.waiting + depth.inFlight > 0)
   const series = all.map(
     ({ queue }): Series => ({
-      ...{ namespace: 'AWS/SQS', name: 'ApproximateAgeOfOldestMessage', stat: 'Maximum' },
+      namespace: 'AWS/SQS',
+      name: 'ApproximateAgeOfOldestMessage',
+      stat: 'Maximum',
       dimensions: { QueueName: context.nameOf(queue) },
     }),
   )
@@ -225,12 +227,13 @@ const status = async (context: Context): Promise<Report> => {
   ]
   return {
     data: {
-      ...{ queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
-      ...{
-        failing: { ...failing, text: failingText },
-        hour: rates.hour,
-        day: rates.day,
-      },
+      queues,
+      ages,
+      rates: { minutes: rates.minutes, ...rates.recent },
+      alarms,
+      failing: { ...failing, text: failingText },
+      hour: rates.hour,
+      day: rates.day,
       notices: notices.map(findingInWords),
     },
     ok: active.length === 0,

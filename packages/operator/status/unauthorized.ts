@@ -117,7 +117,10 @@ const acceptedSince = async (context: Context, { action, key_id, at: since, ...r
 const hasRefused = async (context: Context) => {
   const series = ['401', '403'].map(
     (status): Series => ({
-      ...{ namespace: METRICS_NAMESPACE, name: 'Requests', dimensions: { status }, stat: 'Sum' },
+      namespace: METRICS_NAMESPACE,
+      name: 'Requests',
+      dimensions: { status },
+      stat: 'Sum',
     }),
   )
   const counts = await seriesOf(context)(series, lastIntervals(MINUTES, 1))

@@ -79,7 +79,9 @@ export const createKey = async (
     throw cannot(action, `it has a key "${name}"`, 'choose another name, or revoke that key first')
   const key = randomBytes(32).toString('base64url')
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, {
-    ...{ kind, name, expires: expires && unixSeconds(expires.getTime()) },
+    kind,
+    name,
+    expires: expires && unixSeconds(expires.getTime()),
   })
   const parameter = Name.slice(context.secretsPath.length + 1)
   await context.parameters.put(parameter, Value)

@@ -12,7 +12,9 @@ export const registrationOf = async (
   source: string,
 ): Promise<{ url: string; since: string } | undefined> => {
   const { Item: { url, registered_at } = {} } = await dynamodb.getItem({
-    ...{ TableName: nameOf(TABLES.registrations), Key: { source: { S: source } }, ConsistentRead: true },
+    TableName: nameOf(TABLES.registrations),
+    Key: { source: { S: source } },
+    ConsistentRead: true,
     ProjectionExpression: '#url, registered_at',
     ExpressionAttributeNames: { '#url': 'url' },
   })

@@ -56,7 +56,8 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
     const name = storeName(source)
     const queue = feedQueueName(source, given)
     stores.push({
-      ...{ source, exact },
+      source,
+      exact,
       feed: await feedOf(context, store, secrets.has(name)),
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,

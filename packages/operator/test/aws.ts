@@ -6,14 +6,17 @@ import { relay } from '@order-relay/test-support/relay.ts'
 const resource = (Type: string, Properties: object) => ({ Type: `AWS::Lambda::${Type}`, Properties })
 const lambda = (name: string) =>
   resource('Function', {
-    ...{ FunctionName: `order-relay-production-${name}`, Timeout: 9 },
+    FunctionName: `order-relay-production-${name}`,
+    Timeout: 9,
     Environment: { Variables: { ACCOUNTING_URL: 'http://127.0.0.1:1' } },
   })
 const WorkerLiveAlias = resource('Alias', { FunctionName: { Ref: 'Worker' }, Name: 'live' })
 /** `relay tail` reads the logs of all functions. */
 const OTHERS = {
-  ...{ Api: lambda('api'), Feeder: lambda('feeder') },
-  ...{ Reconcile: lambda('reconcile'), Probe: lambda('probe') },
+  Api: lambda('api'),
+  Feeder: lambda('feeder'),
+  Reconcile: lambda('reconcile'),
+  Probe: lambda('probe'),
 }
 const Resources = { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias, ...OTHERS }
 const OUTPUTS = {
@@ -25,10 +28,17 @@ const OUTPUTS = {
 
 const at = (second: number) => new Date(Date.UTC(2026, 2, 21, 9, 30, second)).toISOString()
 const line = (second: number, level: string, message: string, fields: object = {}) => ({
-  ...{ timestamp: at(second), level, message, source: 'api', external_id: '1', ...fields },
+  timestamp: at(second),
+  level,
+  message,
+  source: 'api',
+  external_id: '1',
+  ...fields,
 })
 const platform = (second: number, type: string, status: string) => ({
-  ...{ time: at(second), type: `platform.${type}`, record: { requestId: 'r', status } },
+  time: at(second),
+  type: `platform.${type}`,
+  record: { requestId: 'r', status },
 })
 /** Two pages each, as from CloudWatch; Lambda's own lines in its JSON log format. */
 const LOGS: Readonly<Record<string, object[][]>> = {
@@ -46,8 +56,12 @@ type Letter = { id: string; event: string; source?: string; external_id: string 
 
 /** The state of the account, and the command's actions in it. */
 const NEW = {
-  ...{ confirmed: 0, pending: 0, unreserved: 20 },
-  ...{ letters: [] as readonly Letter[], hidden: 0, fails: [] as readonly string[] },
+  confirmed: 0,
+  pending: 0,
+  unreserved: 20,
+  letters: [] as readonly Letter[],
+  hidden: 0,
+  fails: [] as readonly string[],
 }
 let account = NEW
 let [unread, processed, deleted, written]: [Letter[], string[], string[], string[]] = [[], [], [], []]
@@ -77,13 +91,17 @@ type Input = Partial<
 const messageOf = ({ id, event, source = 'api', external_id }: Letter) => {
   const data = { source, external_id, body: '{}', accepted_at: 0 }
   return {
-    ...{ MessageId: id, ReceiptHandle: id, Body: JSON.stringify({ event, delivery: randomUUID(), data }) },
+    MessageId: id,
+    ReceiptHandle: id,
+    Body: JSON.stringify({ event, delivery: randomUUID(), data }),
     Attributes: { MessageGroupId: external_id, SentTimestamp: '0' },
   }
 }
 
 const alarm = (name: string, StateValue: string, StateTransitionedTimestamp?: Date) => ({
-  ...{ AlarmName: `order-relay-production-${name}`, StateValue, StateTransitionedTimestamp },
+  AlarmName: `order-relay-production-${name}`,
+  StateValue,
+  StateTransitionedTimestamp,
   AlarmActions: [name.startsWith('two-') ? '' : OUTPUTS.AlarmTopicArn],
 })
 

@@ -12,9 +12,13 @@ const key = (external_id: string) => ({ source: 'api', external_id })
 const paid = (external_id: string) => ({ ...key(external_id), status: 'paid' })
 
 const compared = (id: string, change: Partial<Order>, service?: ComparedOrder['service']): ComparedOrder => ({
-  ...{ key: key(id), service },
+  key: key(id),
+  service,
   stored: {
-    ...{ outbox: undefined, bulk: undefined, revision: 1, updated_at: '' },
+    outbox: undefined,
+    bulk: undefined,
+    revision: 1,
+    updated_at: '',
     order: { ...newOrder(key(id)), ...change },
   },
 })
@@ -27,8 +31,13 @@ const recordOf = (id: string) => ({
   expires_at: 0,
 })
 const NOTHING = {
-  ...{ dead: new Set<string>(), quarantined: new Set<string>(), deadHidden: 0, waiting: 0 },
-  ...{ left: { dead: 0, quarantined: 0 }, undelivered: [], orders: ordersOf() },
+  dead: new Set<string>(),
+  quarantined: new Set<string>(),
+  deadHidden: 0,
+  waiting: 0,
+  left: { dead: 0, quarantined: 0 },
+  undelivered: [],
+  orders: ordersOf(),
 }
 
 type Line = { message: string; at?: Date; [field: string]: unknown }
@@ -41,7 +50,9 @@ const balanceOf = (lines: Line[], change: Partial<Evidence> = {}) => {
   return balance({ since: SINCE, until: UNTIL, logged, recorded, ...NOTHING, ...change })
 }
 const received = (outcome: string, more: object = {}): Line => ({
-  ...{ message: 'delivery received', outcome, ...more },
+  message: 'delivery received',
+  outcome,
+  ...more,
 })
 const queued = (id: string) => received('queued', { delivery: id, ...key(id) })
 const processed = (id: string, changed = true): Line => ({
@@ -50,7 +61,11 @@ const processed = (id: string, changed = true): Line => ({
   changed,
 })
 const accepted = (id: string, action: string): Line => ({
-  ...{ message: 'request answered', status: 202, action, delivery: id, ...key(id) },
+  message: 'request answered',
+  status: 202,
+  action,
+  delivery: id,
+  ...key(id),
 })
 
 test('every delivery has exactly one outcome', () => {
@@ -68,7 +83,10 @@ test('every delivery has exactly one outcome', () => {
     { ...queued('later'), at: new Date(UNTIL.getTime() + 1) },
   ])
   const outcomes = {
-    ...{ queued: 2, duplicate: 1, failed: 1, 'ignored: foreign source': 1 },
+    queued: 2,
+    duplicate: 1,
+    failed: 1,
+    'ignored: foreign source': 1,
     'refused: the signature is too old, or in the future': 1,
     'refused: the body is too large': 1,
     'refused: a header contradicts the signed body': 1,
@@ -82,7 +100,10 @@ test('every delivery has exactly one outcome', () => {
 
 test('an event is applied, dead, quarantined or waiting', () => {
   const { queue, differences } = balanceOf(['dead', 'odd', 'waits', 'hidden', 'crashed'].map(queued), {
-    ...{ dead: new Set(['dead']), quarantined: new Set(['odd']), waiting: 1, deadHidden: 1 },
+    dead: new Set(['dead']),
+    quarantined: new Set(['odd']),
+    waiting: 1,
+    deadHidden: 1,
     orders: ordersOf(compared('crashed', { result: paid('crashed') })),
   })
   const found = { applied: 1, unchanged: 0, dead: 2, quarantined: 1, waiting: 1, unaccounted: 0 }
@@ -96,8 +117,16 @@ test('an event that waits in the queue is not applied, although its order holds 
     return compared(id, { open: { create: { ...about, kind: 'create', stage: 'unsent' } } })
   }
   const failing = {
-    ...{ event: 'order.create', delivery: 'retried', queue: 'orders' as const, receives: 3, behind: 0 },
-    ...{ since: '', at: '', next_at: '', code: 'unavailable', message: '' },
+    event: 'order.create',
+    delivery: 'retried',
+    queue: 'orders' as const,
+    receives: 3,
+    behind: 0,
+    since: '',
+    at: '',
+    next_at: '',
+    code: 'unavailable',
+    message: '',
   }
   const retried = open('retried')
   const orders = ordersOf(
@@ -161,8 +190,11 @@ test('a request is registered, duplicate, held, waiting, rejected or superseded'
   const states = { registered: 1, duplicate: 1, held: 1, rejected: 1, superseded: 1, waiting: 2 }
   expect(requests).toEqual({ accepted: 7, states })
   expect(stored).toEqual({
-    ...{ 'payment registered': 4, 'payment duplicate': 2, 'payment rejected': 2 },
-    ...{ 'payment held': 1, 'payment waiting': 1 },
+    'payment registered': 4,
+    'payment duplicate': 2,
+    'payment rejected': 2,
+    'payment held': 1,
+    'payment waiting': 1,
   })
   expect(differences).toEqual([])
 })

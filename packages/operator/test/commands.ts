@@ -83,7 +83,8 @@ export const monitorTests = () => {
     const erase = ['orders', 'erase', 'api', 'erased', '--yes', 'erased']
     expect((await local.relay(erase)).err).toContain('it changed less than five minutes ago')
     await local.stack().dynamodb.updateItem({
-      ...{ TableName: 'orders', Key: keyItem({ source: 'api', external_id: 'erased' }) },
+      TableName: 'orders',
+      Key: keyItem({ source: 'api', external_id: 'erased' }),
       UpdateExpression: 'SET updated_at = :at',
       ExpressionAttributeValues: { ':at': { S: '2026-01-01T00:00:00.000Z' } },
     })

@@ -52,7 +52,10 @@ const findingsOf = async ({ verifies = true } = {}) => {
   })
   closing.push(close)
   const findings = await play({
-    ...{ source: 'old-shop', exact: true, ...httpFeed({ url, secret, wait: 5 }), wait: 5 },
+    source: 'old-shop',
+    exact: true,
+    ...httpFeed({ url, secret, wait: 5 }),
+    wait: 5,
     handled: async () => [...handled].join('\n'),
     terminal,
   })
@@ -90,7 +93,11 @@ test("runs the user's own program, and immediately reports its exit with the las
   const { relay: port } = await freePorts()
   const patience = { wait: 600, assertUseful: store.assertAlive }
   const findings = await play({
-    ...{ source: 'shop', store, handled: store.output, terminal, ...patience },
+    source: 'shop',
+    store,
+    handled: store.output,
+    terminal,
+    ...patience,
     ...httpFeed({ url: `http://127.0.0.1:${port}/`, secret, ...patience }),
   })
   const printed = Array.from({ length: 20 }, (_, index) => `\n        line ${index + 6}`).join('')
@@ -139,11 +146,9 @@ test('removes messages of an earlier run from the queue, and refuses to run whil
   const url = await createQueue(parts.sqs, 'feed-shop.fifo')
   const context = {
     ...createContext({ local: true }, terminal),
-    ...{
-      sqs: parts.sqs,
-      queueUrl: async () => url,
-      stores: () => [{ source: 'shop', feed: 'sqs' as const }],
-    },
+    sqs: parts.sqs,
+    queueUrl: async () => url,
+    stores: () => [{ source: 'shop', feed: 'sqs' as const }],
   }
   const run = () => testStore(context, 'shop', { wait: 5 }, {}, [process.execPath, '-e', 'process.exit(3)'])
   for (const _run of ['leaves a message', 'removes it'])

@@ -11,7 +11,9 @@ test('shows the rows, amounts and payment of a create exactly, without the buyer
       { sku: 'A', name: 'Tea', quantity: '1.5', unit_price: '9007199254740993', amount: '13510798882111489' },
       { sku: 'B', quantity: '2', unit_price: '1000', amount: '2000' },
     ],
-    ...{ shipping: '100', total: '13510798882113589', payment: { method: 'card', reference: 'R-1' } },
+    shipping: '100',
+    total: '13510798882113589',
+    payment: { method: 'card', reference: 'R-1' },
   })
 })
 

@@ -102,8 +102,13 @@ test('maps the stack trace of a deployed bundle to the sources of this checkout'
 describe('settings that must be consistent', () => {
   /** Those of serverless.yml. */
   const sound: Windows = {
-    ...{ deliveryTtl: 30 * DAY, deadRetention: 14 * DAY, queueRetention: 14 * DAY },
-    ...{ queueVisibility: 180, maxReceives: 200, webhookTimeout: 9, workerTimeout: 30 },
+    deliveryTtl: 30 * DAY,
+    deadRetention: 14 * DAY,
+    queueRetention: 14 * DAY,
+    queueVisibility: 180,
+    maxReceives: 200,
+    webhookTimeout: 9,
+    workerTimeout: 30,
   }
   const RETRIES = 'deliveries are forgotten while the sender still retries'
   const REPLAYS = 'deliveries are forgotten while dead letters can still be replayed'
@@ -137,9 +142,12 @@ describe('the log of the local stack', () => {
   const lineOf = (index: number) =>
     visible(
       JSON.stringify({
-        ...{ level: 'INFO', message: index % 3 === 0 ? 'event processed' : 'delivery received' },
-        ...{ timestamp: minute(index), source: index % 2 === 0 ? 'api' : 'shop' },
-        ...{ external_id: `\u202eo-${index % 10}`, number: index },
+        level: 'INFO',
+        message: index % 3 === 0 ? 'event processed' : 'delivery received',
+        timestamp: minute(index),
+        source: index % 2 === 0 ? 'api' : 'shop',
+        external_id: `\u202eo-${index % 10}`,
+        number: index,
         text: 'x'.repeat(index === 1500 ? 4_500_000 : 150),
       }),
     )

@@ -22,10 +22,14 @@ const dryRunOf = (service: ServiceOrder, status?: string, withdrawals: readonly 
 }
 
 const request = (kind: RequestKind, body = '{}'): OrderEvent => ({
-  ...{ event: `order.${kind}`, delivery: randomUUID(), data: { ...key, body, accepted_at: 1000 } },
+  event: `order.${kind}`,
+  delivery: randomUUID(),
+  data: { ...key, body, accepted_at: 1000 },
 })
 const webhook = (status: string): OrderEvent => ({
-  ...{ event: 'order.updated', delivery: randomUUID(), data: { ...key, status } },
+  event: 'order.updated',
+  delivery: randomUUID(),
+  data: { ...key, status },
 })
 
 const callsOf = async (run: ReturnType<typeof dryRun>, event: OrderEvent) =>

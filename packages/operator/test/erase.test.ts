@@ -65,7 +65,9 @@ const happens = (minutes: number, event: OrderEvent) =>
   })
 
 const webhook = (status: string, more: object = {}): OrderEvent & { delivery: string } => ({
-  ...{ event: 'order.updated', delivery: randomUUID(), data: { ...key, status, ...more } },
+  event: 'order.updated',
+  delivery: randomUUID(),
+  data: { ...key, status, ...more },
 })
 
 /** The service changes the order, and a check finds it. */
@@ -213,7 +215,9 @@ test('reports an order that an event restores, and erases it again', async () =>
   expect(history).toMatchObject({ complete: true, entries: [{ status: 'paid' }] })
 
   await stack.dynamodb.updateItem({
-    ...{ TableName: 'orders', Key: keyItem(key), UpdateExpression: 'SET updated_at = :at' },
+    TableName: 'orders',
+    Key: keyItem(key),
+    UpdateExpression: 'SET updated_at = :at',
     ExpressionAttributeValues: { ':at': { S: new Date(BEGIN).toISOString() } },
   })
   expect((await erasing()).data).toMatchObject({ erased: true, erases: { orders: 1, history: 1 } })
@@ -252,8 +256,16 @@ test('refuses an order that is not settled, or was not confirmed', async () => {
   await changes(0, 'paid')
   const at = new Date(BEGIN + MINUTE).toISOString()
   await orders().fail(key, {
-    ...{ event: 'order.check', delivery: randomUUID(), queue: 'orders', receives: 2, behind: 0 },
-    ...{ since: at, at, next_at: at, code: 'unavailable', message: 'The accounting service answered 503' },
+    event: 'order.check',
+    delivery: randomUUID(),
+    queue: 'orders',
+    receives: 2,
+    behind: 0,
+    since: at,
+    at,
+    next_at: at,
+    code: 'unavailable',
+    message: 'The accounting service answered 503',
   })
   expect(await refused('--force')).toContain('an event of it is in a queue')
 

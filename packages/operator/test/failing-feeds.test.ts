@@ -8,8 +8,13 @@ import { failingFeeds, failingFinding, failingIn } from '../feeds/failing.ts'
 const at = (minutes: number) => new Date(Date.UTC(2020, 10, 27, 10, minutes))
 
 const attempt = (minutes: number, external_id: string, outcome: 'accepted' | 'failed' | 'dead') => ({
-  ...{ at: at(minutes), source: 'shop', external_id, outcome, delivery: external_id },
-  ...{ receives: 1, ...(outcome !== 'accepted' && { error: `refused ${minutes}`, status: 500 }) },
+  at: at(minutes),
+  source: 'shop',
+  external_id,
+  outcome,
+  delivery: external_id,
+  receives: 1,
+  ...(outcome !== 'accepted' && { error: `refused ${minutes}`, status: 500 }),
   ...(outcome === 'failed' && { next_at: at(minutes + 7) }),
 })
 
@@ -22,7 +27,12 @@ test('a store fails as long as it has not accepted a message that it refused, wh
     attempt(4, 'c', 'accepted'),
   ])
   const expected: FailingFeed = {
-    ...{ at: at(3), message: 'refused 3', status: 500, since: at(1), earlier: false, next: at(10) },
+    at: at(3),
+    message: 'refused 3',
+    status: 500,
+    since: at(1),
+    earlier: false,
+    next: at(10),
   }
   expect([...failing]).toEqual([['shop', expected]])
 })
@@ -49,11 +59,9 @@ test('while no message fails, the accepted ones are not read', async () => {
     },
   })
   const context = {
-    ...{
-      local: false,
-      aws: { logs },
-      stores: () => [{ source: 'shop', feed: { http: 'https://shop.example' } }],
-    },
+    local: false,
+    aws: { logs },
+    stores: () => [{ source: 'shop', feed: { http: 'https://shop.example' } }],
     stack: async () => ({ functions: { feeder: { name: 'feeder' } } }),
   } as unknown as Context
   expect([...(await failingFeeds(context))]).toEqual([])
@@ -71,14 +79,12 @@ test('the remedy of an attempt without a secret has the options of this relay', 
 
 test('the finding about a store without a secret is the command that creates it', () => {
   const failing = {
-    ...{
-      at: at(1),
-      since: at(1),
-      earlier: false,
-      message: 'Cannot sign',
-      code: 'no_secret',
-      next: undefined,
-    },
+    at: at(1),
+    since: at(1),
+    earlier: false,
+    message: 'Cannot sign',
+    code: 'no_secret',
+    next: undefined,
   }
   expect(failingFinding({ flags: ' --local' }, 'my shop', failing, 3)).toMatchObject({
     found: { text: 'it has no signing secret' },

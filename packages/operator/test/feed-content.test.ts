@@ -13,7 +13,9 @@ const result = (status: string) => ({ ...KEY, status, total: 1_000 })
 const before = newOrder(KEY)
 /** After its create, whose message reports the request. */
 const created: Order = {
-  ...{ ...before, version: 1, result: result('needs_review') },
+  ...before,
+  version: 1,
+  result: result('needs_review'),
   ended: [{ ids: [REQUEST], kind: 'create', state: 'registered' }],
 }
 const create: Outbox = {
@@ -80,10 +82,12 @@ test('an exact store received the webhook as the service wrote it', () => {
   )
   const stored = { order: paid, outbox: undefined }
   expect(rebuild(stored, entry, message, { webhook: spaced, exact: true })).toMatchObject({
-    ...{ message: { exact: spaced }, isOriginal: true },
+    message: { exact: spaced },
+    isOriginal: true,
   })
   expect(rebuild(stored, entry, message, { exact: true })).toMatchObject({
-    ...{ message: { exact: exactText({ ...message, data: result('paid') }) }, isOriginal: false },
+    message: { exact: exactText({ ...message, data: result('paid') }) },
+    isOriginal: false,
   })
 })
 
@@ -95,7 +99,8 @@ test('a message about a request that the order has dropped cannot be rebuilt', (
     ended: [{ ids: [REQUEST], kind: 'payment', state: 'rejected' }],
   }
   const { entry, message } = published(before, rejected, {
-    ...{ cause, notices: [{ event: 'order.rejected', request: REQUEST }] },
+    cause,
+    notices: [{ event: 'order.rejected', request: REQUEST }],
   })
   const later = { ...rejected, version: 2 }
   expect(rebuild({ order: later, outbox: undefined }, entry, message, inexact)).toEqual({

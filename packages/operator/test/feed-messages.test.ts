@@ -9,13 +9,23 @@ const HOUR_AGO = new Date(NOW - 3_600_000).toISOString()
 /** An order with the messages `1` to `count`, one for each version. */
 const published = (count: number, at = HOUR_AGO): HistoryEntry[] =>
   Array.from({ length: count }, (_, index) => ({
-    ...{ source: 'web', external_id: '1', at, event: 'order.check', delivery: 'd', settled: true },
-    ...{ version: count - index, calls: [], requests: [] },
+    source: 'web',
+    external_id: '1',
+    at,
+    event: 'order.check',
+    delivery: 'd',
+    settled: true,
+    version: count - index,
+    calls: [],
+    requests: [],
     published: [{ event: 'order.updated' as const, delivery: String(count - index) }],
   }))
 
 const attempt = (delivery: string, outcome: Attempt['outcome'], receives = 1): Attempt => ({
-  ...{ at: HOUR_AGO, delivery, outcome, receives },
+  at: HOUR_AGO,
+  delivery,
+  outcome,
+  receives,
   ...(outcome === 'failed' && { status: 500, next_at: new Date(NOW + 60_000).toISOString(), handle: 'h' }),
 })
 
@@ -71,7 +81,11 @@ test('a message to an SQS feed is shown as sent unless it is a dead letter', () 
 
 test('a receipt handle is not shown', () => {
   const [view] = messageViews(published(1), [attempt('1', 'failed')], {
-    ...{ feed: 'http', queued: 1, dead: new Set<string>(), recorded: 'all', now: NOW },
+    feed: 'http',
+    queued: 1,
+    dead: new Set<string>(),
+    recorded: 'all',
+    now: NOW,
   })
   expect(JSON.stringify(view)).not.toContain('handle')
   expect(view?.attempts).toHaveLength(1)

@@ -159,7 +159,9 @@ export const feedTests = () => {
     status = 503
     const registration = (method: string) =>
       fetchJson(`${local.stack().urls.relay}/api/v1/webhook/`, {
-        ...{ method, body: { url: endpoint.url }, key: `local-${SELF}` },
+        method,
+        body: { url: endpoint.url },
+        key: `local-${SELF}`,
       })
     const messages = async (external_id: string) =>
       (await local.json(['feeds', 'show', SELF, external_id])).data.messages.toReversed()
@@ -219,7 +221,8 @@ export const feedTests = () => {
       /^As it would be sent now: [\s\S]*"version": 1,[\s\S]*\nNames of the headers: content-type, /,
     )
     expect(await local.relay(['feeds', 'show', SELF, 'Refused-1', '--message', 'x'])).toMatchObject({
-      ...{ code: 1, err: expect.stringContaining('the history of the order has no message "x"') },
+      code: 1,
+      err: expect.stringContaining('the history of the order has no message "x"'),
     })
     const listed = (await local.relay(['feeds', 'list', '--find', refused.delivery])).out
     expect(listed).toMatch(/2 +accepted +200 .*\n.*1 +failed +503 /)
@@ -240,7 +243,8 @@ export const feedTests = () => {
     expect(Math.max(...unsent.split('\n').map(line => line.length))).toBeLessThan(140)
     await send('by queue')
     expect((await local.json(['feeds', 'show', PERSIAN, 'by queue'])).data).toMatchObject({
-      ...{ feed: 'sqs', messages: [{ state: 'sent', version: 1 }] },
+      feed: 'sqs',
+      messages: [{ state: 'sent', version: 1 }],
     })
     const [{ delivery }] = (await local.json(['feeds', 'show', PERSIAN, 'by queue'])).data.messages
     const queued = await local.json(['feeds', 'show', PERSIAN, 'by queue', '--message', delivery])

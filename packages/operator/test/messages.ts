@@ -57,8 +57,15 @@ export const messageTests = () => {
         await orders.fail(
           { source: 'api', external_id },
           {
-            ...{ event: 'order.payment', delivery: await dead('payment', external_id), queue: 'orders' },
-            ...{ receives: 200, since: at, at, next_at: at, code: 'unavailable', behind: 0 },
+            event: 'order.payment',
+            delivery: await dead('payment', external_id),
+            queue: 'orders',
+            receives: 200,
+            since: at,
+            at,
+            next_at: at,
+            code: 'unavailable',
+            behind: 0,
             message: `The accounting service answered ${status} to "${external_id}" after 10 s`,
           },
         )

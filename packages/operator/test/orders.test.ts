@@ -60,7 +60,9 @@ const happens = (minutes: number, event: OrderEvent, call = down) =>
 
 let deliveries = 0
 const webhook = (key: OrderKey, status: string, more: object = {}): OrderEvent => ({
-  ...{ event: 'order.updated', delivery: uuid(++deliveries), data: { ...key, status, ...more } },
+  event: 'order.updated',
+  delivery: uuid(++deliveries),
+  data: { ...key, status, ...more },
 })
 const api = (external_id: string) => ({ source: 'api', external_id })
 const shop = (external_id: string) => ({ source: 'demo-shop', external_id })
@@ -70,9 +72,17 @@ const minute = (number: number) => new Date(BEGIN + number * MINUTE).toISOString
 /** Records a failing payment of an order, `minutes` after the start. */
 const fails = (key: OrderKey, since: number) =>
   orders().fail(key, {
-    ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
-    ...{ since: minute(since), at: minute(since + 1), next_at: minute(since + 9) },
-    ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
+    event: 'order.payment',
+    delivery: uuid(100),
+    queue: 'orders',
+    receives: 2,
+    behind: 0,
+    since: minute(since),
+    at: minute(since + 1),
+    next_at: minute(since + 9),
+    code: 'unavailable',
+    status: 503,
+    message: 'The accounting service answered 503',
   })
 
 /** An event of an order that waits in the queue for its next attempt. */
@@ -152,13 +162,16 @@ const numbers = (length: number) => Array.from({ length }, (_, index) => index)
 /** An entry of the history, `milliseconds` after the thirtieth minute. */
 const change = (external_id: string, status: string, milliseconds: number) =>
   entryItem({
-    ...{
-      ...api(external_id),
-      at: minute(30 + milliseconds / MINUTE),
-      event: 'order.updated',
-      delivery: uuid(0),
-    },
-    ...{ status, settled: status !== 'needs_review', version: 1, calls: [], published: [], requests: [] },
+    ...api(external_id),
+    at: minute(30 + milliseconds / MINUTE),
+    event: 'order.updated',
+    delivery: uuid(0),
+    status,
+    settled: status !== 'needs_review',
+    version: 1,
+    calls: [],
+    published: [],
+    requests: [],
   })
 
 test('ends a page after two thousand changes without a match, and reports how far back it searched', async () => {
@@ -325,7 +338,10 @@ test('shows the whole history of an order and why it waits', async () => {
     complete: true,
     entries: [
       {
-        ...{ at: '2026-01-02T00:21:00.000Z', event: 'order.payment', request: uuid(100), settled: false },
+        at: '2026-01-02T00:21:00.000Z',
+        event: 'order.payment',
+        request: uuid(100),
+        settled: false,
         calls: [{ to: 'payment', outcome: 'unanswered' }],
         requests: [{ id: uuid(100), kind: 'payment', state: 'waiting' }],
       },
@@ -438,7 +454,8 @@ test('shows dead letters with their orders and in lists, and discards those alre
   await stack.sqs.deleteMessage({ QueueUrl: stack.settings.ordersQueueUrl, ReceiptHandle })
   const letterOf = (key: OrderKey, delivery: string) =>
     stack.send(deadQueue, key, {
-      ...{ event: 'order.payment', delivery },
+      event: 'order.payment',
+      delivery,
       data: { ...key, body: '{}', accepted_at: BEGIN },
     } as { delivery: string })
   await letterOf(api('dead'), waiting)
@@ -446,7 +463,8 @@ test('shows dead letters with their orders and in lists, and discards those alre
   await orders().save(
     {
       order: { ...newOrder(done), ended: [{ ids: [uuid(300)], kind: 'payment', state: 'registered' }] },
-      ...{ outbox: undefined, bulk: undefined },
+      outbox: undefined,
+      bulk: undefined,
     },
     ...([0, BEGIN] as const),
   )

@@ -91,7 +91,9 @@ test('after the repair, the finding says that orders may lag', () => {
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 const line = (minutes: number, fields: object) =>
   JSON.stringify({
-    ...{ level: 'INFO', message: 'delivery received', timestamp: minutesAgo(minutes).toISOString() },
+    level: 'INFO',
+    message: 'delivery received',
+    timestamp: minutesAgo(minutes).toISOString(),
     ...fields,
   })
 const forged = (minutes: number, why: string) => line(minutes, { outcome: 'forged', why })
@@ -114,7 +116,9 @@ test('reads refused webhooks from the log, and ignores what the relay itself has
   const url = 'http://127.0.0.1/webhook'
   const stored = [{ name: 'sandbox', value: 's', modified: minutesAgo(60) }]
   const context = {
-    ...{ local: true, dataDir, parameters: { below: async () => stored } },
+    local: true,
+    dataDir,
+    parameters: { below: async () => stored },
     stack: async () => ({ webhookUrl: url }),
   } as unknown as Context
   const found = await refusalsOf(context, url)
@@ -156,7 +160,10 @@ test('on AWS, tells the last refused webhook from accepted ones, and reads no mo
   }
   const url = 'https://relay.example/webhook'
   const context = {
-    ...{ local: false, aws, service: 'order-relay-production', parameters: { below: async () => [] } },
+    local: false,
+    aws,
+    service: 'order-relay-production',
+    parameters: { below: async () => [] },
     stack: async () => ({
       webhookUrl: url,
       functions: { webhook: { name: 'order-relay-production-webhook' } },
@@ -180,8 +187,13 @@ test('after an audit, the finding begins with the first webhook that was refused
   await writeFile(logFile(dataDir), `${logged.join('\n')}\n`)
   const url = 'http://127.0.0.1/webhook'
   const context = {
-    ...{ local: true, dataDir, flags, nameOf: () => '', parameters: { below: async () => [] } },
-    ...{ stack: async () => ({ webhookUrl: url }), dynamodb: { paginateQuery: async function* () {} } },
+    local: true,
+    dataDir,
+    flags,
+    nameOf: () => '',
+    parameters: { below: async () => [] },
+    stack: async () => ({ webhookUrl: url }),
+    dynamodb: { paginateQuery: async function* () {} },
   } as unknown as Context
   const notices = async (audited: number) => {
     const found = await signaturesOf(context, refused => refused < minutesAgo(audited), url)

@@ -33,7 +33,13 @@ test('an empty stack loses nothing', async () => {
 
 const payment = (id: string, stage: 'unsent' | 'held', others: string[] = []) => ({
   payment: {
-    ...{ id, body: '{}', accepted_at: 0, others, withdrawals: [], kind: 'payment' as const, stage },
+    id,
+    body: '{}',
+    accepted_at: 0,
+    others,
+    withdrawals: [],
+    kind: 'payment' as const,
+    stage,
   },
 })
 

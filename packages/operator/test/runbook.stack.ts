@@ -91,7 +91,8 @@ const discarded = (queue: string, event: string, source: string, prints = DISCAR
   before: async () => {
     values.id = await local.enqueue(queue, event, { source, external_id: 'gone' })
   },
-  ...{ input: '<id>', prints },
+  input: '<id>',
+  prints,
 })
 
 const sendToWeb = (external_id: string) =>
@@ -142,7 +143,9 @@ const PAGES: Readonly<
       await local.sandbox('DELETE', '/panel/faults')
       const body = JSON.stringify({ method: 'card', reference: 'r' })
       await local.enqueue('orders-dead.fifo', 'order.payment', {
-        ...{ external_id: 'replayed', body, accepted_at: Date.now() },
+        external_id: 'replayed',
+        body,
+        accepted_at: Date.now(),
       })
       values.file = folder('plan.json')
     },
@@ -159,7 +162,8 @@ const PAGES: Readonly<
           const { result } = (await local.json(['orders', 'show', 'api', 'replayed'])).data
           await local.enqueue('orders-dead.fifo', 'order.updated', result)
         },
-        ...{ input: 'done 1', prints: DISCARDED },
+        input: 'done 1',
+        prints: DISCARDED,
       },
       'dead discard <id>': discarded(
         'orders-dead.fifo',
@@ -172,7 +176,8 @@ const PAGES: Readonly<
           const items = [{ sku: 'sold by nobody', quantity: 1, unit_price: 1 }]
           expect((await local.store('POST', '', { external_id: 'refused', items })).status).toBe(400)
         },
-        ...{ input: '<external_id>', prints: /withdraw/i },
+        input: '<external_id>',
+        prints: /withdraw/i,
       },
       'dead history': /discard .* 1 discarded[\s\S]*replay .*all 1 .*1 replayed/,
     },
@@ -281,7 +286,9 @@ const PAGES: Readonly<
   'reconcile-errors': {
     situation: () =>
       lambdaWrites({
-        ...{ timestamp: new Date().toISOString(), level: 'ERROR', requestId: randomUUID() },
+        timestamp: new Date().toISOString(),
+        level: 'ERROR',
+        requestId: randomUUID(),
         message: { errorType: 'AccessDeniedException', errorMessage: 'not authorized', stackTrace: [] },
       }),
     commands: { [ERRORS_30M]: /ERROR function failed .*AccessDeniedException: not authorized/ },
@@ -289,7 +296,9 @@ const PAGES: Readonly<
   'probe-missing': {
     situation: () =>
       lambdaWrites({
-        ...{ timestamp: new Date().toISOString(), level: 'ERROR', requestId: randomUUID() },
+        timestamp: new Date().toISOString(),
+        level: 'ERROR',
+        requestId: randomUUID(),
         message: { errorType: 'Error', errorMessage: 'Cannot probe the relay', stackTrace: [] },
       }),
     commands: { [ERRORS_30M]: /ERROR function failed .*Error: Cannot probe the relay/ },
@@ -297,7 +306,8 @@ const PAGES: Readonly<
   'worker-errors': {
     situation: () =>
       lambdaWrites({
-        ...{ time: new Date().toISOString(), type: 'platform.report' },
+        time: new Date().toISOString(),
+        type: 'platform.report',
         record: { requestId: randomUUID(), status: 'timeout', metrics: { durationMs: 30_000 } },
       }),
     commands: { [ERRORS_30M]: /ERROR invocation ended with timeout/ },

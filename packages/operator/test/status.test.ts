@@ -10,7 +10,10 @@ import { signatureRecovery } from '../status/refusals.ts'
 import { alarmsOf } from '../status/status.ts'
 
 const context = {
-  ...{ local: true, service: 'relay', stores: () => [], nameOf: (name: string) => name },
+  local: true,
+  service: 'relay',
+  stores: () => [],
+  nameOf: (name: string) => name,
 } as unknown as Context
 const depth = { waiting: 0, inFlight: 0 }
 const queues = { ordersDead: depth, feedsDead: depth, quarantine: depth } as Parameters<typeof alarmsOf>[1]
@@ -63,8 +66,16 @@ test('in the local stack, the alarm of a queue stays while its messages are bein
 })
 
 const failing = (code: string, message = 'The accounting service answered 503'): Failing => ({
-  ...{ event: 'order.create', delivery: 'd', queue: 'orders', receives: 1, behind: 0, code, message },
-  ...{ since: '', at: '', next_at: '' },
+  event: 'order.create',
+  delivery: 'd',
+  queue: 'orders',
+  receives: 1,
+  behind: 0,
+  code,
+  message,
+  since: '',
+  at: '',
+  next_at: '',
 })
 const paused = failing('not_called', 'Calls are paused until the accounting service answers again')
 const down = failing('unavailable')

@@ -16,7 +16,9 @@ afterEach(async () => {
 const contextFor = (url: string, stored: readonly (readonly [string, string])[]) => {
   const folder = `${PARAMETERS.feedSecrets}/`
   return {
-    ...{ local: true, flags: '', stores: () => [{ source: 'shop', feed: { http: url } }] },
+    local: true,
+    flags: '',
+    stores: () => [{ source: 'shop', feed: { http: url } }],
     parameters: {
       below: async () => stored.map(([name, value]) => ({ name: name.slice(folder.length), value })),
       get: async (name: string) => Object.fromEntries(stored)[name],

@@ -20,20 +20,26 @@ const reason = { status: 400, code: 'unknown_sku', message: 'No product "A"' }
 const refused = { ...create, stage: 'refused', refused: { since: NOW / 1000 - 60, reason } } as const
 
 const failing: Failing = {
-  ...{ event: 'order.payment', delivery: 'p', queue: 'orders', receives: 3, behind: 1 },
-  ...{
-    since: '2026-01-02T02:00:00.000Z',
-    at: '2026-01-02T02:59:50.000Z',
-    next_at: '2026-01-02T03:00:10.000Z',
-  },
-  ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
+  event: 'order.payment',
+  delivery: 'p',
+  queue: 'orders',
+  receives: 3,
+  behind: 1,
+  since: '2026-01-02T02:00:00.000Z',
+  at: '2026-01-02T02:59:50.000Z',
+  next_at: '2026-01-02T03:00:10.000Z',
+  code: 'unavailable',
+  status: 503,
+  message: 'The accounting service answered 503',
 }
 
 /** Further data stored with the order, its dead letters, and the announcements of the stores' API. */
 type More = Partial<StoredOrder> & { announced?: Announced; dead?: Partial<DeadLettersOfOrder> }
 
 const letter: DeadLetter = {
-  ...{ event: 'order.payment', delivery: 'p', since: '2026-01-02T02:50:00.000Z' },
+  event: 'order.payment',
+  delivery: 'p',
+  since: '2026-01-02T02:50:00.000Z',
   error: 'The accounting service answered 503',
 }
 

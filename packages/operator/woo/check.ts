@@ -43,7 +43,7 @@ export const openShop = async (
       'it is not a consumer key and secret, ck_…:cs_…',
       'create one in WooCommerce, Settings, Advanced, REST API',
     )
-  return { shop: createShop({ url, key, secret }), ...{ url, key, secret } }
+  return { shop: createShop({ url, key, secret }), url, key, secret }
 }
 
 type Given = {
@@ -121,7 +121,11 @@ export const check = async (context: Context, address: string, options: CheckOpt
   const { shop, url } = await openShop(context, address)
   using reading = progress(context.terminal, 'orders read')
   const report = await checkShop(shop, {
-    ...{ url, accounting, from, to, given },
+    url,
+    accounting,
+    from,
+    to,
+    given,
     onOrder: () => reading.advance(),
   })
   if (page !== undefined) await writeFile(page, pageOf(report, language))

@@ -54,7 +54,9 @@ const createWebhooks = async (shop: Shop, url: string, secret: string) => {
 
 const post = async (url: string, body: string, headers: Record<string, string>) => {
   const response = await fetch(url, {
-    ...{ method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
     signal: AbortSignal.timeout(10_000),
   })
   return response.status

@@ -60,7 +60,8 @@ export const connectorOf = (context: Context) => {
     /** The orders of a shop that need attention, longest waiting first. */
     needing: async function* (source: string) {
       const pages = dynamodb.paginateQuery({
-        ...{ TableName: table, IndexName: NEEDS_INDEX },
+        TableName: table,
+        IndexName: NEEDS_INDEX,
         KeyConditionExpression: 'needs = :source',
         ExpressionAttributeValues: { ':source': { S: source } },
       })

@@ -51,7 +51,8 @@ export const clockIn = (timeZone: string, now = () => new Date()): Clock => {
       return new Date(Math.min(began, LAST_TIME)).toISOString()
     }
     return {
-      ...{ now, beginningOf },
+      now,
+      beginningOf,
       iso: () => now().toISOString(),
       today: () => day.format(now()),
       dayOf: iso => day.format(Date.parse(iso)),

@@ -29,8 +29,14 @@ export const createFaults = ({ note, announce }: Changes) => {
       const until = seconds === undefined ? null : new Date(Date.now() + seconds * 1000).toISOString()
       if (seconds !== undefined) timers.add(setTimeout(() => set(without(id)), seconds * 1000))
       const fault = {
-        ...{ id, kind, operation: operation ?? null, until, requests: requests ?? null },
-        ...{ delay: rest.delay ?? 3000, status: rest.status ?? 500, retryAfter: rest.retryAfter ?? null },
+        id,
+        kind,
+        operation: operation ?? null,
+        until,
+        requests: requests ?? null,
+        delay: rest.delay ?? 3000,
+        status: rest.status ?? 500,
+        retryAfter: rest.retryAfter ?? null,
       }
       set([...faults, fault])
       return fault

@@ -5,7 +5,9 @@ import { type PageAbout, pageFiles } from '@order-relay/web/page.ts'
 const FOLDER = join(import.meta.dirname, 'panel')
 
 export const PANEL: PageAbout = {
-  ...{ name: 'panel', title: 'Accounting sandbox', base: '/panel/static/' },
+  name: 'panel',
+  title: 'Accounting sandbox',
+  base: '/panel/static/',
   noscript: 'The panel needs JavaScript. The same actions are plain HTTP below /panel/; see /docs.',
 }
 

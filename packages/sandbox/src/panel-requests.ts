@@ -80,7 +80,9 @@ const atLeastOneRial = v.pipe(
 )
 
 const bookedPayment = {
-  ...{ ...paymentEntries, amount: v.nullish(atLeastOneRial), account: v.nullish(text) },
+  ...paymentEntries,
+  amount: v.nullish(atLeastOneRial),
+  account: v.nullish(text),
   note: v.nullish(text),
 }
 

@@ -16,8 +16,13 @@ import { eachWithSandbox, type Json, order, PAYMENT, row, SHORT } from './world.
 const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T12:00:00Z') })
 
 const DEFAULTS = {
-  ...{ defaultCustomer: 'walk-in', automaticCustomerCreation: true, orderPaymentReceivingAccount: 'bank-1' },
-  ...{ taxRate: 10, pricesIncludeTax: false, automaticFinalization: true, duplicatesReturnOriginal: false },
+  defaultCustomer: 'walk-in',
+  automaticCustomerCreation: true,
+  orderPaymentReceivingAccount: 'bank-1',
+  taxRate: 10,
+  pricesIncludeTax: false,
+  automaticFinalization: true,
+  duplicatesReturnOriginal: false,
   correctionsSendWebhooks: false,
 }
 const YEAR = { from: '2029-03-21', to: '2030-03-20' }
@@ -48,7 +53,10 @@ test('updates settings individually, accounts and products by code, fiscal years
 
   const product = async (change: unknown) => (await put('products/%D9%85%2F1', change)).body
   expect(await product({ stock: 2.5 })).toEqual({
-    ...{ sku: 'م/1', name: 'م/1', stock: 2.5, price: null },
+    sku: 'م/1',
+    name: 'م/1',
+    stock: 2.5,
+    price: null,
     unit: 'عدد',
   })
   const desk = { sku: 'م/1', name: 'میز', stock: 2.5, price: 12500, unit: 'متر' }
@@ -66,7 +74,10 @@ test('updates settings individually, accounts and products by code, fiscal years
   ] as const)
     expect((await put('accounts', account)).body).toEqual({ ...account, ...kept, inUse: false })
   expect((await list('accounts')).at(-1)).toEqual({
-    ...{ code: 'pos', name: 'Box', kind: 'cash', inUse: false },
+    code: 'pos',
+    name: 'Box',
+    kind: 'cash',
+    inUse: false,
     ...opening,
   })
 
@@ -162,7 +173,9 @@ describe('the list of orders', () => {
     expect(await counts('q=a-')).toEqual([0, 1, 1, 0])
     expect(await list('orders?source=shop')).toMatchObject([
       {
-        ...{ status: 'paid', date: '2026-11-21', created_at: expect.stringMatching(/^2026-11-21T.*Z$/) },
+        status: 'paid',
+        date: '2026-11-21',
+        created_at: expect.stringMatching(/^2026-11-21T.*Z$/),
         customer: { code: '09123456789', ...customer },
       },
     ])
@@ -198,12 +211,10 @@ test('has exact totals for a filter, and its export contains every order and no 
     due: '0',
     credit: '2200',
     returns: { net: '2000', tax: '200' },
-    ...{
-      total: '1100000000000000000000000004400',
-      received: '1100000000000000000000000004400',
-      returned: '2200',
-      repaid: '0',
-    },
+    total: '1100000000000000000000000004400',
+    received: '1100000000000000000000000004400',
+    returned: '2200',
+    repaid: '0',
   })
   const paid = { count: 1, total: huge, received: huge, returned: '0' }
   expect(await totals('status=paid&q=r-1')).toMatchObject(paid)
@@ -228,12 +239,18 @@ test('sums up finalized invoices, drafts and what is due separately', async () =
   await act('credit', 'return', { rows: [{ row: 1, quantity: 1 }] })
   const { totals } = (await panel('sums')).body
   expect(totals).toMatchObject({
-    ...{ count: 4, total: '8800', received: '2400', returned: '1100', due: '4200' },
+    count: 4,
+    total: '8800',
+    received: '2400',
+    returned: '1100',
+    due: '4200',
     finalized: { count: 3, net: '6000', tax: '600', total: '6600' },
     drafts: { count: 1, net: '2000', tax: '200', total: '2200' },
   })
   expect((await panel('sums?status=needs_review')).body.totals).toMatchObject({
-    ...{ due: '0', finalized: { count: 0, total: '0' }, drafts: { total: '2200' } },
+    due: '0',
+    finalized: { count: 0, total: '0' },
+    drafts: { total: '2200' },
   })
 })
 
@@ -290,11 +307,18 @@ describe('bulk retries', () => {
     await product('SKU-3', { stock: 3 })
     const customer = 'مشتری متفرقه'
     const retried = {
-      ...{ source: 'api', customer, status: 'invoiced', review_reason: null, error: null },
+      source: 'api',
+      customer,
+      status: 'invoiced',
+      review_reason: null,
+      error: null,
       received: '0',
     }
     const left = (needed: number) => ({
-      ...{ ...retried, external_id: `${needed - 1}`, total: `${needed * 1100}`, status: 'needs_review' },
+      ...retried,
+      external_id: `${needed - 1}`,
+      total: `${needed * 1100}`,
+      status: 'needs_review',
       error: `Insufficient stock: "SKU-3" needs ${needed}, available 1`,
     })
     const orders = [
@@ -505,15 +529,23 @@ test('a returned order in review has no documents and a held payment, and a retr
   await orderIn('refunded')
   const { stock, pay } = sandbox()
   expect((await act('review')).body).toMatchObject({
-    ...{ status: 'needs_review', invoice_status: 'draft', error: 'Wrong goods' },
-    ...{ receipts: [], returns: [], receipt_number: null, return_number: null },
+    status: 'needs_review',
+    invoice_status: 'draft',
+    error: 'Wrong goods',
+    receipts: [],
+    returns: [],
+    receipt_number: null,
+    return_number: null,
     held_payments: [{ ...PAYMENT, date: '2026-11-21' }],
   })
   expect(await stock('SKU-1')).toBe(100)
   expect((await pay('1', { method: 'cash' })).status).toBe(400)
   expect((await act('correct')).body).toMatchObject({ total: '5500', error: 'Wrong goods' })
   expect((await act('retry')).body).toMatchObject({
-    ...{ status: 'invoiced', error: null, invoice_number: 1, balance: '3300' },
+    status: 'invoiced',
+    error: null,
+    invoice_number: 1,
+    balance: '3300',
     receipts: [{ number: 2, method: 'card', amount: '2200', reference: 'r-1' }],
   })
   expect(await stock('SKU-1')).toBe(95)
@@ -536,13 +568,18 @@ describe('a correction', () => {
       tax: '160',
     }
     expect((await act('correct', { shipping: 0 })).body).toMatchObject({
-      ...{ total: '1760', tax_rate: 10, prices_include_tax: false },
-      ...{ customer: { code: '09123456789' }, rows: [gift] },
+      total: '1760',
+      tax_rate: 10,
+      prices_include_tax: false,
+      customer: { code: '09123456789' },
+      rows: [gift],
     })
     expect((await act('correct', { discount: 0, shipping: 1000 })).body).toMatchObject({ total: '3190' })
     const swapped = { items: [row('SKU-2', 0.5, 100)], customer: {} }
     expect((await act('correct', swapped)).body).toMatchObject({
-      ...{ total: '1155', customer: { code: 'walk-in' }, rows: [{ sku: 'SKU-2' }, { kind: 'shipping' }] },
+      total: '1155',
+      customer: { code: 'walk-in' },
+      rows: [{ sku: 'SKU-2' }, { kind: 'shipping' }],
     })
     expect([await stock('SKU-1'), await stock('SKU-2')]).toEqual([100, 99.5])
   })
@@ -683,7 +720,8 @@ describe('fiscal years', () => {
 })
 
 const item = fc.record({
-  ...{ sku: fc.constantFrom('SKU-1', 'SKU-2', 'SKU-3'), quantity: fc.integer({ min: 1, max: 6 }) },
+  sku: fc.constantFrom('SKU-1', 'SKU-2', 'SKU-3'),
+  quantity: fc.integer({ min: 1, max: 6 }),
   unit_price: fc.integer({ min: 0, max: 50 }).map(price => price * 100),
 })
 
@@ -691,10 +729,27 @@ const item = fc.record({
 const steps = fc.record({
   external_id: fc.constantFrom('1', '2', '3'),
   action: fc.constantFrom(
-    ...['create', 'pay', 'refund', 'retry', 'payOrder', 'reverse', 'return', 'review', 'correct', 'correct'],
-    ...['payPart', 'payPart', 'reverseOne', 'returnPart', 'returnPart'],
-    ...['repay', 'repayPart', 'reverseRepayment', 'reverseOneRepayment'],
-    ...['reverseReturn', 'reverseOneReturn'],
+    'create',
+    'pay',
+    'refund',
+    'retry',
+    'payOrder',
+    'reverse',
+    'return',
+    'review',
+    'correct',
+    'correct',
+    'payPart',
+    'payPart',
+    'reverseOne',
+    'returnPart',
+    'returnPart',
+    'repay',
+    'repayPart',
+    'reverseRepayment',
+    'reverseOneRepayment',
+    'reverseReturn',
+    'reverseOneReturn',
   ),
   items: fc.array(item, { minLength: 1, maxLength: 2 }),
   paid: fc.boolean(),

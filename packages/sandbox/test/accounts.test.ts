@@ -91,7 +91,8 @@ test('an opening balance cannot take money from a cash box that was paid back', 
   await put({ ...BOX, openingBalance: 1000 })
   await act('repay', { ...IN_CASH, amount: 600, date: '2026-11-10' })
   const message = (state: string) => ({
-    ...{ status: 409, body: { error: { field: 'openingBalance', message: expect.stringContaining(state) } } },
+    status: 409,
+    body: { error: { field: 'openingBalance', message: expect.stringContaining(state) } },
   })
   expect(await put({ ...BOX, openingBalance: 599 })).toMatchObject(
     message('is 599: the cash box would have -1 rials on 2026-11-10'),

@@ -25,7 +25,10 @@ describe('adding', () => {
     expect((await put('products/NEW', { stock: 2 })).body).toMatchObject({ name: 'New', stock: 2 })
     const pos = { code: 'pos', name: 'POS', kind: 'bank' }
     expect((await put('accounts?new=true', pos)).body).toEqual({
-      ...{ ...pos, openingBalance: 0, openingDate: null, inUse: false },
+      ...pos,
+      openingBalance: 0,
+      openingDate: null,
+      inUse: false,
     })
     expect((await put('accounts', { ...pos, name: 'Till' })).body).toMatchObject({ name: 'Till' })
     expect((await put('accounts?new=yes', pos)).status).toBe(400)
@@ -36,7 +39,8 @@ describe('adding', () => {
     const before = await list('fiscal-years')
     const overlapping = { from: '2026-08-23', to: '2027-08-22' }
     expect((await put('fiscal-years', overlapping)).body.error).toMatchObject({
-      ...{ code: 'invalid', field: 'from' },
+      code: 'invalid',
+      field: 'from',
       message: 'Field "from" is 2026-08-23: must not overlap the fiscal year from 2026-03-21 to 2027-03-20',
     })
     expect((await put('fiscal-years', { fiscalYears: [...before, overlapping] })).status).toBe(400)
@@ -160,7 +164,8 @@ test('a retry changes settings with the stock, or nothing if one of them is refu
   await create(order('1', { ...SHORT, payment: PAYMENT }))
   const account = async () => (await panel('settings')).body.orderPaymentReceivingAccount
   const fix = (code: string, stock: number) => ({
-    ...{ settings: { orderPaymentReceivingAccount: code }, stock: [{ sku: 'SKU-3', stock }] },
+    settings: { orderPaymentReceivingAccount: code },
+    stock: [{ sku: 'SKU-3', stock }],
   })
   for (const [refused, field] of [
     [fix('bank-1', -1), 'stock[0].stock'],
@@ -220,7 +225,8 @@ test('documents of the panel are not dated in the future, and a return has a dat
     { date: '2026-11-20' },
   ])
   expect((await act('1', 'return', { rows, date: '1999-01-01' })).body.error).toMatchObject({
-    ...{ code: 'outside_fiscal_years', field: 'date' },
+    code: 'outside_fiscal_years',
+    field: 'date',
   })
   expect((await act('1', 'repay', { method: 'cash', date: '2026-11-28' })).body.error).toMatchObject(future)
 })
@@ -230,7 +236,8 @@ test('a return is not dated before its invoice, nor a repayment before the docum
   await create(order('1', { date: '2026-11-10' }))
   const rows = [{ row: 1, quantity: 1 }]
   expect((await act('1', 'return', { rows, date: '2026-11-09' })).body.error).toMatchObject({
-    ...{ code: 'invalid', field: 'date' },
+    code: 'invalid',
+    field: 'date',
     message: 'Field "date" is 2026-11-09: must not be before the invoice, 2026-11-10',
   })
   expect(await stock('SKU-1')).toBe(98)
@@ -262,13 +269,18 @@ test('a refused order has its rows, its total, its customer and the products tha
   await create(order('1', { items, customer, shipping: 50, discount: 10, date: '2026-11-20' }))
   const [refused] = await list('refusals')
   expect(refused).toMatchObject({
-    ...{ customer: 'Sara', missing: [{ sku: 'SHOE-42' }, { sku: 'BAG-7', name: 'Bag' }] },
+    customer: 'Sara',
+    missing: [{ sku: 'SHOE-42' }, { sku: 'BAG-7', name: 'Bag' }],
     sent: {
       items: [
         { sku: 'SHOE-42', name: null, quantity: 2, unit_price: 1000, discount: 0 },
         { sku: 'BAG-7', name: 'Bag', quantity: 1, unit_price: 500, discount: 100 },
       ],
-      ...{ shipping: 50, discount: 10, date: '2026-11-20', method: null, total: '2684' },
+      shipping: 50,
+      discount: 10,
+      date: '2026-11-20',
+      method: null,
+      total: '2684',
     },
   })
   await product('SHOE-42', { stock: 1 })

@@ -67,7 +67,8 @@ test('a fiscal year in which documents are dated is closed instead of removed, a
   expect(await create(order('2', { date: '2026-03-19' }))).toMatchObject(closed)
   expect(await act('1', 'review', { error: 'x' })).toMatchObject(closed)
   expect(await put('fiscal-years?new=true', { from: last?.from, to: last?.to })).toMatchObject({
-    ...{ status: 409, body: { error: { field: 'from' } } },
+    status: 409,
+    body: { error: { field: 'from' } },
   })
   await put('fiscal-years', { from: last?.from, to: last?.to })
   expect((await act('1', 'review', { error: 'x' })).status).toBe(200)

@@ -51,7 +51,8 @@ test('documents that were registered or cancelled on other days than their own a
   expect(body.otherwise_dated).toBe(5)
   const still = { received: '0', repaid: '0', balance: '0' }
   expect(body.sums).toMatchObject({
-    ...{ receipts: { count: 0 }, repayments: { count: 0 } },
+    receipts: { count: 0 },
+    repayments: { count: 0 },
     accounts: [
       { account: { code: 'bank-1' }, opening: '2200', ...still, closing: '2200' },
       { account: { code: 'cash-1' }, opening: '3800', ...still, closing: '3800' },
@@ -60,10 +61,12 @@ test('documents that were registered or cancelled on other days than their own a
   const all = ['return 2', 'return 1', 'repayment 1', 'receipt 3', 'receipt 2', 'receipt 1']
   expect(await named(`${day}&days=registration`)).toEqual(all)
   expect((await list(`${day}&days=registration&kind=receipt`)).sums?.receipts).toEqual({
-    ...{ count: 2, amount: '6600' },
+    count: 2,
+    amount: '6600',
   })
   expect(await list('from=2026-04-22&to=2026-04-22&days=registration')).toMatchObject({
-    ...{ documents: [], otherwise_dated: 0 },
+    documents: [],
+    otherwise_dated: 0,
   })
   expect((await list()).otherwise_dated).toBe(0)
   expect((await list(`from=${TODAY}&kind=receipt`)).otherwise_dated).toBe(3)
@@ -93,16 +96,20 @@ test('sums are exact, also for each account, and exclude cancelled documents', a
     returns: { count: 1, amount: '1100', net: '1000', tax: '100' },
     accounts: [
       {
-        ...{
-          account: { code: 'bank-1', name: 'حساب بانک ملت' },
-          received: '1100000000000000000000000002200',
-        },
-        ...{ repaid: '0', balance: '1100000000000000000000000002200' },
-        ...{ opening: '0', closing: '1100000000000000000000000002200' },
+        account: { code: 'bank-1', name: 'حساب بانک ملت' },
+        received: '1100000000000000000000000002200',
+        repaid: '0',
+        balance: '1100000000000000000000000002200',
+        opening: '0',
+        closing: '1100000000000000000000000002200',
       },
       {
         account: { code: 'cash-1', name: 'صندوق فروشگاه' },
-        ...{ opening: '0', received: '4400', repaid: '600', balance: '3800', closing: '3800' },
+        opening: '0',
+        received: '4400',
+        repaid: '600',
+        balance: '3800',
+        closing: '3800',
       },
     ],
     types: [
@@ -118,7 +125,9 @@ test('receipts are filtered by type, and those without an account are found', as
   expect(await named('type=cash')).toEqual(['receipt 3'])
   expect(await named('type=pos')).toEqual(['receipt 2', 'receipt 1'])
   expect((await list('type=pos')).sums).toMatchObject({
-    ...{ receipts: { amount: '2200' }, repayments: { count: 0 }, returns: { count: 0 } },
+    receipts: { amount: '2200' },
+    repayments: { count: 0 },
+    returns: { count: 0 },
     types: [{ type: 'pos', count: 1, amount: '2200' }],
   })
   expect(await named('account=none')).toEqual([])
@@ -128,7 +137,9 @@ test('receipts are filtered by type, and those without an account are found', as
   await sandbox().act('3', 'return', {})
   expect(await named('account=none')).toEqual(['receipt 4'])
   expect((await list('account=none')).sums).toMatchObject({
-    ...{ receipts: { count: 1 }, returns: { count: 0 }, types: [{ type: 'transfer' }] },
+    receipts: { count: 1 },
+    returns: { count: 0 },
+    types: [{ type: 'transfer' }],
   })
   expect((await sandbox().panel('documents?type=coins')).status).toBe(400)
 })
@@ -151,7 +162,7 @@ test('a return keeps the rows as they were sold, even if the order is corrected 
   expect([returns, returned]).toEqual([[], '0'])
   expect(cancelled?.returns).toMatchObject([
     { number: 2, cancel_reason: 'اشتباه', rows: [shipping] },
-    { ...{ number: 3, reason: 'شکسته', cancel_reason: 'اشتباه' }, rows: [item] },
+    { number: 3, reason: 'شکسته', cancel_reason: 'اشتباه', rows: [item] },
   ])
 })
 
@@ -159,14 +170,15 @@ test('cancelled receipts and repayments stay in their order, apart from the vali
   const { act, detail } = sandbox()
   await act('2', 'reverse-repayment', { reason: 'پرداخت نشد' })
   expect(await detail('2')).toMatchObject({
-    ...{ repaid: '0', repayments: [] },
+    repaid: '0',
+    repayments: [],
     cancelled: {
       receipts: [],
       repayments: [{ number: 1, amount: '600', account: { code: 'cash-1' }, cancel_reason: 'پرداخت نشد' }],
     },
   })
   expect(await detail('1')).toMatchObject({
-    ...{ receipts: [{ number: 2 }] },
+    receipts: [{ number: 2 }],
     cancelled: { receipts: [{ number: 1, cancel_reason: 'تکراری', cancelled_at: expect.any(String) }] },
   })
 })

@@ -72,7 +72,8 @@ describe('creating an order', () => {
     const error = `Insufficient stock: "SKU-3" needs 2, available 1. ${isOff}. ${noAccount}`
     const draft = { invoice_number: 1, invoice_status: 'draft', receipt_number: null }
     expect(await create(order('1', { ...SHORT, payment: PAYMENT }))).toMatchObject({
-      ...{ status: 201, body: { status: 'needs_review', ...draft, error } },
+      status: 201,
+      body: { status: 'needs_review', ...draft, error },
     })
     expect((await detail('1')).held_payments).toMatchObject([PAYMENT])
     expect(await stock('SKU-3')).toBe(1)
@@ -226,12 +227,22 @@ describe('rows (rules 4 and 5)', () => {
     const amounts = { quantity: 1, amount: '1000', orderDiscount: '100', net: '900', tax: '90' }
     expect(rows?.[0]).toMatchObject({ kind: 'item', sku: 'SKU-1', unit_price: '1000', ...amounts })
     expect(rows?.[3]).toMatchObject({
-      ...{ kind: 'shipping', sku: null, quantity: 1, unit_price: '500' },
-      ...{ amount: '500', orderDiscount: '0', net: '500', tax: '50' },
+      kind: 'shipping',
+      sku: null,
+      quantity: 1,
+      unit_price: '500',
+      amount: '500',
+      orderDiscount: '0',
+      net: '500',
+      tax: '50',
     })
     expect(totals).toEqual({
-      ...{ rowDiscounts: '0', amount: '3500', orderDiscount: '300' },
-      ...{ net: '3200', tax: '320', total: '3520' },
+      rowDiscounts: '0',
+      amount: '3500',
+      orderDiscount: '300',
+      net: '3200',
+      tax: '320',
+      total: '3520',
     })
   })
 
@@ -264,7 +275,11 @@ describe('receipts (rule 6)', () => {
     await create(order('1', { payment: { method, reference: 'r-1', date: '2026-11-20' } }))
     expect((await detail('1')).receipts).toMatchObject([
       {
-        ...{ number: 1, type, amount: '2200', reference: 'r-1', date: '2026-11-20' },
+        number: 1,
+        type,
+        amount: '2200',
+        reference: 'r-1',
+        date: '2026-11-20',
         account: { code: account },
       },
     ])

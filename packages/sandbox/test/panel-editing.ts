@@ -26,9 +26,14 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
 
     await page.getByText('Settings saved').waitFor()
     expect((await client().panel('settings')).body).toEqual({
-      ...{ defaultCustomer: null, automaticCustomerCreation: false, orderPaymentReceivingAccount: 'cash-1' },
-      ...{ taxRate: 8.5, pricesIncludeTax: true, automaticFinalization: false },
-      ...{ duplicatesReturnOriginal: true, correctionsSendWebhooks: true },
+      defaultCustomer: null,
+      automaticCustomerCreation: false,
+      orderPaymentReceivingAccount: 'cash-1',
+      taxRate: 8.5,
+      pricesIncludeTax: true,
+      automaticFinalization: false,
+      duplicatesReturnOriginal: true,
+      correctionsSendWebhooks: true,
     })
     await client().settings({ taxRate: 12, automaticFinalization: true })
     await showsRate(page, '12')

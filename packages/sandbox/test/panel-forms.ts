@@ -206,7 +206,8 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     'filters and exports of the lists are in line at a width of %d, and no choice is cut off',
     async width => {
       const { page } = await openAt(`${client().url}/#/orders?balance=credit`, {
-        ...{ locale: 'fa-IR', viewport: { width, height: 860 } },
+        locale: 'fa-IR',
+        viewport: { width, height: 860 },
       })
       const links = page.locator('.sums a.button')
       await links.nth(2).waitFor()

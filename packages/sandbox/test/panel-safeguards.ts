@@ -32,7 +32,9 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
       code: 'bank-1',
       name: 'بانک صادرات',
       kind: 'bank',
-      ...{ openingBalance: 0, openingDate: null, inUse: false },
+      openingBalance: 0,
+      openingDate: null,
+      inUse: false,
     })
   })
 
@@ -61,8 +63,12 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, { 'Date of the opening balance': '' }, 'Save')
     await dialog.waitFor({ state: 'detached' })
     expect((await client().list('accounts'))[0]).toEqual({
-      ...{ code: 'bank-1', name: 'Savings', kind: 'bank', inUse: true },
-      ...{ openingBalance: 5_000_000, openingDate: null },
+      code: 'bank-1',
+      name: 'Savings',
+      kind: 'bank',
+      inUse: true,
+      openingBalance: 5_000_000,
+      openingDate: null,
     })
   })
 
@@ -253,7 +259,9 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText(`Date ${daysAgo(1)} to ${daysAgo(2)}`).waitFor()
     await page.getByText(`Date of the held payment 2019-01-01 to ${daysAgo(1)}`).waitFor()
     expect(await client().detail('1')).toMatchObject({
-      ...{ date: daysAgo(2), customer: { code: 'walk-in' }, held_payments: [{ date: daysAgo(1) }] },
+      date: daysAgo(2),
+      customer: { code: 'walk-in' },
+      held_payments: [{ date: daysAgo(1) }],
     })
   })
 

@@ -72,7 +72,9 @@ describe('partial payments', () => {
     const { body } = await sandbox().pay('1', PAYMENT)
     expect(body).toMatchObject({ status: 'paid', receipt_number: 2, total: '5610' })
     expect(await sandbox().detail('1')).toMatchObject({
-      ...{ receipts: [{ amount: '2000' }, { amount: '5610' }], received: '7610', balance: '-2000' },
+      receipts: [{ amount: '2000' }, { amount: '5610' }],
+      received: '7610',
+      balance: '-2000',
     })
     // The accountant cancels the wrong receipt; the other one still pays the order.
     expect(await act('reverse-payment', { receipt: 1 })).toMatchObject({ status: 'paid', balance: '0' })
@@ -122,7 +124,9 @@ describe('partial payments', () => {
     const change = (quantity: number) => act('correct', { items: [row('SKU-1', quantity)] })
     expect(await change(6)).toMatchObject({ total: '6600', held_payments: [{ amount: '5500' }] })
     expect(await act('retry')).toMatchObject({
-      ...{ status: 'invoiced', receipts: [{ number: 2, amount: '5500' }], balance: '1100' },
+      status: 'invoiced',
+      receipts: [{ number: 2, amount: '5500' }],
+      balance: '1100',
     })
     await act('review', { error: 'Other goods' })
     await change(4)
@@ -133,7 +137,8 @@ describe('partial payments', () => {
   test('of stores that are held before the first finalization pay the whole corrected invoice', async () => {
     await sandbox().create(order('1', { items: [row('SKU-3', 2)], payment: PAYMENT }))
     expect(await act('correct', { items: [row('SKU-1', 4)] })).toMatchObject({
-      ...{ total: '4400', held_payments: [{ amount: null, total: '2200' }] },
+      total: '4400',
+      held_payments: [{ amount: null, total: '2200' }],
     })
     expect(await act('retry')).toMatchObject({ status: 'paid', received: '4400', balance: '0' })
   })
@@ -211,12 +216,10 @@ describe('partial returns', () => {
     const { stock } = sandbox()
     const paid = { ...OPEN, status: 'paid', receipt_number: 1 }
     expect(await give(0.5, 1)).toMatchObject({
-      ...{
-        status: 'paid',
-        returned: '2695',
-        balance: '-2695',
-        rows: [{ returned: 0.5 }, { returned: 1 }, { returned: 0 }],
-      },
+      status: 'paid',
+      returned: '2695',
+      balance: '-2695',
+      rows: [{ returned: 0.5 }, { returned: 1 }, { returned: 0 }],
       returns: [
         {
           number: 1,
@@ -297,7 +300,9 @@ describe('partial returns', () => {
       message: expect.stringMatching(/"SKU-1" needs 2, available 1; add stock first$/),
     })
     expect(await act('reverse-return', { return: 1, reason: 'اشتباه' })).toMatchObject({
-      ...{ status: 'paid', returns: [{ number: 2 }], rows: [{ returned: 2 }, { returned: 1 }, {}] },
+      status: 'paid',
+      returns: [{ number: 2 }],
+      rows: [{ returned: 2 }, { returned: 1 }, {}],
     })
     expect([await stock('SKU-1'), await result()]).toEqual([
       0,

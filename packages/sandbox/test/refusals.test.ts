@@ -17,9 +17,14 @@ test('a refused order is listed with the missing products until a product is add
   expect(open).toBe(1)
   expect(listed).toMatchObject([
     {
-      ...{ source: 'api', external_id: '1', code: 'unknown_sku', field: 'items[0].sku' },
+      source: 'api',
+      external_id: '1',
+      code: 'unknown_sku',
+      field: 'items[0].sku',
       message: 'Field "items[0].sku" is "TEA-9": no product has this code',
-      ...{ customer: 'Sara', attempts: 2, resolved_at: null },
+      customer: 'Sara',
+      attempts: 2,
+      resolved_at: null,
       missing: [{ sku: 'TEA-9', name: 'Green tea', unit_price: 2100 }],
     },
   ])
@@ -30,7 +35,8 @@ test('a refused order is listed with the missing products until a product is add
   expect((await create(order('1', UNKNOWN))).status).toBe(201)
   expect(await refusals()).toEqual({ open: 0, refusals: [] })
   expect(await refusals('?state=resolved')).toMatchObject({
-    ...{ open: 0, refusals: [{ external_id: '1', resolved_at: expect.stringMatching(/Z$/) }] },
+    open: 0,
+    refusals: [{ external_id: '1', resolved_at: expect.stringMatching(/Z$/) }],
   })
 })
 
@@ -39,7 +45,7 @@ test('an order has the reason of its last refusal, for any cause, exact numbers 
   await settings({ defaultCustomer: null })
   await create('{"external_id":"1","items":[{"sku":"SKU-1","quantity":1,"unit_price":-9007199254740993}]}')
   expect(await refusals()).toMatchObject({
-    ...{ refusals: [{ code: 'invalid', field: 'items[0].unit_price', customer: null, missing: [] }] },
+    refusals: [{ code: 'invalid', field: 'items[0].unit_price', customer: null, missing: [] }],
   })
   expect(String((await refusals()).refusals?.[0]?.body)).toContain('-9007199254740993')
   await create(order('1'))

@@ -22,22 +22,33 @@ describe('a repayment', () => {
     const before = (await sandbox().read('1')).body
     const first = await act('repay', { method: 'cash', account: 'cash-1', amount: 600, reference: 'x' })
     expect(first).toMatchObject({
-      ...{ status: 'paid', received: '4400', returned: '1100', repaid: '600', balance: '-500' },
+      status: 'paid',
+      received: '4400',
+      returned: '1100',
+      repaid: '600',
+      balance: '-500',
       repayments: [
         {
-          ...{ number: 1, method: 'cash', amount: '600', reference: 'x', date: '2026-11-21' },
+          number: 1,
+          method: 'cash',
+          amount: '600',
+          reference: 'x',
+          date: '2026-11-21',
           account: { code: 'cash-1', name: 'Till' },
         },
       ],
     })
     expect(await act('repay', { method: 'transfer' })).toMatchObject({
-      ...{ balance: '0', repayments: [{}, { amount: '500', account: { code: 'bank-1' } }] },
+      balance: '0',
+      repayments: [{}, { amount: '500', account: { code: 'bank-1' } }],
     })
     expect([(await sandbox().read('1')).body, await announced()]).toEqual([before, []])
 
     await sandbox().refund('1')
     expect(await act('repay', { method: 'transfer' })).toMatchObject({
-      ...{ status: 'refunded', repaid: '4400', balance: '0' },
+      status: 'refunded',
+      repaid: '4400',
+      balance: '0',
     })
     const { history } = await sandbox().detail('1')
     expect(history?.at(-1)).toMatchObject({
@@ -120,7 +131,8 @@ describe('the account of a payment', () => {
     ])
     await settings({ orderPaymentReceivingAccount: null })
     expect(await act('retry')).toMatchObject({
-      ...{ status: 'paid', receipts: [{ type: 'cash', account: { code: 'cash-1' } }] },
+      status: 'paid',
+      receipts: [{ type: 'cash', account: { code: 'cash-1' } }],
     })
   })
 
@@ -128,7 +140,8 @@ describe('the account of a payment', () => {
     const { create, settings } = sandbox()
     await create(order('1'))
     expect((await act('pay', { ...PAYMENT, account: 'no', amount: 1 })).error).toMatchObject({
-      ...{ field: 'account', message: 'Field "account" is "no": no record has this code' },
+      field: 'account',
+      message: 'Field "account" is "no": no record has this code',
     })
     await act('pay', { ...PAYMENT, amount: 100 })
     await settings({ orderPaymentReceivingAccount: null })
@@ -151,8 +164,12 @@ test('a customer gets the identity that invoices show, and keeps it with the nex
   await put('customers/09123456789', { economicCode: '411111111111' })
   await create(order('2', { customer: { ...customer, name: 'Another' } }))
   expect((await sandbox().detail('2')).customer).toEqual({
-    ...{ code: '09123456789', mobile: '09123456789', name: 'Sara', email: null },
-    ...{ ...identity, economicCode: '411111111111' },
+    code: '09123456789',
+    mobile: '09123456789',
+    name: 'Sara',
+    email: null,
+    ...identity,
+    economicCode: '411111111111',
   })
   expect(await list('customers?q=Sara')).toMatchObject([identity])
   expect((await put('customers/09123456789', { nationalId: '12' })).body.error).toMatchObject({

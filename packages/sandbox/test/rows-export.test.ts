@@ -31,7 +31,10 @@ test('finalized invoices are exported by row, with the buyer, both discounts and
   await create(order('draft', SHORT))
   await act('1', 'return', { rows: [{ row: 2, quantity: 0.5 }] })
   await put('customers/09123456789', {
-    ...{ nationalId: '0012345679', economicCode: '411111111111', postalCode: '0134567890', address: 'تهران' },
+    nationalId: '0012345679',
+    economicCode: '411111111111',
+    postalCode: '0134567890',
+    address: 'تهران',
   })
   const order1 = '1,2026-04-22,api,1,invoiced,سارا,09123456789,0012345679,411111111111,0134567890,تهران'
   expect((await exported()).lines).toEqual([

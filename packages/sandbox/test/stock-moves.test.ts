@@ -27,7 +27,8 @@ test('every change of the stock of a product is listed with its cause, newest fi
   await product('SKU-1', { stock: 2, price: 5 })
   await act('1', 'retry', { stock: [{ sku: 'SKU-1', stock: 8 }] })
   expect(await movesOf('SKU-1')).toEqual({
-    ...{ stock: 2.5, next: null },
+    stock: 2.5,
+    next: null,
     moves: [
       'issued 8 2.5 -5.5 1 1',
       'set 2 8 6 1 1',
@@ -73,7 +74,8 @@ test('stock is adjusted by a difference with a reason, and changes are found by 
   await product('SKU-1', { stock: 2 })
   expect(await adjust({ change: 5, reason: 'x' })).toMatchObject({ status: 200, body: { stock: 7 } })
   expect((await adjust({ change: -8, reason: 'x' })).body.error).toEqual({
-    ...{ code: 'conflict', field: 'change' },
+    code: 'conflict',
+    field: 'change',
     message: 'Field "change" is -8: must not exceed the stock, 7',
   })
   for (const body of [{ change: 0, reason: 'x' }, { change: 1, reason: '' }, { change: 1 }, { reason: 'x' }])

@@ -48,7 +48,9 @@ const notified = async (answer?: Parameters<typeof startReceiver>[0], client = s
 /** Whether a request is signed with this secret. */
 const isSigned = ({ headers, body }: Receiver['received'][number], secret: unknown) =>
   verify({
-    ...{ header: String(headers['x-service-signature']), body, now: Math.floor(Date.now() / 1000) },
+    header: String(headers['x-service-signature']),
+    body,
+    now: Math.floor(Date.now() / 1000),
     secrets: [String(secret)],
   }).valid
 
@@ -107,7 +109,10 @@ test('each attempt has a new t, the same delivery id and the same body; a redire
   expect(new Set(sent).size).toBe(1)
   const [delivery] = await settled(slow)
   expect(delivery).toMatchObject({
-    ...{ state: 'delivered', next_attempt_at: null, status: 'paid', external_id: '1' },
+    state: 'delivered',
+    next_attempt_at: null,
+    status: 'paid',
+    external_id: '1',
     attempts: [
       { t: times[0], status: 302, response: 'answer 302', error: null },
       { t: times[1], status: null, response: null, error: expect.any(String) },

@@ -47,7 +47,11 @@ export const clientOf = (url: string) => {
   const list = async (at: string): Promise<Json[]> =>
     Object.values((await panel(at)).body).find(each => Array.isArray(each)) ?? []
   return {
-    ...{ url, panel, put, post, list },
+    url,
+    panel,
+    put,
+    post,
+    list,
     create: (body: unknown) => api('POST', 'orders/', body),
     read: (id: string, source?: string) => api('GET', named(id, '', source)),
     pay: (id: string, body: unknown = { method: 'online' }, source?: string) =>
@@ -71,7 +75,8 @@ export const row = (sku: string, quantity: number, unit_price = 1000) => ({ sku,
 
 /** An order for a product in stock. */
 export const order = (external_id: string, changes: object = {}) => ({
-  ...{ external_id, items: [row('SKU-1', 2)] },
+  external_id,
+  items: [row('SKU-1', 2)],
   ...changes,
 })
 
@@ -115,7 +120,9 @@ export const startReceiver = async (answer: (attempt: number) => number | 'hang 
     return { status, headers: { location: '/elsewhere' }, body: `answer ${status}` }
   })
   return {
-    ...{ url: `http://127.0.0.1:${port}/hook`, received, close },
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    close,
     /** Resolves after this number of deliveries. */
     until: (count: number) => until(() => received.length >= count),
   }

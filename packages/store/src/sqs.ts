@@ -56,7 +56,9 @@ const entriesOf = (messages: readonly Message[]) =>
  * const signal = AbortSignal.timeout(100)
  * await consumeFeed({
  *   sqs: new SQSClient({ region: 'eu-central-1' }),
- *   ...{ queueUrl, signal, onError: () => undefined },
+ *   queueUrl,
+ *   signal,
+ *   onError: () => undefined,
  *   handle: ({ event, data }) => console.log(event, data.external_id),
  * })
  * ```

@@ -69,8 +69,10 @@ const countReceiver = async (name: string, running: RunningFunction, context: Co
     return counted
   }
   const counted = {
-    ...{ first: await count('first'), duplicate: await count('duplicate') },
-    ...{ foreign: await count('foreign'), forged: await count('forged') },
+    first: await count('first'),
+    duplicate: await count('duplicate'),
+    foreign: await count('foreign'),
+    forged: await count('forged'),
   }
   equal(await send(eventOf('2 KB', { now: Date.now() - 301_000 })), 401, `${name}: a stale delivery`)
   return counted

@@ -44,15 +44,18 @@ async function* items(): AsyncGenerator<[table: string, Item]> {
     await orders.save({ order, outbox: undefined, bulk: undefined }, 0, time)
     yield ['orders', item]
     const entry = {
-      ...{
-        source,
-        external_id,
-        at: new Date(time).toISOString(),
-        event: 'order.create',
-        delivery: randomUUID(),
-      },
-      ...{ status: result.status, settled, version: 1, invoice_number: String(number) },
-      ...{ calls: [], published: [], requests: [] },
+      source,
+      external_id,
+      at: new Date(time).toISOString(),
+      event: 'order.create',
+      delivery: randomUUID(),
+      status: result.status,
+      settled,
+      version: 1,
+      invoice_number: String(number),
+      calls: [],
+      published: [],
+      requests: [],
     }
     yield ['history', entryItem(entry)]
   }
@@ -108,7 +111,8 @@ export const operatorConsole: Part = async () => {
     return body
   }
   const opened = await call('session', {
-    ...{ method: 'POST', headers: { origin, 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json' },
     body: JSON.stringify({ token: searchParams.get('token') }),
   })
   const headers = { authorization: `Bearer ${JSON.parse(opened).session}` }

@@ -18,7 +18,9 @@ const order = (id: number) => ({
   external_id: String(id),
   customer: { mobile: `0912${String(id % 1000).padStart(7, '0')}`, name: 'سارا محمدی' },
   items: [1, 2, 3].map(each => ({ sku: `BENCH-${each}`, quantity: each, unit_price: 125_000 * each })),
-  ...{ shipping: 45_000, discount: 10_000, payment: { method: 'online', reference: String(id) } },
+  shipping: 45_000,
+  discount: 10_000,
+  payment: { method: 'online', reference: String(id) },
 })
 
 /** Orders that the sandbox registers over HTTP, in a database on disk. */
@@ -28,7 +30,10 @@ export const sandbox: Part = async () => {
   closing.defer(() => rm(folder, { recursive: true }))
   const { sandbox: port } = await freePorts()
   const child = startChild({
-    ...{ name: 'sandbox', cwd: '.', environment: process.env, onLine: () => undefined },
+    name: 'sandbox',
+    cwd: '.',
+    environment: process.env,
+    onLine: () => undefined,
     args: ['packages/sandbox/src/main.ts', '--port', String(port), '--data', join(folder, 'bench.db')],
     readyLine: /^sandbox ready/,
   })

@@ -46,7 +46,8 @@ export const coldstart: Part = async context => {
         cpu: measured(of(each, 'cpu')),
         toAnswerToEmpty: ratio(of(each, 'toAnswer'), of(empty, 'toAnswer')),
         cpuToEmpty: ratio(of(each, 'cpu'), of(empty, 'cpu')),
-        ...{ codeKb: bytes / 1000, zipKb: zipBytes / 1000 },
+        codeKb: bytes / 1000,
+        zipKb: zipBytes / 1000,
       }
     }
     return { of, results: await Promise.all(ALL.map(summary)) }

@@ -125,7 +125,10 @@ export const casesOf = (operation: Operation, api: OpenApi, options: CaseOptions
       const verdict = verdictOf(api, operation, given)
       const headers = parameters.filter(each => each.in === 'header').map(({ name, text }) => [name, text])
       return {
-        ...{ operation, method: operation.method, target: targetOf(path, parameters), body },
+        operation,
+        method: operation.method,
+        target: targetOf(path, parameters),
+        body,
         headers: {
           ...Object.fromEntries(headers),
           ...(body !== undefined && { 'content-type': type }),

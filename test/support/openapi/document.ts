@@ -112,7 +112,8 @@ export const readOpenApi = (document: object) => {
     Object.entries(of).map(
       ([method, each]): Operation => ({
         ...each,
-        ...{ method: method.toUpperCase(), path },
+        method: method.toUpperCase(),
+        path,
         methods: Object.keys(of).map(name => name.toUpperCase()),
         isSecured: (each.security ?? security).length > 0,
       }),

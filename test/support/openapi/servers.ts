@@ -80,8 +80,14 @@ export const testSandbox = async (
   const found: Found = { mismatches: [], unsuccessful: [] }
   for (const [share, only] of parts) {
     const { mismatches, unsuccessful } = await testOpenApi({
-      ...{ document, url, key: 'sandbox-key', known: KNOWN, exceptions: EXCEPTIONS },
-      ...{ runs: Math.ceil(runs * share), seed, only },
+      document,
+      url,
+      key: 'sandbox-key',
+      known: KNOWN,
+      exceptions: EXCEPTIONS,
+      runs: Math.ceil(runs * share),
+      seed,
+      only,
     })
     found.mismatches.push(...mismatches)
     found.unsuccessful.push(...unsuccessful)
@@ -123,6 +129,12 @@ export const testRelay = (
   document = read('relay.openapi'),
 ): Promise<Found> =>
   testOpenApi({
-    ...{ document, url, key: `local-${source}`, known: { ...KNOWN, source: [source] }, runs, seed },
-    ...{ judges: [read('openapi')], exceptions: RELAY_EXCEPTIONS },
+    document,
+    url,
+    key: `local-${source}`,
+    known: { ...KNOWN, source: [source] },
+    runs,
+    seed,
+    judges: [read('openapi')],
+    exceptions: RELAY_EXCEPTIONS,
   })

@@ -126,7 +126,11 @@ const readOf = (
   const created = v.parse(v.record(v.string(), v.unknown()), jsonOf(body))
   return (
     operation && {
-      ...{ operation, method: 'GET', headers: { authorization }, body: undefined, verdict },
+      operation,
+      method: 'GET',
+      headers: { authorization },
+      body: undefined,
+      verdict,
       target: targetOf(
         operation.path,
         operation.parameters.map(({ name, in: place }) => ({ name, in: place, text: String(created[name]) })),
@@ -173,7 +177,9 @@ export const testOpenApi = async (options: TesterOptions) => {
       const request = shown(each)
       if (request.length < (mismatches.get(key)?.request.length ?? Number.POSITIVE_INFINITY))
         mismatches.set(key, {
-          ...{ operation: operationId, found, request },
+          operation: operationId,
+          found,
+          request,
           reply: `${reply.status} ${reply.body.slice(0, 300)}`,
         })
     }

@@ -29,8 +29,16 @@ export const ORDER_CHANGES = ['event processed', 'event retried', 'event deferre
 export const OVERVIEW = reads(
   'overview',
   {},
-  ...['queues', 'rates', 'ages', 'alarms', 'failing', 'imports', 'signatures', 'failing-feeds'],
-  ...['unauthorized', 'accountant'],
+  'queues',
+  'rates',
+  'ages',
+  'alarms',
+  'failing',
+  'imports',
+  'signatures',
+  'failing-feeds',
+  'unauthorized',
+  'accountant',
 )
 
 /** Sends a change, then refreshes the page. */

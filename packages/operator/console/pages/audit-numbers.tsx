@@ -37,7 +37,7 @@ const Counted = ({ name, count, members }: Group) => {
       <ul class="members small">
         {members.map(({ source, external_id, id }) => (
           <li key={id ?? `${source} ${external_id}`}>
-            <OrderLink {...{ source, external_id }} /> {id && <Id value={visible(id)} />}
+            <OrderLink source={source} external_id={external_id} /> {id && <Id value={visible(id)} />}
           </li>
         ))}
         {count > members.length && <li>{t('and {count} more', { count: count - members.length })}</li>}

@@ -12,11 +12,13 @@ const WAITS = [120, 30, 600]
 
 const FIELDS: FieldProps[] = [
   {
-    ...{ name: 'handled', label: t('Log of handled messages') },
+    name: 'handled',
+    label: t('Log of handled messages'),
     help: t('A file or URL with the delivery of each handled message; it shows what was processed twice.'),
   },
   {
-    ...{ name: 'wait', label: t('Time limit for the store') },
+    name: 'wait',
+    label: t('Time limit for the store'),
     options: WAITS.map(seconds => [String(seconds), formatDuration(seconds)]),
   },
 ]
@@ -37,7 +39,9 @@ const askTest = (source: string, local: boolean) =>
     action: t('Start the test'),
     submit: ({ text, isOn }) =>
       act('conformance/start', {
-        ...{ source, wait: Number(text('wait')), testStore: isOn('testStore') },
+        source,
+        wait: Number(text('wait')),
+        testStore: isOn('testStore'),
         handled: text('handled') || undefined,
       }),
   })

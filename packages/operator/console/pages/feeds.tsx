@@ -29,8 +29,10 @@ type Row = RouteData<'feeds'>['attempts'][number]
 const COLUMNS: Column<Row>[] = [
   { label: t('Time'), kind: 'plain breaks', cell: ({ at }) => <Moment iso={at} /> },
   {
-    ...{ label: t('Order'), kind: 'breaks' },
-    cell: ({ source, external_id }) => external_id && <OrderOfStore {...{ source, external_id }} />,
+    label: t('Order'),
+    kind: 'breaks',
+    cell: ({ source, external_id }) =>
+      external_id && <OrderOfStore source={source} external_id={external_id} />,
   },
   {
     label: t('Message'),
@@ -163,7 +165,7 @@ export const Feed = page(
           <p class="small muted">
             <Id value={message.delivery} />
           </p>
-          <ContentOf {...{ source, external_id, delivery: message.delivery }} />
+          <ContentOf source={source} external_id={external_id} delivery={message.delivery} />
           {message.attempts.length > 0 && (
             <Table
               columns={ATTEMPTS}

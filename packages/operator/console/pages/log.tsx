@@ -105,7 +105,7 @@ export const Lines = (filter: Filter) => {
       </p>
       <ol class="lines small" dir="ltr" aria-label={t('Log')}>
         {shown.map(line => (
-          <LineItem key={line.number} {...{ line, filter }} />
+          <LineItem key={line.number} line={line} filter={filter} />
         ))}
       </ol>
     </>
@@ -138,7 +138,7 @@ export const Log = page({ title: () => t('Log'), reads: () => ({}) }, ({ route }
     <PageHead />
     <search class="filters row" data-keeps-focus>
       {TEXTS.map(([name, label]) => (
-        <TextChoice key={name} {...{ label, ...parameter(name) }} />
+        <TextChoice key={name} label={label} {...parameter(name)} />
       ))}
       <Choice label={t('Period')} options={LOG_PERIODS} {...parameter('since', '10m')} />
       <StoreFilter />

@@ -92,7 +92,7 @@ const Console = ({ refused }: { refused: Refusal | undefined }) => {
     </>
   )
   return (
-    <Shell title="order-relay" waiting={active} pages={PAGES} {...{ brand, badges }}>
+    <Shell title="order-relay" waiting={active} pages={PAGES} brand={brand} badges={badges}>
       {refused && (
         <p class="error" role="alert">
           {t('Cannot sign in: {reason}', { reason: messageOf(refused) })}

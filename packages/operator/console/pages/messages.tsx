@@ -178,8 +178,10 @@ const List = page(
     const rows = messages.filter(message => isSelected(route, message))
     const ids = rows.map(({ id }) => id).filter(id => chosen.value.has(id))
     const named = {
-      ...{ group: groups.find(({ group }) => group === filters.group)?.failure, source: filters.source },
-      ...{ event: filters.event && nameIn(NAMES, filters.event), order: filters.order },
+      group: groups.find(({ group }) => group === filters.group)?.failure,
+      source: filters.source,
+      event: filters.event && nameIn(NAMES, filters.event),
+      order: filters.order,
     }
     return (
       <>
@@ -212,7 +214,8 @@ const List = page(
               aside={
                 <span class="filters row">
                   <Choice
-                    {...{ label: t('Period'), ...parameter('since') }}
+                    label={t('Period')}
+                    {...parameter('since')}
                     options={[['', t('Any time')], ...PERIODS]}
                   />
                   <Button

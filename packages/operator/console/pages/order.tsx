@@ -257,7 +257,7 @@ export const Order = page(
           <Result {...order} />
         </div>
       </div>
-      <Log {...{ source: order.source, external_id: order.external_id }} />
+      <Log source={order.source} external_id={order.external_id} />
     </>
   ),
 )

@@ -44,11 +44,12 @@ const Filters = ({ route }: { route: Route }) => (
     {route.query.get('show') !== 'failing' && (
       <>
         <Choice
-          {...{ label: t('Status'), ...parameter('status') }}
+          label={t('Status')}
+          {...parameter('status')}
           options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
         />
         {DAYS.map(([name, label]) => (
-          <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
+          <DayChoice kind="row muted" key={name} label={label} {...parameter(name)} />
         ))}
       </>
     )}

@@ -153,7 +153,7 @@ const Graph = ({ title, bars, ...range }: Parameters<typeof Chart>[0]) => (
         </span>
       ))}
     </p>
-    <Chart {...{ title, bars, ...range }} />
+    <Chart title={title} bars={bars} {...range} />
   </figure>
 )
 
@@ -177,7 +177,10 @@ const Graphs = ({ from, step, values }: Series) => (
   <div class="graphs">
     {GRAPHS.map(([title, ...bars]) => (
       <Graph
-        {...{ key: title, title, from, step }}
+        key={title}
+        title={title}
+        from={from}
+        step={step}
         bars={bars.map(([of, label, tone]) => ({ label, tone, values: values[of] }))}
       />
     ))}
@@ -238,7 +241,9 @@ export const Overview = page(
           <details>
             <summary>
               {t('{all} {all|alarm|alarms}: {active} active, {unknown} unknown', {
-                ...{ all: alarms.length, active: activeAlarms(alarms).length, unknown },
+                all: alarms.length,
+                active: activeAlarms(alarms).length,
+                unknown,
               })}
             </summary>
             {unknown > 0 && (

@@ -35,7 +35,8 @@ export const ListFilters = ({ outcomes }: { outcomes: Outcomes }) => (
   <>
     <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
     <Choice
-      {...{ label: t('Outcome'), ...parameter('outcome') }}
+      label={t('Outcome')}
+      {...parameter('outcome')}
       options={[
         ['', t('Every outcome')],
         ...Object.entries(outcomes).map(([name, [text]]) => [name, text] as const),
@@ -159,7 +160,11 @@ export const Job = ({ job: { progress, end }, stop, isReport = false }: JobProps
       <p class="error" role="alert">
         {translateMessage(end?.failure ?? '')}
       </p>
-      {end === undefined ? <Button onClick={stop}>{t('Stop')}</Button> : <Ended {...{ end, isReport }} />}
+      {end === undefined ? (
+        <Button onClick={stop}>{t('Stop')}</Button>
+      ) : (
+        <Ended end={end} isReport={isReport} />
+      )}
     </div>
   )
 }

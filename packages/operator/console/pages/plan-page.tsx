@@ -32,8 +32,8 @@ const Difference = ({ of, field, before, after }: Change) => (
   <li>
     {of === 'result' ? (
       <>
-        {translateMessage(field)}: <Value {...{ field, value: before }} /> <span class="arrow">→</span>{' '}
-        <Value {...{ field, value: after }} />
+        {translateMessage(field)}: <Value field={field} value={before} /> <span class="arrow">→</span>{' '}
+        <Value field={field} value={after} />
       </>
     ) : (
       <>

@@ -29,11 +29,18 @@ export const urlField = ({ url: value }: Service): FieldProps => ({
 })
 
 const onOff = (name: string, value: boolean, label: string, help: string): FieldProps => ({
-  ...{ name, label, help, value, kind: 'switch' },
+  name,
+  label,
+  help,
+  value,
+  kind: 'switch',
 })
 
 const seconds = (name: string, value: number, label: string): FieldProps => ({
-  ...{ name, label, value, kind: 'number' },
+  name,
+  label,
+  value,
+  kind: 'number',
 })
 
 /** Shows the progress of a webhook change, which can also be started from a runbook. */
@@ -127,8 +134,10 @@ const askNewSecret = (service: Service) =>
     submit: ({ required, count, isOn }) =>
       started(
         act('webhook/rotate', {
-          ...{ url: required('url'), wait: isOn('wait') },
-          ...{ lead: count('lead'), overlap: count('overlap') },
+          url: required('url'),
+          wait: isOn('wait'),
+          lead: count('lead'),
+          overlap: count('overlap'),
         }),
       ),
   })

@@ -15,7 +15,9 @@ import { SERVICE, urlField } from './remedies.tsx'
 const PASTED = t('Pasting changes line breaks; a file keeps every byte.')
 
 const BODY: FieldProps = {
-  ...{ name: 'body', label: t('Body'), kind: 'body' },
+  name: 'body',
+  label: t('Body'),
+  kind: 'body',
   help: PASTED,
 }
 
@@ -25,12 +27,21 @@ const sending = async ({ text, required, count, base64 }: Values) => {
   const body = (await base64('body')) || undefined
   const externalId = body === undefined ? required('externalId') : undefined
   return act('send', {
-    ...{ url: required('url'), source: text('source'), externalId, body },
-    ...{ status: STATUSES.find(status => status === text('status')) ?? 'paid', error: optional('error') },
-    ...{ total: count('total'), invoiceNumber: count('invoiceNumber') },
-    ...{ receiptNumber: optionalCount('receiptNumber'), returnNumber: optionalCount('returnNumber') },
-    ...{ event: optional('event'), delivery: optional('delivery') },
-    ...{ age: count('age'), wait: count('wait'), secret: optional('secret') },
+    url: required('url'),
+    source: text('source'),
+    externalId,
+    body,
+    status: STATUSES.find(status => status === text('status')) ?? 'paid',
+    error: optional('error'),
+    total: count('total'),
+    invoiceNumber: count('invoiceNumber'),
+    receiptNumber: optionalCount('receiptNumber'),
+    returnNumber: optionalCount('returnNumber'),
+    event: optional('event'),
+    delivery: optional('delivery'),
+    age: count('age'),
+    wait: count('wait'),
+    secret: optional('secret'),
   })
 }
 
@@ -58,7 +69,7 @@ const Test = ({ text, action, submit, result, children }: TestProps) => (
     <PageHead />
     <p class="note prose">{text}</p>
     <div class="columns">
-      <Form class="card made pairs" {...{ action, submit }}>
+      <Form class="card made pairs" action={action} submit={submit}>
         {children}
       </Form>
       <div role="status" class="pairs">
@@ -76,7 +87,9 @@ const SendPage = page(
       { name: 'source', label: t('Store'), options: sources.map(source => [source, source]) },
       { name: 'externalId', label: t('Order number') },
       {
-        ...{ name: 'status', label: t('Status'), value: 'paid' },
+        name: 'status',
+        label: t('Status'),
+        value: 'paid',
         options: STATUSES.map(status => [status, translateMessage(status)]),
       },
       { name: 'total', label: t('Total, rials'), kind: 'number', value: 1000 },
@@ -85,11 +98,15 @@ const SendPage = page(
     ]
     const more: FieldProps[] = [
       {
-        ...{ name: 'receiptNumber', label: t('Receipt number'), kind: 'number' },
+        name: 'receiptNumber',
+        label: t('Receipt number'),
+        kind: 'number',
         help: t('Empty: the invoice number, if paid.'),
       },
       {
-        ...{ name: 'returnNumber', label: t('Return number'), kind: 'number' },
+        name: 'returnNumber',
+        label: t('Return number'),
+        kind: 'number',
         help: t('Empty: the invoice number, if refunded.'),
       },
       { name: 'event', label: t('Event'), value: 'order.updated' },
@@ -131,7 +148,9 @@ const SignaturePage = page({ title: () => t('Explain a signature'), reads: () =>
   const found = useSignal<RouteData<'signature'> | undefined>(undefined)
   const explain = async ({ required, text, base64 }: Values) => {
     found.value = await act('signature', {
-      ...{ signature: required('signature'), secret: required('secret'), body: await base64('body') },
+      signature: required('signature'),
+      secret: required('secret'),
+      body: await base64('body'),
       receivedAt: text('receivedAt') || undefined,
     })
   }

@@ -262,7 +262,11 @@ export const Store = page(
         <Findings findings={[...overview.notices, ...known.notices].filter(each => isOf(path[1], each))} />
         {store && (
           <Details
-            {...{ key: store.source, shop, woo: woo.shop, retry: retries.job, ...store }}
+            key={store.source}
+            shop={shop}
+            woo={woo.shop}
+            retry={retries.job}
+            {...store}
             age={overview.ages?.[`feed ${store.source}`]}
           />
         )}

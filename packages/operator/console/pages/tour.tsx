@@ -217,7 +217,7 @@ const Part = ({ text, order, panel, isNext, isLast }: PartProps) => {
             </p>
           )}
           {says && <p class="note">{says}</p>}
-          {isLast && order && <Outcome {...{ panel, order }} />}
+          {isLast && order && <Outcome panel={panel} order={order} />}
         </>
       )}
     </Section>
@@ -238,7 +238,9 @@ const Steps = ({ source, panel }: Place) => {
       {parts.map(({ text, order }, index) => (
         <Part
           key={text.step}
-          {...{ text, order, panel }}
+          text={text}
+          order={order}
+          panel={panel}
           isNext={text === next}
           isLast={index % 2 === 1 || answers[parts[index + 1]?.text.step ?? text.step] === undefined}
         />

@@ -86,7 +86,8 @@ test("a change requires a session, the console's Origin and JSON", async () => {
   expect((await post('stores/key', { ...key, source: 7 })).status).toBe(400)
   expect((await post('stores/key', { ...key, source: 'x'.repeat(17e6) })).text).toContain('too large')
   expect(await post('stores/key', { ...key, source: 'nobody' })).toMatchObject({
-    ...{ status: 409, text: expect.stringContaining('Cannot find the store') },
+    status: 409,
+    text: expect.stringContaining('Cannot find the store'),
   })
   expect(await keys()).toBe(before)
 

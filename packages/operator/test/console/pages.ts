@@ -66,7 +66,8 @@ const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON
 
 const letter = (external_id: string) =>
   local.enqueue('orders-dead.fifo', 'order.payment', {
-    ...{ external_id, accepted_at: Date.now() },
+    external_id,
+    accepted_at: Date.now(),
     body: JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' }),
   })
 
@@ -161,7 +162,10 @@ export const pageTests = (open: Open) => {
     const words = `\u2067${HOSTILE}\u202e`.repeat(500)
     const external_id = 'L'.repeat(100)
     await local.enqueue('orders.fifo', 'order.updated', {
-      ...{ external_id, status: 'needs_review', error: words, invoice_number: words },
+      external_id,
+      status: 'needs_review',
+      error: words,
+      invoice_number: words,
     })
     await until(async () => (await local.json(['find', external_id])).data.orders.length > 0)
     await visit({ hash: '' }, async ({ page }) => {
@@ -171,7 +175,9 @@ export const pageTests = (open: Open) => {
         await goTo(page, hash)
         await page.getByText(words).first().waitFor()
         expect({ hash, width: await width(), text: await page.locator('body').innerText() }).toMatchObject({
-          ...{ hash, width: 1280, text: expect.not.stringMatching(/[\u202a-\u202e\u2066\u2067]/) },
+          hash,
+          width: 1280,
+          text: expect.not.stringMatching(/[\u202a-\u202e\u2066\u2067]/),
         })
         await page.emulateMedia({ colorScheme: 'light' })
         const found = [await violationsOf(page)]
@@ -297,7 +303,9 @@ export const pageTests = (open: Open) => {
 
       const openPlan = (plan: object) =>
         page.locator('input[type=file]').setInputFiles({
-          ...{ name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(plan)) },
+          name: 'plan.json',
+          mimeType: 'application/json',
+          buffer: Buffer.from(JSON.stringify(plan)),
         })
       await openPlan({})
       await page.getByText('the file contains none').waitFor()
@@ -580,7 +588,10 @@ export const pageTests = (open: Open) => {
     const handled = folder('handled.txt')
     await writeFile(handled, '')
     const consuming = consumeFeed({
-      ...{ sqs: local.stack().sqs, queueUrl: local.queue(FEED), once: onceInMemory(), signal: stop.signal },
+      sqs: local.stack().sqs,
+      queueUrl: local.queue(FEED),
+      once: onceInMemory(),
+      signal: stop.signal,
       handle: ({ delivery }) => appendFile(handled, `${delivery}\n`),
     })
     await visit({ hash: '#/stores/demo-shop', locale: 'fa-IR' }, async ({ page, isAccessible }) => {

@@ -31,7 +31,8 @@ const refused = (why: string) =>
 const order = { source: 'api', external_id: 'Routed-1' }
 const dead = () =>
   local.enqueue('orders-dead.fifo', 'order.payment', {
-    ...{ external_id: order.external_id, accepted_at: Date.now() },
+    external_id: order.external_id,
+    accepted_at: Date.now(),
     body: JSON.stringify({ method: 'card', reference: 'r' }),
   })
 const DEAD = { command: 'dead' }

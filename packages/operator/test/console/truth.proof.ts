@@ -36,11 +36,16 @@ afterAll(() => endpoint.close())
 /** Calls the stores' API as a store that does not wait for the result. */
 const send = (method: string, source: string, path: string, body: object) =>
   fetchJson(`${local.stack().urls.relay}/api/v1/${path}`, {
-    ...{ method, body, key: `local-${source}`, headers: { prefer: 'respond-async' } },
+    method,
+    body,
+    key: `local-${source}`,
+    headers: { prefer: 'respond-async' },
   })
 
 const world: World = {
-  ...{ orders: [], source: SELF, accepted },
+  orders: [],
+  source: SELF,
+  accepted,
   service: { state: 'serving', since: Date.now() },
 }
 
@@ -290,7 +295,9 @@ scenario(
     const { url } = await read('service')
     // The service signs with the secret of the last registration.
     await fetchJson(`${local.stack().urls.sandbox}/api/v1/webhook/`, {
-      ...{ method: 'PUT', body: { url }, key: 'sandbox-key' },
+      method: 'PUT',
+      body: { url },
+      key: 'sandbox-key',
     })
     await local.create('missed')
     await local.sandbox('POST', '/panel/orders/missed/pay?source=api', { method: 'card', reference: 'r' })

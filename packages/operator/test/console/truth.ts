@@ -43,7 +43,9 @@ const messagesOf = async (queue: string) => {
   const answer = await fetch(`${local.stack().urls.sqs}/_fauxqs/queues/${queue}`)
   const { ready, delayed, inflight } = v.parse(inspection, await answer.json()).messages
   const held = (each: v.InferOutput<typeof message>, hiddenUntil?: number) => ({
-    ...{ group: each.messageGroupId, delivery: each.body.delivery, receives: each.approximateReceiveCount },
+    group: each.messageGroupId,
+    delivery: each.body.delivery,
+    receives: each.approximateReceiveCount,
     hiddenUntil,
   })
   return [
@@ -110,7 +112,10 @@ const readTruth = async ({ source }: World) => {
   ])
   const stored = (orders.Items ?? []).map(orderOf)
   return {
-    ...{ queued: [...queued, ...bulk], dead, feed, feedsDead },
+    queued: [...queued, ...bulk],
+    dead,
+    feed,
+    feedsDead,
     stored: new Map(stored.map(each => [orderName(each.order), each])),
     statuses: new Map<string, string>(
       service.body.orders.map((each: OrderKey & { status: string }) => [orderName(each), each.status]),

@@ -9,7 +9,11 @@ import { requireNew } from './catalogue.ts'
 import { cannot } from './change.ts'
 
 const shownAccount = ({ code, name, kind, opening_balance, opening_date }: Account, store: Store) => ({
-  ...{ code, name, kind, openingBalance: exactNumber(opening_balance), openingDate: opening_date },
+  code,
+  name,
+  kind,
+  openingBalance: exactNumber(opening_balance),
+  openingDate: opening_date,
   inUse: store.accounts.isUsed(code),
 })
 
@@ -83,7 +87,9 @@ export const putAccount = (
     const found = store.accounts.find(code)
     if (isNew) requireNew('code', code, found)
     const account: Account = {
-      ...{ code, name, kind },
+      code,
+      name,
+      kind,
       opening_balance:
         openingBalance === undefined ? (found?.opening_balance ?? '0') : String(whole(openingBalance)),
       opening_date: openingDate === undefined ? (found?.opening_date ?? null) : openingDate,

@@ -46,7 +46,8 @@ export const changeSettings = (change: SettingsChange, store: Store) =>
     requireKnown('defaultCustomer', customer, customer && store.customers.find(customer))
     requireKnown('orderPaymentReceivingAccount', account, account && store.accounts.find(account))
     store.settings.put({
-      ...{ ...store.settings.read(), ...others },
+      ...store.settings.read(),
+      ...others,
       ...(taxRate !== undefined && { taxRate: decimal(taxRate) }),
     })
     store.changes.note({ kind: 'settings' })
@@ -62,7 +63,10 @@ export const restoreSettings = (store: Store) =>
   })
 
 const shownProduct = ({ sku, name, stock, price, unit }: Product) => ({
-  ...{ sku, name, unit, stock: exactNumber(shown(stock)) },
+  sku,
+  name,
+  unit,
+  stock: exactNumber(shown(stock)),
   price: price === null ? null : exactNumber(shown(price)),
 })
 
@@ -141,7 +145,9 @@ export const listMoves = (sku: string, { limit, ...query }: MovesQuery, store: S
   return {
     product: shownProduct(product),
     moves: shownMoves.map(({ before: from, after: to, ...move }) => ({
-      ...{ ...move, from: exactNumber(from), to: exactNumber(to) },
+      ...move,
+      from: exactNumber(from),
+      to: exactNumber(to),
       change: exactNumber(shown(minus(decimalFrom(to), decimalFrom(from)))),
     })),
     next: found.length > limit ? String(shownMoves.at(-1)?.number) : null,

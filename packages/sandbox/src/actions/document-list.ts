@@ -68,7 +68,9 @@ const accountsOf = (sums: readonly DocumentSums[], filter: DocumentFilter, store
     const movements = movementsOf(sums, code)
     const opening = openings && (openings.get(code) ?? '0')
     return {
-      ...{ account, opening: opening ?? null, ...movements },
+      account,
+      opening: opening ?? null,
+      ...movements,
       closing: opening === undefined ? null : sum([opening, movements.balance]),
     }
   })

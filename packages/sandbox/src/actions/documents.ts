@@ -19,7 +19,10 @@ export const rowsOf = ({ invoice_number }: Invoice, store: Store) => {
     const returned = parts.reduce((all, { quantity }) => plus(all, decimalFrom(quantity)), ZERO)
     const leftOf = (name: 'net' | 'tax') => sum([row[name], ...parts.map(part => `-${part[name]}`)])
     return {
-      ...{ ...row, position, returned, left: minus(decimalFrom(row.quantity), returned) },
+      ...row,
+      position,
+      returned,
+      left: minus(decimalFrom(row.quantity), returned),
       leftAmounts: { net: leftOf('net'), tax: leftOf('tax') },
     }
   })
@@ -58,7 +61,10 @@ export const settle = (order: Order, store: Store) => {
   const status = isReturned ? 'refunded' : isPaid ? 'paid' : 'invoiced'
   const receipt = { refunded: order.receipt_number, paid: receipts.at(-1)?.number, invoiced: null }[status]
   store.orders.settle(invoice_number, {
-    ...{ status, received, returned, repaid },
+    status,
+    received,
+    returned,
+    repaid,
     receipt_number: receipt ?? null,
     return_number: (isReturned && returns.at(-1)?.number) || null,
   })

@@ -30,7 +30,9 @@ export const createExamples = ({ orders: count = 20, source = 'api' }: Examples,
         const external_id = `example-${number}`
         const { status } = createOrder(
           {
-            ...{ external_id, source, shipping: index % 2 === 0 ? 450_000 : 0 },
+            external_id,
+            source,
+            shipping: index % 2 === 0 ? 450_000 : 0,
             date: new Date(today - Math.floor(index / 2) * DAY_MS).toISOString().slice(0, 10),
             customer: {
               mobile: `0912555${String(number % 10_000).padStart(4, '0')}`,

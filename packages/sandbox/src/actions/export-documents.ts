@@ -64,14 +64,17 @@ const cellsOf = (
   const isCancelled = cancelled_at !== null
   const ofKind = (kind: DocumentKind) => (isCancelled || document.kind !== kind ? null : amount)
   const cells: Record<keyof typeof COLUMNS, Cell> = {
-    ...{ ...document, state: isCancelled ? 'cancelled' : 'valid' },
+    ...document,
+    state: isCancelled ? 'cancelled' : 'valid',
     date: dayIn(date, calendar),
     registered_on: dayIn(dayOf(created_at), calendar),
     cancelled_on: cancelled_at && dayIn(dayOf(cancelled_at), calendar),
     account: account_name ?? account_code,
     ...(isCancelled ? { amount: null, net: null, tax: null } : { amount, net, tax }),
     cancelled_amount: isCancelled ? amount : null,
-    ...{ received: ofKind('receipt'), returned: ofKind('return'), repaid: ofKind('repayment') },
+    received: ofKind('receipt'),
+    returned: ofKind('return'),
+    repaid: ofKind('repayment'),
     // What accounts gain or lose: a return moves goods, not money.
     money: ofKind('receipt') ?? (ofKind('repayment') && -BigInt(amount)),
     ...(language === 'fa' && inPersian(document)),

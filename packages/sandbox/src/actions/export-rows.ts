@@ -43,7 +43,10 @@ const linesOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
     .map(row => {
       const row_discount = rowDiscountsOf([row])
       const cells: Record<keyof typeof COLUMNS, Cell> = {
-        ...{ ...order, ...row, row: row.position + 1, row_discount },
+        ...order,
+        ...row,
+        row: row.position + 1,
+        row_discount,
         date: dayIn(order.date, calendar),
         status: language === 'fa' ? LABELS[order.status] : order.status,
         gross: sum([row.amount, row_discount]),

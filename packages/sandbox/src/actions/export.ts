@@ -147,7 +147,12 @@ const partsOf = ({ invoice_number, order_discount }: ListedOrder, store: Store) 
 const moneyOf = (order: ListedOrder, store: Store) =>
   order.status === 'needs_review'
     ? {
-        ...{ discount: null, shipping: null, net: null, tax: null, total: null, balance: null },
+        discount: null,
+        shipping: null,
+        net: null,
+        tax: null,
+        total: null,
+        balance: null,
         draft_total: order.total,
       }
     : { ...partsOf(order, store), balance: balanceOf(order), draft_total: null }

@@ -58,7 +58,11 @@ const draft = (request: OrderRequest, store: Store) => {
   requireFiscalYear('Field "date" is', date, store, 'date')
   const { rows, sums } = invoiceOf(request, { taxRate, pricesIncludeTax }, store)
   const invoice_number = store.orders.insert({
-    ...{ source, external_id, status: 'needs_review', error: 'Not finalized yet', date },
+    source,
+    external_id,
+    status: 'needs_review',
+    error: 'Not finalized yet',
+    date,
     customer_code: customerFor(request.customer, store),
     tax_rate: shown(taxRate),
     prices_include_tax: pricesIncludeTax ? 1 : 0,

@@ -105,7 +105,9 @@ const quantityOf = (digits: string) => {
 const rowOf = ({ position, order_discount: orderDiscount, ...row }: ReturnType<typeof rowsOf>[number]) => {
   const { quantity, returned, left, leftAmounts: _, ...rest } = row
   return {
-    ...{ ...rest, row: position + 1, orderDiscount },
+    ...rest,
+    row: position + 1,
+    orderDiscount,
     gross: sum([row.amount, rowDiscountsOf([row])]),
     quantity: quantityOf(quantity),
     returned: quantityOf(shown(returned)),
@@ -126,7 +128,8 @@ const inAccount = <Payment extends { account_code: string | null }>(
 const withRows = <Returned extends { number: number }>(each: Returned, store: Store) => ({
   ...each,
   rows: store.returnRows.of(each.number).map(({ position, quantity, ...row }) => ({
-    ...{ row: position + 1, quantity: quantityOf(quantity) },
+    row: position + 1,
+    quantity: quantityOf(quantity),
     ...row,
   })),
 })
@@ -172,7 +175,8 @@ export const showOrder = (key: OrderKey, store: Store) => {
 }
 
 const shownDelivery = ({ invoice_number: _, tries: __, ...delivery }: Delivery, store: Store) => ({
-  ...{ ...delivery, event: ORDER_UPDATED },
+  ...delivery,
+  event: ORDER_UPDATED,
   attempts: store.deliveries
     .attempts(delivery.delivery)
     .map(({ signature, ...attempt }) => ({ ...attempt, headers: headersOf(delivery.delivery, signature) })),

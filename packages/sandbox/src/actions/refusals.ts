@@ -62,11 +62,17 @@ const sentIn = (body: unknown, store: Store) => {
   const { items, shipping, discount, date, payment } = parsed.output
   return {
     items: items.map(({ sku, name, quantity, unit_price, discount }) => ({
-      ...{ sku, name: name || store.products.find(sku)?.name || null },
-      ...{ quantity, unit_price, discount: discount ?? 0 },
+      sku,
+      name: name || store.products.find(sku)?.name || null,
+      quantity,
+      unit_price,
+      discount: discount ?? 0,
     })),
-    ...{ shipping: shipping ?? 0, discount: discount ?? 0, date: date ?? null },
-    ...{ method: payment?.method ?? null, total: totalOf(parsed.output, store) },
+    shipping: shipping ?? 0,
+    discount: discount ?? 0,
+    date: date ?? null,
+    method: payment?.method ?? null,
+    total: totalOf(parsed.output, store),
   }
 }
 

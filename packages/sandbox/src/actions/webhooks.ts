@@ -6,8 +6,15 @@ import type { Result } from './orders.ts'
 
 /** An order of a nonexistent store, which receivers accept and ignore (spec: Delivery). */
 export const TEST_ORDER: Result = {
-  ...{ source: 'sandbox-test', external_id: 'test', status: 'paid', status_display: 'پرداخت شده' },
-  ...{ total: '1100', invoice_number: 0, invoice_status: 'posted', receipt_number: 0, return_number: null },
+  source: 'sandbox-test',
+  external_id: 'test',
+  status: 'paid',
+  status_display: 'پرداخت شده',
+  total: '1100',
+  invoice_number: 0,
+  invoice_status: 'posted',
+  receipt_number: 0,
+  return_number: null,
   error: null,
 }
 

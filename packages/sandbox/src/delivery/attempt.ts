@@ -62,7 +62,8 @@ export const attempt = async (
   const late = AbortSignal.timeout(timeoutMs)
   const outcome = (found: Pick<Attempt, 'status' | 'error' | 'response'>): Attempt => ({
     at: now.toISOString(),
-    ...{ t, signature },
+    t,
+    signature,
     latency_ms: Math.round(performance.now() - started),
     ...found,
   })

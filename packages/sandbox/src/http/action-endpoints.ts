@@ -29,7 +29,9 @@ const action = (
   { example, ...about }: Pick<Endpoint, 'description' | 'body' | 'handle'> & { example?: unknown },
 ) =>
   post(`/panel/orders/{external_id}/${name}`, id, summary, {
-    ...{ ...about, query: SOURCE, example: { path: { external_id: '1001' }, body: example } },
+    ...about,
+    query: SOURCE,
+    example: { path: { external_id: '1001' }, body: example },
     answers: { 200: { schema: 'OrderDetail', when: 'The order after the action.' } },
     refusals: {
       400: 'The body is invalid, or a document is dated outside the open fiscal years.',

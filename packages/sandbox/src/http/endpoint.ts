@@ -57,7 +57,11 @@ type About = Omit<Endpoint, 'method' | 'path' | 'id' | 'summary' | 'access'>
 /** Creates endpoints for callers with this access, by method. */
 export const endpointsFor = (access: Access) => {
   const of = (method: Route['method']) => (path: string, id: string, summary: string, about: About) => ({
-    ...{ method, path, id, access, summary },
+    method,
+    path,
+    id,
+    access,
+    summary,
     ...about,
   })
   return { get: of('get'), post: of('post'), put: of('put'), remove: of('delete') }

@@ -29,7 +29,10 @@ const docsFile = async (name: string, request: EndpointRequest) =>
   respondWith(await docs(name), name, request, { 'content-security-policy': DOCS_POLICY })
 
 const page = (path: string, handle: Route['handle']): Route => ({
-  ...{ method: 'get', access: 'local', path, handle },
+  method: 'get',
+  access: 'local',
+  path,
+  handle,
 })
 
 const document = openApi()

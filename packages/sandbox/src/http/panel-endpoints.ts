@@ -146,7 +146,8 @@ const read = (
   of: (store: Store, request: EndpointRequest) => object,
 ) =>
   get(path, id, summary, {
-    ...{ example: {}, handle: request => of(request.store, request) },
+    example: {},
+    handle: request => of(request.store, request),
     answers: { 200: { schema, when: 'The current state.' } },
   })
 
@@ -259,7 +260,10 @@ const webhooks: readonly Endpoint[] = [
     webhooks: store.webhooks.list().map(({ url, created_at }) => ({ url, created_at })),
   })),
   ...webhookEndpoints.map(each => ({
-    ...{ ...each, id: `${each.id}InPanel`, path: '/panel/webhooks', access: 'local' as const },
+    ...each,
+    id: `${each.id}InPanel`,
+    path: '/panel/webhooks',
+    access: 'local' as const,
   })),
   post('/panel/webhooks/test', 'testWebhook', 'Send a test webhook', {
     description:

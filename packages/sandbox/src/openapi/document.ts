@@ -46,12 +46,18 @@ const typed = (schema: JsonSchema, example: string | null) => ({
 const parametersOf = ({ path, id, query = {}, example }: Endpoint) => {
   const given = new URLSearchParams(example?.query)
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    ...{ name, in: 'path', required: true, description: describe(name) },
+    name,
+    in: 'path',
+    required: true,
+    description: describe(name),
     schema: { type: 'string' } as JsonSchema,
     ...(example?.path?.[name] !== undefined && { example: example.path[name] }),
   }))
   const inQuery = Object.entries(query).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: schema.type !== 'optional', description: describe(`${id}.${name}`) },
+    name,
+    in: 'query',
+    required: schema.type !== 'optional',
+    description: describe(`${id}.${name}`),
     ...typed(parameterSchema(schema), given.get(name)),
   }))
   return [...inPath, ...inQuery]
@@ -130,7 +136,10 @@ const webhook = {
   description:
     'Signed: `X-Service-Signature: t=<unix time>,v1=<hex>`, where v1 is the HMAC-SHA256 of `<t>.<raw body>`, keyed with the secret of the registration. After the URL was registered again, that is the newest secret. Any 2xx response within 10 s accepts the delivery. Otherwise it is sent again after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, with a new `t` and the same delivery identifier.',
   parameters: ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Signature'].map(name => ({
-    ...{ name, in: 'header', required: true, schema: { type: 'string' } as JsonSchema },
+    name,
+    in: 'header',
+    required: true,
+    schema: { type: 'string' } as JsonSchema,
   })),
   requestBody: { required: true, ...content(ref('Webhook')) },
   responses: {

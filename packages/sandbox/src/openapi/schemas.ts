@@ -57,13 +57,22 @@ const identity = { economicCode: text, nationalId: text, address: text, postalCo
 const seller = v.strictObject({ name: text, ...identity })
 
 const buyer = v.strictObject({
-  ...{ code: text, mobile: v.nullable(text), name: text, email: v.nullable(text) },
+  code: text,
+  mobile: v.nullable(text),
+  name: text,
+  email: v.nullable(text),
   ...identity,
 })
 
 const dated = {
-  ...{ ...result, date: day, created_at: time, updated_at: time },
-  ...{ received: digits, returned: digits, repaid: digits, held: digits },
+  ...result,
+  date: day,
+  created_at: time,
+  updated_at: time,
+  received: digits,
+  returned: digits,
+  repaid: digits,
+  held: digits,
   review_reason: v.nullable(text),
 }
 
@@ -85,7 +94,9 @@ const invoiceRow = v.strictObject({
   sku: v.nullable(text),
   name: text,
   unit: v.nullable(text),
-  ...{ quantity, returned: quantity, left: quantity },
+  quantity,
+  returned: quantity,
+  left: quantity,
   unit_price: text,
   discount: text,
   gross: digits,
@@ -97,13 +108,20 @@ const receiptType = v.picklist(RECEIPT_TYPES)
 const account = v.strictObject({ code: text, name: text })
 
 const accountDetail = v.strictObject({
-  ...{ code: text, name: text, kind: v.picklist(panel.ACCOUNT_KINDS) },
-  ...{ openingBalance: exact, openingDate: v.nullable(day), inUse: v.boolean() },
+  code: text,
+  name: text,
+  kind: v.picklist(panel.ACCOUNT_KINDS),
+  openingBalance: exact,
+  openingDate: v.nullable(day),
+  inUse: v.boolean(),
 })
 
 const paid = {
-  ...{ method: v.picklist(PAYMENT_METHODS), reference: text, note: text },
-  ...{ date: day, account: v.nullable(account) },
+  method: v.picklist(PAYMENT_METHODS),
+  reference: text,
+  note: text,
+  date: day,
+  account: v.nullable(account),
 }
 
 const signed = v.pipe(text, v.regex(/^-?\d+$/))
@@ -113,11 +131,20 @@ const receipt = { number, amount: digits, ...paid, type: receiptType }
 const repayment = { number, amount: digits, ...paid, account }
 
 const salesReturn = {
-  ...{ number, date: day, reason: v.nullable(text), amount: digits },
+  number,
+  date: day,
+  reason: v.nullable(text),
+  amount: digits,
   rows: v.array(
     v.strictObject({
-      ...{ row: number, sku: v.nullable(text), name: text, unit: v.nullable(text) },
-      ...{ unit_price: text, quantity, net: digits, tax: digits },
+      row: number,
+      sku: v.nullable(text),
+      name: text,
+      unit: v.nullable(text),
+      unit_price: text,
+      quantity,
+      net: digits,
+      tax: digits,
     }),
   ),
 }
@@ -125,7 +152,8 @@ const salesReturn = {
 const cancellation = { cancelled_at: time, cancel_reason: v.nullable(text) }
 
 const orderDetail = v.strictObject({
-  ...{ ...dated, seller },
+  ...dated,
+  seller,
   customer: v.nullable(buyer),
   rows: v.array(invoiceRow),
   original_total: digits,
@@ -150,12 +178,20 @@ const orderDetail = v.strictObject({
 
 const document = v.strictObject({
   kind: v.picklist(DOCUMENT_KINDS),
-  ...{ number, date: day, ...key, invoice_number: number, customer: text },
+  number,
+  date: day,
+  ...key,
+  invoice_number: number,
+  customer: text,
   method: v.nullable(v.picklist(PAYMENT_METHODS)),
   type: v.nullable(receiptType),
   account: v.nullable(account),
-  ...{ reference: v.nullable(text), note: v.nullable(text), reason: v.nullable(text) },
-  ...{ amount: digits, net: v.nullable(digits), tax: v.nullable(digits) },
+  reference: v.nullable(text),
+  note: v.nullable(text),
+  reason: v.nullable(text),
+  amount: digits,
+  net: v.nullable(digits),
+  tax: v.nullable(digits),
   created_at: time,
   cancelled_at: v.nullable(time),
   cancel_reason: v.nullable(text),
@@ -165,22 +201,34 @@ const documentSums = { count: number, amount: digits }
 
 const refusal = v.strictObject({
   ...key,
-  ...{ code: text, message: text, field: v.nullable(text), body: v.nullable(text) },
+  code: text,
+  message: text,
+  field: v.nullable(text),
+  body: v.nullable(text),
   customer: v.nullable(text),
   sent: v.nullable(
     v.strictObject({
       items: v.array(
         v.strictObject({
-          ...{ sku: text, name: v.nullable(text) },
-          ...{ quantity: exact, unit_price: exact, discount: exact },
+          sku: text,
+          name: v.nullable(text),
+          quantity: exact,
+          unit_price: exact,
+          discount: exact,
         }),
       ),
-      ...{ shipping: exact, discount: exact, date: v.nullable(text) },
-      ...{ method: v.nullable(v.picklist(PAYMENT_METHODS)), total: v.nullable(digits) },
+      shipping: exact,
+      discount: exact,
+      date: v.nullable(text),
+      method: v.nullable(v.picklist(PAYMENT_METHODS)),
+      total: v.nullable(digits),
     }),
   ),
   missing: v.array(v.strictObject({ sku: text, name: text, unit_price: exact })),
-  ...{ attempts: number, first_at: time, last_at: time, resolved_at: v.nullable(time) },
+  attempts: number,
+  first_at: time,
+  last_at: time,
+  resolved_at: v.nullable(time),
 })
 
 const attempt = {
@@ -197,7 +245,9 @@ const fault = v.strictObject({
   id: number,
   kind: v.picklist(panel.FAULTS),
   operation: v.nullable(v.picklist(panel.OPERATIONS)),
-  ...{ delay: number, status: number, retryAfter: v.nullable(number) },
+  delay: number,
+  status: number,
+  retryAfter: v.nullable(number),
   until: v.nullable(time),
   requests: v.nullable(number),
 })
@@ -266,9 +316,16 @@ export const SCHEMAS = {
     product,
     moves: v.array(
       v.strictObject({
-        ...{ number, at: time, kind: v.picklist(MOVE_KINDS), from: exact, to: exact, change: exact },
+        number,
+        at: time,
+        kind: v.picklist(MOVE_KINDS),
+        from: exact,
+        to: exact,
+        change: exact,
         reason: v.nullable(text),
-        ...{ invoice_number: v.nullable(number), source: v.nullable(text), external_id: v.nullable(text) },
+        invoice_number: v.nullable(number),
+        source: v.nullable(text),
+        external_id: v.nullable(text),
       }),
     ),
     next: v.nullable(text),
@@ -281,7 +338,12 @@ export const SCHEMAS = {
     counts,
     totals: v.strictObject({
       ...invoiced,
-      ...{ received: digits, returned: digits, repaid: digits, due: digits, credit: digits, held: digits },
+      received: digits,
+      returned: digits,
+      repaid: digits,
+      due: digits,
+      credit: digits,
+      held: digits,
       returns: v.strictObject({ net: digits, tax: digits }),
       finalized: v.strictObject(invoiced),
       drafts: v.strictObject(invoiced),
@@ -299,8 +361,12 @@ export const SCHEMAS = {
       returns: v.strictObject({ ...documentSums, net: digits, tax: digits }),
       accounts: v.array(
         v.strictObject({
-          ...{ account: v.nullable(account), opening: v.nullable(signed) },
-          ...{ received: digits, repaid: digits, balance: signed, closing: v.nullable(signed) },
+          account: v.nullable(account),
+          opening: v.nullable(signed),
+          received: digits,
+          repaid: digits,
+          balance: signed,
+          closing: v.nullable(signed),
         }),
       ),
       types: v.array(v.strictObject({ type: receiptType, ...documentSums })),
@@ -316,7 +382,8 @@ export const SCHEMAS = {
         ...key,
         customer: v.nullable(text),
         status: v.nullable(status),
-        ...{ total: v.nullable(digits), received: v.nullable(digits) },
+        total: v.nullable(digits),
+        received: v.nullable(digits),
         review_reason: v.nullable(text),
         error: v.nullable(text),
       }),

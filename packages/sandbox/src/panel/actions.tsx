@@ -53,8 +53,11 @@ const goodsOf = ({ rows, returns }: Order) =>
     .join(t(', ')) ?? ''
 
 const paymentOf = ({ text, date, required }: Values) => ({
-  ...{ method: text('method'), account: required('account') },
-  ...{ reference: text('reference'), date: date('date'), note: text('note') },
+  method: text('method'),
+  account: required('account'),
+  reference: text('reference'),
+  date: date('date'),
+  note: text('note'),
 })
 
 const ACTIONS: readonly Action[] = [
@@ -69,7 +72,7 @@ const ACTIONS: readonly Action[] = [
       sent,
     ],
     content: ({ balance }, money) => (
-      <MoneyFields {...{ money, date: today(), amount: balance, hint: bookingIn }} />
+      <MoneyFields money={money} date={today()} amount={balance} hint={bookingIn} />
     ),
     rules: panelPayment,
     bodyOf: (values, { balance }) => ({
@@ -94,13 +97,14 @@ const ACTIONS: readonly Action[] = [
       sent !== '' && t('The status of the order does not change, and no webhook is sent.'),
     ],
     content: (order, money) => (
-      <MoneyFields {...{ money, date: today(), amount: creditOf(order), hint: payingFrom }} agrees />
+      <MoneyFields money={money} date={today()} amount={creditOf(order)} hint={payingFrom} agrees />
     ),
     rules: repayment,
     bodyOf: values => ({ amount: values.rials('amount'), ...paymentOf(values) }),
     doneOf: ({ external_id: order, repayments }) =>
       t('Order {order}: {amount} rials repaid', {
-        ...{ order, amount: decimal(repayments.at(-1)?.amount ?? '0') },
+        order,
+        amount: decimal(repayments.at(-1)?.amount ?? '0'),
       }),
   },
   REVERSE_REPAYMENT,
@@ -130,7 +134,8 @@ const ACTIONS: readonly Action[] = [
       t('Amount of the return: {amount} rials', { amount: decimal(sum(returned, `-${before.returned}`)) }),
     doneOf: after =>
       t('Order {order}: {goods} returned, {amount} rials', {
-        ...{ order: after.external_id, goods: goodsOf(after) },
+        order: after.external_id,
+        goods: goodsOf(after),
         amount: decimal(after.returns.at(-1)?.amount ?? '0'),
       }),
   },
@@ -148,7 +153,8 @@ const ACTIONS: readonly Action[] = [
       status !== 'refunded' && t('Its goods go back to stock.'),
       returns.length > 0 &&
         t('Sales {count|return|returns} {numbers} {count|is|are} cancelled.', {
-          ...{ count: returns.length, numbers: numbersOf(returns) },
+          count: returns.length,
+          numbers: numbersOf(returns),
         }),
       receipts.length > 0 &&
         t(
@@ -205,7 +211,7 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
   ask({
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
-    text: <Effect {...{ effect, order, sent }} />,
+    text: <Effect effect={effect} order={order} sent={sent} />,
     ...(resultOf === undefined ? { fields, content } : { content: rehearsed }),
     check: values => issuesOf(rules, bodyOf?.(values, order)),
     submit: async values => {

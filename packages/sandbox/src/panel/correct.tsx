@@ -81,10 +81,8 @@ const correctionOf = (values: Values, lines: readonly Line[], { order, heldAs }:
       sku: chosen,
       // Another product has its own name.
       ...(chosen === sku && name !== '' && { name }),
-      ...{
-        quantity: values.number(of('quantity')),
-        unit_price: rialsIn(values, of('unit_price'), unit_price),
-      },
+      quantity: values.number(of('quantity')),
+      unit_price: rialsIn(values, of('unit_price'), unit_price),
       discount:
         values.text(of('discount')) === '' ? exactNumber('0') : rialsIn(values, of('discount'), discount),
     }
@@ -161,7 +159,9 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
     <fieldset class="line" onChange={onChange}>
       <legend class="small muted">{t('Row {number}', { number: position })}</legend>
       <Field
-        {...{ name: of('sku'), label: t('Product'), value: line.sku }}
+        name={of('sku')}
+        label={t('Product')}
+        value={line.sku}
         suggestions={(product ? products : matching(chosen, products))
           .slice(0, CHOICES)
           .map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const)}
@@ -201,12 +201,13 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
     return [`${total}.`, ...heldAt(after, order), customer].filter(Boolean).join(' ')
   }
   return (
-    <Rehearsed {...{ rehearse }} of={lines.value}>
+    <Rehearsed rehearse={rehearse} of={lines.value}>
       {lines.value.map((line, index) => (
         <LineFields
           key={line.id}
           {...line}
-          {...{ position: index + 1, products }}
+          position={index + 1}
+          products={products}
           {...(lines.value.length > 1 && {
             onRemove: () => {
               lines.value = lines.value.filter(({ id }) => id !== line.id)
@@ -234,7 +235,8 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
         {order.held_payments.filter(isWhole).map(held => (
           <Field
             key="heldPayment"
-            {...{ name: 'heldPayment', label: t('Amount of the held payment') }}
+            name="heldPayment"
+            label={t('Amount of the held payment')}
             // After an earlier correction, it keeps paying the whole invoice unless the accountant decides otherwise.
             value={held.total === order.total ? 'received' : 'invoice'}
             options={[
@@ -280,7 +282,7 @@ export const askToCorrect = async (
       order.status === 'paid'
         ? t('The invoice is repriced. The total must stay {total} rials while the order is paid.', { total })
         : t('The invoice is repriced, currently {total} rials.', { total }),
-    content: <Correction {...{ order, heldAs, products, lines }} />,
+    content: <Correction order={order} heldAs={heldAs} products={products} lines={lines} />,
     isEdited: () => lines.value !== before,
     check: values =>
       issuesOf(correctionRules, correctionOf(values, lines.value, { order, heldAs })).map(issue =>

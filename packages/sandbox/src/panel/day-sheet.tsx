@@ -64,7 +64,7 @@ export const SheetHead = ({ accounts, seller, shown }: HeadProps) => {
       <Facts
         facts={{
           [t('Seller')]: seller.name && <Name>{seller.name}</Name>,
-          [t('Days')]: <Period {...{ from, to }} />,
+          [t('Days')]: <Period from={from} to={to} />,
           [t('Date basis')]: chosen(days ?? '', DAYS) || DAYS[0][1],
           [t('Kind')]: chosen(kind, KINDS),
           [t('Booked as')]: chosen(type, TYPES),

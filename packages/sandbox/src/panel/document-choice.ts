@@ -32,7 +32,8 @@ export const choiceOf = (
     ? []
     : [
         {
-          ...{ name, label },
+          name,
+          label,
           options: [
             ['', none],
             ['all', all],

@@ -8,7 +8,9 @@ import { t } from './persian.ts'
 type ReturnRow = SchemaData<'OrderDetail'>['returns'][number]['rows'][number]
 
 const amount = (label: string, rows: readonly ReturnRow[], of: (row: ReturnRow) => string) => ({
-  ...{ label, kind: 'number', cell: (row: ReturnRow) => decimal(of(row)) },
+  label,
+  kind: 'number',
+  cell: (row: ReturnRow) => decimal(of(row)),
   foot: decimal(sum(...rows.map(of))),
 })
 

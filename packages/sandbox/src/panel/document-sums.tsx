@@ -34,7 +34,7 @@ const balanceColumn = (
   const balances = accounts.flatMap(account => of(account) ?? [])
   if (balances.length === 0) return []
   const cell = (account: AccountSums) => decimal(of(account) ?? '')
-  return [{ ...{ label, kind: 'number', cell }, foot: decimal(sum(...balances)) }]
+  return [{ label, kind: 'number', cell, foot: decimal(sum(...balances)) }]
 }
 
 /** What each account had, what came into it, what was paid from it, and what remains. */
@@ -46,15 +46,21 @@ const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']
   },
   ...balanceColumn(t('Opening balance'), accounts, ({ opening }) => opening),
   {
-    ...{ label: t('Received'), kind: 'number', cell: ({ received }) => decimal(received) },
+    label: t('Received'),
+    kind: 'number',
+    cell: ({ received }) => decimal(received),
     foot: decimal(receipts.amount),
   },
   {
-    ...{ label: t('Repaid'), kind: 'number', cell: ({ repaid }) => decimal(repaid) },
+    label: t('Repaid'),
+    kind: 'number',
+    cell: ({ repaid }) => decimal(repaid),
     foot: decimal(repayments.amount),
   },
   {
-    ...{ label: t('Receipts less repayments'), kind: 'number', cell: ({ balance }) => decimal(balance) },
+    label: t('Receipts less repayments'),
+    kind: 'number',
+    cell: ({ balance }) => decimal(balance),
     foot: decimal(sum(...accounts.map(({ balance }) => balance))),
   },
   ...balanceColumn(t('Closing balance'), accounts, ({ closing }) => closing),
@@ -64,11 +70,15 @@ const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']
 const typeColumns = ({ receipts }: DocumentList['sums']): Column<TypeSums>[] => [
   { label: t('Booked as'), cell: ({ type }) => RECEIPT_TYPES[type], foot: t('Sum') },
   {
-    ...{ label: t('Number of receipts'), kind: 'number', cell: ({ count }) => decimal(count) },
+    label: t('Number of receipts'),
+    kind: 'number',
+    cell: ({ count }) => decimal(count),
     foot: decimal(receipts.count),
   },
   {
-    ...{ label: t('Received'), kind: 'number', cell: ({ amount }) => decimal(amount) },
+    label: t('Received'),
+    kind: 'number',
+    cell: ({ amount }) => decimal(amount),
     foot: decimal(receipts.amount),
   },
 ]
@@ -128,18 +138,19 @@ export const Sums = ({ sums, accounts, onPrint, isPrinted }: SumsProps) => (
         <Days />
         <div class="small">
           <span>{t('Date basis')}</span>
-          <Choice {...{ label: t('Date basis'), ...parameter('days'), options: DAYS }} />
+          <Choice label={t('Date basis')} {...parameter('days')} options={DAYS} />
         </div>
         <div class="small">
           <span>{t('Account')}</span>
           <Choice
-            {...{ label: t('Account'), ...parameter('account') }}
+            label={t('Account')}
+            {...parameter('account')}
             options={[['', t('All accounts')], ...accountOptions(accounts), ['none', t('None selected')]]}
           />
         </div>
         <div class="small">
           <span>{t('Booked as')}</span>
-          <Choice {...{ label: t('Booked as'), ...parameter('type'), options: TYPES }} />
+          <Choice label={t('Booked as')} {...parameter('type')} options={TYPES} />
         </div>
       </search>
       <div class="row">

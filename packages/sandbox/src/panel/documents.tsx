@@ -75,7 +75,8 @@ const COLUMNS: Column<Document>[] = [
     ),
   },
   {
-    ...{ label: t('Date'), kind: 'nowrap' },
+    label: t('Date'),
+    kind: 'nowrap',
     cell: ({ date, created_at }) => (
       <>
         <Day date={date} /> <Future date={date} />
@@ -148,10 +149,10 @@ export const Documents = page(
             />
           </search>
         </PageHead>
-        <SheetHead {...{ accounts, seller, shown: isPart ? documents.length : undefined }} />
+        <SheetHead accounts={accounts} seller={seller} shown={isPart ? documents.length : undefined} />
         <Tabs />
-        <Sums {...{ sums, accounts }} onPrint={print} isPrinted={sheet !== undefined} />
-        <OtherDates {...{ otherwise_dated }} />
+        <Sums sums={sums} accounts={accounts} onPrint={print} isPrinted={sheet !== undefined} />
+        <OtherDates otherwise_dated={otherwise_dated} />
         <Table
           kind="documents"
           columns={COLUMNS}

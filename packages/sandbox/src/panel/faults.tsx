@@ -31,7 +31,9 @@ const OPERATIONS: Record<NonNullable<Fault['operation']>, string> = {
 }
 
 const number = (name: string, label: string, value?: number): FieldProps => ({
-  ...{ name, label, kind: 'number' },
+  name,
+  label,
+  kind: 'number',
   ...(value === undefined ? { help: t('Empty: none.') } : { value }),
 })
 
@@ -92,7 +94,8 @@ const faultOf = (values: Values) => {
   const [kind, operation] = [values.text('kind'), values.text('operation')]
   const given = fieldsOf(kind).filter(({ name }) => values.text(name) !== '')
   return {
-    ...{ kind, ...(operation !== '' && { operation }) },
+    kind,
+    ...(operation !== '' && { operation }),
     ...Object.fromEntries(given.map(({ name }) => [name, values.number(name)])),
   }
 }
@@ -106,7 +109,9 @@ const FaultForm = () => (
     class="card settings sided"
     label={t('Add a fault')}
     action={t('Add fault')}
-    {...{ submit: add, check, draft }}
+    submit={add}
+    check={check}
+    draft={draft}
   >
     <Field name="kind" label={t('Fault')} options={Object.entries(KINDS)} />
     <Field name="operation" label={t('Applies to')} options={[ALL, ...Object.entries(OPERATIONS)]} />
@@ -126,16 +131,19 @@ type Click = {
 
 const clicksOf = ({ automaticFinalization: isOn }: SchemaData<'Settings'>): readonly Click[] => [
   {
-    ...{ label: t('Create 20 example orders'), done: t('20 example orders created') },
+    label: t('Create 20 example orders'),
+    done: t('20 example orders created'),
     request: ['POST', 'examples', {}],
   },
   {
-    ...{ label: t('Empty the stock'), done: t('No product is in stock') },
+    label: t('Empty the stock'),
+    done: t('No product is in stock'),
     request: ['PUT', 'products', { stock: 0 }],
     loss: t('The stock of every product becomes 0, and its current stock is lost. This cannot be undone.'),
   },
   {
-    ...{ label: t('Stock 100 of each product'), done: t('100 of each product are in stock') },
+    label: t('Stock 100 of each product'),
+    done: t('100 of each product are in stock'),
     request: ['PUT', 'products', { stock: 100 }],
     loss: t('The stock of every product becomes 100, and its current stock is lost. This cannot be undone.'),
   },
@@ -145,7 +153,8 @@ const clicksOf = ({ automaticFinalization: isOn }: SchemaData<'Settings'>): read
     request: ['PUT', 'settings', { automaticFinalization: !isOn }],
   },
   {
-    ...{ label: t('Restore the default settings'), done: t('The settings are those of a new service') },
+    label: t('Restore the default settings'),
+    done: t('The settings are those of a new service'),
     request: ['DELETE', 'settings', {}],
     loss: t(
       'The connection settings, such as the tax rate and the receiving account, get their default values, and the current ones are lost. This cannot be undone.',
@@ -157,7 +166,10 @@ const click = ({ label, done, request, loss }: Click) =>
   loss === undefined
     ? attempt(() => change(...request), done)
     : ask({
-        ...{ title: t('{action}?', { action: label }), action: label, tone: 'bad', text: loss },
+        title: t('{action}?', { action: label }),
+        action: label,
+        tone: 'bad',
+        text: loss,
         submit: async () => {
           await change(...request)
           toast(done)

@@ -45,7 +45,8 @@ const closingOf = async (year: FiscalYear) => {
     t(
       'It has {orders} {orders|order|orders}, {drafts} in review, and {documents} {documents|receipt, sales return or repayment|receipts, sales returns and repayments}.',
       {
-        ...{ orders: totals.count, drafts: totals.drafts.count },
+        orders: totals.count,
+        drafts: totals.drafts.count,
         documents: receipts.count + returns.count + repayments.count,
       },
     ),
@@ -95,7 +96,9 @@ const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
       closed ? <Chip tone="undone">{t('Closed')}</Chip> : <Chip tone="good">{t('Open')}</Chip>,
   },
   {
-    ...{ label: t('Actions'), kind: 'buttons', isBare: true },
+    label: t('Actions'),
+    kind: 'buttons',
+    isBare: true,
     cell: year =>
       year.closed ? (
         <Button

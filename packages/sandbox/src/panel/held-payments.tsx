@@ -17,7 +17,8 @@ const Booking = ({ held, money: { accounts, receiving } }: { held: Held; money: 
   return account === undefined
     ? t('In a bank account it is booked as {type}, in a cash box as cash.', { type: bookedAs(held.method) })
     : t('It is booked to {account} as {type}.', {
-        ...{ account: <Name>{account.name}</Name>, type: typeIn(account, held) },
+        account: <Name>{account.name}</Name>,
+        type: typeIn(account, held),
       })
 }
 
@@ -46,7 +47,8 @@ export const heldAt = (after: Order, before: Order) => {
   return [
     after.held_payments.some(isWhole) &&
       t('The held payment pays the whole invoice: its receipt will have {total} rials instead of {old}.', {
-        ...{ total, old },
+        total,
+        old,
       }),
     received !== '0' &&
       t('The {amount} rials that were received do not change.', { amount: decimal(received) }),
@@ -77,7 +79,7 @@ export const HeldPayments = ({ order, money }: { order: Order; money: Accounts }
               (total === order.total
                 ? t('It pays the whole invoice.')
                 : t('It pays the whole invoice: {total} rials now, {old} when it came in.', old))}{' '}
-            <Booking {...{ held, money }} />{' '}
+            <Booking held={held} money={money} />{' '}
             {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
           </p>
         )

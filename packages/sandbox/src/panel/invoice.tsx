@@ -49,7 +49,7 @@ const identityOf = ({ economicCode, nationalId, address, postalCode, phone }: Id
 
 const Seller = ({ name, ...identity }: SchemaData<'Seller'>) => {
   const details = identityOf(identity)
-  if ([name, ...details].some(Boolean)) return <Party title={t('Seller')} {...{ name, details }} />
+  if ([name, ...details].some(Boolean)) return <Party title={t('Seller')} name={name} details={details} />
   // Not printed.
   return (
     <div class="notice" data-tone="wait">
@@ -71,14 +71,15 @@ const Buyer = ({ customer }: Pick<Order, 'customer'>) => {
   const contact = [isNamed && number && t('Mobile: {number}', { number }), email].filter(Boolean).join(' · ')
   const about = [...identityOf(identity), contact].filter(Boolean)
   const details = about.length > 0 || number ? about : [t('No contact details')]
-  return <Party title={t('Buyer')} {...{ name: (!isNamed && number) || name, details }} />
+  return <Party title={t('Buyer')} name={(!isNamed && number) || name} details={details} />
 }
 
 const deducted = (amount: string) => decimal(amount === '0' ? amount : `-${amount}`)
 
 /** A column of amounts with their sum. */
 const amount = (label: string, of: (row: Row) => string, total: string, kind = ''): Column<Row> => ({
-  ...{ label, kind: `number ${kind}` },
+  label,
+  kind: `number ${kind}`,
   cell: row => decimal(of(row)),
   foot: decimal(total),
 })
@@ -94,7 +95,9 @@ const columnsOf = ({ totals, prices_include_tax }: Order): Column<Row>[] => {
     ...GOODS,
     amount(t('Gross amount'), row => row.gross, sum(discounted, rowDiscounts)),
     {
-      ...{ label: t('Discount'), kind: 'number', foot: deducted(sum(rowDiscounts, orderDiscount)) },
+      label: t('Discount'),
+      kind: 'number',
+      foot: deducted(sum(rowDiscounts, orderDiscount)),
       cell: row => (discountOf(row) === '0' ? <span class="none">–</span> : deducted(discountOf(row))),
     },
     amount(

@@ -81,7 +81,7 @@ const Panel = () => {
   )
   const title = t('Accounting {sandbox}', { sandbox: t('sandbox') })
   return (
-    <Shell pages={PAGES} links={[REFERENCE]} {...{ title, brand, waiting, badges }}>
+    <Shell pages={PAGES} links={[REFERENCE]} title={title} brand={brand} waiting={waiting} badges={badges}>
       <ActiveFaults />
     </Shell>
   )

@@ -62,12 +62,18 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
   return (
     <div class="pairs" onInput={agree}>
       <Field
-        {...{ name: 'amount', label: t('Amount in rials'), kind: 'rials', value: amount }}
+        name="amount"
+        label={t('Amount in rials')}
+        kind="rials"
+        value={amount}
         below={inWords(String(draft.value.amount ?? amount))}
       />
       <Field name="method" label={t('Method')} options={Object.entries(PAYMENT_METHODS)} value={preset} />
       <Field
-        {...{ name: 'account', label: t('Account'), value: code, help }}
+        name="account"
+        label={t('Account')}
+        value={code}
+        help={help}
         options={[...(money.receiving === undefined ? [NONE] : []), ...accountOptions(money.accounts)]}
       />
       <Field name="reference" label={t('Reference')} />

@@ -46,7 +46,7 @@ const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
       .map(({ at, kind, message }, index) => {
         const [name, tone] = HISTORY[kind] ?? [kind]
         return (
-          <Happened key={String(index)} {...{ what: name, at, tone }}>
+          <Happened key={String(index)} what={name} at={at} tone={tone}>
             {message.split('\n').map((line, index) => (
               <p key={String(index)} class="muted" dir="auto">
                 {translateMessage(line)}
@@ -97,11 +97,17 @@ export const Order = page(
           </Button>
         </PageHead>
         {order.status === 'needs_review' ? (
-          <Review {...{ order, money, outcome, onRetried }} sent={sentTo(registered)} />
+          <Review
+            order={order}
+            money={money}
+            outcome={outcome}
+            onRetried={onRetried}
+            sent={sentTo(registered)}
+          />
         ) : (
           outcome && <Finalized {...outcome} />
         )}
-        <Actions {...{ order, money }} sent={sentTo(registered)} years={calendar.fiscalYears} />
+        <Actions order={order} money={money} sent={sentTo(registered)} years={calendar.fiscalYears} />
         {order.warnings.length > 0 && (
           <div class="notice" data-tone="wait">
             {order.warnings.map(warning => (

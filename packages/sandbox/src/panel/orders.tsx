@@ -208,7 +208,7 @@ export const Orders = page(
           waiting={sums.counts.needs_review}
           filter={filterOf(route.value).filter}
         />
-        <List {...{ ...list, isFiltered }} />
+        <List {...list} isFiltered={isFiltered} />
         <Pager first={t('Newest')} cursor={list.next} />
       </>
     )

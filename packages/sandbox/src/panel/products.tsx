@@ -29,7 +29,8 @@ const STOCK = { name: 'stock', label: t('Stock'), kind: 'number' } as const
 const productOf = ({ required, number, rials, text }: Values) => ({
   sku: required('sku'),
   product: {
-    ...{ name: required('name'), stock: number('stock') },
+    name: required('name'),
+    stock: number('stock'),
     price: text('price') === '' ? null : rials('price'),
     ...(text('unit') !== '' && { unit: text('unit') }),
   },
@@ -39,20 +40,29 @@ type Change = { title: string; action: string; product: Product; hasCode: boolea
 
 const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
   ask({
-    ...{ title, action },
+    title,
+    action,
     fields: [
       {
-        ...{ name: 'sku', label: t('Code (SKU)'), help: t('What stores send as the SKU of an item.') },
-        ...{ value: product.sku, readOnly: hasCode },
+        name: 'sku',
+        label: t('Code (SKU)'),
+        help: t('What stores send as the SKU of an item.'),
+        value: product.sku,
+        readOnly: hasCode,
       },
       { name: 'name', label: t('Name'), value: product.name },
       { ...STOCK, value: product.stock, autofocus: hasCode },
       {
-        ...{ name: 'unit', label: t('Unit'), value: product.unit },
+        name: 'unit',
+        label: t('Unit'),
+        value: product.unit,
         help: t('How invoices count this product, for example in kilograms.'),
       },
       {
-        ...{ name: 'price', label: t('Price in rials'), kind: 'rials', value: product.price ?? '' },
+        name: 'price',
+        label: t('Price in rials'),
+        kind: 'rials',
+        value: product.price ?? '',
         help: t('An optional list price for corrections; orders have their own prices.'),
       },
     ],
@@ -77,7 +87,10 @@ const listPriceOf = ({ unit_price: price }: { unit_price: number }) =>
 /** @param item of an order that was refused without the product */
 export const askToAddProduct = (item?: { sku: string; name: string; unit_price: number }) =>
   askFor({
-    ...{ title: t('Add a product'), action: t('Add'), hasCode: item !== undefined, isNew: true },
+    title: t('Add a product'),
+    action: t('Add'),
+    hasCode: item !== undefined,
+    isNew: true,
     product: item === undefined ? NEW : { ...NEW, sku: item.sku, name: item.name, price: listPriceOf(item) },
   })
 

@@ -9,13 +9,20 @@ export type Refused = SchemaData<'RefusalList'>['refusals'][number]
 
 /** The fields of an order that an accountant knows by another name. */
 const FIELDS: Readonly<Record<string, string>> = {
-  ...{ date: t('Date'), 'payment.date': t('Date of the payment'), 'payment.method': t('Method') },
-  ...{ shipping: t('Shipping'), discount: t('Order discount'), items: t('Items') },
+  date: t('Date'),
+  'payment.date': t('Date of the payment'),
+  'payment.method': t('Method'),
+  shipping: t('Shipping'),
+  discount: t('Order discount'),
+  items: t('Items'),
   'customer.mobile': t('Mobile number of the customer'),
 }
 
 const ROW_FIELDS: Readonly<Record<string, string>> = {
-  ...{ sku: t('Product'), quantity: t('Quantity'), unit_price: t('Unit price'), discount: t('Discount') },
+  sku: t('Product'),
+  quantity: t('Quantity'),
+  unit_price: t('Unit price'),
+  discount: t('Discount'),
 }
 
 /** A field in the accountant's terms; others have the name in the request. */
@@ -44,7 +51,9 @@ export const reasonOf = ({ field, message, code, missing }: Refused) => {
   const [, value, rule] = /^Field "[^"]*" is (".*"|[^:]*): (.*)$/s.exec(message) ?? []
   if (field === null || value === undefined || rule === undefined) return translateMessage(message)
   return t('{field} "{value}": {problem}', {
-    ...{ field: fieldName(field), value: shownValue(value), problem: translateMessage(rule) },
+    field: fieldName(field),
+    value: shownValue(value),
+    problem: translateMessage(rule),
   })
 }
 

@@ -118,7 +118,8 @@ const COLUMNS: Column<Refused>[] = [
     cell: order => (
       <>
         <Id
-          {...{ value: order.external_id, longest: 24 }}
+          value={order.external_id}
+          longest={24}
           href={order.resolved_at === null ? undefined : linkToOrder(order)}
         />{' '}
         <StoreName {...order} />
@@ -203,7 +204,7 @@ export const RefusedOrders = page(
     return (
       <>
         <PageHead />
-        <Tabs {...{ state, open }} />
+        <Tabs state={state} open={open} />
         <Table
           kind="refusals"
           columns={state === '' ? OPEN_COLUMNS : COLUMNS}

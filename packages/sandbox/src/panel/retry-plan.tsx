@@ -21,7 +21,9 @@ export const countsOf = (orders: readonly Result[]) => {
   const paid = inStatus(orders, 'paid')
   const invoiced = inStatus(orders, 'invoiced')
   return {
-    ...{ paid: paid.length, invoiced: invoiced.length, left: orders.length - paid.length - invoiced.length },
+    paid: paid.length,
+    invoiced: invoiced.length,
+    left: orders.length - paid.length - invoiced.length,
     amount: decimal(sum(...paid.map(({ received }) => received ?? '0'))),
   }
 }
@@ -112,7 +114,8 @@ type PlanColumns = {
 
 const planColumns = ({ excluded, outcomes, include }: PlanColumns): Column<Result>[] => [
   {
-    ...{ label: t('Order'), kind: 'choose' },
+    label: t('Order'),
+    kind: 'choose',
     cell: order => (
       <>
         <label>
@@ -135,7 +138,8 @@ const planColumns = ({ excluded, outcomes, include }: PlanColumns): Column<Resul
   },
   { label: t('Customer'), cell: ({ customer }) => <Name>{customerName(customer ?? '')}</Name> },
   {
-    ...{ label: t('Total'), kind: 'number' },
+    label: t('Total'),
+    kind: 'number',
     cell: ({ total, received }) =>
       total !== null && (
         <>
@@ -147,7 +151,8 @@ const planColumns = ({ excluded, outcomes, include }: PlanColumns): Column<Resul
       ),
   },
   {
-    ...{ label: t('Result'), kind: 'breaks' },
+    label: t('Result'),
+    kind: 'breaks',
     cell: order => {
       const outcome = outcomes.get(nameOf(order))
       if (outcome === undefined) return <span class="muted">{t('Left out')}</span>

@@ -41,7 +41,9 @@ const chooseNone = () => {
 
 /** The column in which orders in review are chosen. */
 export const CHOICE: Column<Summary> = {
-  ...{ label: t('Select'), kind: 'choose', isBare: true },
+  label: t('Select'),
+  kind: 'choose',
+  isBare: true,
   cell: order =>
     isWaiting(order) && (
       <input
@@ -96,7 +98,12 @@ const askToRetry = ({ orders: selected, filter = {}, waiting }: Asked) =>
       action: t('Retry'),
       content: (
         <Plan
-          {...{ orders, excluded, results: planned, include, filter: limitsOf(filter), sent }}
+          orders={orders}
+          excluded={excluded}
+          results={planned}
+          include={include}
+          filter={limitsOf(filter)}
+          sent={sent}
           others={selected === undefined ? waiting - orders.length : 0}
         />
       ),

@@ -27,8 +27,11 @@ export const ReturnFields = ({ order }: { order: Order }) => {
         rows.map(({ row, name, left }, index) => (
           <Field
             key={row}
-            {...{ name: `rows[${index}].quantity`, label: t('Return of {name}', { name }), kind: 'number' }}
-            {...{ value: isOne ? left : '', help: t('At most {left}', { left: decimal(left) }) }}
+            name={`rows[${index}].quantity`}
+            label={t('Return of {name}', { name })}
+            kind="number"
+            value={isOne ? left : ''}
+            help={t('At most {left}', { left: decimal(left) })}
           />
         ))}
       <Field name="date" label={t('Date')} kind="date" value={today()} />

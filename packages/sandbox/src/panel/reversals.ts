@@ -32,7 +32,8 @@ const reversal = ({ kind, documentsOf, document, others, ...rest }: Reversal): A
 
 export const REVERSE_PAYMENT = reversal({
   kind: 'receipt',
-  ...{ label: t('Reverse payment'), rules: reversalRules },
+  label: t('Reverse payment'),
+  rules: reversalRules,
   statuses: ['invoiced', 'paid'],
   effect: ({ receipts }, sent) => [
     receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
@@ -46,7 +47,8 @@ export const REVERSE_PAYMENT = reversal({
 
 export const REVERSE_RETURN = reversal({
   kind: 'return',
-  ...{ label: t('Reverse return'), rules: returnReversal },
+  label: t('Reverse return'),
+  rules: returnReversal,
   statuses: ['invoiced', 'paid', 'refunded'],
   effect: ({ returns }, sent) => [
     returns.length === 1 && t('Sales return {number} is cancelled.', { number: numbersOf(returns) }),
@@ -60,7 +62,8 @@ export const REVERSE_RETURN = reversal({
 
 export const REVERSE_REPAYMENT = reversal({
   kind: 'repayment',
-  ...{ label: t('Reverse repayment'), rules: repaymentReversal },
+  label: t('Reverse repayment'),
+  rules: repaymentReversal,
   statuses: ['paid', 'refunded'],
   effect: ({ repayments }, sent) => [
     repayments.length === 1 && t('Repayment {repayment} is cancelled.', { repayment: numbersOf(repayments) }),

@@ -43,8 +43,10 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts['accounts']
   )
   const fixes: Record<Order['obstacles'][number]['kind'], FieldProps[]> = {
     stock: shortages.map(({ sku, name, needed, available }, index) => ({
-      ...{ name: `stock[${index}].stock`, label: t('New stock of {code}', { code: sku }) },
-      ...{ kind: 'number', value: needed },
+      name: `stock[${index}].stock`,
+      label: t('New stock of {code}', { code: sku }),
+      kind: 'number',
+      value: needed,
       help: (
         <>
           {t('Needed: {needed}, in stock: {available}.', {
@@ -58,8 +60,10 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts['accounts']
     })),
     finalization: [
       {
-        ...{ name: 'automaticFinalization', label: t('Turn on automatic finalization') },
-        ...{ kind: 'switch', value: true },
+        name: 'automaticFinalization',
+        label: t('Turn on automatic finalization'),
+        kind: 'switch',
+        value: true,
         help: (
           <>
             {t('It is off, so every invoice stays a draft.')} {everywhere}
@@ -69,7 +73,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts['accounts']
     ],
     account: [
       {
-        ...{ name: 'orderPaymentReceivingAccount', label: t('Order payment receiving account') },
+        name: 'orderPaymentReceivingAccount',
+        label: t('Order payment receiving account'),
         options: accountOptions(accounts),
         help: (
           <>
@@ -145,7 +150,7 @@ export const Review = ({ order, money, outcome, sent, onRetried }: ReviewProps) 
       {gone !== '' && (!isReady || review_reason === null) && (
         <p class="small">{t('Last reason: {reason}', { reason: <Name>{translateMessage(gone)}</Name> })}</p>
       )}
-      <HeldPayments {...{ order, money }} />
+      <HeldPayments order={order} money={money} />
       <p>
         {t(
           isReady
@@ -193,7 +198,7 @@ const Stocked = ({ stocked }: Retried) =>
 /** The outcome of a successful retry. */
 export const Finalized = ({ order, stocked }: Retried) => (
   <Outcome class="notice" data-tone="good">
-    <Stocked {...{ order, stocked }} />
+    <Stocked order={order} stocked={stocked} />
     <p>
       <strong>
         {t('The order is now {status}: ', { status: STATUS_NAMES[order.status].toLowerCase() })}
@@ -203,7 +208,8 @@ export const Finalized = ({ order, stocked }: Retried) => (
           ? 'invoice {invoice} is finalized.'
           : 'invoice {invoice} is finalized, {count|receipt|receipts} {numbers} {count|is|are} registered.',
         {
-          ...{ invoice: serial(order.invoice_number), count: order.receipts.length },
+          invoice: serial(order.invoice_number),
+          count: order.receipts.length,
           numbers: numbersOf(order.receipts),
         },
       )}{' '}

@@ -139,7 +139,7 @@ const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }
   )
   const about = { class: 'card settings sided', label: t('Connection settings'), action: t('Save settings') }
   return (
-    <Form {...about} {...{ check }} submit={save} draft={unsavedSettings} buttons={unsaved}>
+    <Form {...about} check={check} submit={save} draft={unsavedSettings} buttons={unsaved}>
       {fieldsOf(choices).map(field => (
         <Field key={field.name} value={settings[field.name]} {...field} />
       ))}
@@ -182,7 +182,8 @@ const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
 )
 
 const accountOf = ({ required, rials, text, date }: Values, account?: Account) => ({
-  ...{ code: required('code'), name: required('name') },
+  code: required('code'),
+  name: required('name'),
   kind: account?.inUse ? account.kind : required('kind'),
   openingBalance: rials('openingBalance'),
   openingDate: text('openingDate') === '' ? null : date('openingDate'),
@@ -200,7 +201,8 @@ const kindField = (account?: Account): FieldProps => {
     return { ...about, help, value: ACCOUNT_KINDS[account.kind], readOnly: true }
   }
   return {
-    ...{ ...about, value: account?.kind ?? '' },
+    ...about,
+    value: account?.kind ?? '',
     help: t('A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.'),
     options: [...(account === undefined ? [NO_KIND] : []), ...Object.entries(ACCOUNT_KINDS)],
   }
@@ -215,11 +217,15 @@ const askForAccount = (account?: Account) =>
       { name: 'name', label: t('Name'), value: account?.name ?? '', autofocus: account !== undefined },
       kindField(account),
       {
-        ...{ name: 'openingBalance', label: t('Opening balance in rials'), kind: 'rials' },
+        name: 'openingBalance',
+        label: t('Opening balance in rials'),
+        kind: 'rials',
         value: account?.openingBalance ?? 0,
       },
       {
-        ...{ name: 'openingDate', label: t('Date of the opening balance'), kind: 'date' },
+        name: 'openingDate',
+        label: t('Date of the opening balance'),
+        kind: 'date',
         help: t('Empty: before all documents.'),
         value: account?.openingDate ?? '',
       },
@@ -237,7 +243,8 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => ACCOUNT_KINDS[kind] },
   {
-    ...{ label: t('Opening balance in rials'), kind: 'number' },
+    label: t('Opening balance in rials'),
+    kind: 'number',
     cell: ({ openingBalance, openingDate }) => (
       <>
         {decimal(openingBalance)}
@@ -257,14 +264,17 @@ export const SettingsPage = page(
   {
     title: () => t('Settings'),
     reads: () => ({
-      ...{ settings: SETTINGS, people: customersOf(), money: ACCOUNTS },
-      ...{ calendar: FISCAL_YEARS, seller: SELLER },
+      settings: SETTINGS,
+      people: customersOf(),
+      money: ACCOUNTS,
+      calendar: FISCAL_YEARS,
+      seller: SELLER,
     }),
   },
   ({ settings, people: { customers }, money: { accounts }, calendar: { fiscalYears }, seller }) => (
     <>
       <PageHead />
-      <SettingsForm {...{ settings, customers, accounts }} />
+      <SettingsForm settings={settings} customers={customers} accounts={accounts} />
       <Section id="seller" title={t('Seller on invoices')}>
         <SellerForm seller={seller} />
       </Section>

@@ -71,7 +71,8 @@ const COLUMNS: Column<Move>[] = [
 ]
 
 const adjustmentOf = ({ number, required }: Values) => ({
-  ...{ change: number('change'), reason: required('reason') },
+  change: number('change'),
+  reason: required('reason'),
 })
 
 const askToAdjust = ({ sku, stock }: Product) =>
@@ -81,7 +82,9 @@ const askToAdjust = ({ sku, stock }: Product) =>
     text: t('{stock} are in stock.', { stock: decimal(stock) }),
     fields: [
       {
-        ...{ name: 'change', label: t('Change'), kind: 'number' },
+        name: 'change',
+        label: t('Change'),
+        kind: 'number',
         help: t('Such as 5 for goods that are added, or -3 for goods that are taken.'),
       },
       { name: 'reason', label: t('Reason'), help: t('Such as a count or a breakage.') },
@@ -103,7 +106,8 @@ const Filters = () => (
     <div class="small">
       <span>{t('Reason')}</span>
       <Choice
-        {...{ label: t('Reason'), ...parameter('kind') }}
+        label={t('Reason')}
+        {...parameter('kind')}
         options={[['', t('All')], ...Object.entries(CAUSES)]}
       />
     </div>

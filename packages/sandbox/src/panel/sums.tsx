@@ -37,7 +37,9 @@ export const Days = () => {
   const { filter } = filterOf(route.value)
   return DAYS.map(([name, label]) => (
     <DayChoice
-      {...{ key: name, label, ...parameter(name) }}
+      key={name}
+      label={label}
+      {...parameter(name)}
       check={date => reversedIn({ ...filter, [name]: date })}
     />
   ))

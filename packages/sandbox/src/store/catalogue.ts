@@ -108,7 +108,11 @@ const IDENTITY =
   'economic_code AS economicCode, national_id AS nationalId, address, postal_code AS postalCode, phone'
 
 const identityColumns = ({ economicCode, nationalId, address, postalCode, phone }: Identity) => ({
-  ...{ economic_code: economicCode, national_id: nationalId, postal_code: postalCode, address, phone },
+  economic_code: economicCode,
+  national_id: nationalId,
+  postal_code: postalCode,
+  address,
+  phone,
 })
 
 export type Customer = Identity & { code: string; mobile: string | null; name: string; email: string | null }
@@ -173,7 +177,12 @@ export const accounts = ({ one, all, put }: Sql) => ({
 export type Seller = Identity & { name: string }
 
 const NO_SELLER: Seller = {
-  ...{ name: '', economicCode: '', nationalId: '', address: '', postalCode: '', phone: '' },
+  name: '',
+  economicCode: '',
+  nationalId: '',
+  address: '',
+  postalCode: '',
+  phone: '',
 }
 
 export const seller = ({ one, put }: Sql) => ({

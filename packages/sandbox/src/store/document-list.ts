@@ -153,7 +153,8 @@ export const documentList = ({ one, all }: Sql, clock: Clock) => ({
     one<Pick<ListedDocument, 'number' | 'external_id'>>(
       `SELECT number, external_id FROM receipts JOIN orders USING (invoice_number)
        WHERE reference = ? AND number <> ? AND cancelled_at IS NULL ORDER BY number LIMIT 1`,
-      ...[reference, except],
+      reference,
+      except,
     ),
   /** The newest matching documents, or those after another one. */
   page: (filter: DocumentFilter, { before, limit }: { before?: Kept | undefined; limit: number }) => {
@@ -174,7 +175,8 @@ export const documentList = ({ one, all }: Sql, clock: Clock) => ({
        LEFT JOIN accounts a ON a.code = d.account_code
        ORDER BY ${NEWEST_FIRST}`,
       {
-        ...{ ...parameters, limit },
+        ...parameters,
+        limit,
         ...(before && { last_date: before.date, last_kind: before.kind, last_number: before.number }),
       },
     )
@@ -195,7 +197,9 @@ export const documentList = ({ one, all }: Sql, clock: Clock) => ({
     const { conditions, parameters } = matching(filter)
     const where = [...conditions, changed(filter), `NOT (${dated(filter).join(' AND ')})`].join(' AND ')
     const [row] = all<{ count: number }>(`SELECT count(*) AS count FROM ${ALL} WHERE ${where}`, {
-      ...{ ...parameters, ...given({ from, to }), ...timesOf(filter, clock) },
+      ...parameters,
+      ...given({ from, to }),
+      ...timesOf(filter, clock),
     })
     return row?.count ?? 0
   },

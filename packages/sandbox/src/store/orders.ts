@@ -302,6 +302,9 @@ export const history = ({ all, run }: Sql, { iso }: Clock) => ({
     run(
       `INSERT INTO history (invoice_number, position, at, kind, message)
        SELECT ?1, coalesce(max(position), 0) + 1, ?2, ?3, ?4 FROM history WHERE invoice_number = ?1`,
-      ...[invoice_number, iso(), kind, message],
+      invoice_number,
+      iso(),
+      kind,
+      message,
     ),
 })

@@ -44,7 +44,11 @@ export const stockMoves = ({ all, insert }: Sql, { iso, beginningOf }: Clock) =>
        WHERE m.sku = ?1 AND m.number < ?2 AND (?4 IS NULL OR m.kind = ?4)
          AND (?5 IS NULL OR m.at >= ?5) AND (?6 IS NULL OR m.at < ?6)
        ORDER BY m.number DESC LIMIT ?3`,
-      ...[sku, before, limit, kind ?? null],
-      ...[from === undefined ? null : beginningOf(from), to === undefined ? null : beginningOf(to, 1)],
+      sku,
+      before,
+      limit,
+      kind ?? null,
+      from === undefined ? null : beginningOf(from),
+      to === undefined ? null : beginningOf(to, 1),
     ),
 })

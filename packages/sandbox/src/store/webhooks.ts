@@ -11,7 +11,9 @@ export const webhooks = ({ one, all, run }: Sql, { iso }: Clock) => ({
     run(
       `INSERT INTO webhooks (url, secret, created_at) VALUES (?, ?, ?) ON CONFLICT (url) DO UPDATE
        SET secret = excluded.secret, created_at = excluded.created_at`,
-      ...[url, secret, iso()],
+      url,
+      secret,
+      iso(),
     ),
   remove: (url: string) => run('DELETE FROM webhooks WHERE url = ?', url),
 })
@@ -57,13 +59,15 @@ export const deliveries = ({ one, all, insert, update }: Sql, { iso }: Clock) =>
   list: (external_id: string | null, limit: number) =>
     all<Delivery>(
       `${SELECT} WHERE ?1 IS NULL OR o.external_id = ?1 ORDER BY d.number DESC LIMIT ?2`,
-      ...[external_id, limit],
+      external_id,
+      limit,
     ),
   /** Pending deliveries that are due, oldest first. */
   due: (now: string, limit: number) =>
     all<Delivery>(
       `${SELECT} WHERE d.state = 'pending' AND d.next_attempt_at <= ? ORDER BY d.next_attempt_at LIMIT ?`,
-      ...[now, limit],
+      now,
+      limit,
     ),
   /** The time of the next attempt after `now`. */
   nextDue: (now: string) =>
