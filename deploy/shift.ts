@@ -85,7 +85,8 @@ const NONE = 'none'
 
 /** `none`, or the name of a CodeDeploy configuration for Lambda; `AllAtOnce` is excluded because it watches no alarm. */
 export const SHIFTS = [
-  ...[NONE, 'AllAtOnce'],
+  NONE,
+  'AllAtOnce',
   ...['5', '10', '15', '30'].map(minutes => `Canary10Percent${minutes}Minutes`),
   ...['1Minute', '2Minutes', '3Minutes', '10Minutes'].map(every => `Linear10PercentEvery${every}`),
 ]

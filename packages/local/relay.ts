@@ -33,7 +33,8 @@ const FINISH_MS = 5_000
 const localKeys = (path: string, sources: readonly string[]) => {
   const formsOf = (source: string) => [
     ...(/\s/.test(source) ? [] : [Buffer.from(source).toString('latin1')]),
-    ...[encodeURIComponent(source), storeName(source)],
+    encodeURIComponent(source),
+    storeName(source),
   ]
   const keys = (end: string, kind: KeyKind) =>
     sources.flatMap(source => formsOf(source).map(form => [`local-${form}${end}`, { source, kind }] as const))

@@ -85,8 +85,13 @@ const startParts = (
       },
     })
   const sandbox = [
-    ...[join(PROJECT, 'packages/sandbox/src/main.ts'), '--port', String(ports.sandbox)],
-    ...['--data', join(dataDir, 'sandbox.db'), '--speed', String(speed)],
+    join(PROJECT, 'packages/sandbox/src/main.ts'),
+    '--port',
+    String(ports.sandbox),
+    '--data',
+    join(dataDir, 'sandbox.db'),
+    '--speed',
+    String(speed),
   ]
   const operators = [join(PROJECT, 'packages/operator/main.ts'), 'console', '--local']
   const startRelay = () => start('relay', [serverless, 'offline'])

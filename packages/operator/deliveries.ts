@@ -121,7 +121,12 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
   const deliveries = found.slice(0, limit)
   const more = found.length > limit
   const rows = deliveries.map(({ at, outcome, why, source, external_id, delivery }) => [
-    ...[at, outcome, why, source, external_id, delivery],
+    at,
+    outcome,
+    why,
+    source,
+    external_id,
+    delivery,
   ])
   return {
     data: { deliveries, more },

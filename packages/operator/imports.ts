@@ -82,7 +82,9 @@ const show = async (context: Context, { for: seconds }: { for: number }): Promis
   }
   const { events, stores } = found
   const rows = stores.map(({ source, orders, perSecond, doneIn }) => [
-    ...[source, orders, perSecond],
+    source,
+    orders,
+    perSecond,
     doneIn === undefined ? undefined : durationText(doneIn),
   ])
   const sum = `${count(events, 'event')} in the bulk queue`

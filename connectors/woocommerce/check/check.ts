@@ -255,6 +255,14 @@ export const checkShop = async (
 
 /** WooCommerce's own statuses. Those that are not invoiced have nothing to invoice yet, or no longer. */
 const STANDARD_STATUSES = new Set([
-  ...['pending', 'processing', 'on-hold', 'completed', 'cancelled', 'refunded', 'failed'],
-  ...['checkout-draft', 'auto-draft', 'trash'],
+  'pending',
+  'processing',
+  'on-hold',
+  'completed',
+  'cancelled',
+  'refunded',
+  'failed',
+  'checkout-draft',
+  'auto-draft',
+  'trash',
 ])

@@ -94,7 +94,9 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
       ...table(
         ['status', 'orders', 'becomes'],
         report.statuses.map(({ status, name, orders, isInvoiced }) => [
-          ...[named(status, name), number(orders), word(isInvoiced ? 'yes' : 'no')],
+          named(status, name),
+          number(orders),
+          word(isInvoiced ? 'yes' : 'no'),
         ]),
       ),
     },
@@ -103,7 +105,9 @@ export const sectionsOf = (report: CheckReport, language: Language): readonly Se
       ...table(
         ['shop', 'accounting', 'orders'],
         report.payments.map(({ gateway, title, method, orders }) => [
-          ...[named(gateway, title), word(method), number(orders)],
+          named(gateway, title),
+          word(method),
+          number(orders),
         ]),
       ),
     },

@@ -25,7 +25,11 @@ const hashOf = (value: unknown) => hash('sha256', JSON.stringify(value)).slice(0
 const contentOf = ({ line_items, shipping_lines, fee_lines, currency, total }: ShopOrder): string => {
   const charges = [...shipping_lines, ...fee_lines].map(each => [each.total, each.total_tax])
   const lines = line_items.map(line => [
-    ...[line.product_id, line.variation_id, line.quantity, line.total, line.total_tax],
+    line.product_id,
+    line.variation_id,
+    line.quantity,
+    line.total,
+    line.total_tax,
   ])
   return hashOf([lines, charges, currency, total])
 }

@@ -66,7 +66,10 @@ const rememberOf = ({ exact }: Play) => (exact ? REMEMBER_EXACT : REMEMBER)
 
 /** The checks that do not apply to an exact store: its messages have no version, and all are `order.updated`. */
 export const NOT_EXACT: ReadonlySet<string> = new Set([
-  ...['same version', 'old versions', 'reordering', 'test message'],
+  'same version',
+  'old versions',
+  'reordering',
+  'test message',
 ])
 
 /** How soon a store tries the message after one that it has handled. */

@@ -40,7 +40,10 @@ const attemptCells = ({
   outcome,
   ...ended
 }: Ended & { receives?: number | undefined; outcome: string }) => [
-  ...[receives, outcome, answerOf(ended), ended.ms === undefined ? undefined : `${ended.ms} ms`],
+  receives,
+  outcome,
+  answerOf(ended),
+  ended.ms === undefined ? undefined : `${ended.ms} ms`,
   ended.next_at,
 ]
 
@@ -106,7 +109,11 @@ const show = async (
   const { entries } = await timelineOf(context, order)
   const { feed, messages, complete } = await messagesOf(context, order, entries)
   const rows = messages.map(message => [
-    ...[message.published_at, message.version, message.event, message.delivery, stateText(message)],
+    message.published_at,
+    message.version,
+    message.event,
+    message.delivery,
+    stateText(message),
   ])
   const attempts = messages.flatMap(({ attempts }) => attempts)
   return {

@@ -83,7 +83,8 @@ export const DEAD_LETTERS: Kind = {
   none: 'No dead letters',
   where: 'among the visible dead letters',
   queues: ({ stores }) => [
-    ...[QUEUES.ordersDead, QUEUES.feedsDead],
+    QUEUES.ordersDead,
+    QUEUES.feedsDead,
     ...stores().flatMap(store => queueNames(store).slice(1)),
   ],
 

@@ -50,7 +50,9 @@ export const ordersText = <Order extends Summary>(
   return table(
     ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...failing, ...Object.keys(more)],
     orders.map(order => [
-      ...[order.source, order.external_id, order.status],
+      order.source,
+      order.external_id,
+      order.status,
       order.requests
         .filter(({ state }) => state !== 'registered')
         .map(({ kind, state }) => `${kind} ${state}`)

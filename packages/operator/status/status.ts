@@ -252,7 +252,9 @@ const status = async (context: Context): Promise<Report> => {
       table(
         ['QUEUE', 'WAITING', 'IN FLIGHT', 'OLDEST'],
         depths.map(([name, depth]) => [
-          ...[name, depth?.waiting, depth?.inFlight],
+          name,
+          depth?.waiting,
+          depth?.inFlight,
           ages[name] === undefined ? undefined : `${Math.round(ages[name])} s`,
         ]),
       ),

@@ -28,8 +28,12 @@ export const list = async (context: Context, source: string | undefined): Promis
         : table(
             ['SOURCE', 'SHOP', 'ACTIVE WEBHOOKS', 'POLLED', 'SYNCHRONISED', 'NEED ATTENTION'],
             shops.map(({ source, shop, failure, webhooks, polled, synchronized, needs }) => [
-              ...[source, shop, failure ?? webhooks.filter(({ status }) => status === 'active').length],
-              ...[polled, synchronized, needs.length],
+              source,
+              shop,
+              failure ?? webhooks.filter(({ status }) => status === 'active').length,
+              polled,
+              synchronized,
+              needs.length,
             ]),
           ),
       ...shops.map(each => [

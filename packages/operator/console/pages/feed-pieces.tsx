@@ -13,7 +13,9 @@ type Key = { source: string; external_id: string }
 
 /** The log messages of attempts. */
 export const FEED_CHANGES = [
-  ...['feed message delivered', 'feed message retried', 'feed message waits for a URL'],
+  'feed message delivered',
+  'feed message retried',
+  'feed message waits for a URL',
   'feed message dead-lettered',
 ]
 

@@ -20,8 +20,15 @@ export const problemsText = (findings: readonly Finding[]) => {
 
 /** Remedies in `serverless.yml` or `stores.yml`, which take effect when the stack is deployed. */
 const DEPLOYED: readonly string[] = [
-  ...['raise-ttl', 'raise-ttl-or-lower-retention', 'raise-visibility', 'lower-webhook-timeout'],
-  ...['lower-receives', 'raise-concurrency', 'subscribe', 'deploy-again', 'deploy-stores'],
+  'raise-ttl',
+  'raise-ttl-or-lower-retention',
+  'raise-visibility',
+  'lower-webhook-timeout',
+  'lower-receives',
+  'raise-concurrency',
+  'subscribe',
+  'deploy-again',
+  'deploy-stores',
 ]
 
 /** The console's action for a remedy, or the shell command. */

@@ -205,7 +205,9 @@ const Log = (key: Key) => {
 /** What a reader notices of a change: the worker also saves what it needs itself. */
 const announced = ({ status, version, requests, why }: Data) =>
   JSON.stringify([
-    ...[status, version, requests.map(({ id, state }) => [id, state])],
+    status,
+    version,
+    requests.map(({ id, state }) => [id, state]),
     why.links.map(({ what, reason }) => [what, typeof reason === 'string' ? reason : reason.code]),
   ])
 

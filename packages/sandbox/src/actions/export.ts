@@ -79,8 +79,14 @@ const written = (value: Cell) => {
 
 /** The columns of names that may consist of digits. */
 const NAMES: ReadonlySet<string> = new Set([
-  ...['external_id', 'customer_name', 'mobile', 'national_id', 'economic_code', 'reference'],
-  ...['postal_code', 'sku'],
+  'external_id',
+  'customer_name',
+  'mobile',
+  'national_id',
+  'economic_code',
+  'reference',
+  'postal_code',
+  'sku',
 ])
 
 /** Keeps the leading zero of mobile numbers and all digits of long numbers, which spreadsheets would drop or round. */

@@ -69,7 +69,8 @@ const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[], store: Store
       counted
         .filter(({ status }) => status === 'paid' || status === 'refunded')
         .flatMap(({ net, tax, received, returned, repaid }) => [
-          ...[received, returned],
+          received,
+          returned,
           ...[net, tax, repaid].map(amount => `-${amount}`),
         ]),
     ),
