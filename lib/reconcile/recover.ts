@@ -1,6 +1,6 @@
 import { AccountingError, type AccountingErrorCode } from '../accounting/errors.ts'
 import type { OrderCalls } from '../accounting/service.ts'
-import { isServiceFailure, mayRetryEarly } from '../orders/failing.ts'
+import { isServiceFailure, mayRetryEarly } from '../orders/early-retry.ts'
 import { type Orders, SHARDS } from '../orders/repository.ts'
 import type { Failing, StoredOrder } from '../orders/stored.ts'
 import type { Runtime, Sleep } from '../platform/environment.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
-import { isServiceFailure } from '@order-relay/lib/orders/failing.ts'
+import { isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { DELIVERY_TTL_SECONDS } from '@order-relay/lib/webhook/deliveries.ts'
 import type { Cli } from '../core/command.ts'

@@ -1,5 +1,5 @@
 import type { Context } from '../core/context.ts'
-import { beginOperation, operationsOf } from '../messages/history.ts'
+import { beginOperation, operationsOf } from '../dead-letters/history.ts'
 import type { Audited } from './audit.ts'
 
 type Period = Pick<Audited, 'since' | 'until'>

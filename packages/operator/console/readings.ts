@@ -1,8 +1,8 @@
 import PQueue from 'p-queue'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
-import { collect } from '../messages/message.ts'
+import { DEAD_LETTERS, QUARANTINE } from '../dead-letters/kinds.ts'
+import { collect } from '../dead-letters/message.ts'
 
 export const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
 

@@ -16,9 +16,9 @@ import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registrati
 import { signaturesOf } from '../status/notices.ts'
 import { account } from './account.ts'
 import { drill } from './drill.ts'
-import { type DoctorCode, type Finding, messagesOf, say } from './messages.ts'
 import { shops } from './shops.ts'
 import { stores } from './stores.ts'
+import { type DoctorCode, type Finding, messagesOf, say } from './texts.ts'
 import { windowFindings } from './windows.ts'
 
 /** @param isAudited whether an audit has covered the time of a refused webhook */

@@ -4,7 +4,7 @@ import type { Context } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { note, ok, problem } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { type Finding, say } from './messages.ts'
+import { type Finding, say } from './texts.ts'
 
 /** How often the history of an alarm is read, one second apart. */
 const READS = 30

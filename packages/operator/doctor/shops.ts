@@ -1,7 +1,7 @@
 import type { Context } from '../core/context.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { shopOf } from '../woo/status.ts'
-import { type Finding, say } from './messages.ts'
+import { type Finding, say } from './texts.ts'
 
 /** A shop that was not polled for this long counts as unread; polls run every two minutes. */
 const POLLED_MS = 30 * 60_000

@@ -13,7 +13,7 @@ import { unauthorizedNotices } from '../status/unauthorized.ts'
 import { INDEXED, type StoredKey, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
 import { deadLettersIn } from '../stores/stores.ts'
-import { type Finding, messagesOf, say } from './messages.ts'
+import { type Finding, messagesOf, say } from './texts.ts'
 
 const feed = async (
   context: Context,

@@ -3,7 +3,7 @@ import { storeName } from '@order-relay/lib/platform/names.ts'
 import type { Context } from '../core/context.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
-import { type Finding, messagesOf, say } from '../doctor/messages.ts'
+import { type Finding, messagesOf, say } from '../doctor/texts.ts'
 import { storesWithSecret } from '../stores/credentials.ts'
 import { attemptIn, ENDED_LINES, FAILED_LINES } from './attempts.ts'
 

@@ -4,8 +4,8 @@ import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { DEAD_LETTERS } from '../messages/kinds.ts'
-import { collect, type Message } from '../messages/message.ts'
+import { DEAD_LETTERS } from '../dead-letters/kinds.ts'
+import { collect, type Message } from '../dead-letters/message.ts'
 
 /** An event of an order in the dead-letter queue. Times are ISO 8601. */
 export type DeadLetter = Pick<Message, 'event' | 'delivery' | 'error' | 'done'> & { since: string }

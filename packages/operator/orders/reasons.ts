@@ -1,4 +1,4 @@
-import { isServiceFailure } from '@order-relay/lib/orders/failing.ts'
+import { isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
 import {
   idsOf,
   isKnown,
@@ -12,7 +12,7 @@ import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Coded } from '../core/coded.ts'
 import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
 import { isSpent } from './failing-event.ts'
-import { say, type WaitingCode } from './messages.ts'
+import { say, type WaitingCode } from './texts.ts'
 
 /** Whom or what an item waits for, as part of a sentence. */
 export const FOR = {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { failingReleaser, isServiceFailure } from '@order-relay/lib/orders/failing.ts'
+import { failingReleaser, isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
 import { isRefused, openRequests, refusalOf } from '@order-relay/lib/orders/order.ts'
 import { keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { FAILING_INDEX, QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'

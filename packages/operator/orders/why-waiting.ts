@@ -12,7 +12,6 @@ import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
 import type { DeadLettersOfOrder } from './dead-letters.ts'
 import { isLost, isSpent, placeOf } from './failing-event.ts'
-import { say, type WaitingCode } from './messages.ts'
 import {
   FOR,
   iso,
@@ -26,6 +25,7 @@ import {
   whyQueued,
   whyWithdrawal,
 } from './reasons.ts'
+import { say, type WaitingCode } from './texts.ts'
 
 /**
  * An event of the order queue, a request by its kind with the number of others that share its outcome, the invoice, the

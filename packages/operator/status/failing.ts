@@ -4,7 +4,7 @@ import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { type DeadLetters, deadLettersOf } from '../orders/dead-letters.ts'
 import { failingOrders } from '../orders/list.ts'
-import { say, type WaitingCode } from '../orders/messages.ts'
+import { say, type WaitingCode } from '../orders/texts.ts'
 
 /** Maximum number of failing orders to count, and of orders to read for it. */
 const LISTED = 50

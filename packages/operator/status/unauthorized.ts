@@ -6,7 +6,7 @@ import type { Context } from '../core/context.ts'
 import { hasLog } from '../core/local-log.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
-import { type DoctorCode, type Finding, say } from '../doctor/messages.ts'
+import { type DoctorCode, type Finding, say } from '../doctor/texts.ts'
 import { storeKeysOf } from '../stores/credentials.ts'
 import { lastIntervals, type Series, seriesOf } from './metrics.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { newOrder, type RequestKind, type Withdrawal } from '@order-relay/lib/orders/order.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
-import { dryRun } from '../messages/prediction.ts'
+import { dryRun } from '../dead-letters/prediction.ts'
 
 const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }

@@ -1,6 +1,6 @@
 import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
-import type { DoctorCode } from '../../doctor/messages.ts'
-import type { WaitingCode } from '../../orders/messages.ts'
+import type { DoctorCode } from '../../doctor/texts.ts'
+import type { WaitingCode } from '../../orders/texts.ts'
 import type { RecoveredCode } from '../../status/recovered.ts'
 
 /** Persian messages by code: alarms, findings of the doctor, and why orders wait. */

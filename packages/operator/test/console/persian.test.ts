@@ -8,8 +8,8 @@ import { JOINT, SERVICE_MESSAGES } from '@order-relay/web/service-messages.ts'
 import { MESSAGES as PANEL_MESSAGES } from 'order-relay-sandbox/src/panel/persian-messages.ts'
 import { PERSIAN } from '../../console/pages/persian-coded.ts'
 import { MESSAGES } from '../../console/pages/persian-messages.ts'
-import { MESSAGES as FINDINGS } from '../../doctor/messages.ts'
-import { WAITING } from '../../orders/messages.ts'
+import { MESSAGES as FINDINGS } from '../../doctor/texts.ts'
+import { WAITING } from '../../orders/texts.ts'
 import { RECOVERED } from '../../status/recovered.ts'
 
 const namesIn = (text: string) => new Set(text.match(/\{\w+\}/g))

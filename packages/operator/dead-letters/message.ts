@@ -8,7 +8,7 @@ import type { Context } from '../core/context.ts'
 import { cannot, explain } from '../core/errors.ts'
 import { browse, type QueueMessage } from '../core/queue.ts'
 import { jsonOf } from '../core/webhook.ts'
-import type { WaitingCode } from '../orders/messages.ts'
+import type { WaitingCode } from '../orders/texts.ts'
 import { beginOperation, type Operation } from './history.ts'
 
 /** The event in a message and its text, or why the relay cannot read it. */

@@ -4,7 +4,7 @@ import type { Context } from '../core/context.ts'
 import { cannot, Failure } from '../core/errors.ts'
 import { since } from '../core/options.ts'
 import { visibleLines } from '../core/output.ts'
-import { operationsOf } from '../messages/history.ts'
+import { operationsOf } from '../dead-letters/history.ts'
 import {
   carryOut,
   deletedAt,
@@ -15,8 +15,8 @@ import {
   PACING,
   summaryOf,
   textOf,
-} from '../messages/message.ts'
-import { makePlan, type Plan, readPlan, selectionOf } from '../messages/plan.ts'
+} from '../dead-letters/message.ts'
+import { makePlan, type Plan, readPlan, selectionOf } from '../dead-letters/plan.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { KINDS, type Readings } from './readings.ts'
