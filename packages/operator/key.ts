@@ -22,7 +22,7 @@ const check = async ({ stack }: Context, key: string): Promise<string> => {
 export const API_KEY = "the accounting service's API key"
 
 /** @throws Failure if the service does not accept the key */
-export const storeKey = async (context: Context, key: string, options: { check: boolean }) => {
+export const saveKey = async (context: Context, key: string, options: { check: boolean }) => {
   const checkedAt = options.check ? await check(context, key) : undefined
   await context.parameters.put(PARAMETERS.accountingKey, key)
   return {
@@ -39,8 +39,6 @@ export const keyCommands = ({ program, run }: Cli): void => {
     .description('Check the API key and store it. Reads it from standard input, or prompts for it.')
     .option('--no-check', 'store it unchecked')
     .action(
-      run(async (context, options) =>
-        storeKey(context, await readSecret(context.terminal, API_KEY), options),
-      ),
+      run(async (context, options) => saveKey(context, await readSecret(context.terminal, API_KEY), options)),
     )
 }

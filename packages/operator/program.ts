@@ -38,21 +38,31 @@ Secrets are read from standard input or prompted for, never passed as arguments.
 
 /** Adds the commands to the program, under their headings and in this order. */
 const COMMANDS = {
-  'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands, wooCommands],
+  'Set up:': [
+    keyCommands,
+    registerCommand,
+    rotateCommand,
+    unregisterCommand,
+    storesCommands,
+    wooCommands,
+    previewRemoveCommand,
+  ],
   'Monitor:': [
     consoleCommand,
     statusCommand,
     doctorCommand,
     findCommand,
-    ordersCommands,
-    deliveriesCommands,
-    feedsCommands,
     importsCommand,
     tailCommand,
     auditCommand,
-    previewRemoveCommand,
   ],
-  'Repair:': [deadCommands, quarantineCommands],
+  'Orders and messages:': [
+    ordersCommands,
+    deliveriesCommands,
+    feedsCommands,
+    deadCommands,
+    quarantineCommands,
+  ],
   'Test:': [sendCommand, explainSignatureCommand, conformanceCommand, sandboxCommand],
 }
 

@@ -280,7 +280,7 @@ No webhook is refused in the meantime. If interrupted, run it again: it resumes 
 export const rotateCommand = ({ program, run }: Cli): void => {
   program
     .command('rotate')
-    .description('Replace the webhook secret without refusing a webhook.')
+    .description('Replace the webhook secret without rejecting any webhook.')
     .addOption(URL_OPTION)
     .addOption(
       durationOption(

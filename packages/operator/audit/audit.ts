@@ -151,7 +151,7 @@ With --json, it lists the items behind each number, up to ${MEMBERS} of each.`
 
 export const RATE = 200
 
-const REPAIR = new Option('--repair', 'have the worker read orders that differ from the service again')
+const REPAIR = new Option('--repair', 'have the worker re-read orders that differ from the service')
 REPAIR.conflicts('service')
 
 /** `relay audit`: the balance of everything that came in. */
@@ -162,7 +162,7 @@ export const auditCommand = ({ program, run }: Cli): void => {
     .addOption(periodOption('24h'))
     .option(
       '--rate <number>',
-      'maximum number of orders to read from the service per second; lower while it answers 429',
+      'maximum number of orders to read from the service per second; reduced while it answers 429',
       positive,
       RATE,
     )

@@ -134,7 +134,7 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
     .command('conformance')
     .description(
       'Send duplicates, old versions, timeouts, failures, a secret rotation and outages to a test store, and report what it would lose or process twice. ' +
-        `The external_id of every test order begins with "${PREFIX}". The exit code is 1 when there is a problem or a check cannot be judged that is always made (delivery) or named in --only.`,
+        `The external_id of every test order begins with "${PREFIX}". The exit code is 1 if there is a problem, or if a required check (delivery, or one named in --only) cannot be judged.`,
     )
     .argument('<source>', 'source of the store')
     // The command after "--" starts the store; declared as an argument, it would widen the list of commands.
@@ -151,7 +151,7 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
         '2m',
       ),
     )
-    .option('--only <checks>', 'only these checks, separated by commas, after the first')
+    .option('--only <checks>', 'run only these checks, separated by commas, and delivery')
     .option('--test-store', 'allow a store of a deployed stage, which must be one for tests')
     .action(run(conformance))
 }

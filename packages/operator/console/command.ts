@@ -8,7 +8,7 @@ export const consoleCommand = ({ program, run }: Cli): void => {
   program
     .command('console')
     .description(
-      'Serve a web console on this machine that shows and controls the relay, like the other commands. Prints an address that opens one session, and another whenever one was used; stop it with Ctrl-C.',
+      'Serve a web console on this machine that shows and controls the relay, like the other commands. Prints a one-time address, and a new one after each use; stop it with Ctrl-C.',
     )
     .addOption(portOption('console'))
     .action(

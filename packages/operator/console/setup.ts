@@ -8,7 +8,7 @@ import { shellWord } from '../core/output.ts'
 import { validSecret } from '../core/terminal.ts'
 import { CHECKS, diagnose } from '../doctor/doctor.ts'
 import { explainDelivery } from '../explain-signature.ts'
-import { API_KEY, storeKey } from '../key.ts'
+import { API_KEY, saveKey } from '../key.ts'
 import { LEAD_SECONDS, register, registrationsOf, rotate, unregister, webhookUrlOf } from '../registration.ts'
 import { send, WEBHOOK_SECRET } from '../send.ts'
 import type { Audits } from './audit.ts'
@@ -67,7 +67,7 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
     }),
     get('service', {}, async () => ({ ...(await serviceOf(context)), job: jobs.of(WEBHOOK) })),
     post('key', { key: v.string(), check: v.boolean() }, async ({ key, check }) => {
-      return (await storeKey(context, validSecret(key, API_KEY), { check })).data
+      return (await saveKey(context, validSecret(key, API_KEY), { check })).data
     }),
     post('webhook/register', { url, again: v.boolean(), check: v.boolean() }, async options =>
       jobs.start(WEBHOOK, 'register the webhook', (context, signal) =>

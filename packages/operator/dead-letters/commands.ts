@@ -211,7 +211,7 @@ const limitOption = () =>
   new Option('--limit <number>', 'maximum number of messages to read').argParser(positive)
 const LIMIT = limitOption().default(1000)
 
-const GROUP = new Option('--group <name>', 'only this group of failures, as in the command groups')
+const GROUP = new Option('--group <name>', 'only this group of failures, as listed by groups')
 
 const DONE_OPTION = new Option('--done', 'only messages whose order shows that they are already done')
 
@@ -235,7 +235,7 @@ export const messageCommands = (
       .addOption(SINCE)
       .addOption(GROUP)
       .addOption(DONE_OPTION)
-  filtered('groups', 'Group the messages by failure, with their number and the first and last time.')
+  filtered('groups', 'Group the messages by failure, with their number, first and last time.')
     .addOption(LIMIT)
     .action(run((context, options) => list(context, kind, options, true)))
   filtered('list', help.list)

@@ -242,7 +242,7 @@ export const doctorCommand = ({ program, run }: Cli): void => {
     .addOption(URL_OPTION)
     .option(
       '--drill',
-      'also raise each alarm for a moment, which sends its recipients two messages, and show whether the topic was notified; stops a gradual deployment in progress',
+      'also raise each alarm briefly, which sends its recipients two messages, and show whether the topic was notified; stops a gradual deployment in progress',
     )
     .action(run(doctor))
 }

@@ -53,7 +53,7 @@ const tryAlarm = async (
 }
 
 /**
- * Raises each alarm of the stack for a moment and shows whether CloudWatch notified the topic.
+ * Raises each alarm of the stack briefly and shows whether CloudWatch notified the topic.
  *
  * @throws Failure for the local stack, which has no CloudWatch
  */

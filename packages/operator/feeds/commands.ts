@@ -150,7 +150,9 @@ const retry = async (
     data: { source, external_id, delivery },
     ok: delivery !== undefined,
     text:
-      delivery === undefined ? 'No message of the order waits for its next attempt.' : `Retried: ${delivery}`,
+      delivery === undefined
+        ? 'No message of the order is waiting for its next attempt.'
+        : `Retried: ${delivery}`,
   }
 }
 

@@ -66,7 +66,7 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
 }
 
 export const retriedText = ({ retried }: { retried: number }) =>
-  `Orders whose messages are retried, in sequence: ${retried}`
+  `Orders whose messages are retried, in order: ${retried}`
 
 /** Retries the waiting messages of a store, and returns the number of their orders. */
 export const retryStore = async (context: Context, source: string, rate: number, signal: AbortSignal) => {

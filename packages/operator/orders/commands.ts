@@ -179,9 +179,7 @@ export const ordersCommands = ({ program, run }: Cli): void => {
   ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
   orders
     .command('retry')
-    .description(
-      'Retry waiting orders now: release failing events, and send requests that the service refused again.',
-    )
+    .description('Retry waiting orders now: release failing events, and resend refused requests.')
     .argument('[source]', 'source of a store; with a number, only this order')
     .argument('[external_id]', "the order's number in the store")
     .option('--cause <code>', 'only this cause, such as unavailable, or the code of the refusal')

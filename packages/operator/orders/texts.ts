@@ -28,9 +28,9 @@ export const WAITING = {
   'confirms/soon': 'The relay confirms this result with the service shortly: {reason}.',
   'confirms/webhook': 'it came with a webhook, and webhooks can arrive out of order',
   'confirms/doubt': 'it may be out of date',
-  'failing/one': '{count} order fails and is retried: {reason}. {alarm}',
-  'failing/many': '{count} orders fail and are retried: {reason}. {alarm}',
-  'failing/over': 'Over {count} orders fail and are retried: {reason}. {alarm}',
+  'failing/one': '{count} order is failing and being retried: {reason}. {alarm}',
+  'failing/many': '{count} orders are failing and being retried: {reason}. {alarm}',
+  'failing/over': 'Over {count} orders are failing and being retried: {reason}. {alarm}',
   'failing/alarm-key': 'The alarm "API key refused" starts within a few minutes unless a call succeeds.',
   'failing/alarm-service':
     'The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',

@@ -31,7 +31,8 @@ export const RECOVERED = {
     'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
   'recovered/key':
     'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.',
-  'recovered/order': 'An order failed for over 30 minutes; none fails anymore. The alarm ends shortly.',
+  'recovered/order':
+    'An order had been failing for over 30 minutes; none is failing now. The alarm ends shortly.',
   'recovered/queue': 'The queue is empty now; the alarm ends within minutes.',
   'recovered/signatures':
     'Webhooks are accepted again, the last one at {accepted}; none has been refused since {until}. The alarm ends at {ends} at the latest.',

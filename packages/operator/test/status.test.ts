@@ -86,25 +86,25 @@ test.each([
     'two orders that find the service unavailable',
     [paused, down],
     false,
-    '2 orders fail and are retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts when 3 orders in a row find it unavailable, and "An order keeps failing" when one is 30 minutes behind.',
+    '2 orders are failing and being retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts when 3 orders in a row find it unavailable, and "An order keeps failing" when one is 30 minutes behind.',
   ],
   [
     'three orders that find the service unavailable',
     [paused, down, down],
     false,
-    '3 orders fail and are retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',
+    '3 orders are failing and being retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',
   ],
   [
     'an order whose call is not authorized',
     [failing('unauthorized', 'The accounting service answered 401')],
     false,
-    '1 order fails and is retried: The accounting service answered 401. The alarm "API key refused" starts within a few minutes unless a call succeeds.',
+    '1 order is failing and being retried: The accounting service answered 401. The alarm "API key refused" starts within a few minutes unless a call succeeds.',
   ],
   [
     'more orders than are counted, for another cause',
     [failing('TypeError', 'x is undefined'), failing('failed')],
     true,
-    'Over 2 orders fail and are retried: x is undefined. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
+    'Over 2 orders are failing and being retried: x is undefined. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   ],
 ])('states which alarm starts when, for %s', (_name, orders, more, text) => {
   expect(failingText(orders, more)?.text).toBe(text)
@@ -165,7 +165,7 @@ test('alarms use the past tense once their cause has ended', () => {
   expect(recoveredText('service-unauthorized', { failing })?.text).toMatch(/^The accounting service rejected/)
   expect(recoveredText('order-stuck', { failing })).toBeUndefined()
   expect(recoveredText('order-stuck', { failing: { ...failing, count: 0 } })?.text).toMatch(
-    /^An order failed/,
+    /^An order had been failing/,
   )
   // Of more orders than are read, some may wait for the service.
   for (const known of [{ ...failing, unavailable: 1 }, { ...failing, more: true }, undefined])

@@ -108,7 +108,7 @@ export const OF_ATTEMPT: Column<Made>[] = [
 const retry = ({ source, external_id }: Key) =>
   attempt(async () => {
     const { delivery } = await act('feeds/retry', { source, external_id })
-    if (delivery === undefined) throw new Error(t('No message of the order waits for its next attempt.'))
+    if (delivery === undefined) throw new Error(t('No message of the order is waiting for its next attempt.'))
   }, t('The message is being sent to the store.'))
 
 /** Retries the failing message of an order. Not for disabled feeds, which are not called. */

@@ -100,7 +100,7 @@ const Console = ({ refused }: { refused: Refusal | undefined }) => {
       )}
       {connection.value === 'ended' && (
         <p class="error" role="alert">
-          {t('Signed out: open the address that npm start or relay console printed when it last started.')}
+          {t('Signed out: open the last address that npm start or relay console printed.')}
         </p>
       )}
       <Search />

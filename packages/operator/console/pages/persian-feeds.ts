@@ -20,7 +20,7 @@ export const FEEDS = {
   Attempts: 'تلاش‌ها',
   'Next planned': 'برنامهٔ تلاش بعدی',
   'of the last day': 'روز گذشته',
-  'No message of the order waits for its next attempt.': 'هیچ پیامی از این سفارش منتظر تلاش بعدی نیست.',
+  'No message of the order is waiting for its next attempt.': 'هیچ پیامی از این سفارش منتظر تلاش بعدی نیست.',
   'The message is being sent to the store.': 'پیام همین حالا برای فروشگاه ارسال می‌شود.',
   'Retry the message to the store': 'تلاش مجدد برای این پیام',
   'Retry all now': 'تلاش مجدد برای همه',

@@ -269,7 +269,7 @@ export const MESSAGES = {
   'Dead letters, which only a replay retries: {count}':
     'پیام‌های ناموفق که فقط با پردازش مجدد دوباره تلاش می‌شوند: {count}',
   'No longer waiting: {count}': 'دیگر در انتظار نبود: {count}',
-  'Orders whose messages are retried, in sequence: {count}':
+  'Orders whose messages are retried, in order: {count}':
     'سفارش‌هایی که پیام‌هایشان به ترتیب و بی‌درنگ دوباره ارسال می‌شود: {count}',
   'it answered {status}': 'پاسخ {status} داد',
   'reach AWS': 'دسترسی به AWS',

@@ -209,8 +209,8 @@ export const t = translator({
   'The new secret is in use. The old one is deleted {period} after the new one was stored: webhooks signed with it may arrive until then.':
     'کلید جدید در حال استفاده است. کلید قبلی {period} پس از ذخیرهٔ کلید جدید حذف می‌شود؛ تا آن زمان ممکن است وب‌هوک‌هایی با امضای آن برسند.',
   'Rotate the webhook secret': 'تعویض کلید امضای وب‌هوک',
-  'Signed out: open the address that npm start or relay console printed when it last started.':
-    'نشست پایان یافته است: نشانی‌ای را باز کنید که npm start یا relay console در آخرین اجرا چاپ کرده است.',
+  'Signed out: open the last address that npm start or relay console printed.':
+    'نشست پایان یافته است: آخرین نشانی‌ای را باز کنید که npm start یا relay console چاپ کرده است.',
   'The rotation is announced to the relay, the accounting service creates a new secret, both secrets are accepted for a while, and the old one is deleted. No webhook is refused. If interrupted, the next rotation resumes it.':
     'تعویض به رله اعلام می‌شود، سرویس حسابداری کلید جدیدی می‌سازد، هر دو کلید مدتی پذیرفته می‌شوند و سپس کلید قبلی حذف می‌شود. هیچ وب‌هوکی رد نمی‌شود. اگر کار نیمه‌تمام بماند، تعویض بعدی آن را ادامه می‌دهد.',
   'Announce, seconds': 'اعلام قبل از تعویض (ثانیه)',
