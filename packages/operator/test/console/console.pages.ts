@@ -190,7 +190,9 @@ describe('in a browser', () => {
     const second = await start(Number(port))
     try {
       await page.getByText('Signed out', { exact: true }).waitFor()
-      await page.getByText('open the last address that npm start or relay console printed').waitFor()
+      await page
+        .getByText('Signed out: open the last address that npm start or relay console printed')
+        .waitFor()
       await (await page.context().newPage()).goto(second.nextUrl())
       await page.getByText('Live', { exact: true }).waitFor()
     } finally {
@@ -212,7 +214,9 @@ describe('in a browser', () => {
     const used = nextUrl()
     await exchange(used)
     const { page } = await openAt(`${used}#/stores`)
-    await page.getByText('open the last address that npm start or relay console printed').waitFor()
+    await page
+      .getByText('Signed out: open the last address that npm start or relay console printed')
+      .waitFor()
     await (await page.context().newPage()).goto(nextUrl())
     await page.getByText('All stores in').waitFor()
   })
