@@ -66,7 +66,7 @@ const readThrough = async (
  * The service's current result, and what the relay knows about the order's requests: the webhook of a change may be on its
  * way, or lost. The stored result if the service does not answer with one.
  */
-const readPresent = async (
+const readFresh = async (
   order: OrderKey,
   relay: ReturnType<typeof relayView>,
   known: HttpResponse,
@@ -92,6 +92,6 @@ export const answerRead = async (order: OrderKey, dependencies: ReadDependencies
   const known = stored && orderView(stored, announced)
   if (stored === undefined || known === undefined) return readUnknown(order, stored, dependencies)
   return changesAtService(stored.order)
-    ? readPresent(order, relayView(stored, announced), known, dependencies)
+    ? readFresh(order, relayView(stored, announced), known, dependencies)
     : known
 }

@@ -85,7 +85,7 @@ export const createReceiver = async (dependencies: ReceiverDependencies) => {
     .handler(async event => {
       const received = await receive({ headers: event.headers, body: bodyOf(event) }, receiving)
       // The reason quotes the body, which may contain personal data (P11); the quarantine keeps it.
-      const { reason: _, ...about } = { reason: undefined, ...received }
+      const { reason: _, ...about }: typeof received & { reason?: string } = received
       telemetry.info('delivery received', about)
       // The operators' own requests are not deliveries of the accounting service.
       const isProbe = received.outcome === 'ignored' && received.why === 'probe'

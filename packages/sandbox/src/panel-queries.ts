@@ -2,7 +2,7 @@ import { DEFAULT_SOURCE, text } from '@order-relay/lib/protocol/order.ts'
 import { date } from '@order-relay/lib/protocol/requests.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
-import { required } from './requests.ts'
+import { nonEmptyText } from './requests.ts'
 import { DAYS, DOCUMENT_KINDS } from './store/document-list.ts'
 import { RECEIPT_TYPES } from './store/documents.ts'
 import { BALANCES, SORTS } from './store/orders.ts'
@@ -95,7 +95,7 @@ export const refusalsQuery = v.object({
 
 export const refusalQuery = v.object({
   external_id: v.pipe(text, v.nonEmpty('must not be empty')),
-  source: v.optional(required, DEFAULT_SOURCE),
+  source: v.optional(nonEmptyText, DEFAULT_SOURCE),
 })
 
 export const faultsQuery = v.object({ id: v.optional(identifier) })

@@ -4,7 +4,7 @@ import { date, number, object } from '@order-relay/lib/protocol/requests.ts'
 import * as v from 'valibot'
 import { decimal, isLess, isWhole } from './decimal.ts'
 import { isNationalId } from './identity.ts'
-import { amount, customer, item, orderKey, paymentEntries, required } from './requests.ts'
+import { amount, customer, item, nonEmptyText, orderKey, paymentEntries } from './requests.ts'
 
 /** An object with these fields and no others, so that a misspelled name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries) => {
@@ -34,9 +34,9 @@ const percent = v.pipe(
 
 /** The settings to change; the others keep their values. */
 export const settingsChange = strict({
-  defaultCustomer: v.exactOptional(v.nullable(required)),
+  defaultCustomer: v.exactOptional(v.nullable(nonEmptyText)),
   automaticCustomerCreation: v.exactOptional(flag),
-  orderPaymentReceivingAccount: v.exactOptional(v.nullable(required)),
+  orderPaymentReceivingAccount: v.exactOptional(v.nullable(nonEmptyText)),
   taxRate: v.exactOptional(percent),
   pricesIncludeTax: v.exactOptional(flag),
   automaticFinalization: v.exactOptional(flag),
@@ -44,7 +44,7 @@ export const settingsChange = strict({
   correctionsSendWebhooks: v.exactOptional(flag),
 })
 
-export const review = strict({ error: required })
+export const review = strict({ error: nonEmptyText })
 
 /** Orders to retry: the given ones, or every matching order whose cause is resolved. */
 export const retries = v.pipe(
@@ -106,7 +106,7 @@ export const repaymentReversal = strict({ repayment: documentNumber, reason: v.n
 /** What to return; without rows, all remaining goods. */
 export const panelReturn = object(
   {
-    source: v.nullish(required),
+    source: v.nullish(nonEmptyText),
     reason: v.nullish(text),
     date: v.nullish(date),
     rows: v.nullish(
@@ -139,10 +139,10 @@ export const correction = strict({
 })
 
 export const productChange = strict({
-  name: v.exactOptional(required),
+  name: v.exactOptional(nonEmptyText),
   stock: v.exactOptional(amount),
   price: v.exactOptional(v.nullable(rials)),
-  unit: v.exactOptional(required),
+  unit: v.exactOptional(nonEmptyText),
 })
 
 const digits = (form: RegExp, rule: string) => v.pipe(text, v.regex(form, rule))
@@ -185,7 +185,7 @@ const seller = { name: v.exactOptional(text), ...identity }
 export const sellerChange = strict(seller)
 export const checkedSellerChange = strict({ ...seller, ...CHECKED })
 
-const buyer = { name: v.exactOptional(required), ...identity }
+const buyer = { name: v.exactOptional(nonEmptyText), ...identity }
 
 /** Changes of a customer as the buyer on invoices; other fields do not change. */
 export const customerChange = strict(buyer)
@@ -195,8 +195,8 @@ export const ACCOUNT_KINDS = ['cash', 'bank'] as const
 
 /** An account to add or change. An opening balance and a date that are not given do not change. */
 export const accountChange = strict({
-  code: required,
-  name: required,
+  code: nonEmptyText,
+  name: nonEmptyText,
   kind: v.picklist(ACCOUNT_KINDS, `must be ${ACCOUNT_KINDS.join(' or ')}`),
   openingBalance: v.exactOptional(rials),
   openingDate: v.exactOptional(v.nullable(date)),
@@ -234,12 +234,15 @@ export const fault = strict({
   retryAfter: v.exactOptional(whole(0, 86_400)),
 })
 
-export const examples = strict({ orders: v.exactOptional(whole(1, 1000)), source: v.exactOptional(required) })
+export const examples = strict({
+  orders: v.exactOptional(whole(1, 1000)),
+  source: v.exactOptional(nonEmptyText),
+})
 
 /** The stock and the settings to change before a retry. */
 export const retry = object(
   {
-    stock: v.nullish(v.array(strict({ sku: required, stock: amount }), 'must be an array')),
+    stock: v.nullish(v.array(strict({ sku: nonEmptyText, stock: amount }), 'must be an array')),
     settings: v.exactOptional(settingsChange),
   },
   'must be a JSON object',
@@ -254,7 +257,7 @@ export const stockAdjustment = strict({
     v.check(value => decimalOf(value)?.digits !== '0', 'must not be zero'),
     v.metadata({ not: { const: 0 } }),
   ),
-  reason: required,
+  reason: nonEmptyText,
 })
 
 export type SettingsChange = v.InferOutput<typeof settingsChange>

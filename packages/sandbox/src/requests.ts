@@ -10,7 +10,7 @@ import { normalizeMobile } from './mobile.ts'
  */
 
 /** Text that must not be empty, such as a code or a source. */
-export const required = v.pipe(text, v.nonEmpty('must not be empty'))
+export const nonEmptyText = v.pipe(text, v.nonEmpty('must not be empty'))
 
 /** Rials. Refunds and discounts have their own fields, so a negative amount is an error. */
 export const amount = v.pipe(
@@ -30,7 +30,7 @@ export const payment = object(paymentEntries)
 
 /** One row of an order (spec: item). */
 export const item = object({
-  sku: required,
+  sku: nonEmptyText,
   quantity,
   unit_price: amount,
   discount: v.nullish(amount),
@@ -56,7 +56,7 @@ export const customer = object({
 /** The fields of a create request that identify its order. */
 const keyEntries = {
   external_id: externalId,
-  source: v.nullish(required, DEFAULT_SOURCE),
+  source: v.nullish(nonEmptyText, DEFAULT_SOURCE),
 }
 
 const BODY = 'must be a JSON object'
@@ -77,9 +77,9 @@ export const orderEntries = {
 export const orderRequest = object(orderEntries, BODY)
 
 /** Register payment with the fields nested in `payment`. */
-export const nestedPayment = object({ source: v.nullish(required), payment })
+export const nestedPayment = object({ source: v.nullish(nonEmptyText), payment })
 /** Register payment with the fields at the top level. */
-export const directPayment = object({ source: v.nullish(required), ...paymentEntries }, BODY)
+export const directPayment = object({ source: v.nullish(nonEmptyText), ...paymentEntries }, BODY)
 
 /** The body of register payment, with its fields at the top level or nested in `payment` (spec: Endpoints, payment). */
 export const paymentRequest = v.pipe(
@@ -95,7 +95,7 @@ export const paymentRequest = v.pipe(
 )
 
 /** The body of register full return (spec: Endpoints, refund). */
-export const refundRequest = object({ source: v.nullish(required), reason: v.nullish(text) }, BODY)
+export const refundRequest = object({ source: v.nullish(nonEmptyText), reason: v.nullish(text) }, BODY)
 
 const isWeb = (url: string) => /^https?:\/\//i.test(url)
 

@@ -6,7 +6,7 @@ import type { Sender } from '../delivery/sender.ts'
 import type { Faults } from '../faults.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import { quoted, refusedField, valid } from '../refusal.ts'
-import { required } from '../requests.ts'
+import { nonEmptyText } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 
 /** Who may call: any key, a key with the scope `orders.write`, or any program on this machine. */
@@ -94,7 +94,7 @@ export const either = (name: string, query: URLSearchParams, inBody: string | nu
   throw refusedField(name, `is ${found}: query and body must agree`)
 }
 
-const sourceQuery = v.object({ source: v.optional(required, DEFAULT_SOURCE) })
+const sourceQuery = v.object({ source: v.optional(nonEmptyText, DEFAULT_SOURCE) })
 
 /** The query of every endpoint whose path has an `external_id`. */
 export const SOURCE = sourceQuery.entries
