@@ -1,7 +1,8 @@
 import { type ReadonlySignal, signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { type Draft, Field, type FieldProps, Form, type FormProps, type Values } from './form.tsx'
+import { type Draft, Field, type FieldProps, Form, type FormProps } from './form.tsx'
+import type { Values } from './form-values.ts'
 import { t } from './persian.ts'
 
 type Question = {

@@ -4,15 +4,14 @@ import type { Context } from '../core/context.ts'
 import { cannot, Failure } from '../core/errors.ts'
 import { since } from '../core/options.ts'
 import { visibleLines } from '../core/output.ts'
+import { carryOut, PACING } from '../dead-letters/carry-out.ts'
 import { operationsOf } from '../dead-letters/history.ts'
 import {
-  carryOut,
   deletedAt,
   failureOf,
   groupOf,
   groupsOf,
   type Message,
-  PACING,
   summaryOf,
   textOf,
 } from '../dead-letters/message.ts'

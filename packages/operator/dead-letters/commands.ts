@@ -7,17 +7,15 @@ import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, lines, type Report, shellWord, table, visibleLines } from '../core/output.ts'
 import { confirmName, readInput } from '../core/terminal.ts'
+import { carryOut, type MessageAction, PACING } from './carry-out.ts'
 import { type Operation, operationsOf } from './history.ts'
 import {
-  carryOut,
   collect,
   deletedAt,
   groupsOf,
   isDone,
   type Kind,
   type Message,
-  type MessageAction,
-  PACING,
   type Selection,
   summaryOf,
   textOf,

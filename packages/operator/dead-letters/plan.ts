@@ -6,17 +6,15 @@ import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
 import { announcementsOf, ordersOf } from '../orders/read.ts'
+import { eachStep, MESSAGE_ACTIONS, type Task } from './carry-out.ts'
 import {
-  eachStep,
   failureOf,
   type Kind,
-  MESSAGE_ACTIONS,
   MESSAGE_COMMANDS,
   type Message,
   type Outcome,
   type Selection,
   summaryOf,
-  type Task,
 } from './message.ts'
 import {
   callCounts,

@@ -1,5 +1,6 @@
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
-import { Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { Field, type FieldProps, Form } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { Chip } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'

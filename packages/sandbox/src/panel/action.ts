@@ -1,4 +1,5 @@
-import type { FieldProps, Values } from '@order-relay/web/form.tsx'
+import type { FieldProps } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import type { Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
 import type { GenericSchema } from 'valibot'

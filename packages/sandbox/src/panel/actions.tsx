@@ -1,6 +1,6 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
-import type { Values } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'

@@ -1,5 +1,6 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import { Field, type FieldProps, FormContext, type Values } from '@order-relay/web/form.tsx'
+import { Field, type FieldProps, FormContext } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
 import { isolated, listed } from '@order-relay/web/language.ts'

@@ -1,4 +1,5 @@
-import type { FieldProps, Values } from '@order-relay/web/form.tsx'
+import type { FieldProps } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
 import { isolated } from '@order-relay/web/language.ts'
 import type { SchemaData } from './api.ts'

@@ -1,5 +1,6 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import { type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { type Draft, Field, type FieldProps, Form } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, LinkButton, Moment, Section, Wait } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'

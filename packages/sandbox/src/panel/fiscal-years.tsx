@@ -1,5 +1,5 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import type { Values } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { formatDate } from '@order-relay/web/format.ts'
 import { queryOf, request } from '@order-relay/web/http.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'

@@ -1,6 +1,6 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { SearchBox } from '@order-relay/web/filters.tsx'
-import type { Values } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal } from '@order-relay/web/format.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import {

@@ -1,4 +1,5 @@
-import { FormContext, Outcome, type Values, valuesOf } from '@order-relay/web/form.tsx'
+import { FormContext, Outcome } from '@order-relay/web/form.tsx'
+import { type Values, valuesOf } from '@order-relay/web/form-values.ts'
 import { namedProblem } from '@order-relay/web/problems.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'

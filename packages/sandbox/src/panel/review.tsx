@@ -1,4 +1,5 @@
-import { Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { Field, type FieldProps, Form } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, serial } from '@order-relay/web/format.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { LinkButton, Name } from '@order-relay/web/pieces.tsx'

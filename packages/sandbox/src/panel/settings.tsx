@@ -1,5 +1,6 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import { type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { type Draft, Field, type FieldProps, Form } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal } from '@order-relay/web/format.ts'
 import { Refusal } from '@order-relay/web/http.ts'
 import { toast } from '@order-relay/web/notices.ts'
