@@ -121,7 +121,7 @@ export const messageContent = async (context: Context, order: OrderKey, delivery
     throw cannot(action, `the history of the order has no message "${delivery}"`)
   const webhook = entry.delivery === delivery ? (await deliveryWith(context, delivery))?.body : undefined
   const rebuilt = rebuild(stored, entry, sent, { webhook, exact })
-  if (rebuilt === undefined) throw cannot(action, 'it is not known any more which request it reported')
+  if (rebuilt === undefined) throw cannot(action, 'it is no longer known which request it reported')
   const { message, isOriginal } = rebuilt
   const { json: body, attributes = {} } = queuedForm(message)
   const form = { secrets: [SECRET], event: sent.event, delivery, body, ...(exact && { exact: attributes }) }

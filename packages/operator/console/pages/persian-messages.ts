@@ -228,7 +228,7 @@ export const MESSAGES = {
   'the next rotation resumes it, and retires the old one':
     'تعویض بعدی آن را ادامه می‌دهد و کلید قبلی را حذف می‌کند',
   'the history of the order has no message "{=id}"': 'در تاریخچهٔ سفارش پیامی با شناسهٔ «{id}» نیست',
-  'it is not known any more which request it reported': 'دیگر معلوم نیست پیام دربارهٔ کدام درخواست بوده است',
+  'it is no longer known which request it reported': 'دیگر معلوم نیست پیام دربارهٔ کدام درخواست بوده است',
   'show ~the order': 'نمایش سفارش',
   'show the delivery': 'نمایش وب‌هوک',
   'show the message': 'نمایش پیام',
