@@ -115,6 +115,7 @@ export const panelReturn = object(
         v.minLength(1, 'must have at least one row'),
       ),
     ),
+    unchangedSince: v.exactOptional(text),
     dryRun: v.exactOptional(flag),
   },
   'must be a JSON object',
@@ -135,6 +136,7 @@ export const correction = strict({
   paymentDate: v.exactOptional(date),
   reason: v.nullish(text),
   heldPayment: v.exactOptional(v.picklist(HELD_AMOUNTS, `must be one of ${HELD_AMOUNTS.join(', ')}`)),
+  unchangedSince: v.exactOptional(text),
   dryRun: v.exactOptional(flag),
 })
 
@@ -193,10 +195,10 @@ export const checkedCustomerChange = strict({ ...buyer, ...CHECKED })
 
 export const ACCOUNT_KINDS = ['cash', 'bank'] as const
 
-/** An account to add or change. An opening balance and a date that are not given do not change. */
+/** An account to add or change. A name, an opening balance and a date that are not given do not change. */
 export const accountChange = strict({
   code: nonEmptyText,
-  name: nonEmptyText,
+  name: v.exactOptional(nonEmptyText),
   kind: v.picklist(ACCOUNT_KINDS, `must be ${ACCOUNT_KINDS.join(' or ')}`),
   openingBalance: v.exactOptional(rials),
   openingDate: v.exactOptional(v.nullable(date)),

@@ -92,6 +92,20 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('Saved.').waitFor()
     const { customers } = (await client().panel('customers')).body
     expect(customers).toMatchObject([{ phone: '02188', address: 'Tehran' }])
+
+    await page.evaluate('location.hash = "#/settings"')
+    await page.getByRole('button', { name: 'Edit account cash-1' }).click()
+    await client().put('accounts', { code: 'cash-1', kind: 'cash', name: 'Till', openingBalance: 700 })
+    await fill(dialog, { 'Date of the opening balance': '2026-03-21' }, 'Save')
+    await page.getByText('Saved account cash-1').waitFor()
+    expect(await client().list('accounts')).toContainEqual({
+      code: 'cash-1',
+      name: 'Till',
+      kind: 'cash',
+      openingBalance: 700,
+      openingDate: '2026-03-21',
+      inUse: false,
+    })
     expect(errors).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
-import type { Locator } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { startSandbox } from '../src/start.ts'
 import { type Client, clientOf, eventually, order, row, startReceiver } from './world.ts'
 
@@ -210,6 +210,59 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       expect(await dialog.getByText(refused).count()).toBe(1)
       await page.close()
     }
+  })
+
+  test('a correction sends only what was changed, and items only if the order has not changed meanwhile', async () => {
+    await client().create(order('1008'))
+    const [{ page: first }, { page: second }] = [
+      await open('#/orders/1008?source=api'),
+      await openAt(`${client().url}/#/orders/1008?source=api`, { locale: 'fa-IR' }),
+    ]
+    const correct = async (page: Page, action: string) => {
+      await page.getByRole('button', { name: action }).first().click()
+      return page.getByRole('dialog')
+    }
+    const dialog = await correct(second, 'اصلاح سفارش')
+    await dialog.getByLabel('هزینه ارسال').fill('500')
+    await fill(await correct(first, 'Correct order'), { Quantity: '3' }, 'Correct order')
+    await first.getByText('Order 1008: invoiced, 3,300 rials').waitFor()
+    await dialog.getByRole('button', { name: 'اصلاح سفارش' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const rows = [{ quantity: 3 }, { kind: 'shipping', amount: '500' }]
+    expect(await client().detail('1008')).toMatchObject({ total: '3850', rows })
+
+    await correct(second, 'اصلاح سفارش')
+    await client().act('1008', 'correct', { discount: 100 })
+    await fill(dialog, { مقدار: '2' }, 'اصلاح سفارش')
+    await dialog.getByText('سفارش در این فاصله تغییر کرده است؛ آن را دوباره باز کنید').first().waitFor()
+    expect(await client().detail('1008')).toMatchObject({ total: '3740', rows })
+    await second.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'حذف تغییرات' }).click()
+    await fill(await correct(second, 'اصلاح سفارش'), { مقدار: '2' }, 'اصلاح سفارش')
+    await dialog.waitFor({ state: 'detached' })
+    expect((await client().detail('1008')).rows).toMatchObject([{ quantity: 2 }, {}])
+  })
+
+  test('a return of rows and the reversal of the only receipt are of what the dialog showed', async () => {
+    await client().create(order('1009', { items: [row('SKU-1', 2), row('SKU-2', 1)] }))
+    await client().act('1009', 'pay', { method: 'cash', amount: 1000 })
+    const { page } = await open('#/orders/1009?source=api')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Register return' }).click()
+    await dialog.getByLabel('What to return').selectOption('some')
+    await client().act('1009', 'correct', { items: [row('SKU-2', 4)] })
+    await dialog.getByLabel('Return of').first().fill('1')
+    await dialog.getByRole('button', { name: 'Register return' }).click()
+    await dialog.getByText('it has changed meanwhile; open it again').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+
+    await page.getByRole('button', { name: 'Reverse payment' }).click()
+    await dialog.getByText('Receipt 1 is cancelled.').waitFor()
+    await client().act('1009', 'pay', { method: 'cash', amount: 500 })
+    await fill(dialog, {}, 'Reverse payment')
+    await dialog.waitFor({ state: 'detached' })
+    expect((await client().detail('1009')).receipts).toMatchObject([{ number: 2 }])
   })
 
   test('a changed correction asks before Escape or Cancel discards it', async () => {

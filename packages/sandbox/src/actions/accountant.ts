@@ -7,7 +7,7 @@ import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireCash } from './accounts.ts'
 import { changeSettings, requireFiscalYear, requireKnown } from './catalogue.ts'
-import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT } from './change.ts'
+import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT, requireUnchanged } from './change.ts'
 import { type Earliest, requirePast } from './dates.ts'
 import {
   balanceOf,
@@ -189,6 +189,7 @@ export const returnOrder = (key: OrderKey, change: Return, store: Store): void =
     // Without a date, a return is registered regardless of the fiscal years, like that of a store.
     const date =
       change.date == null ? today : dateOf(change, today, store, { name: 'the invoice', date: order.date })
+    requireUnchanged('return', order, change.unchangedSince)
     const quantities = quantitiesOf(change, order, store)
     returnInvoice(order, { reason: change.reason ?? null, date, quantities }, store)
   })

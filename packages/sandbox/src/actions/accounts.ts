@@ -74,7 +74,7 @@ const requireSameHistory = (before: Account, after: Account, store: Store): void
 }
 
 /**
- * Changes or adds an account. A new one has no opening balance by default.
+ * Changes or adds an account. A new one is named by its code and has no opening balance by default.
  *
  * @throws Refusal when the account exists, but is to be added, or its documents do not allow the change
  */
@@ -88,7 +88,7 @@ export const putAccount = (
     if (isNew) requireNew('code', code, found)
     const account: Account = {
       code,
-      name,
+      name: name ?? found?.name ?? code,
       kind,
       opening_balance:
         openingBalance === undefined ? (found?.opening_balance ?? '0') : String(whole(openingBalance)),

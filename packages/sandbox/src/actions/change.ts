@@ -57,6 +57,21 @@ const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Stat
 export const cannot = (action: Action, { external_id, status }: Order, reason: string): Refusal =>
   new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${reason}`)
 
+/** An action that something other than the status of the order does not allow; the reason names the remedy. */
+export const prevented = (action: Action, { external_id }: Order, reason: string): Refusal =>
+  new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: ${reason}`)
+
+/**
+ * An action that was chosen by what an order contained then would undo or misread what has changed since.
+ *
+ * @param since the `updated_at` of the order then; without it, the action is not refused
+ * @throws Refusal when the order has changed since
+ */
+export const requireUnchanged = (action: Action, order: Order, since: string | undefined): void => {
+  if (since === undefined || since === order.updated_at) return
+  throw prevented(action, order, 'it has changed meanwhile; open it again and repeat the action')
+}
+
 /**
  * Stores a webhook for every registered URL in the transaction of the change, so that neither exists without the other
  * (spec: Events).

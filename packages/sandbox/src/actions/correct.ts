@@ -5,7 +5,7 @@ import { rials } from '../pricing.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
-import { cannot, changeOrder } from './change.ts'
+import { cannot, changeOrder, requireUnchanged } from './change.ts'
 import { requirePast } from './dates.ts'
 import { differences } from './differences.ts'
 import { settle } from './documents.ts'
@@ -74,7 +74,8 @@ const adjustHeld = (order: Order, total: string, choice: Correction['heldPayment
 export const correctOrder = (key: OrderKey, change: Omit<Correction, 'dryRun'>, store: Store): void =>
   changeOrder('correct', key, store, order => {
     const { invoice_number, status, total, received } = order
-    const { customer, date = order.date, paymentDate, heldPayment, reason, ...sale } = change
+    const { customer, date = order.date, paymentDate, heldPayment, reason, unchangedSince, ...sale } = change
+    requireUnchanged('correct', order, unchangedSince)
     if (date !== order.date) requirePast('date', date, store)
     // The amount of a return can be zero.
     if (store.returns.list(invoice_number).length > 0) throw cannot('correct', order, PARTLY_RETURNED)

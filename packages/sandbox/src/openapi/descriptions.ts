@@ -47,7 +47,7 @@ const DESCRIPTIONS: Record<string, string> = {
   Buyer: 'A customer, with what invoices say about the buyer; empty texts are omitted.',
   CustomerChange: 'The texts to change; other texts do not change.',
   AccountChange:
-    'The account to add or change; an opening balance and a date that are not given do not change.',
+    'The account to add or change; a name, an opening balance and a date that are not given do not change.',
   Account: 'A cash box or bank account.',
   FiscalYear: 'A fiscal year, from the first to the last day inclusive.',
   FiscalYears: 'All fiscal years.',
@@ -324,6 +324,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'Correction.date': 'The new date of the invoice, in an open fiscal year and not in the future.',
   paymentDate:
     'The new date of the held payments that are dated outside the open fiscal years, in one of them and not in the future.',
+  unchangedSince:
+    'The `updated_at` of the order that the request is based on: if the order has changed since, it is refused.',
   'Correction.reason': 'Why the order is corrected, for its history.',
   heldPayment:
     'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; `invoice` by default.',

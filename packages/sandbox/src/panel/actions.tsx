@@ -128,6 +128,8 @@ const ACTIONS: readonly Action[] = [
           const name = `rows[${index}].quantity`
           return { row, quantity: values.text(name) === '' ? 0 : values.number(name) }
         }),
+        // A correction may have changed what the numbers of the rows mean.
+        unchangedSince: order.updated_at,
       }),
     }),
     resultOf: ({ returned }, before) =>

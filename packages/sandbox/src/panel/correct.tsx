@@ -1,7 +1,7 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { Field, type FieldProps, FormContext } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
-import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
+import { decimal } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
 import { isolated, listed } from '@order-relay/web/language.ts'
 import { Button, Name } from '@order-relay/web/pieces.tsx'
@@ -11,11 +11,12 @@ import type { TargetedEvent } from 'preact'
 import { useContext } from 'preact/hooks'
 import { correction as correctionRules } from '../panel-requests.ts'
 import { normalised } from '../search.ts'
-import { act, orderPath, type SchemaData } from './api.ts'
+import { act, type Key, orderPath, type SchemaData } from './api.ts'
+import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
 import { heldAt, isWhole } from './held-payments.tsx'
 import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
-import { changedIn, customerName } from './pieces.tsx'
+import { customerName } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
 
 type Order = SchemaData<'OrderDetail'>
@@ -23,12 +24,6 @@ type Product = SchemaData<'Product'>
 
 /** The statuses in which an order can be corrected. */
 export const CORRECTED: readonly Status[] = ['needs_review', 'invoiced', 'paid']
-
-/** An item of the order. Its id names its fields and does not change when other items are removed. */
-type Line = { id: number } & Record<'sku' | 'name' | 'quantity' | 'unit_price' | 'discount', string | number>
-
-const linesOf = ({ rows }: Order): readonly Line[] =>
-  rows.flatMap(({ sku, ...row }, id) => (sku === null ? [] : [{ ...row, id, sku }]))
 
 const newLine = (lines: readonly Line[]): Line => {
   const id = Math.max(-1, ...lines.map(each => each.id)) + 1
@@ -51,15 +46,6 @@ const productFor = (typed: string, products: readonly Product[]) => {
   return candidates.length === 1 ? candidates[0] : undefined
 }
 
-const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
-
-/** An amount. Those of stores may have fractions, and stay as they are unless another one is typed. */
-const rialsIn = (values: Values, field: string, before: string | number) =>
-  values.text(field) === decimal(before) ? values.number(field) : values.rials(field)
-
-/** The order to correct, and the date of its held payment if it is outside the open fiscal years. */
-type Corrected = { order: Order; heldAs: string | undefined }
-
 /** Says who the invoice is booked to, if it is another customer. */
 const customerAt = (after: Order, before: Order, mobile: string) => {
   if (after.customer?.code === before.customer?.code) return false
@@ -72,36 +58,6 @@ const customerAt = (after: Order, before: Order, mobile: string) => {
       )
     : t('The invoice is booked to {customer} instead of {old}.', about)
 }
-
-/** The correction that the fields describe. @throws Refusal if one is missing or not a number */
-const correctionOf = (values: Values, lines: readonly Line[], { order, heldAs }: Corrected) => ({
-  items: lines.map(({ id, sku, name, unit_price, discount }) => {
-    const of = (field: string) => `items[${id}].${field}`
-    const chosen = values.required(of('sku'))
-    return {
-      sku: chosen,
-      // Another product has its own name.
-      ...(chosen === sku && name !== '' && { name }),
-      quantity: values.number(of('quantity')),
-      unit_price: rialsIn(values, of('unit_price'), unit_price),
-      discount:
-        values.text(of('discount')) === '' ? exactNumber('0') : rialsIn(values, of('discount'), discount),
-    }
-  }),
-  ...changedIn(
-    { shipping: rialsIn(values, 'shipping', shippingOf(order)), discount: values.rials('discount') },
-    { shipping: shippingOf(order), discount: order.totals.orderDiscount },
-  ),
-  ...(values.date('date') !== order.date && { date: values.date('date') }),
-  ...(heldAs !== undefined &&
-    values.date('paymentDate') !== heldAs && { paymentDate: values.date('paymentDate') }),
-  ...(values.text('reason') !== '' && { reason: values.text('reason') }),
-  ...(order.held_payments.some(isWhole) && { heldPayment: values.text('heldPayment') }),
-  // Without a mobile number, the settings at the time of the order chose its customer.
-  ...(values.text('mobile') !== mobileOf(order) && {
-    customer: { mobile: values.text('mobile'), name: values.text('customer-name') },
-  }),
-})
 
 /** The service names fields by the position of the item. */
 const withIds = (error: Refusal, lines: readonly Line[]) => {
@@ -259,20 +215,22 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
   )
 }
 
-const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
-
 /**
  * Asks for the corrected rows of an order.
  *
  * @param isOpen whether a document is dated in an open fiscal year
  */
 export const askToCorrect = async (
-  order: Order,
+  key: Key,
   isOpen: (document: { date: string }) => boolean,
   onDone: (order: Order) => void,
 ) => {
+  // The page may not show the last change yet.
+  const [order, { products }] = await Promise.all([
+    request<Order>('GET', orderPath(key)),
+    request<SchemaData<'ProductList'>>('GET', '/panel/products'),
+  ])
   const heldAs = order.held_payments.find(payment => !isOpen(payment))?.date
-  const { products } = await request<SchemaData<'ProductList'>>('GET', '/panel/products')
   const before = linesOf(order)
   const lines = signal(before)
   const total = decimal(order.total)

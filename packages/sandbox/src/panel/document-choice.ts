@@ -50,8 +50,8 @@ export const choiceOf = (
         },
       ]
 
-/** The number of the chosen document for the service, which takes none for all. */
+/** The number of the chosen document for the service, which takes none for all. The only one that was shown is chosen. */
 export const chosenIn = (name: string, documents: readonly Document[], { required }: Values) => {
-  const chosen = documents.length === 1 ? 'all' : required(name)
+  const chosen = documents.length === 1 ? documents[0]?.number : required(name)
   return chosen === 'all' ? {} : { [name]: Number(chosen) }
 }

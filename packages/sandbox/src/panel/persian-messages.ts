@@ -99,6 +99,9 @@ export const MESSAGES = {
   'Repayment {number}': 'رسید پرداخت {number}',
   'Cannot {action} order ~"{=order}"~: it is {status}, and {reason}':
     '{action} سفارش «{order}» ممکن نیست: {status} است و {reason}',
+  'Cannot {action} order ~"{=order}"~: {reason}': '{action} سفارش «{order}» ممکن نیست: {reason}',
+  'it has changed meanwhile': 'سفارش در این فاصله تغییر کرده است',
+  'open it again and repeat the action': 'آن را دوباره باز کنید و کار را تکرار کنید',
   retry: 'قطعی کردن',
   pay: 'ثبت دریافت وجه',
   'reverse the payment of': 'ابطال دریافت وجه',

@@ -22,7 +22,7 @@ import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SELLER, S
 import { FiscalYears } from './fiscal-years.tsx'
 import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
-import { ACCOUNT_KINDS, accountOptions, customerName, IDENTITY } from './pieces.tsx'
+import { ACCOUNT_KINDS, accountOptions, changedIn, customerName, IDENTITY } from './pieces.tsx'
 
 type Settings = SchemaData<'Settings'>
 type Account = SchemaData<'Account'>
@@ -159,8 +159,8 @@ const ofSeller = ({ message, status, field }: Refusal) =>
 
 const checkSeller = (values: Values) => issuesOf(checkedSellerChange, sellerOf(values)).map(ofSeller)
 
-const saveSeller = async (values: Values) => {
-  await change('PUT', 'seller', sellerOf(values)).catch(error => {
+const saveSeller = async (values: Values, seller: SchemaData<'Seller'>) => {
+  await change('PUT', 'seller', changedIn(sellerOf(values), seller)).catch(error => {
     throw error instanceof Refusal ? ofSeller(error) : error
   })
   unsavedSeller.value = {}
@@ -172,7 +172,7 @@ const SellerForm = ({ seller }: { seller: SchemaData<'Seller'> }) => (
     class="card seller pairs"
     label={t('Seller')}
     action={t('Save seller')}
-    submit={saveSeller}
+    submit={values => saveSeller(values, seller)}
     check={checkSeller}
     draft={unsavedSeller}
   >
@@ -233,9 +233,14 @@ const askForAccount = (account?: Account) =>
     ],
     check: values => issuesOf(accountChange, accountOf(values, account)),
     submit: async values => {
-      const changed = accountOf(values, account)
-      await change('PUT', account === undefined ? 'accounts?new=true' : 'accounts', changed)
-      toast(t('Saved account {code}', { code: changed.code }))
+      const { code, kind, ...others } = accountOf(values, account)
+      const changed = account === undefined ? others : changedIn(others, account)
+      await change('PUT', account === undefined ? 'accounts?new=true' : 'accounts', {
+        code,
+        kind,
+        ...changed,
+      })
+      toast(t('Saved account {code}', { code }))
     },
   })
 
