@@ -698,13 +698,15 @@ describe('fiscal years', () => {
     expect((await act('retry')).body).toMatchObject({ status: 'invoiced', error: null })
   })
 
-  test('do not restrict returns, whether by a store or in the panel', async () => {
-    const { put, refund } = sandbox()
+  test('do not restrict the refund of a store, but a return in the panel, whether its date is given or not', async () => {
+    const { put, refund, detail } = sandbox()
     for (const id of ['1', '2']) await orderIn('paid', id)
     await put('fiscal-years', ONLY_NEXT)
     expect((await refund('1')).body).toMatchObject({ status: 'refunded', return_number: 1 })
-    const returned = { status: 'refunded', returns: [{ number: 2, date: '2026-11-21' }] }
-    expect((await act('return', undefined, '2')).body).toMatchObject(returned)
+    const error = { code: 'outside_fiscal_years', field: 'date' }
+    for (const body of [undefined, { date: null }, { date: '2026-11-21' }, { dryRun: true }])
+      expect(await act('return', body, '2')).toMatchObject({ status: 400, body: { error } })
+    expect(await detail('2')).toMatchObject({ status: 'paid', returns: [] })
   })
 
   test.each([

@@ -185,10 +185,7 @@ const quantitiesOf = ({ rows: given }: Return, order: Order, store: Store) => {
 /** Registers a return of the given quantities, or of all remaining goods, and puts the goods back in stock. */
 export const returnOrder = (key: OrderKey, change: Return, store: Store): void =>
   changeOrder('return', key, store, order => {
-    const today = store.clock.today()
-    // Without a date, a return is registered regardless of the fiscal years, like that of a store.
-    const date =
-      change.date == null ? today : dateOf(change, today, store, { name: 'the invoice', date: order.date })
+    const date = dateOf(change, store.clock.today(), store, { name: 'the invoice', date: order.date })
     requireUnchanged('return', order, change.unchangedSince)
     const quantities = quantitiesOf(change, order, store)
     returnInvoice(order, { reason: change.reason ?? null, date, quantities }, store)

@@ -330,7 +330,8 @@ const DESCRIPTIONS: Record<string, string> = {
   heldPayment:
     'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; `invoice` by default.',
   'Repayment.reference': 'Tracking number of the bank.',
-  'ReturnRequest.date': 'Date of the return, not before the invoice nor in the future; today by default.',
+  'ReturnRequest.date':
+    'Date of the return, in an open fiscal year, not before the invoice nor in the future; today by default.',
   'ReturnRequest.rows': 'The rows to return, each at most once.',
   'ReturnRequest.rows.quantity': 'Quantity to return; zero returns nothing of the row.',
   'OrderDetail.returns.rows': 'The returned quantities of the invoice rows, with their amounts.',
