@@ -95,7 +95,11 @@ export const repayment = object(bookedPayment)
 const documentNumber = v.exactOptional(whole(1, Number.MAX_SAFE_INTEGER))
 
 /** The receipt to cancel, and why. */
-export const reversal = strict({ receipt: documentNumber, reason: v.nullish(text) })
+export const reversal = strict({
+  receipt: documentNumber,
+  reason: v.nullish(text),
+  dryRun: v.exactOptional(flag),
+})
 
 /** The return to cancel, and why. */
 export const returnReversal = strict({ return: documentNumber, reason: v.nullish(text) })

@@ -37,6 +37,14 @@ const lowestFrom = (day: string, { code, opening_balance, opening_date }: Accoun
   return lowest
 }
 
+/** The lowest balance of a cash box from a day on, if it is negative; undefined for a bank account, which may be overdrawn. */
+export const shortfallFrom = (day: string, code: string, store: Store) => {
+  const account = store.accounts.find(code)
+  if (account?.kind !== 'cash') return undefined
+  const lowest = lowestFrom(day, account, store)
+  return lowest.balance < 0n ? { name: account.name, ...lowest } : undefined
+}
+
 /**
  * A repayment must leave a cash box no less than nothing, on its day and later. A bank account may be overdrawn.
  *

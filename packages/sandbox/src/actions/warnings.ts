@@ -1,7 +1,9 @@
 import { midnight } from '@order-relay/web/calendar.ts'
+import { rials } from '../pricing.ts'
 import { quoted } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
+import { shortfallFrom } from './accounts.ts'
 
 const DAY_MS = 86_400_000
 
@@ -11,7 +13,19 @@ const USUAL_DAYS = 30
 const daysBetween = (from: string, to: string) =>
   Math.round((midnight(to).getTime() - midnight(from).getTime()) / DAY_MS)
 
-/** What is unusual about the dates and references of an order, for the accountant. Nothing of it is refused. */
+/** The cash boxes that lack the money of cancelled receipts of an order. */
+const shortBoxesOf = ({ invoice_number }: Pick<Order, 'invoice_number'>, store: Store) => {
+  const cancelled = store.receipts.cancelled(invoice_number)
+  return [...Map.groupBy(cancelled, ({ account_code }) => account_code)].flatMap(([code, receipts]) => {
+    const [first = ''] = receipts.map(({ date }) => date).sort()
+    const box = code === null ? undefined : shortfallFrom(first, code, store)
+    if (box === undefined) return []
+    const state = `has ${rials(box.balance)} rials on ${box.date}`
+    return [`Without the cancelled receipts, the cash box ${quoted(box.name)} ${state}`]
+  })
+}
+
+/** What is unusual about the dates, references and cancelled receipts of an order. Nothing of it is refused. */
 export const warningsOf = ({ invoice_number, date }: Order, store: Store): string[] => {
   const today = store.clock.today()
   const receipts = store.receipts.list(invoice_number)
@@ -36,5 +50,6 @@ export const warningsOf = ({ invoice_number, date }: Order, store: Store): strin
             `Receipt ${number} has the reference of receipt ${other.number}, order ${quoted(other.external_id)}`,
           ]
     }),
+    ...shortBoxesOf({ invoice_number }, store),
   ]
 }

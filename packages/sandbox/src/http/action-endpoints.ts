@@ -69,9 +69,14 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('reverse-payment', 'reversePayment', 'Reverse a payment', {
     description:
-      'Cancels a receipt whose money did not arrive, or all receipts of the order. The order is `invoiced` again unless other receipts cover its total.',
-    ...accepts(v.optional(requests.reversal, {}), ['Reversal'], ({ receipt: number, reason }, request) =>
-      changed(request, (key, store) => reverse('receipt', key, { number, reason }, store)),
+      'Cancels a receipt whose money did not arrive, or all receipts of the order. The order is `invoiced` again unless other receipts cover its total. A dry run returns the same response, with its `warnings`, and changes nothing.',
+    ...accepts(
+      v.optional(requests.reversal, {}),
+      ['Reversal'],
+      ({ receipt: number, reason, dryRun }, request) =>
+        rehearsed(dryRun, request.store, () =>
+          changed(request, (key, store) => reverse('receipt', key, { number, reason }, store)),
+        ),
     ),
   }),
   action('pay', 'payOrder', 'Register a payment', {

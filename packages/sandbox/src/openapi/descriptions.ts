@@ -385,7 +385,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'Orders that are not registered (`open`), or that were registered since (`resolved`).',
   obstacles: 'What prevents an order in review from being finalized now; `error` is from the last attempt.',
   warnings:
-    'What is unusual: a date in the future, a receipt dated more than 30 days before the invoice, or a reference that another receipt has.',
+    'What is unusual: a date in the future, a receipt dated more than 30 days before the invoice, a reference that another receipt has, or a cash box that has less than nothing without the cancelled receipts.',
   shortages: 'Products of an order in review whose stock is insufficient now.',
   needed: 'Quantity that the order takes.',
   available: 'Quantity in stock.',

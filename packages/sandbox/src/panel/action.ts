@@ -1,5 +1,6 @@
 import type { FieldProps } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
+import { translateMessage } from '@order-relay/web/messages.ts'
 import type { Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
 import type { GenericSchema } from 'valibot'
@@ -34,3 +35,10 @@ export type Action = {
   /** Reports the result; by default, the status and what is due. */
   doneOf?: (after: Order) => string
 }
+
+/** Describes a dry run by what it makes unusual. */
+export const newWarnings: NonNullable<Action['resultOf']> = ({ warnings }, before) =>
+  warnings
+    .filter(each => !before.warnings.includes(each))
+    .map(translateMessage)
+    .join(' · ')

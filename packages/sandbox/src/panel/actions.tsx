@@ -1,15 +1,15 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
+import { Field } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, sum } from '@order-relay/web/format.ts'
 import { request } from '@order-relay/web/http.ts'
-import { translateMessage } from '@order-relay/web/messages.ts'
 import { toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { panelPayment, panelReturn, repayment, review } from '../panel-requests.ts'
-import type { Action, IsOpen, Refused } from './action.ts'
+import { type Action, type IsOpen, newWarnings, type Refused } from './action.ts'
 import { act, orderOf, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { issuesOf } from './issues.ts'
@@ -80,11 +80,7 @@ const ACTIONS: readonly Action[] = [
       ...(balance !== '0' && { amount: values.rials('amount') }),
       ...paymentOf(values),
     }),
-    resultOf: ({ warnings }, before) =>
-      warnings
-        .filter(each => !before.warnings.includes(each))
-        .map(translateMessage)
-        .join(' · '),
+    resultOf: newWarnings,
   },
   REVERSE_PAYMENT,
   {
@@ -209,7 +205,14 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
     const body = { ...bodyOf?.(values, order), dryRun: true }
     return resultOf?.(await request<Order>('POST', orderPath(order, `/${name}`), body), order) ?? ''
   }
-  const rehearsed = <Rehearsed rehearse={rehearse}>{content}</Rehearsed>
+  const rehearsed = (
+    <Rehearsed rehearse={rehearse}>
+      {fields.map(field => (
+        <Field key={field.name} {...field} />
+      ))}
+      {content}
+    </Rehearsed>
+  )
   ask({
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,

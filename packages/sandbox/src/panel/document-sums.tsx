@@ -1,7 +1,7 @@
 import { Choice, parameter } from '@order-relay/web/filters.tsx'
 import { decimal, sum } from '@order-relay/web/format.ts'
 import { queryOf } from '@order-relay/web/http.ts'
-import { Button, type Column, Facts, Name, Table } from '@order-relay/web/pieces.tsx'
+import { Button, Chip, type Column, Facts, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkWith, type Route, route } from '@order-relay/web/route.ts'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
@@ -11,6 +11,7 @@ import { Days, isPhone, SPREADSHEET, Today } from './sums.tsx'
 type DocumentList = SchemaData<'DocumentList'>
 type AccountSums = DocumentList['sums']['accounts'][number]
 type TypeSums = DocumentList['sums']['types'][number]
+type Accounts = SchemaData<'AccountList'>['accounts']
 
 export const FILTERS = ['kind', 'type', 'account', 'q', 'days', 'from', 'to'] as const
 
@@ -25,26 +26,42 @@ export const KINDS = [
   ['repayment', t('Repayments')],
 ] as const
 
+/** Whether a balance is that of a cash box with less than nothing. A bank account may be overdrawn. */
+const isShort = ({ account }: AccountSums, balance: string | null, all: Accounts) =>
+  balance?.startsWith('-') === true && all.find(({ code }) => code === account?.code)?.kind === 'cash'
+
 /** The balances before or after the days of the list, unless it has only a part of the documents of an account. */
 const balanceColumn = (
   label: string,
   accounts: readonly AccountSums[],
   of: (account: AccountSums) => string | null,
+  all: Accounts,
 ): Column<AccountSums>[] => {
   const balances = accounts.flatMap(account => of(account) ?? [])
   if (balances.length === 0) return []
-  const cell = (account: AccountSums) => decimal(of(account) ?? '')
+  const cell = (account: AccountSums) => {
+    const balance = of(account) ?? ''
+    if (!isShort(account, balance, all)) return decimal(balance)
+    return (
+      <>
+        <Chip tone="bad">{t('Negative')}</Chip> {decimal(balance)}
+      </>
+    )
+  }
   return [{ label, kind: 'number', cell, foot: decimal(sum(...balances)) }]
 }
 
 /** What each account had, what came into it, what was paid from it, and what remains. */
-const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']): Column<AccountSums>[] => [
+const accountColumns = (
+  { accounts, receipts, repayments }: DocumentList['sums'],
+  all: Accounts,
+): Column<AccountSums>[] => [
   {
     label: t('Account'),
     cell: ({ account }) => <Name>{account?.name ?? t('None selected')}</Name>,
     foot: t('Sum'),
   },
-  ...balanceColumn(t('Opening balance'), accounts, ({ opening }) => opening),
+  ...balanceColumn(t('Opening balance'), accounts, ({ opening }) => opening, all),
   {
     label: t('Received'),
     kind: 'number',
@@ -63,7 +80,7 @@ const accountColumns = ({ accounts, receipts, repayments }: DocumentList['sums']
     cell: ({ balance }) => decimal(balance),
     foot: decimal(sum(...accounts.map(({ balance }) => balance))),
   },
-  ...balanceColumn(t('Closing balance'), accounts, ({ closing }) => closing),
+  ...balanceColumn(t('Closing balance'), accounts, ({ closing }) => closing, all),
 ]
 
 /** What was received by each type of receipt. */
@@ -118,6 +135,21 @@ export const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'other
     </div>
   )
 }
+
+/** The cash boxes that have less than nothing after the days of the list. */
+export const NegativeBoxes = ({ sums, accounts }: Pick<DocumentList, 'sums'> & SchemaData<'AccountList'>) =>
+  sums.accounts
+    .filter(account => isShort(account, account.closing, accounts))
+    .map(({ account, closing }) => (
+      <div key={account?.code} class="notice on-paper" data-tone="bad">
+        <p>
+          {t(
+            'The cash box {account} has {balance} rials. It cannot have less than nothing: a receipt or its opening balance is missing, or a repayment is too many.',
+            { account: <Name>{account?.name ?? ''}</Name>, balance: decimal(closing ?? '') },
+          )}
+        </p>
+      </div>
+    ))
 
 /** A sum, left out if there is none. */
 const nonzero = (value: string | number) => Number(value) !== 0 && decimal(value)
@@ -186,7 +218,7 @@ export const Sums = ({ sums, accounts, onPrint, isPrinted }: SumsProps) => (
           {sums.accounts.length > 0 && (
             <Table
               caption={t('Sums by account, in rials')}
-              columns={accountColumns(sums)}
+              columns={accountColumns(sums, accounts)}
               rows={sums.accounts}
               keyOf={({ account }) => account?.code ?? ''}
             />

@@ -88,6 +88,8 @@ export const MESSAGES = {
     'تاریخ رسید دریافت {number}، {days} روز قبل از تاریخ فاکتور است',
   'Receipt {number} has the reference of receipt {other}, order ~"{=order}"':
     'شماره پیگیری رسید دریافت {number} با رسید دریافت {other} سفارش «{order}» یکی است',
+  'Without the cancelled receipts, the cash box ~"{=account}"~ has {balance} rials on {date}':
+    'بدون رسیدهای دریافت باطل‌شده، موجودی صندوق «{account}» در {date} به {balance} ریال می‌رسد',
   // Refusals.
   'Invoice {number}': 'فاکتور {number}',
   'Receipt {number}': 'رسید دریافت {number}',

@@ -1,11 +1,11 @@
 import { repaymentReversal, returnReversal, reversal as reversalRules } from '../panel-requests.ts'
-import type { Action } from './action.ts'
+import { type Action, newWarnings } from './action.ts'
 import { choiceOf, chosenIn, type Document } from './document-choice.ts'
 import { t } from './persian.ts'
 import { numbersOf } from './pieces.tsx'
 
 /** What differs between the reversals of receipts, returns and repayments. */
-type Reversal = Pick<Action, 'label' | 'statuses' | 'effect' | 'rules'> & {
+type Reversal = Pick<Action, 'label' | 'statuses' | 'effect' | 'rules' | 'resultOf'> & {
   kind: 'receipt' | 'return' | 'repayment'
   documentsOf: (order: Parameters<Action['effect']>[0]) => readonly Document[]
   document: string
@@ -41,6 +41,7 @@ export const REVERSE_PAYMENT = reversal({
     sent,
   ],
   documentsOf: ({ receipts }) => receipts,
+  resultOf: newWarnings,
   document: t('Receipt'),
   others: [t('Select a receipt'), t('All receipts')],
 })
