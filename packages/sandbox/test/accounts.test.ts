@@ -107,6 +107,38 @@ test('an opening balance cannot take money from a cash box that was paid back', 
   expect((await put({ ...BOX, openingBalance: 600 })).status).toBe(200)
 })
 
+test('an opening balance does not change the balances of a closed fiscal year, until it is reopened', async () => {
+  const { create, list } = sandbox()
+  await create(order('1', { date: '2026-03-19', payment: PAYMENT }))
+  await put({ ...BANK, openingBalance: 100 })
+  const [last, ...years] = await list('fiscal-years')
+  await sandbox().put('fiscal-years', { fiscalYears: years })
+  const refused = (field: string, is: string) => ({
+    status: 409,
+    body: {
+      error: {
+        code: 'conflict',
+        field,
+        message: `Field "${field}" is ${is}: the balances of the closed fiscal year from 2025-03-21 to 2026-03-20 would change; reopen it first`,
+      },
+    },
+  })
+  expect(await put({ ...BANK, openingBalance: 1200 })).toMatchObject(refused('openingBalance', '1,200'))
+  const moved = { ...BANK, openingDate: '2026-03-21' }
+  expect(await put(moved)).toMatchObject(refused('openingDate', '2026-03-21'))
+  expect((await put({ ...BANK, name: 'Other', openingBalance: 100 })).body).toMatchObject({ name: 'Other' })
+  // Neither the balances of a later date nor those of an account without documents in the year are final.
+  expect((await put({ ...BOX, openingBalance: 500 })).status).toBe(200)
+  await sandbox().put('fiscal-years', { from: last?.from, to: last?.to })
+  expect((await put({ ...moved, openingBalance: 1200 })).status).toBe(200)
+  await sandbox().put('fiscal-years', { fiscalYears: years })
+  expect((await put({ ...moved, openingBalance: 1300 })).status).toBe(200)
+  expect(await put({ ...moved, openingDate: '2026-03-20' })).toMatchObject(
+    refused('openingDate', '2026-03-20'),
+  )
+  expect(await put({ ...BANK, openingDate: null })).toMatchObject(refused('openingDate', 'null'))
+})
+
 test('the sums by account have the balances before and after the days of the list', async () => {
   await put({ ...BOX, openingBalance: 1000 })
   await put({ ...BANK, openingBalance: 300, openingDate: '2026-11-03' })

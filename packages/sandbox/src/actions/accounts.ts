@@ -63,16 +63,40 @@ export const requireCash = (
   throw cannot('repay', order, `${state}; pay from another account, or correct its opening balance first`)
 }
 
+/** The first closed fiscal year in which the balances of an account would change with its opening balance. */
+const closedYearOf = (before: Account, after: Account, store: Store) => {
+  const [first] = store.accounts.movements(after.code)
+  const dates = [before, after].flatMap(each =>
+    each.opening_balance === '0' ? [] : (each.opening_date ?? ''),
+  )
+  const [from] = dates.sort()
+  if (from === undefined || first === undefined) return undefined
+  return store.fiscalYears.list().find(({ to, closed }) => closed && to >= from && to >= first.date)
+}
+
+/** @throws Refusal when the opening balance would change the balances of a closed fiscal year */
+const requireSameBalances = (before: Account, after: Account, store: Store): void => {
+  const isSame = after.opening_balance === before.opening_balance
+  if (isSame && after.opening_date === before.opening_date) return
+  const year = closedYearOf(before, after, store)
+  if (year === undefined) return
+  const is = isSame ? after.opening_date : rials(after.opening_balance)
+  const rule = `the balances of the closed fiscal year from ${year.from} to ${year.to} would change; reopen it first`
+  throw refusedField(isSame ? 'openingDate' : 'openingBalance', `is ${is}: ${rule}`, 'conflict')
+}
+
 /**
  * The kind decides how receipts of the account are booked, and which repayments it pays.
  *
- * @throws Refusal when the change would rewrite what documents say, or take money from a cash box that was paid back
+ * @throws Refusal when the change would rewrite what documents or closed fiscal years say, or take money from a cash box that was
+ * paid back
  */
 const requireSameHistory = (before: Account, after: Account, store: Store): void => {
   if (after.kind !== before.kind && store.accounts.isUsed(before.code)) {
     const state = `is ${after.kind}: documents use the account as ${before.kind}; add another account instead`
     throw refusedField('kind', state, 'conflict')
   }
+  requireSameBalances(before, after, store)
   if (after.kind !== 'cash') return
   const { date, balance } = lowestFrom('', after, store)
   // The reversal of a receipt may have made it negative before.

@@ -232,7 +232,7 @@ const settings: readonly Endpoint[] = [
     ...ADDING,
     description: `The kind of an account that documents use does not change, since it decides how they are booked. ${NEW}`,
     refusals: {
-      409: 'The code exists, and `new` is true; or documents use the account with its kind, or its opening balance.',
+      409: 'The code exists, and `new` is true; or documents use the account with its kind, or its opening balance; or the balances of a closed fiscal year would change.',
     },
     example: { body: { code: 'pos-1', name: 'Card reader', kind: 'bank', openingBalance: 5000000 } },
     ...accepts(requests.accountChange, ['AccountChange'], (account, request) =>

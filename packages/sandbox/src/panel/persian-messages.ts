@@ -136,6 +136,9 @@ export const MESSAGES = {
   'pay from another account, or correct its opening balance first':
     'از حساب دیگری پرداخت کنید یا ابتدا مانده اول دوره آن را اصلاح کنید',
   'the cash box would have {balance} rials on {date}': 'موجودی صندوق در {date} {balance} ریال می‌شود',
+  'the balances of the closed fiscal year from {from} to {to} would change':
+    'مانده‌های سال مالی بسته {from} تا {to} تغییر می‌کند',
+  'reopen it first': 'ابتدا آن را بازگشایی کنید',
   'documents use the account as {kind}': 'اسناد این حساب با نوع {kind} ثبت شده است',
   'add another account instead': 'به‌جای آن حساب دیگری اضافه کنید',
   bank: 'حساب بانکی',
