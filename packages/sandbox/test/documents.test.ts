@@ -75,6 +75,29 @@ test('documents that were registered or cancelled on other days than their own a
   expect(await named('to=2026-11-21&days=registration')).toEqual([])
 })
 
+test('documents of some days that were registered or cancelled later are counted and found', async () => {
+  const day = 'from=2026-04-24&to=2026-04-24'
+  expect(await list(day)).toMatchObject({ changed_later: 2, otherwise_dated: 0 })
+  await sandbox().create(order('3', { date: '2026-04-24' }))
+  // Like every payment of a store without a date, it has the date of the order.
+  await sandbox().pay('3')
+  expect((await list(day)).changed_later).toBe(3)
+  expect((await list(`${day}&kind=return`)).changed_later).toBe(1)
+  const late = await list(`${day}&days=later`)
+  expect(late.documents?.map(({ kind, number }) => `${kind} ${number}`)).toEqual([
+    ...['return 1', 'repayment 1', 'receipt 4'],
+  ])
+  expect(late).toMatchObject({ changed_later: 3, sums: { receipts: { count: 1, amount: '2200' } } })
+  expect(late.sums?.accounts?.map(({ opening }) => opening)).toEqual([null, null])
+  expect(await named(`from=2026-04-24&to=${TODAY}&days=later`)).toEqual([])
+  expect(await named('from=2026-04-24&days=later')).toEqual([])
+  for (const days of ['', 'from=2026-04-24', `to=${TODAY}`]) expect((await list(days)).changed_later).toBe(0)
+  const { url } = sandbox()
+  const file = await fetch(`${url}/panel/documents.csv?${day}&days=later`)
+  expect(file.headers.get('content-disposition')).toContain('late-documents-from-2026-04-24')
+  expect((await file.text()).trim().split('\n')).toHaveLength(4)
+})
+
 test('pages contain every document once', async () => {
   const [found, cursors]: [unknown[], string[]] = [[], ['']]
   for (const before of cursors) {

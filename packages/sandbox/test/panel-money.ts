@@ -205,6 +205,14 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('No document matches').waitFor()
     const today = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
     expect(page.url()).toContain(`from=${today}&to=${today}`)
+    await page.goto(`${client().url}/#/documents?from=2026-04-23&to=2026-04-24`)
+    await page
+      .getByText('2 documents of these days were registered or cancelled later, so an earlier list')
+      .waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('link', { name: 'Show them' }).click()
+    await page.getByText('These sums have only the documents that were registered or cancelled').waitFor()
+    await shown(['Receipt 3', 'Receipt 2'])
     expect(errors).toEqual([])
   })
 

@@ -43,8 +43,8 @@ const movementsOf = (sums: readonly DocumentSums[], code: Code) => {
  * or has them by registration, since balances are by the dates of documents.
  */
 const openingsOf = (filter: DocumentFilter, store: Store): Map<Code, string> | undefined => {
-  const { kind, type, q, days, account: only, from, to = LAST_DAY } = filter
-  if ([kind, type, q].some(each => each !== undefined) || days === 'registration') return undefined
+  const { kind, type, q, days = 'document', account: only, from, to = LAST_DAY } = filter
+  if ([kind, type, q].some(each => each !== undefined) || days !== 'document') return undefined
   const earlier = (['receipt', 'repayment'] as const).flatMap(kind =>
     from === undefined ? [] : store.documentList.sums({ kind, account: only, to: addDays(from, -1) }),
   )
@@ -97,6 +97,7 @@ export const listDocuments = ({ limit, before, ...filter }: DocumentsQuery, stor
   return {
     documents: shown.map(shownDocument),
     otherwise_dated: store.documentList.countOtherwiseDated(filter),
+    changed_later: store.documentList.countLate(filter),
     next: found.length > limit && last !== undefined ? cursorOf(last) : null,
     sums: {
       receipts: summed(of('receipt')),

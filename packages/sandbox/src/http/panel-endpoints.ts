@@ -47,6 +47,13 @@ const spreadsheet = (parts: AsyncIterable<string>, name: string, { context }: En
   return context.body(body, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
 }
 
+/** The names of exported documents, by what their days are. */
+const EXPORTS = {
+  document: 'documents',
+  registration: 'documents-by-registration',
+  later: 'late-documents',
+} as const
+
 const NEW = 'With `new=true`, an existing code is refused instead of changed.'
 
 const ADDING = {
@@ -102,11 +109,7 @@ const orders: readonly Endpoint[] = [
     example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The documents.' } },
     ...asks(queries.documentSpreadsheetQuery, (query, request) =>
-      spreadsheet(
-        exportDocuments(query, request.store),
-        exportName(query.days === 'registration' ? 'documents-by-registration' : 'documents', query),
-        request,
-      ),
+      spreadsheet(exportDocuments(query, request.store), exportName(EXPORTS[query.days], query), request),
     ),
   }),
   post('/panel/retries', 'retryOrders', 'Retry many orders', {

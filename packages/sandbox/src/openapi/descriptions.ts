@@ -220,6 +220,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'DocumentList.documents.created_at': 'When the document was registered.',
   cancel_reason: 'Why the document was cancelled, or null.',
   cancelled_at: 'When the document was cancelled, or null.',
+  changed_later:
+    'Number of matching documents that are dated on the days from `from` to `to`, but were registered or cancelled after them; 0 without a last day. With `days=later`, the list has only them.',
   otherwise_dated:
     'Number of matching documents that were registered or cancelled on the days from `from` to `to`, but are dated otherwise; 0 without these days. With `days=registration`, they are in the list.',
   'DocumentList.sums': 'Sums of all matching documents that are not cancelled, in rials.',
@@ -235,7 +237,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'DocumentList.sums.accounts':
     'What each account received and paid back, and its balance before and after, by the dates of the documents.',
   opening:
-    'The balance before the days of the list, with the opening balance of the account; null if the list has only a part of the documents of the account, or has them by registration.',
+    'The balance before the days of the list, with the opening balance of the account; null if the list has only a part of the documents of the account, or has them by registration or only late ones.',
   closing: 'The balance after the days of the list: `opening` plus `balance`; null like `opening`.',
   'DocumentList.sums.types': 'What was received by each type of receipt.',
   'DocumentList.sums.types.type': 'The type of the receipts.',
@@ -255,9 +257,9 @@ const DESCRIPTIONS: Record<string, string> = {
   'exportDocuments.account':
     'Only receipts and repayments of the account with this code; `none` for receipts without an account.',
   'listDocuments.days':
-    'What `from` and `to` are: days of the documents, or days on which they were registered or cancelled.',
+    'What `from` and `to` are: days of the documents (`document`), days on which they were registered or cancelled (`registration`), or days of the documents that were registered or cancelled after them (`later`).',
   'exportDocuments.days':
-    'What `from` and `to` are: days of the documents, or days on which they were registered or cancelled.',
+    'What `from` and `to` are: days of the documents (`document`), days on which they were registered or cancelled (`registration`), or days of the documents that were registered or cancelled after them (`later`).',
   'listDocuments.from': 'First day.',
   'listDocuments.to': 'Last day.',
   'exportDocuments.from': 'First day.',

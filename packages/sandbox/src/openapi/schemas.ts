@@ -355,6 +355,7 @@ export const SCHEMAS = {
     documents: v.array(document),
     next: v.nullable(text),
     otherwise_dated: number,
+    changed_later: number,
     sums: v.strictObject({
       receipts: v.strictObject(documentSums),
       repayments: v.strictObject(documentSums),

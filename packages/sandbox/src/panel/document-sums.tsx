@@ -110,6 +110,7 @@ export const TYPES = [
 export const DAYS = [
   ['', t('Date of the document')],
   ['registration', t('Registration or cancellation')],
+  ['later', t('Date of the document, registered or cancelled later')],
 ] as const
 
 /** Documents that were registered or cancelled on the chosen days, but belong to other days. */
@@ -135,6 +136,24 @@ export const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'other
     </div>
   )
 }
+
+/** Documents of the chosen days that were registered or cancelled after them, so that an earlier list of these days differs. */
+export const LateChanges = ({ changed_later: count }: Pick<DocumentList, 'changed_later'>) =>
+  count > 0 &&
+  (route.value.query.get('days') === 'later' ? (
+    <p class="small muted">
+      {t('These sums have only the documents that were registered or cancelled after these days.')}
+    </p>
+  ) : (
+    <div class="notice on-paper" data-tone="wait" data-keeps-focus>
+      <p>
+        {t(
+          '{count} {count|document|documents} of these days {count|was|were} registered or cancelled later, so an earlier list of these days has other sums. {show}',
+          { count, show: <a href={linkWith({ days: 'later' })}>{t('Show them')}</a> },
+        )}
+      </p>
+    </div>
+  ))
 
 /** The cash boxes that have less than nothing after the days of the list. */
 export const NegativeBoxes = ({ sums, accounts }: Pick<DocumentList, 'sums'> & SchemaData<'AccountList'>) =>

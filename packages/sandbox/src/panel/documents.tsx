@@ -15,7 +15,7 @@ import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { ACCOUNTS, documentsOf, type SchemaData, SELLER } from './api.ts'
 import { SheetHead, useSheet } from './day-sheet.tsx'
-import { FILTERS, filterOf, KINDS, NegativeBoxes, OtherDates, Sums } from './document-sums.tsx'
+import { FILTERS, filterOf, KINDS, LateChanges, NegativeBoxes, OtherDates, Sums } from './document-sums.tsx'
 import { t } from './persian.ts'
 import { customerName, Future, linkToOrder, PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
 
@@ -137,7 +137,7 @@ export const Documents = page(
   },
   ({ list, money: { accounts }, seller }) => {
     const { sheet, print } = useSheet()
-    const { documents, next, sums, otherwise_dated } = sheet ?? list
+    const { documents, next, sums, otherwise_dated, changed_later } = sheet ?? list
     const isPart = next !== null || (sheet === undefined && route.value.query.has('cursor'))
     return (
       <>
@@ -153,6 +153,7 @@ export const Documents = page(
         <Tabs />
         <Sums sums={sums} accounts={accounts} onPrint={print} isPrinted={sheet !== undefined} />
         <OtherDates otherwise_dated={otherwise_dated} />
+        <LateChanges changed_later={changed_later} />
         <NegativeBoxes sums={sums} accounts={accounts} />
         <Table
           kind="documents"

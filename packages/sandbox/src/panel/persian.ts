@@ -131,6 +131,12 @@ export const t = translator({
     'تاریخ {count} سند از این اسناد روز دیگری است. این جمع‌ها بر پایه تاریخ ثبت است، نه جمع همین روزها.',
   '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}':
     'در این روزها {count} سند با تاریخ روزهای دیگر ثبت یا باطل شده است که در این جمع‌ها نیست. {show}',
+  'Date of the document, registered or cancelled later': 'تاریخ سند، ثبت یا ابطال پس از آن',
+  'These sums have only the documents that were registered or cancelled after these days.':
+    'این جمع‌ها فقط از اسنادی است که پس از این روزها ثبت یا باطل شده‌اند.',
+  '{count} {count|document|documents} of these days {count|was|were} registered or cancelled later, so an earlier list of these days has other sums. {show}':
+    '{count} سند با تاریخ این روزها بعداً ثبت یا باطل شده است؛ جمع‌های فهرستی که پیش‌تر از این روزها گرفته شده متفاوت است. {show}',
+  'Show them': 'نمایش این اسناد',
   'Show by registration': 'نمایش بر پایه تاریخ ثبت',
   'Sums by type of receipt, in rials': 'جمع هر نوع رسید به ریال',
   'Print all documents of this filter': 'چاپ همه اسناد این فهرست',

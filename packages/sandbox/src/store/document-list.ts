@@ -35,8 +35,11 @@ export type ListedDocument = Kept & {
   economic_code: string
 }
 
-/** What days are: those of the documents, or those on which documents were registered or cancelled. */
-export const DAYS = ['document', 'registration'] as const
+/**
+ * What days are: those of the documents, those on which documents were registered or cancelled, or those of documents that were
+ * registered or cancelled later.
+ */
+export const DAYS = ['document', 'registration', 'later'] as const
 
 /** A filter of documents; undefined fields match all. */
 export type DocumentFilter = Partial<Record<'account' | 'from' | 'to' | 'q', string | undefined>> & {
@@ -98,6 +101,13 @@ const changed = ({ from, to }: DocumentFilter) => {
   return `(${within('created_at')} OR ${within('cancelled_at')})`
 }
 
+/** The conditions of a document that is dated on these days, and was registered or cancelled after them. */
+const late = (filter: DocumentFilter) => [
+  ...dated(filter),
+  // Nothing is later than days without an end.
+  filter.to === undefined ? 'false' : '(created_at >= $until OR cancelled_at >= $until)',
+]
+
 /** The condition of a word: a number is that of a document, too. */
 const conditionOf = (word: string, sql: string, name: string) => {
   const document = documentIn(word)
@@ -127,22 +137,25 @@ const matching = ({ q = '', kind, type, account }: DocumentFilter) => {
 }
 
 /** The times at which the days of a filter begin and end. */
-const timesOf = ({ from, to }: DocumentFilter, { beginningOf }: Clock) =>
-  given({ since: from && beginningOf(from), until: to && beginningOf(to, 1) })
+const timesOf = ({ from, to }: DocumentFilter, { beginningOf }: Clock) => ({
+  since: from && beginningOf(from),
+  until: to && beginningOf(to, 1),
+})
 
 /** The documents of a filter in SQL, and the parameters. */
 const found = (filter: DocumentFilter, clock: Clock) => {
   const { conditions, parameters } = matching(filter)
-  const { from, to } = filter
-  return filter.days === 'registration'
-    ? {
-        where: ['true', ...conditions, changed(filter)].join(' AND '),
-        parameters: { ...parameters, ...timesOf(filter, clock) },
-      }
-    : {
-        where: ['true', ...conditions, ...dated(filter)].join(' AND '),
-        parameters: { ...parameters, ...given({ from, to }) },
-      }
+  const { from, to, days = 'document' } = filter
+  const { since, until } = timesOf(filter, clock)
+  const [ofDays, values] = {
+    document: [dated(filter), { from, to }] as const,
+    registration: [[changed(filter)], { since, until }] as const,
+    later: [late(filter), { from, to, until }] as const,
+  }[days]
+  return {
+    where: ['true', ...conditions, ...ofDays].join(' AND '),
+    parameters: { ...parameters, ...given(values) },
+  }
 }
 
 const NEWEST_FIRST = 'date DESC, kind DESC, number DESC'
@@ -198,9 +211,14 @@ export const documentList = ({ one, all }: Sql, clock: Clock) => ({
     const where = [...conditions, changed(filter), `NOT (${dated(filter).join(' AND ')})`].join(' AND ')
     const [row] = all<{ count: number }>(`SELECT count(*) AS count FROM ${ALL} WHERE ${where}`, {
       ...parameters,
-      ...given({ from, to }),
-      ...timesOf(filter, clock),
+      ...given({ from, to, ...timesOf(filter, clock) }),
     })
+    return row?.count ?? 0
+  },
+  /** The number of matching documents that are dated on the days of the filter, but were registered or cancelled after them. */
+  countLate: (filter: DocumentFilter) => {
+    const { where, parameters } = found({ ...filter, days: 'later' }, clock)
+    const [row] = all<{ count: number }>(`SELECT count(*) AS count FROM ${ALL} WHERE ${where}`, parameters)
     return row?.count ?? 0
   },
 })
