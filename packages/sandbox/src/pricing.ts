@@ -31,7 +31,10 @@ const rowAmount = ({ quantity, unit_price, discount }: Priceable['items'][number
   const gross = rounded(times(decimal(quantity), decimal(unit_price)))
   const reduction = whole(discount)
   if (reduction > gross) {
-    throw refusedField(`items[${index}].discount`, `is ${reduction}: must not exceed the row, ${gross}`)
+    throw refusedField(
+      `items[${index}].discount`,
+      `is ${rials(reduction)}: must not exceed the row, ${rials(gross)}`,
+    )
   }
   return gross - reduction
 }
@@ -43,7 +46,8 @@ const rowAmount = ({ quantity, unit_price, discount }: Priceable['items'][number
  */
 const spread = (discount: bigint, amounts: readonly bigint[]): bigint[] => {
   const sum = amounts.reduce((a, b) => a + b, 0n)
-  if (discount > sum) throw refusedField('discount', `is ${discount}: must not exceed the items, ${sum}`)
+  if (discount > sum)
+    throw refusedField('discount', `is ${rials(discount)}: must not exceed the items, ${rials(sum)}`)
   if (discount === 0n) return amounts.map(() => 0n)
   const shares = amounts.map(amount => (discount * amount) / sum)
   const left = Number(discount - shares.reduce((a, b) => a + b, 0n))

@@ -64,7 +64,7 @@ test('a repayment cannot take more from a cash box than it has on its day and la
     body: {
       error: {
         code: 'conflict',
-        message: `Cannot repay order "1": it is paid, and the cash box "Till" has ${balance} rials on ${date}; pay from another account, or correct its opening balance first`,
+        message: `Cannot repay order "1": the cash box "Till" has only ${balance} rials on ${date}; pay from another account, or correct its opening balance first`,
       },
     },
   })

@@ -125,7 +125,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(await account.inputValue()).toBe('bank-1')
     await method.selectOption('cash')
     await fill(dialog, { 'Amount in rials': '600' }, 'Register repayment')
-    await dialog.getByText('the cash box "صندوق فروشگاه" has 0 rials on').waitFor()
+    await dialog.getByText('the cash box "صندوق فروشگاه" has only 0 rials on').waitFor()
     const till = { code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' }
     await client().put('accounts', { ...till, openingBalance: 600 })
     await fill(dialog, {}, 'Register repayment')

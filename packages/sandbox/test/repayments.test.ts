@@ -16,6 +16,35 @@ const credited = async () => {
 }
 
 describe('a repayment', () => {
+  test('is named as the first to be reversed wherever another step would be refused because of it', async () => {
+    await credited()
+    await act('repay', { method: 'transfer', amount: 600 })
+    const message = async (action: string, body?: object) =>
+      (await sandbox().act('1', action, body)).body.error
+    const refused = (reason: string) => ({
+      message: expect.stringMatching(new RegExp(`${reason}; reverse its repayment first$`)),
+    })
+    expect(await message('correct', { shipping: 500 })).toMatchObject(refused('a part of it is returned'))
+    expect(await message('pay', { method: 'cash' })).toMatchObject(refused('it has a receipt'))
+    expect(await message('reverse-payment')).toMatchObject(refused('it has a repayment'))
+    await act('reverse-repayment')
+    expect(await message('correct', { shipping: 500 })).toMatchObject({
+      message: expect.stringMatching(/move it back to review first$/),
+    })
+  })
+
+  test('a document with another date than today says so in the history, on a line of its own', async () => {
+    await sandbox().create(order('1', { items: [row('SKU-1', 4)], date: '2026-11-01' }))
+    await act('pay', { method: 'card', date: '2026-11-02' })
+    await act('return', { rows: [{ row: 1, quantity: 1 }], date: '2026-11-03' })
+    await act('repay', { method: 'transfer', amount: 600, date: '2026-11-04' })
+    await act('repay', { method: 'transfer', amount: 500 })
+    const { history = [] } = await sandbox().detail('1')
+    expect(history.slice(2).map(({ message }) => String(message).split('\n')[1])).toEqual([
+      ...['Dated 2026-11-02', 'Dated 2026-11-03', 'Dated 2026-11-04', undefined],
+    ])
+  })
+
   test('pays back the credit of a partial and of a full return, and changes neither status nor order result', async () => {
     await sandbox().put('accounts', { code: 'cash-1', name: 'Till', kind: 'cash', openingBalance: 600 })
     await credited()

@@ -37,10 +37,10 @@ describe('a refusal names the field and the rule', () => {
     ['"items[0].sku" is "": must not be empty', CREATE, withItem({ sku: '' })],
     ['"items[0].unit_price" is -5: must not be negative', CREATE, withItem({ unit_price: -5 })],
     ['"items[0].discount" is -5: must not be negative', CREATE, withItem({ discount: -5 })],
-    ['"items[0].discount" is 1001: must not exceed the row, 1000', CREATE, withItem({ discount: 1001 })],
+    ['"items[0].discount" is 1,001: must not exceed the row, 1,000', CREATE, withItem({ discount: 1001 })],
     ['"discount" is -1: must not be negative', CREATE, create({ discount: -1 })],
     [
-      '"discount" is 2001: must not exceed the items, 2000',
+      '"discount" is 2,001: must not exceed the items, 2,000',
       CREATE,
       create({ discount: 2001, shipping: 9999 }),
     ],

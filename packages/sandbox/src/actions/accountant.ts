@@ -11,6 +11,7 @@ import { cannot, changeOrder, HAS_REPAYMENT, NO_CREDIT, requireUnchanged } from 
 import { type Earliest, requirePast } from './dates.ts'
 import {
   balanceOf,
+  datedLine,
   finalize,
   goodsOf,
   payInvoice,
@@ -155,7 +156,8 @@ export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): v
     const number = store.repayments.insert({ ...paid, invoice_number, account_code })
     settle(order, store)
     const from = store.accounts.find(account_code)?.name
-    store.history.add(invoice_number, 'repaid', `Repayment ${number} of ${rials(amount)} rials from ${from}`)
+    const message = `Repayment ${number} of ${rials(amount)} rials from ${from}`
+    store.history.add(invoice_number, 'repaid', message + datedLine(date, store))
   })
 
 /** The quantities to return, by position of the row. */

@@ -6,7 +6,7 @@ import type { Account } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireNew } from './catalogue.ts'
-import { cannot } from './change.ts'
+import { prevented } from './change.ts'
 
 const shownAccount = ({ code, name, kind, opening_balance, opening_date }: Account, store: Store) => ({
   code,
@@ -59,8 +59,8 @@ export const requireCash = (
   if (account?.kind !== 'cash') return
   const lowest = lowestFrom(date, account, store)
   if (BigInt(amount) <= lowest.balance) return
-  const state = `the cash box ${quoted(account.name)} has ${rials(lowest.balance)} rials on ${lowest.date}`
-  throw cannot('repay', order, `${state}; pay from another account, or correct its opening balance first`)
+  const state = `the cash box ${quoted(account.name)} has only ${rials(lowest.balance)} rials on ${lowest.date}`
+  throw prevented('repay', order, `${state}; pay from another account, or correct its opening balance first`)
 }
 
 /** The first closed fiscal year in which the balances of an account would change with its opening balance. */

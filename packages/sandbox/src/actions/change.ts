@@ -53,9 +53,17 @@ const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Stat
   correct: { needs_review: REVIEW, invoiced: OPEN, paid: OPEN, refunded: RETURNED },
 }
 
-/** An action that the state of the order does not allow; the reason names the state and the remedy. */
-export const cannot = (action: Action, { external_id, status }: Order, reason: string): Refusal =>
-  new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${reason}`)
+/** The steps that a repayment prevents, at the end of a reason. */
+const PREVENTED_STEP = /; (?:reverse its payment|move it back to review) first$/
+
+/** An action that the state of the order does not allow; the reason names the state and the first step of the remedy. */
+export const cannot = (action: Action, { external_id, status, repaid }: Order, reason: string): Refusal => {
+  const first = repaid === '0' ? reason : reason.replace(PREVENTED_STEP, '; reverse its repayment first')
+  return new Refusal(
+    'conflict',
+    `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${first}`,
+  )
+}
 
 /** An action that something other than the status of the order does not allow; the reason names the remedy. */
 export const prevented = (action: Action, { external_id }: Order, reason: string): Refusal =>

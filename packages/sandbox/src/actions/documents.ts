@@ -87,6 +87,10 @@ export const paymentOf = ({ method, reference, date }: Payment, order: Order): P
 /** A payment method or the type of a receipt, in the history of an order. */
 export const inWords = (name: Payment['method'] | Receipt['type']) => (name === 'pos' ? 'card reader' : name)
 
+/** In the history, the date of a document that does not have the date of its registration, on a line of its own. */
+export const datedLine = (date: string, store: Store) =>
+  date === store.clock.today() ? '' : `\nDated ${date}`
+
 /** The type of the receipt (spec: business rule 6); without an account, it follows from the method alone. */
 const receiptType = (account: Account | undefined, method: Payment['method']): Receipt['type'] => {
   if ((account?.kind ?? method) === 'cash') return 'cash'
@@ -109,7 +113,7 @@ export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
   const kind = settle(order, store) === 'paid' ? 'paid' : 'received'
   const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials`
   const into = account === undefined ? ' without an account' : ` into ${account.name}`
-  store.history.add(invoice_number, kind, message + into)
+  store.history.add(invoice_number, kind, message + into + datedLine(date, store))
 }
 
 type Returned = {
@@ -135,7 +139,7 @@ export const returnInvoice = (order: Order, { reason, date, quantities }: Return
   restockGoods(rows, { kind: 'returned', invoice_number }, store)
   const kind = settle(order, store) === 'refunded' ? 'refunded' : 'returned'
   const message = `Sales return ${number} of ${rials(amount)} rials${reason ? ` (${reason})` : ''}, goods back in stock`
-  store.history.add(invoice_number, kind, message)
+  store.history.add(invoice_number, kind, message + datedLine(date, store))
 }
 
 export const OBSTACLES = ['stock', 'finalization', 'account', 'year'] as const

@@ -267,7 +267,9 @@ export const Actions = ({ order, money, sent, years }: ActionsProps) => {
       ))}
       {isReturned && (
         <p class="small muted">
-          {t('Goods are returned, so the order cannot be corrected: move it back to review first.')}
+          {order.repaid === '0'
+            ? t('Goods are returned, so the order cannot be corrected: move it back to review first.')
+            : t('Goods are returned, so the order cannot be corrected: reverse the repayment first.')}
         </p>
       )}
       {(['repaid', 'outside'] as const).map(refusal => {

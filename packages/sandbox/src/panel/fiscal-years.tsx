@@ -1,3 +1,4 @@
+import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { formatDate } from '@order-relay/web/format.ts'
@@ -32,6 +33,12 @@ const askForYear = () =>
     },
   })
 
+/** What closing or removing the current fiscal year means for stores; empty for another one. */
+const todayIn = ({ from, to }: FiscalYear) =>
+  from <= today() && today() <= to
+    ? t('Today lies in it: new orders of stores, which have today’s date by default, will be refused.')
+    : ''
+
 /** Says what is dated in a fiscal year, and what closing it means; undefined if nothing is. */
 const closingOf = async (year: FiscalYear) => {
   const { from, to } = year
@@ -51,9 +58,12 @@ const closingOf = async (year: FiscalYear) => {
       },
     ),
     t('New orders dated {year} will be refused, and drafts stay in review.', { year: inWords(year) }),
+    todayIn(year),
     t('Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.'),
     t('The fiscal year stays in the list of orders, and can be reopened.'),
-  ].join(' ')
+  ]
+    .filter(each => each !== '')
+    .join(' ')
 }
 
 /** Closes a fiscal year, or removes it if nothing is dated in it. */
@@ -63,7 +73,11 @@ const askToClose = (year: FiscalYear, years: readonly FiscalYear[]) =>
     const about = { year: inWords(year) }
     ask({
       ...(text === undefined
-        ? { title: t('Remove this fiscal year?'), action: t('Remove'), text: t('Nothing is dated in it.') }
+        ? {
+            title: t('Remove this fiscal year?'),
+            action: t('Remove'),
+            text: `${t('Nothing is dated in it.')} ${todayIn(year)}`,
+          }
         : { title: t('Close this fiscal year?'), action: t('Close the year'), text }),
       tone: 'bad',
       submit: async () => {

@@ -31,6 +31,7 @@ export const MESSAGES = {
     'حسابدار عودت وجه را باطل کرد: رسید پرداخت {number}',
   'Repayment reversed by the accountant~ ({=reason})~, repayment {number} cancelled':
     'حسابدار عودت وجه را باطل کرد ({reason}): رسید پرداخت {number}',
+  'Dated {date}': 'به تاریخ {date}',
   'Return refused: the invoice is not finalized': 'برگشت از فروش رد شد: فاکتور قطعی نیست',
   'Moved back to review by the accountant ({=reason}): {undone}':
     'حسابدار سفارش را به بررسی برگرداند ({reason}): {undone}',
@@ -131,11 +132,11 @@ export const MESSAGES = {
   'the new total is {total} rials, its receipts have {amount}':
     'جمع کل جدید {total} ریال و جمع رسیدهای دریافت {amount} ریال است',
   'a part of it is returned': 'بخشی از آن برگشته است',
-  'the cash box ~"{=account}"~ has {balance} rials on {date}':
-    'موجودی صندوق «{account}» در {date} {balance} ریال است',
+  'the cash box ~"{=account}"~ has only {balance} rials on {date}':
+    'صندوق «{account}» در {date} فقط {balance} ریال موجودی دارد',
   'pay from another account, or correct its opening balance first':
     'از حساب دیگری پرداخت کنید یا ابتدا مانده اول دوره آن را اصلاح کنید',
-  'the cash box would have {balance} rials on {date}': 'موجودی صندوق در {date} {balance} ریال می‌شود',
+  'the cash box would have {balance} rials on {date}': 'موجودی صندوق در {date} به {balance} ریال می‌رسد',
   'the balances of the closed fiscal year from {from} to {to} would change':
     'مانده‌های سال مالی بسته {from} تا {to} تغییر می‌کند',
   'reopen it first': 'ابتدا آن را بازگشایی کنید',

@@ -358,6 +358,8 @@ export const t = translator({
   'Correct order': 'اصلاح سفارش',
   'Goods are returned, so the order cannot be corrected: move it back to review first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا آن را به بررسی برگردانید.',
+  'Goods are returned, so the order cannot be corrected: reverse the repayment first.':
+    'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا عودت وجه را باطل کنید.',
   'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
   'Not possible outside the open fiscal years: {actions}':
     'چون تاریخ سند خارج از سال‌های مالی باز است، ممکن نیست: {actions}',
@@ -670,6 +672,8 @@ export const t = translator({
     'این سال مالی {orders} سفارش ({drafts} نیازمند بررسی) و {documents} رسید دریافت، برگشت از فروش و رسید پرداخت دارد.',
   'New orders dated {year} will be refused, and drafts stay in review.':
     'سفارش‌های جدید با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند.',
+  'Today lies in it: new orders of stores, which have today’s date by default, will be refused.':
+    'امروز در این سال است: سفارش‌های جدید فروشگاه‌ها که به‌طور پیش‌فرض تاریخ امروز را دارند رد می‌شوند.',
   'Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.':
     'فاکتورهای قطعی و این اسناد به همین صورت می‌مانند و دیگر نمی‌توان آن‌ها را اصلاح یا باطل کرد.',
   Remove: 'حذف',

@@ -37,7 +37,7 @@ const fieldName = (field: string) => {
 const shownValue = (text: string) => {
   const value = text.replace(/^"(.*)"$/, '$1')
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return formatDate(value)
-  return value === text ? decimal(value) : value
+  return value === text ? decimal(value.replaceAll(',', '')) : value
 }
 
 /** The reason of a refusal. The service names the field, then its value, then the rule. */
