@@ -24,6 +24,20 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 
+const LONG_AMOUNT = 1_234_567_890_123
+
+/** The names of the fields whose text does not fit. */
+const clippedIn = (place: Locator) =>
+  place
+    .locator('input')
+    .evaluateAll(fields =>
+      fields
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(field => field.getAttribute('name')),
+    )
+
+const widthOf = async (shown: Locator) => (await shown.boundingBox())?.width ?? 0
+
 /** Forms and dialogs, and what can be typed in them. */
 export const formTests = (openAt: OpenAt, client: () => Client) => {
   const openOrder = (id: string, options?: Parameters<OpenAt>[1]) =>
@@ -52,6 +66,31 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
       await becomesUncovered(dialog.getByRole('button', { name: 'ادامه ویرایش' }))
       await becomesUncovered(dialog.getByRole('button', { name: 'حذف تغییرات' }))
       expect(errors).toEqual([])
+    },
+  )
+
+  test.each([...SIZES, { width: 1280, height: 800 }, { width: 700, height: 800 }])(
+    'amounts of 13 digits are whole in a correction of two rows and in a payment at $width × $height',
+    async viewport => {
+      const items = [row('SKU-1', 1, LONG_AMOUNT), row('SKU-2', 1, LONG_AMOUNT)]
+      await client().create(order('1', { items, discount: LONG_AMOUNT }))
+      const { page } = await openOrder('1', { viewport })
+      await page.getByRole('button', { name: 'اصلاح سفارش' }).click()
+      const dialog = page.getByRole('dialog')
+      const line = dialog.getByRole('group', { name: 'ردیف ۱' })
+      await line.getByRole('button', { name: 'حذف' }).waitFor()
+      await line.getByLabel('تخفیف').fill(String(LONG_AMOUNT - 1))
+      await line.getByLabel('تخفیف').blur()
+      expect(await clippedIn(dialog)).toEqual([])
+      const product = await widthOf(line.getByLabel('کالا'))
+      for (const field of ['مقدار', 'مبلغ واحد', 'تخفیف'])
+        expect(await widthOf(line.getByLabel(field))).toBeLessThanOrEqual(product)
+      await page.keyboard.press('Escape')
+      await dialog.getByRole('button', { name: 'حذف تغییرات' }).click()
+
+      await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
+      await dialog.getByLabel('مبلغ به ریال').waitFor()
+      expect(await clippedIn(dialog)).toEqual([])
     },
   )
 
