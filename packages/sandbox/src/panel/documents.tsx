@@ -14,7 +14,7 @@ import {
 import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { ACCOUNTS, documentsOf, type SchemaData, SELLER } from './api.ts'
-import { SheetHead, useSheet } from './day-sheet.tsx'
+import { DocumentsHead, useSheet } from './day-sheet.tsx'
 import { FILTERS, filterOf, KINDS, OtherDates, Sums } from './document-sums.tsx'
 import { t } from './persian.ts'
 import { customerName, Future, linkToOrder, PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
@@ -149,7 +149,7 @@ export const Documents = page(
             />
           </search>
         </PageHead>
-        <SheetHead accounts={accounts} seller={seller} shown={isPart ? documents.length : undefined} />
+        <DocumentsHead accounts={accounts} seller={seller} shown={isPart ? documents.length : undefined} />
         <Tabs />
         <Sums sums={sums} accounts={accounts} onPrint={print} isPrinted={sheet !== undefined} />
         <OtherDates otherwise_dated={otherwise_dated} />

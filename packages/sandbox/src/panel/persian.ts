@@ -132,6 +132,10 @@ export const t = translator({
   'Sums by type of receipt, in rials': 'جمع هر نوع رسید به ریال',
   'Print all documents of this filter': 'چاپ همه اسناد این فهرست',
   'List of documents': 'فهرست اسناد',
+  'List of orders': 'فهرست سفارش‌ها',
+  'Page {page} of {pages}': 'صفحه {page} از {pages}',
+  'These are only {count} orders of this list. The sums are those of all of them.':
+    'این برگه فقط {count} سفارش از این فهرست را دارد؛ جمع‌ها برای همه آن‌هاست.',
   'From {day}': 'از {day}',
   'Until {day}': 'تا {day}',
   'All days': 'همه روزها',
