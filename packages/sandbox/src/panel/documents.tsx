@@ -144,7 +144,9 @@ export const Documents = page(
         <PageHead>
           <search data-keeps-focus>
             <SearchBox
-              label={t('Search by document, order, customer, mobile, reference, product or total')}
+              label={t(
+                'Search by document, order, customer, mobile, product, amount, reference, note or reason',
+              )}
               placeholder={t('Search documents')}
             />
           </search>
