@@ -94,6 +94,51 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     },
   )
 
+  test('the dialogs of products, accounts and customers ask before Escape or Cancel discards what is typed', async () => {
+    await client().create(order('1', { customer: { mobile: '09123456789', name: 'سارا' } }))
+    for (const [hash, button] of [
+      ['products', /^ویرایش .*SKU-1/],
+      ['settings', /^ویرایش حساب .*bank-1/],
+      ['customers', /^ویرایش .*سارا/],
+    ] as const) {
+      const { page } = await openAt(`${client().url}/#/${hash}`, { locale: 'fa-IR' })
+      const dialog = page.getByRole('dialog')
+      const question = page.getByRole('alertdialog', { name: 'تغییرات شما حذف شود؟' })
+      await page.getByRole('button', { name: button }).click()
+      await dialog.waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: button }).click()
+      await dialog.getByLabel('نام', { exact: true }).fill('نام تازه')
+      await page.keyboard.press('Escape')
+      await question.getByRole('button', { name: 'ادامه ویرایش' }).click()
+      expect(await dialog.getByLabel('نام', { exact: true }).inputValue()).toBe('نام تازه')
+      await dialog.getByRole('button', { name: 'انصراف' }).click()
+      await question.getByRole('button', { name: 'حذف تغییرات' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+  })
+
+  test('in a partial return, rows of the same product differ by number and unit price', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 2, 1_500_000), row('SKU-1', 1, 1_450_000)] }))
+    const { page } = await openOrder('1')
+    await page.getByRole('button', { name: 'ثبت برگشت از فروش' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('کالاهای برگشتی').selectOption('بخشی از کالاها')
+    const second = dialog.getByLabel(/^ردیف .?۲.?: برگشت .*چای سیاه/)
+    expect((await second.getAttribute('aria-describedby'))?.split(' ')[0]).toBe('field-rows[1].quantity-help')
+    const help = dialog.locator('[id="field-rows[1].quantity-help"]')
+    expect((await help.innerText()).replace(/[\u2066-\u2069]/g, '')).toBe(
+      'حداکثر ۱، به مبلغ واحد ۱٬۴۵۰٬۰۰۰ ریال',
+    )
+    await second.fill('1')
+    await fill(dialog, {}, 'ثبت برگشت از فروش')
+    await dialog.waitFor({ state: 'detached' })
+    expect((await client().detail('1')).returns).toMatchObject([
+      { rows: [{ row: 2, unit_price: '1450000' }] },
+    ])
+  })
+
   test('a retry of many orders scrolls between its title and its result', async () => {
     for (const number of upTo(15)) await client().create(order(String(number), SHORT))
     await client().product('SKU-3', { stock: 12 })
