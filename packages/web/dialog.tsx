@@ -15,7 +15,7 @@ type Question = {
   submit: FormProps['submit']
   check?: FormProps['check']
   tone?: FormProps['tone']
-  /** Whether more than the fields has changed. With it, the dialog asks before it discards changes. */
+  /** Whether more than the fields has changed. The dialog asks before it discards changes. */
   isEdited?: () => boolean
 }
 
@@ -70,7 +70,7 @@ const Dialog = ({
 }: Question & { id: number }) => {
   const draft = useSignal<Draft>({})
   const isLeaving = useSignal(false)
-  const hasChanges = () => isEdited !== undefined && (Object.keys(draft.value).length > 0 || isEdited())
+  const hasChanges = () => Object.keys(draft.value).length > 0 || isEdited?.() === true
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     dialog.current?.showModal()

@@ -216,7 +216,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
     onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autofocus && event.currentTarget.select(),
   } as const
   return (
-    <div class={`field ${isNumber ? 'number' : kind}`}>
+    <div class={`field ${kind === 'rials' ? 'number rials' : kind}`}>
       <div class="words">
         <label for={id}>{label}</label>
         {help !== undefined && (

@@ -18,9 +18,23 @@ export const normalised = (text: string): string =>
 const totalLine = (digits: string) =>
   `=${digits.replace(/\d/g, digit => String.fromCharCode(0xe000 + Number(digit)))}\n`
 
-/** The searchable text of an order: its invoice number, its total and its parts, one per line. */
-export const searchable = (invoice_number: number, total: string, parts: readonly string[]): string =>
-  totalLine(total) + [`#${invoice_number}`, ...parts.map(normalised), ''].join('\n')
+const lines = (parts: readonly string[]) => [...parts.map(normalised), ''].join('\n')
+
+type Searchable = {
+  invoice_number: number
+  total: string
+  parts: readonly string[]
+  references: readonly string[]
+}
+
+/**
+ * The searchable texts of an order, one part per line: its invoice number, its total and its parts, and the references of its
+ * documents apart, since a reference finds all of an order, but only one document.
+ */
+export const searchable = ({ invoice_number, total, parts, references }: Searchable) => ({
+  text: `${totalLine(total)}#${invoice_number}\n${lines(parts)}`,
+  refs: lines(references),
+})
 
 /** Shorter parts of words are not in the trigram index. */
 const INDEXED = 3
@@ -30,7 +44,7 @@ const NAMED = {
   '': 'invoice|فاکتور',
   receipt: 'receipt|رسید(?: دریافت)?',
   repayment: 'repayment|رسید پرداخت|عودت وجه',
-  return: '(?:sales )?return|برگشت از فروش',
+  return: '(?:sales )?return|برگشت(?: از فروش)?',
 }
 
 /** The normalized words of a text; a document is one word: `#57` is an invoice, `receipt#5` a receipt. */
@@ -50,8 +64,15 @@ export const documentIn = (word: string) => {
   return number === undefined ? undefined : { kind, number }
 }
 
+/** The digits of a word that is an amount, with or without separators. */
+export const amountIn = (word: string) =>
+  /^\d{1,3}(?:[,٬]\d{3})+$|^\d+$/.test(word) ? word.replace(/[,٬]/g, '') : undefined
+
+/** What an order is found by: all that is known of it, or not its total and the references of its documents. */
+type Scope = 'order' | 'document'
+
 /** The SQL condition for rows of the table `search s` that contain a word, and its parameter. */
-const termOf = (word: string, name: string) => {
+const termOf = (word: string, name: string, scope: Scope) => {
   const document = documentIn(word)
   if (document !== undefined) {
     const sql = `s.rowid IN (SELECT invoice_number FROM ${document.kind}s WHERE number = $${name})`
@@ -59,13 +80,18 @@ const termOf = (word: string, name: string) => {
   }
   const part = /^#\d+$/.test(word) ? `${word}\n` : word.replace(/^\+98/, '')
   const isIndexed = [...part].length >= INDEXED
-  const total = /^\d{1,3}(?:[,٬]\d{3})+$|^\d+$/.test(word) && totalLine(word.replace(/[,٬]/g, ''))
-  const phrases = [part, total].filter(each => each !== false)
+  const columns = scope === 'order' ? ['text', 'refs'] : ['text']
+  if (!isIndexed)
+    return {
+      sql: `(${columns.map(column => `${column} GLOB $${name}`).join(' OR ')})`,
+      value: `*${part.replace(/[*?[]/g, '[$&]')}*`,
+    }
+  const amount = scope === 'order' ? amountIn(word) : undefined
+  const phrases = [part, ...(amount === undefined ? [] : [totalLine(amount)])]
   return {
-    sql: `text ${isIndexed ? 'MATCH' : 'GLOB'} $${name}`,
-    value: isIndexed
-      ? phrases.map(each => `"${each.replaceAll('"', '""')}"`).join(' OR ')
-      : `*${part.replace(/[*?[]/g, '[$&]')}*`,
+    // The column of this name is the whole row.
+    sql: `${scope === 'order' ? 'search' : 'text'} MATCH $${name}`,
+    value: phrases.map(each => `"${each.replaceAll('"', '""')}"`).join(' OR '),
   }
 }
 
@@ -76,8 +102,9 @@ const termOf = (word: string, name: string) => {
  */
 export const searching = (
   words: readonly string[],
+  scope: Scope = 'order',
 ): { sql: string[]; parameters: Record<string, string> } => {
-  const terms = words.map((word, index) => ({ name: `word${index}`, ...termOf(word, `word${index}`) }))
+  const terms = words.map((word, index) => ({ name: `word${index}`, ...termOf(word, `word${index}`, scope) }))
   return {
     sql: terms.map(({ sql }) => sql),
     parameters: Object.fromEntries(terms.map(({ name, value }) => [name, value])),

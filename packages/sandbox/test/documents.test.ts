@@ -206,6 +206,41 @@ test('cancelled receipts and repayments stay in their order, apart from the vali
   })
 })
 
+test('a search finds documents by their own amount, reference, note and reason, and the sums follow', async () => {
+  const { act } = sandbox()
+  const out = {
+    method: 'cash',
+    account: 'cash-1',
+    date: '2026-04-24',
+    reference: 'OUT-1',
+    note: 'تتمه مشتری',
+  }
+  await act('2', 'repay', { ...out, amount: 470 })
+  for (const [q, found] of [
+    ['OUT-1', ['repayment 2']],
+    ['out-1 SKU-2', ['repayment 2']],
+    ['OUT-1 SKU-1', []],
+    ['bank-77', ['receipt 2']],
+    ['r-1', ['receipt 1']],
+    ['r-', ['receipt 1']],
+    ['تتمّه', ['repayment 2']],
+    ['شكسته', ['return 1']],
+    ['تکراری', ['receipt 1']],
+    ['۲٬۲۰۰', ['receipt 2', 'receipt 1']],
+    ['1,100', ['return 1']],
+    ['470', ['repayment 2']],
+    ['برگشت ۱', ['return 1']],
+    ['#1', ['receipt 2', 'receipt 1']],
+  ] as const)
+    expect([q, await search(q)]).toEqual([q, found])
+  const { sums } = await list('q=OUT-1')
+  expect(sums).toMatchObject({
+    receipts: { count: 0, amount: '0' },
+    repayments: { count: 1, amount: '470' },
+    returns: { count: 0, amount: '0' },
+  })
+})
+
 test('a search finds documents by number, reference and order, and orders by their documents', async () => {
   for (const q of ['رسید ۲', 'رسید دريافت 2', 'receipt 2', 'Receipt #2', 'bank-77 رسید ۲'])
     expect([q, await search(q)]).toEqual([q, ['receipt 2']])

@@ -133,6 +133,8 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect(await violationsOf(page)).toEqual([])
     await page.keyboard.type('7')
     await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await row.getByText('1,250.5').waitFor()
     expect(await focused(page)).toBe('Edit \u2068کد/1\u2069')
 
@@ -187,6 +189,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await fill(page, { 'First day': '2031-03-21', 'Last day': '2032-03-19' }, 'Add')
     await page.getByRole('alert').filter({ hasText: 'This fiscal year is already registered' }).waitFor()
     await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
 
     await client().create(order('1', { date: '2031-03-21', payment: { method: 'cash' } }))
     await client().create(order('2', { date: '2031-03-21', ...SHORT }))

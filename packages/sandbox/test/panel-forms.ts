@@ -24,6 +24,20 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 
+const LONG_AMOUNT = 1_234_567_890_123
+
+/** The names of the fields whose text does not fit. */
+const clippedIn = (place: Locator) =>
+  place
+    .locator('input')
+    .evaluateAll(fields =>
+      fields
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(field => field.getAttribute('name')),
+    )
+
+const widthOf = async (shown: Locator) => (await shown.boundingBox())?.width ?? 0
+
 /** Forms and dialogs, and what can be typed in them. */
 export const formTests = (openAt: OpenAt, client: () => Client) => {
   const openOrder = (id: string, options?: Parameters<OpenAt>[1]) =>
@@ -54,6 +68,76 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
       expect(errors).toEqual([])
     },
   )
+
+  test.each([...SIZES, { width: 1280, height: 800 }, { width: 700, height: 800 }])(
+    'amounts of 13 digits are whole in a correction of two rows and in a payment at $width × $height',
+    async viewport => {
+      const items = [row('SKU-1', 1, LONG_AMOUNT), row('SKU-2', 1, LONG_AMOUNT)]
+      await client().create(order('1', { items, discount: LONG_AMOUNT }))
+      const { page } = await openOrder('1', { viewport })
+      await page.getByRole('button', { name: 'اصلاح سفارش' }).click()
+      const dialog = page.getByRole('dialog')
+      const line = dialog.getByRole('group', { name: 'ردیف ۱' })
+      await line.getByRole('button', { name: 'حذف' }).waitFor()
+      await line.getByLabel('تخفیف').fill(String(LONG_AMOUNT - 1))
+      await line.getByLabel('تخفیف').blur()
+      expect(await clippedIn(dialog)).toEqual([])
+      const product = await widthOf(line.getByLabel('کالا'))
+      for (const field of ['مقدار', 'مبلغ واحد', 'تخفیف'])
+        expect(await widthOf(line.getByLabel(field))).toBeLessThanOrEqual(product)
+      await page.keyboard.press('Escape')
+      await dialog.getByRole('button', { name: 'حذف تغییرات' }).click()
+
+      await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
+      await dialog.getByLabel('مبلغ به ریال').waitFor()
+      expect(await clippedIn(dialog)).toEqual([])
+    },
+  )
+
+  test('the dialogs of products, accounts and customers ask before Escape or Cancel discards what is typed', async () => {
+    await client().create(order('1', { customer: { mobile: '09123456789', name: 'سارا' } }))
+    for (const [hash, button] of [
+      ['products', /^ویرایش .*SKU-1/],
+      ['settings', /^ویرایش حساب .*bank-1/],
+      ['customers', /^ویرایش .*سارا/],
+    ] as const) {
+      const { page } = await openAt(`${client().url}/#/${hash}`, { locale: 'fa-IR' })
+      const dialog = page.getByRole('dialog')
+      const question = page.getByRole('alertdialog', { name: 'تغییرات شما حذف شود؟' })
+      await page.getByRole('button', { name: button }).click()
+      await dialog.waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: button }).click()
+      await dialog.getByLabel('نام', { exact: true }).fill('نام تازه')
+      await page.keyboard.press('Escape')
+      await question.getByRole('button', { name: 'ادامه ویرایش' }).click()
+      expect(await dialog.getByLabel('نام', { exact: true }).inputValue()).toBe('نام تازه')
+      await dialog.getByRole('button', { name: 'انصراف' }).click()
+      await question.getByRole('button', { name: 'حذف تغییرات' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+  })
+
+  test('in a partial return, rows of the same product differ by number and unit price', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 2, 1_500_000), row('SKU-1', 1, 1_450_000)] }))
+    const { page } = await openOrder('1')
+    await page.getByRole('button', { name: 'ثبت برگشت از فروش' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('کالاهای برگشتی').selectOption('بخشی از کالاها')
+    const second = dialog.getByLabel(/^ردیف .?۲.?: برگشت .*چای سیاه/)
+    expect((await second.getAttribute('aria-describedby'))?.split(' ')[0]).toBe('field-rows[1].quantity-help')
+    const help = dialog.locator('[id="field-rows[1].quantity-help"]')
+    expect((await help.innerText()).replace(/[\u2066-\u2069]/g, '')).toBe(
+      'حداکثر ۱، به مبلغ واحد ۱٬۴۵۰٬۰۰۰ ریال',
+    )
+    await second.fill('1')
+    await fill(dialog, {}, 'ثبت برگشت از فروش')
+    await dialog.waitFor({ state: 'detached' })
+    expect((await client().detail('1')).returns).toMatchObject([
+      { rows: [{ row: 2, unit_price: '1450000' }] },
+    ])
+  })
 
   test('a retry of many orders scrolls between its title and its result', async () => {
     for (const number of upTo(15)) await client().create(order(String(number), SHORT))

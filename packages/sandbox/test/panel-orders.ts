@@ -503,6 +503,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       await dialog.getByRole('heading', { name: 'Retry orders: 119' }).waitFor()
       expect(await violationsOf(page)).toEqual([])
       await page.keyboard.press('Escape')
+      await dialog.getByRole('button', { name: 'Discard changes' }).click()
       await dialog.waitFor({ state: 'detached' })
     }
     expect(errors).toEqual([])

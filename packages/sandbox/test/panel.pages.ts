@@ -6,6 +6,7 @@ import { editingTests } from './panel-editing.ts'
 import { formTests } from './panel-forms.ts'
 import { moneyTests } from './panel-money.ts'
 import { orderTests } from './panel-orders.ts'
+import { paperTests } from './panel-paper.ts'
 import { safeguardTests } from './panel-safeguards.ts'
 import { eachWithSandbox } from './world.ts'
 
@@ -16,6 +17,7 @@ const client = eachWithSandbox()
 describe('orders', () => orderTests(openAt, client))
 describe('refusals, repayments and buyers', () => moneyTests(openAt, client))
 describe('documents', () => documentTests(openAt, client))
+describe('paper', () => paperTests(openAt, client))
 describe('forms', () => formTests(openAt, client))
 describe('safeguards', () => safeguardTests(openAt, client))
 describe('settings, products and deliveries', () => editingTests(openAt, client))

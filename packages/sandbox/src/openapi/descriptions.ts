@@ -1,3 +1,6 @@
+const DOCUMENT_SEARCH =
+  'Only documents that have each of these words in their amount, reference, note or reason, or whose order has it in its identifier, the SKU or name of an item, or the name or mobile number of its customer, in Arabic or Persian spelling. `receipt 5`, `sales return 5` and `repayment 5` are these documents, `invoice 57` has the documents of invoice 57, and a number is that of a document, too.'
+
 /**
  * Descriptions of schemas, fields and parameters by name. A field whose name means something else in one schema
  * or operation has an entry with its path.
@@ -264,10 +267,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'listDocuments.to': 'Last day.',
   'exportDocuments.from': 'First day.',
   'exportDocuments.to': 'Last day.',
-  'listDocuments.q':
-    'Only documents whose number or order matches each word; `receipt 5`, `sales return 5` and `repayment 5` are these documents.',
-  'exportDocuments.q':
-    'Only documents whose number or order matches each word; `receipt 5`, `sales return 5` and `repayment 5` are these documents.',
+  'listDocuments.q': DOCUMENT_SEARCH,
+  'exportDocuments.q': DOCUMENT_SEARCH,
   'RetryResults.orders.status': 'Status after the retry; null if the order is not registered.',
   'RetryResults.orders.received':
     'The sum of the receipts after the retry; null if the order is not registered.',

@@ -224,8 +224,6 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
       if (doneOf === undefined) done(after)
       else toast(doneOf(after))
     },
-    // With it, the dialog asks before it discards what is typed.
-    isEdited: () => false,
   })
 }
 

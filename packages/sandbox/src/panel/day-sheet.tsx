@@ -1,12 +1,12 @@
-import { today } from '@order-relay/web/date-input.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { queryOf, request } from '@order-relay/web/http.ts'
-import { Day, Facts, Name } from '@order-relay/web/pieces.tsx'
+import { Name } from '@order-relay/web/pieces.tsx'
 import { route } from '@order-relay/web/route.ts'
 import type { SchemaData } from './api.ts'
 import { DAYS, filterOf, KINDS, TYPES } from './document-sums.tsx'
 import { t } from './persian.ts'
 import { usePrinted } from './printed.ts'
+import { chosen, Period, SheetHead } from './sheet-head.tsx'
 
 type DocumentList = SchemaData<'DocumentList'>
 
@@ -34,52 +34,37 @@ export const useSheet = () => {
   return { sheet: sheet.value, print }
 }
 
-const Period = ({ from, to }: { from: string | undefined; to: string | undefined }) => {
-  if (from && from === to) return <Day date={from} />
-  if (from && to) return t('{from} to {to}', { from: <Day date={from} />, to: <Day date={to} /> })
-  if (from) return t('From {day}', { day: <Day date={from} /> })
-  return to ? t('Until {day}', { day: <Day date={to} /> }) : t('All days')
-}
-
-/** The name of a filter's value, if one is chosen. */
-const chosen = (value: string | undefined, options: readonly (readonly [value: string, name: string])[]) =>
-  value && (options.find(([each]) => each === value)?.[1] ?? value)
-
 type HeadProps = SchemaData<'AccountList'> & {
   seller: SchemaData<'Seller'>
   /** The number of documents on paper, if there are more. */
   shown: number | undefined
 }
 
-/** What a printed list says about itself: title, seller, days and filter. Only in print. */
-export const SheetHead = ({ accounts, seller, shown }: HeadProps) => {
+/** The head of the printed list of documents. */
+export const DocumentsHead = ({ accounts, seller, shown }: HeadProps) => {
   const { kind, type, account, q, days, from, to } = filterOf(route.value)
   const names = [
     ...accounts.map(({ code, name }) => [code, name] as const),
     ['none', t('None selected')] as const,
   ]
   return (
-    <div class="sheet-head">
-      <p class="strong">{t('List of documents')}</p>
-      <Facts
-        facts={{
-          [t('Seller')]: seller.name && <Name>{seller.name}</Name>,
-          [t('Days')]: <Period from={from} to={to} />,
-          [t('Date basis')]: chosen(days ?? '', DAYS) || DAYS[0][1],
-          [t('Kind')]: chosen(kind, KINDS),
-          [t('Booked as')]: chosen(type, TYPES),
-          [t('Account')]: chosen(account, names),
-          [t('Search')]: q && <Name>{q}</Name>,
-          [t('Printed on')]: <Day date={today()} />,
-        }}
-      />
-      {shown !== undefined && (
-        <p class="strong">
-          {t('These are only {count} documents of this list. The sums are those of all of them.', {
-            count: decimal(shown),
-          })}
-        </p>
-      )}
-    </div>
+    <SheetHead
+      title={t('List of documents')}
+      seller={seller}
+      facts={{
+        [t('Days')]: <Period from={from} to={to} />,
+        [t('Date basis')]: chosen(days ?? '', DAYS) || DAYS[0][1],
+        [t('Kind')]: chosen(kind, KINDS),
+        [t('Booked as')]: chosen(type, TYPES),
+        [t('Account')]: chosen(account, names),
+        [t('Search')]: q && <Name>{q}</Name>,
+      }}
+      part={
+        shown !== undefined &&
+        t('These are only {count} documents of this list. The sums are those of all of them.', {
+          count: decimal(shown),
+        })
+      }
+    />
   )
 }

@@ -14,7 +14,7 @@ import {
 import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { ACCOUNTS, documentsOf, type SchemaData, SELLER } from './api.ts'
-import { SheetHead, useSheet } from './day-sheet.tsx'
+import { DocumentsHead, useSheet } from './day-sheet.tsx'
 import { FILTERS, filterOf, KINDS, LateChanges, NegativeBoxes, OtherDates, Sums } from './document-sums.tsx'
 import { t } from './persian.ts'
 import { customerName, Future, linkToOrder, PAYMENT_METHODS, RECEIPT_TYPES, StoreName } from './pieces.tsx'
@@ -144,12 +144,14 @@ export const Documents = page(
         <PageHead>
           <search data-keeps-focus>
             <SearchBox
-              label={t('Search by document, order, customer, mobile, reference, product or total')}
+              label={t(
+                'Search by document, order, customer, mobile, product, amount, reference, note or reason',
+              )}
               placeholder={t('Search documents')}
             />
           </search>
         </PageHead>
-        <SheetHead accounts={accounts} seller={seller} shown={isPart ? documents.length : undefined} />
+        <DocumentsHead accounts={accounts} seller={seller} shown={isPart ? documents.length : undefined} />
         <Tabs />
         <Sums sums={sums} accounts={accounts} onPrint={print} isPrinted={sheet !== undefined} />
         <OtherDates otherwise_dated={otherwise_dated} />

@@ -8,7 +8,7 @@ import { GOODS } from './goods.tsx'
 import { documentsOf, InvoiceDay } from './invoice-documents.tsx'
 import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
-import { usePrinted } from './printed.ts'
+import { usePrinted, useRunningHead } from './printed.ts'
 import { numberInWords } from './words.ts'
 
 type Order = SchemaData<'OrderDetail'>
@@ -170,13 +170,25 @@ const Corrected = ({ total, original_total: original }: Order) =>
 /** The invoice in its usual layout, with its documents. One of them can be printed instead of the invoice. */
 export const Invoice = ({ order }: { order: Order }) => {
   const printed = usePrinted<string>()
+  const columns = columnsOf(order)
+  const documents = [...documentsOf(order), ...documentsOf(order, order.cancelled)]
+  const number = serial(order.invoice_number)
+  useRunningHead(
+    documents.find(({ id }) => id === printed.value)?.title ?? `${t('Sales invoice')} ${t('№')} ${number}`,
+  )
   return (
-    <article class="card invoice" aria-labelledby="invoice" data-printed={printed.value}>
+    <article
+      class="card invoice"
+      aria-labelledby="invoice"
+      data-printed={printed.value}
+      // On paper, the size of the table's type follows from the columns of amounts and their digits.
+      style={{ '--amounts': columns.length - GOODS.length + 1, '--digits': order.total.length }}
+    >
       <header class="row spread">
         <div>
           <div class="row">
             <h2 id="invoice">
-              {t('Sales invoice')} <span class="muted">{t('№')}</span> {serial(order.invoice_number)}
+              {t('Sales invoice')} <span class="muted">{t('№')}</span> {number}
             </h2>
             <Chip tone={order.invoice_status === 'draft' ? 'wait' : 'good'}>
               {INVOICE[order.invoice_status]}
@@ -201,9 +213,9 @@ export const Invoice = ({ order }: { order: Order }) => {
       <p class="currency small muted">{t('All amounts are in rials.')}</p>
       <Scrolls label={t('Rows of the invoice')}>
         <Table
-          caption={t('Rows of invoice {number}, in rials', { number: serial(order.invoice_number) })}
+          caption={t('Rows of invoice {number}, in rials', { number })}
           kind="invoice-rows"
-          columns={columnsOf(order)}
+          columns={columns}
           rows={order.rows}
           keyOf={row => String(order.rows.indexOf(row))}
         />
@@ -212,7 +224,7 @@ export const Invoice = ({ order }: { order: Order }) => {
       <InWords {...order} />
       <Corrected {...order} />
       <Settlement order={order} />
-      {[...documentsOf(order), ...documentsOf(order, order.cancelled)].map(document => (
+      {documents.map(document => (
         <DocumentSection
           key={document.id}
           {...document}

@@ -14,6 +14,7 @@ import { isUnsaved, SettingsPage } from './settings.tsx'
 import { StockMoves } from './stock-moves.tsx'
 import { Webhooks } from './webhooks.tsx'
 import './panel.css'
+import './paper.css'
 
 const PAGES: Pages = {
   orders: {

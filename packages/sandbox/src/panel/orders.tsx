@@ -7,11 +7,12 @@ import { type Column, Command, Day, Empty, LinkButton, Name, Table } from '@orde
 import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
-import { FISCAL_YEARS, ordersOf, type SchemaData, sumsOf } from './api.ts'
+import { FISCAL_YEARS, ordersOf, type SchemaData, SELLER, sumsOf } from './api.ts'
 import { t } from './persian.ts'
 import { customerName, Future, linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
 import { CHOICE, Retries } from './retry.tsx'
-import { FILTERS, filterOf, Sums } from './sums.tsx'
+import { chosen, Period, SheetHead } from './sheet-head.tsx'
+import { BALANCES, FILTERS, filterOf, SORTS, Sums } from './sums.tsx'
 
 type OrderList = SchemaData<'OrderList'>
 type OrderSums = SchemaData<'OrderSums'>
@@ -173,6 +174,32 @@ const changesOf = (before: OrderList, after: OrderList) => {
     : t('{count} orders changed', { count: changed.length })
 }
 
+/** The head of the printed list of orders. */
+const OrdersHead = ({ seller, list }: { seller: SchemaData<'Seller'>; list: OrderList }) => {
+  const { sort, before, filter } = filterOf(route.value)
+  const { status, source, balance, q, from, to } = filter
+  return (
+    <SheetHead
+      title={t('List of orders')}
+      seller={seller}
+      facts={{
+        [t('Days')]: <Period from={from} to={to} />,
+        [t('Store')]: source && <Name>{source}</Name>,
+        [t('Status')]: chosen(status, Object.entries(STATUS_NAMES)),
+        [t('Balance')]: chosen(balance, BALANCES),
+        [t('Search')]: q && <Name>{q}</Name>,
+        [t('Sort')]: chosen(sort ?? '', SORTS),
+      }}
+      part={
+        (list.next !== null || before !== undefined) &&
+        t('These are only {count} orders of this list. The sums are those of all of them.', {
+          count: decimal(list.orders.length),
+        })
+      }
+    />
+  )
+}
+
 /** Orders by status, store and search, newest first. */
 export const Orders = page(
   {
@@ -184,11 +211,12 @@ export const Orders = page(
         list: ordersOf({ ...filter, sort, before, limit: PAGE_SIZE }),
         sums: sumsOf(filter),
         calendar: FISCAL_YEARS,
+        seller: SELLER,
       }
     },
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list, sums, calendar: { fiscalYears } }) => {
+  ({ list, sums, calendar: { fiscalYears }, seller }) => {
     const isFiltered = FILTERS.some(name => route.value.query.has(name))
     return (
       <>
@@ -201,6 +229,7 @@ export const Orders = page(
             <StoreChoice sources={sums.sources} />
           </search>
         </PageHead>
+        <OrdersHead seller={seller} list={list} />
         <Tabs counts={sums.counts} />
         {(list.orders.length > 0 || isFiltered) && <Sums {...sums.totals} years={fiscalYears} />}
         <Retries

@@ -141,6 +141,10 @@ export const t = translator({
   'Sums by type of receipt, in rials': 'جمع هر نوع رسید به ریال',
   'Print all documents of this filter': 'چاپ همه اسناد این فهرست',
   'List of documents': 'فهرست اسناد',
+  'List of orders': 'فهرست سفارش‌ها',
+  'Page {page} of {pages}': 'صفحه {page} از {pages}',
+  'These are only {count} orders of this list. The sums are those of all of them.':
+    'این برگه فقط {count} سفارش از این فهرست را دارد؛ جمع‌ها برای همه آن‌هاست.',
   'From {day}': 'از {day}',
   'Until {day}': 'تا {day}',
   'All days': 'همه روزها',
@@ -149,8 +153,8 @@ export const t = translator({
     'این برگه فقط {count} سند از این فهرست را دارد. جمع‌ها برای همه اسناد فهرست است.',
   'Sums by account, in rials': 'جمع هر حساب به ریال',
   'Net of returns': 'خالص برگشت از فروش',
-  'Search by document, order, customer, mobile, reference, product or total':
-    'جستجو با سند، سفارش، مشتری، موبایل، شماره پیگیری، کالا یا جمع کل',
+  'Search by document, order, customer, mobile, product, amount, reference, note or reason':
+    'جستجو با سند، سفارش، مشتری، موبایل، کالا، مبلغ، شماره پیگیری، شرح یا علت',
   'Search documents': 'جستجوی اسناد',
   'No document matches': 'سندی با این مشخصات نیست',
   'Show all documents': 'نمایش همه اسناد',
@@ -344,9 +348,9 @@ export const t = translator({
   '{quantity} × {name}': '\u200f{quantity} × {name}',
   'All remaining goods': 'همه کالاهای باقی‌مانده',
   'Some of the goods': 'بخشی از کالاها',
-  'Return of {name}': 'برگشت {name}',
+  'Row {row}: return of {name}': 'ردیف {row}: برگشت {name}',
   'Amount of the return: {amount} rials': 'مبلغ برگشت از فروش: {amount} ریال',
-  'At most {left}': 'حداکثر {left}',
+  'At most {left}, at {price} rials each': 'حداکثر {left}، به مبلغ واحد {price} ریال',
   'Move back to review': 'برگرداندن به بررسی',
   'The invoice is a draft again.': 'فاکتور دوباره پیش‌نویس می‌شود.',
   'Its goods go back to stock.': 'کالاهای آن به انبار برمی‌گردند.',

@@ -1,5 +1,7 @@
+import { choices } from '@order-relay/web/language.ts'
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
+import { t } from './persian.ts'
 
 /** What is printed as soon as it is set and rendered; undefined again after printing. */
 export const usePrinted = <Printed>() => {
@@ -14,3 +16,19 @@ export const usePrinted = <Printed>() => {
   }, [printed.value])
   return printed
 }
+
+const { style } = document.documentElement
+
+// Style sheets have no texts of their own, and counters no digits of the reader.
+const numerals = choices.digits.chosen === 'arabext' ? 'persian' : 'decimal'
+const numbered = t('Page {page} of {pages}', { page: '<page>', pages: '<pages>' })
+  .split(/<(pages?)>/)
+  .map((part, index) => (index % 2 === 0 ? JSON.stringify(part) : `counter(${part}, ${numerals})`))
+style.setProperty('--page-number', numbered.join(' '))
+
+/** Names the paper on each page after the first one, where browsers print the margins of a page. */
+export const useRunningHead = (name: string) =>
+  useLayoutEffect(() => {
+    style.setProperty('--running-head', JSON.stringify(name))
+    return () => style.removeProperty('--running-head')
+  }, [name])

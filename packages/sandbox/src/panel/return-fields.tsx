@@ -1,6 +1,6 @@
 import { today } from '@order-relay/web/date-input.tsx'
 import { Field, FormContext } from '@order-relay/web/form.tsx'
-import { decimal } from '@order-relay/web/format.ts'
+import { decimal, serial } from '@order-relay/web/format.ts'
 import { useContext } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
@@ -24,14 +24,18 @@ export const ReturnFields = ({ order }: { order: Order }) => {
     <div class="pairs">
       {!isOne && <Field name="scope" label={t('What to return')} options={SCOPES} value="all" />}
       {(isOne || draft.value.scope === 'some') &&
-        rows.map(({ row, name, left }, index) => (
+        rows.map(({ row, name, left, unit_price }, index) => (
           <Field
             key={row}
             name={`rows[${index}].quantity`}
-            label={t('Return of {name}', { name })}
+            // Rows of the same product may have different prices.
+            label={t('Row {row}: return of {name}', { row: serial(row), name })}
             kind="number"
             value={isOne ? left : ''}
-            help={t('At most {left}', { left: decimal(left) })}
+            help={t('At most {left}, at {price} rials each', {
+              left: decimal(left),
+              price: decimal(unit_price),
+            })}
           />
         ))}
       <Field name="date" label={t('Date')} kind="date" value={today()} />

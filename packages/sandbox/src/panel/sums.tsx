@@ -61,14 +61,14 @@ export const Today = () => {
   )
 }
 
-const BALANCES = [
+export const BALANCES = [
   ['', t('All')],
   ['due', t('Due')],
   ['credit', t('Credit')],
   ['held', t('Held payments')],
 ] as const
 
-const SORTS = [
+export const SORTS = [
   ['', t('Newest first')],
   ['invoice_number', t('Oldest first')],
   ['-updated_at', t('Most recently changed first')],

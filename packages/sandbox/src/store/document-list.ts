@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { documentIn, searching, wordsOf } from '../search.ts'
+import { amountIn, documentIn, searching, wordsOf } from '../search.ts'
 import { buyerField, JOIN_CLOSED } from './closed.ts'
 import type { Paid, Receipt } from './documents.ts'
 import { exactSum, type Sql } from './query.ts'
@@ -56,9 +56,17 @@ export type DocumentSums = Pick<ListedDocument, 'kind' | 'type' | 'account_code'
 /** In a filter, no account. */
 const NO_ACCOUNT = 'none'
 
-/** Without these indexes, a page of documents and those of a day are found by reading all. */
-export const DOCUMENT_INDEXES = ['receipts', 'returns', 'repayments']
-  .flatMap(table => [
+const PAID_TEXTS = ['reference', 'note', 'cancel_reason']
+
+/** The texts by which a document is found, apart from those of its order. */
+const OWN_TEXTS = { receipt: PAID_TEXTS, return: ['reason', 'cancel_reason'], repayment: PAID_TEXTS } as const
+
+const ownText = (kind: DocumentKind) => `normalised(concat_ws(char(10), ${OWN_TEXTS[kind].join(', ')}))`
+
+/** Without these indexes, a page of documents, those of a day and those with a text are found by reading all. */
+export const DOCUMENT_INDEXES = DOCUMENT_KINDS.map(kind => [kind, `${kind}s`] as const)
+  .flatMap(([kind, table]) => [
+    `CREATE INDEX IF NOT EXISTS ${table}_by_text ON ${table} (${ownText(kind)})`,
     `CREATE INDEX IF NOT EXISTS ${table}_by_date ON ${table} (date, number)`,
     `CREATE INDEX IF NOT EXISTS ${table}_by_registration ON ${table} (created_at)`,
     `CREATE INDEX IF NOT EXISTS ${table}_by_cancellation ON ${table} (cancelled_at)`,
@@ -108,12 +116,34 @@ const late = (filter: DocumentFilter) => [
   filter.to === undefined ? 'false' : '(created_at >= $until OR cancelled_at >= $until)',
 ]
 
-/** The condition of a word: a number is that of a document, too. */
+const isInvoice = (word: string) => /^#\d+$/.test(word)
+
+/** The documents with a text. */
+const WITH_TEXT = DOCUMENT_KINDS.map(
+  kind =>
+    `SELECT '${kind}', number FROM ${kind}s INDEXED BY ${kind}s_by_text WHERE instr(${ownText(kind)}, $own)`,
+).join(' UNION ALL ')
+
+/** The condition of a word, which a document or its order has; a number is also that of a document or its amount. */
 const conditionOf = (word: string, sql: string, name: string) => {
   const document = documentIn(word)
   if (document !== undefined) return `kind = '${document.kind}' AND number = $${name}`
   const inOrder = `invoice_number IN (SELECT s.rowid FROM search s WHERE ${sql})`
-  return /^\d{1,15}$/.test(word) ? `(number = ${word} OR ${inOrder})` : inOrder
+  if (isInvoice(word)) return inOrder
+  const own = [
+    `(kind, number) IN (${WITH_TEXT.replaceAll('$own', `$own_${name}`)})`,
+    ...(amountIn(word) === undefined
+      ? []
+      : [`number = CAST($digits_${name} AS INTEGER)`, `amount = $digits_${name}`]),
+  ]
+  return `(${[inOrder, ...own].join(' OR ')})`
+}
+
+/** The parameters of {@link conditionOf} apart from that of the order. */
+const ownParameters = (word: string, name: string) => {
+  if (documentIn(word) !== undefined || isInvoice(word)) return {}
+  const digits = amountIn(word)
+  return { [`own_${name}`]: word, ...(digits !== undefined && { [`digits_${name}`]: digits }) }
 }
 
 /** The given values of a filter. */
@@ -126,13 +156,14 @@ const given = (values: Record<string, string | undefined>) =>
 const matching = ({ q = '', kind, type, account }: DocumentFilter) => {
   const parameters = given({ kind, type, account })
   const words = wordsOf(q)
-  const searched = searching(words)
+  const searched = searching(words, 'document')
+  const own = words.map((word, index) => ownParameters(word, `word${index}`))
   return {
     conditions: [
       ...Object.keys(parameters).map(name => CONDITIONS[name as keyof typeof CONDITIONS]),
       ...words.map((word, index) => conditionOf(word, searched.sql[index] ?? '', `word${index}`)),
     ],
-    parameters: { ...parameters, ...searched.parameters },
+    parameters: { ...parameters, ...searched.parameters, ...Object.assign({}, ...own) },
   }
 }
 

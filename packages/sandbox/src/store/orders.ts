@@ -141,8 +141,9 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT buyer ->> 'name' FROM closed_invoices WHERE invoice_number = ?1
   UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
   UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
-  UNION SELECT substr(name, 1, 300) FROM invoice_rows WHERE invoice_number = ?1 AND kind = 'item'
-  UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
+  UNION SELECT substr(name, 1, 300) FROM invoice_rows WHERE invoice_number = ?1 AND kind = 'item'`
+
+const REFERENCES = `SELECT reference AS part FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
   UNION SELECT reference FROM repayments WHERE invoice_number = ?1 AND cancelled_at IS NULL
   UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
 
@@ -216,10 +217,12 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
     all<Pick<ListedOrder, 'status' | 'held'>>(...sumsOf(HELD, ['r.held'], filter)),
   /** Updates the search index of an order. */
   index: (invoice_number: number) => {
-    const parts = all<{ part: string | null }>(PARTS, invoice_number).flatMap(({ part }) => part ?? [])
+    const [parts, references] = [PARTS, REFERENCES].map(sql =>
+      all<{ part: string | null }>(sql, invoice_number).flatMap(({ part }) => part ?? []),
+    ) as [string[], string[]]
     const { total = '' } = one<Pick<Order, 'total'>>(TOTAL, invoice_number) ?? {}
-    const text = searchable(invoice_number, total, parts)
-    run('INSERT OR REPLACE INTO search (rowid, text) VALUES (?, ?)', invoice_number, text)
+    const { text, refs } = searchable({ invoice_number, total, parts, references })
+    run('INSERT OR REPLACE INTO search (rowid, text, refs) VALUES (?, ?, ?)', invoice_number, text, refs)
   },
   sources: () => {
     const rows = all<{ source: string }>('SELECT DISTINCT source FROM order_sums ORDER BY source')

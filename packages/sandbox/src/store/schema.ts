@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 11
+export const SCHEMA_VERSION = 12
 
 /** The columns of an order whose sums are kept. */
 const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
@@ -135,8 +135,8 @@ CREATE TABLE closed_invoices (
   buyer TEXT NOT NULL
 ) STRICT;
 
--- The words by which an order is found, by invoice number. Trigrams find any part of a word from three characters on.
-CREATE VIRTUAL TABLE search USING fts5 (text, tokenize = 'trigram case_sensitive 1');
+-- The words by which an order is found, by invoice number, and apart from them the references of its documents. Trigrams find any part of a word from three characters on.
+CREATE VIRTUAL TABLE search USING fts5 (text, refs, tokenize = 'trigram case_sensitive 1');
 
 CREATE TABLE invoice_rows (
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
