@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { type Draft, Field, type FieldProps, Form, type FormProps } from './form.tsx'
 import type { Values } from './form-values.ts'
 import { t } from './persian.ts'
@@ -77,7 +77,8 @@ const Dialog = ({
     // The first field takes focus, and one below a long text would be scrolled into view.
     dialog.current?.querySelector('.asked')?.scrollTo({ top: 0 })
   }, [])
-  useEffect(() => {
+  // Not after the next paint: the reader may type and press Escape before.
+  useLayoutEffect(() => {
     const warn = (event: Event) => hasChanges() && event.preventDefault()
     // Not at the event "cancel": browsers close the dialog at the second Escape in spite of it.
     const onKeyDown = (event: KeyboardEvent) => {
