@@ -59,6 +59,23 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await receiver.close()
   })
 
+  test('stock that is typed for a product stays with it when another shortage ends elsewhere', async () => {
+    await client().create(order('1001', { items: [row('SKU-3', 2), row('SKU-1', 500)] }))
+    const { page } = await open('#/orders/1001?source=api')
+    const review = page.getByRole('region', { name: 'Needs review' })
+    await review.getByLabel('Stock of SKU-3').fill('7')
+    await review.getByLabel('Stock of SKU-1').fill('-1')
+    await review.getByRole('button', { name: 'Set stock and retry' }).click()
+    await review.getByText('Must not be negative').waitFor()
+    await review.getByLabel('Stock of SKU-1').fill('900')
+    await client().product('SKU-3', { stock: 50 })
+    await review.getByLabel('Stock of SKU-3').waitFor({ state: 'detached' })
+    await review.getByRole('button', { name: 'Set stock and retry' }).click()
+    await page.getByRole('region', { name: 'Outcome' }).waitFor()
+    expect(await client().stock('SKU-1')).toBe(400)
+    expect(await client().stock('SKU-3')).toBe(48)
+  })
+
   test("fixes settings on the order's page, and reports a retry without effect", async () => {
     await client().settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
     await client().create(order('1002', { payment: { method: 'cash' } }))

@@ -1,6 +1,7 @@
 import { Field, type FieldProps, Form } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, serial } from '@order-relay/web/format.ts'
+import { Refusal } from '@order-relay/web/http.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
@@ -18,16 +19,23 @@ type Order = SchemaData<'OrderDetail'>
 /** The result of a retry, and the entries of the history about the stock that was set with it. */
 export type Retried = { order: Order; stocked: readonly string[] }
 
+/** Named by the product: what is typed must not move to another one when a shortage ends elsewhere. */
+const stockField = (sku: string) => `stock of ${sku}`
+
 /** Retries the order with the stock and the settings in the form; if one of them is refused, nothing changes. */
 const fixAndRetry = async (order: Order, values: Values): Promise<Retried> => {
   const { obstacles, shortages } = order
-  const stock = shortages.map(({ sku }, index) => ({ sku, stock: values.number(`stock[${index}].stock`) }))
+  const stock = shortages.map(({ sku }) => ({ sku, stock: values.number(stockField(sku)) }))
   const isIn = (kind: string) => obstacles.some(each => each.kind === kind)
   const settings = {
     ...(isIn('finalization') && values.isOn('automaticFinalization') && { automaticFinalization: true }),
     ...(isIn('account') && { orderPaymentReceivingAccount: values.text('orderPaymentReceivingAccount') }),
   }
-  const after = await act(order, 'retry', { stock, settings })
+  const after = await act(order, 'retry', { stock, settings }).catch(error => {
+    const index = error instanceof Refusal && /^stock\[(\d+)\]/.exec(error.field ?? '')?.[1]
+    const refused = index && stock[Number(index)]
+    throw refused ? new Refusal(error.message, { field: stockField(refused.sku) }) : error
+  })
   const entries = after.history.slice(order.history.length)
   return {
     order: after,
@@ -43,8 +51,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts['accounts']
     </>
   )
   const fixes: Record<Order['obstacles'][number]['kind'], FieldProps[]> = {
-    stock: shortages.map(({ sku, name, needed, available }, index) => ({
-      name: `stock[${index}].stock`,
+    stock: shortages.map(({ sku, name, needed, available }) => ({
+      name: stockField(sku),
       label: t('New stock of {code}', { code: sku }),
       kind: 'number',
       value: needed,
