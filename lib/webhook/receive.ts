@@ -56,6 +56,10 @@ export type WebhookReading =
   /** `source` and `delivery` are present if at least the envelope could be read. */
   | { kind: 'unreadable'; reason: string; source?: string; delivery?: string }
 
+/** The id under which a quarantined body is recorded. */
+export const quarantineId = (body: Body): string =>
+  contentId('quarantine', Buffer.from(body).toString('base64'))
+
 /** Reads the body of an authentic webhook (spec: Delivery, Body); never throws. */
 export const readWebhook = (body: Body): WebhookReading => {
   // The text itself is queued, so numbers need not be exact here.
@@ -107,7 +111,7 @@ export const receive = async (
 
   /** Quarantines a body once, regardless of how often it is sent again or replayed. */
   const quarantineOnce = async (reason: string) => {
-    const id = contentId('quarantine', Buffer.from(body).toString('base64'))
+    const id = quarantineId(body)
     if ((await deliveries.find(id, seconds)) !== undefined) return
     await quarantine({ from: 'webhook', reason, body, receivedAt })
     await deliveries.record({ delivery: id, source: '', external_id: '', status: QUARANTINED }, seconds)

@@ -7,7 +7,7 @@ import { feedQueues, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { quarantineEntry } from '@order-relay/lib/platform/quarantine.ts'
 import { queueNames } from '@order-relay/lib/platform/stores.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
-import { readWebhook } from '@order-relay/lib/webhook/receive.ts'
+import { quarantineId, readWebhook } from '@order-relay/lib/webhook/receive.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -288,6 +288,13 @@ export const QUARANTINE: Kind = {
       return { outcome: 'replayed', send, event, note: '' }
     }
   },
+
+  // The receiver would take a repetition for one that is still kept. A crash after this keeps it twice.
+  beforeDeletion: async ({ dynamodb, nameOf }, { from, body }) => {
+    if (from !== 'webhook') return
+    const Key = { delivery: { S: quarantineId(body) } }
+    await dynamodb.deleteItem({ TableName: nameOf(TABLES.deliveries), Key })
+  },
 }
 
 /** `relay quarantine`: authentic input that could not be read. */
@@ -298,4 +305,5 @@ export const quarantineCommands = (cli: Cli): void =>
     show: 'Show a message in quarantine and its body.',
     replay:
       'Add the messages that can now be read to the order queue; the others are kept. For a webhook, the worker reads the order from the accounting service, since it may have changed in the meantime.',
+    discard: 'A webhook that is sent again afterwards is kept again.',
   })

@@ -82,7 +82,7 @@ export type Kind = {
   /** Adds the cause of the failure from the tables. */
   explain?: (context: Context, message: Message) => Promise<Message>
   planner: (context: Context) => (message: Message) => Promise<Step>
-  /** What the order of a message needs, before the message is deleted unhandled. */
+  /** What has to be done before a message is deleted unhandled. */
   beforeDeletion?: (context: Context, message: Message) => Promise<void>
 }
 

@@ -177,6 +177,22 @@ export const monitorTests = () => {
     await local.empty('quarantine')
   })
 
+  test('a webhook that is discarded from the quarantine and sent again is in quarantine again', async () => {
+    const file = join(folder(), 'unreadable.json')
+    await writeFile(file, randomUUID())
+    const ids = async () => {
+      const { entries } = (await local.json(['quarantine', 'list'])).data
+      return entries.map(({ id }: { id: string }) => id)
+    }
+    for (let time = 0; time < 2; time++) {
+      for (let repetition = 0; repetition < 2; repetition++) await local.relay(['send', '--file', file])
+      const [id, ...others] = await ids()
+      expect([id, others]).toEqual([expect.any(String), []])
+      expect((await local.relay(['quarantine', 'discard', id, '--yes', id])).code).toBe(0)
+      expect(await ids()).toEqual([])
+    }
+  })
+
   test('imports shows the waiting orders of each store, their rate and the estimated completion', async () => {
     const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const source = 'demo-shop'
