@@ -11,7 +11,7 @@ import type { Context } from './core/context.ts'
 import { cannot, messageOf, usageError } from './core/errors.ts'
 import { durationOption, URL_OPTION } from './core/options.ts'
 import { count, lines, shellWord } from './core/output.ts'
-import { progress } from './core/terminal.ts'
+import { confirmName, progress } from './core/terminal.ts'
 import { nowSeconds, waitUntilAccepted } from './core/webhook.ts'
 
 /** A webhook secret that the service created for a URL. */
@@ -116,8 +116,7 @@ export const register = async (context: Context, options: RegisterOptions) => {
   }
 }
 
-export const unregister = async (context: Context, options: { url?: string | undefined }) => {
-  const url = await webhookUrlOf(context, options.url)
+export const unregister = async (context: Context, { url }: { url: string }) => {
   // At the service first: the relay must know the secret as long as the service uses it.
   await (await accountingOf(context)).removeWebhook(url)
   const { ofUrl } = await registrationsOf(context, url)
@@ -155,9 +154,18 @@ export const registerCommand = ({ program, run }: Cli): void => {
 export const unregisterCommand = ({ program, run }: Cli): void => {
   program
     .command('unregister')
-    .description('Remove the webhook URL from the accounting service and delete its secrets.')
+    .description(
+      'Remove the webhook URL from the accounting service and delete its secrets, after confirmation by typing the URL. Until it is registered again, only the scheduled checks find changes.',
+    )
     .option(...urlOption)
-    .action(run(unregister))
+    .option('--yes <url>', 'the URL, for scripts')
+    .action(
+      run(async (context, { yes, ...options }) => {
+        const url = await webhookUrlOf(context, options.url)
+        await confirmName(context.terminal, `unregister ${url}`, url, yes)
+        return unregister(context, { url })
+      }),
+    )
 }
 
 type RotateOptions = {

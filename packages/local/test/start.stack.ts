@@ -92,7 +92,14 @@ describe('npm start', () => {
 
   test('can be set up again with the commands only', async () => {
     const url = `${urlOf(settings.ports.relay)}/webhook`
-    expect((await local.relay(['unregister'])).code).toBe(0)
+    const unconfirmed = await local.relay(['unregister'], { input: '' })
+    expect(unconfirmed.code).toBe(1)
+    expect(unconfirmed.err).toContain(`not confirmed by its name; type it, or pass --yes "${url}"`)
+    expect((await local.relay(['status'])).out).toContain('No alarm is active.')
+    expect((await local.relay(['unregister'], { input: `${url}\n` })).code).toBe(0)
+    const { out: status } = await local.relay(['status'])
+    expect(status).toMatch(/^!! {4}the webhook is not registered: /)
+    expect(status).not.toContain('No alarm is active.')
     const unregistered = await local.relay(['doctor'])
     expect(unregistered.code).toBe(1)
     expect(unregistered.out).toMatch(/!! {4}the webhook is not registered: no secret is stored/)
@@ -116,7 +123,7 @@ describe('npm start', () => {
     expect(code).toBe(1)
     const { data } = await local.json(['doctor'])
     expect(JSON.stringify(data.findings)).toContain(`not of ${urlOf(settings.ports.relay)}/webhook`)
-    expect((await local.json(['unregister', '--url', url])).data.removed).toHaveLength(1)
+    expect((await local.json(['unregister', '--url', url, '--yes', url])).data.removed).toHaveLength(1)
   })
 
   test('refuses a second start, and stops all components when one exits', async () => {

@@ -57,6 +57,18 @@ const WEBHOOK = 'webhook'
 /** The findings of `relay doctor`, and the commands that set up or test the accounting service's webhook. */
 export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
   const jobs = createJobs(context, live, WEBHOOK)
+  /** The secret that the last job left in use, according to its outcome. */
+  let inUse: string | undefined
+  const change = (
+    action: string,
+    work: (context: Context, signal: AbortSignal) => Promise<{ text: string; secret?: string }>,
+  ) =>
+    jobs.start(WEBHOOK, action, async (context, signal) => {
+      inUse = undefined
+      const outcome = await work(context, signal)
+      inUse = outcome.secret
+      return outcome
+    })
   return [
     get('setup', {}, async function* () {
       const all = Object.keys(CHECKS).length
@@ -65,23 +77,30 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
       for await (const findings of diagnose(context, undefined, audits.covers))
         yield { done: ++done, all, findings }
     }),
-    get('service', {}, async () => ({ ...(await serviceOf(context)), job: jobs.of(WEBHOOK) })),
+    get('service', {}, async () => {
+      const service = await serviceOf(context)
+      // A command may have deleted the secret since.
+      const isOutdated = inUse !== undefined && service.secrets.every(({ id }) => id !== inUse)
+      return { ...service, job: isOutdated ? undefined : jobs.of(WEBHOOK) }
+    }),
     post('key', { key: v.string(), check: v.boolean() }, async ({ key, check }) => {
       return (await saveKey(context, validSecret(key, API_KEY), { check })).data
     }),
     post('webhook/register', { url, again: v.boolean(), check: v.boolean() }, async options =>
-      jobs.start(WEBHOOK, 'register the webhook', (context, signal) =>
-        register(context, { ...options, signal }),
-      ),
+      change('register the webhook', async (context, signal) => {
+        const { text, data } = await register(context, { ...options, signal })
+        return { text, secret: data.secret }
+      }),
     ),
     post('webhook/rotate', { url, lead: seconds, overlap: seconds, wait: v.boolean() }, async options =>
-      jobs.start(WEBHOOK, 'rotate the webhook secret', (context, signal) =>
-        rotate(context, { ...options, signal }),
-      ),
+      change('rotate the webhook secret', async (context, signal) => {
+        const { text, data } = await rotate(context, { ...options, signal })
+        return { text, secret: data.fresh }
+      }),
     ),
     post('webhook/unregister', { url, name: v.string() }, async ({ url, name }) => {
       confirmName('unregister the webhook', url, name)
-      jobs.start(WEBHOOK, 'unregister the webhook', context => unregister(context, { url }))
+      change('unregister the webhook', context => unregister(context, { url }))
     }),
     post('webhook/stop', {}, async () => jobs.stop(WEBHOOK)),
     post(

@@ -12,8 +12,8 @@ import { findingsReport, note, ok, problem } from '../core/output.ts'
 import { depthOf, queuesOf, totalOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { ACCEPTED_WITHIN_MS, isAccepted, ping } from '../core/webhook.ts'
-import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
-import { signaturesOf } from '../status/notices.ts'
+import { registrationsOf, webhookUrlOf } from '../registration.ts'
+import { signaturesOf, unregisteredFinding } from '../status/notices.ts'
 import { account } from './account.ts'
 import { drill } from './drill.ts'
 import { shops } from './shops.ts'
@@ -98,9 +98,7 @@ const webhook: Check = async (context, url, isAudited) => {
   const { ofUrl, others } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
-    const remedy = registerCommandFor(context, url)
-    const unregistered = problem(say('webhook-unregistered'), say('no-secret', { url }), remedy)
-    return [unregistered, await clocks(context, url, await offsetOf(url))]
+    return [unregisteredFinding(context, url), await clocks(context, url, await offsetOf(url))]
   }
 
   const { id, secret, since } = newest

@@ -39,7 +39,7 @@ export const MESSAGES = {
   // The webhook.
   'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',
-  'no-secret': 'no secret is stored for {url}',
+  'no-secret': 'no secret is stored for {url}; only the scheduled checks find changes',
   'registered-since': '{url}, at {time}; the interface of the service has no way to confirm it',
   'secret-accepted': 'the relay accepts webhooks signed with its secret',
   'secret-refused': 'the relay refuses webhooks signed with its secret',

@@ -2,12 +2,13 @@ import { keyOf } from '@order-relay/lib/orders/stored.ts'
 import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { withoutRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
-import { note } from '../core/output.ts'
+import { note, problem } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
 import { type Finding, say } from '../doctor/texts.ts'
 import { failingFeeds, failingFinding } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
+import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import type { SignatureRecovery } from './recovered.ts'
 import { refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
 
@@ -47,8 +48,12 @@ export const feedNotices = async (context: Context, { feeds }: Queues): Promise<
   })
 }
 
+/** The finding that no secret is stored for the webhook URL. */
+export const unregisteredFinding = (context: Pick<Context, 'flags'>, url: string): Finding =>
+  problem(say('webhook-unregistered'), say('no-secret', { url }), registerCommandFor(context, url))
+
 /**
- * Whether webhooks are refused for their signature, or were and orders may lag; and whether they are accepted again.
+ * Whether a webhook is registered; if so, whether webhooks are refused for their signature, or were and orders may lag; and whether they are accepted again.
  *
  * @param isAudited whether an audit has shown that no order lags whose webhook was refused at a time; recorded repairs are known
  * @param url the webhook URL, if it is not the registered one
@@ -58,7 +63,11 @@ export const signaturesOf = async (
   isAudited: (refused: Date) => boolean = () => false,
   url?: string,
 ): Promise<{ notices: Finding[]; recovery?: SignatureRecovery | undefined }> => {
-  const refusals = await refusalsOf(context, url)
+  const registered = url ?? (await webhookUrlOf(context, undefined))
+  const { ofUrl } = await registrationsOf(context, registered)
+  if (ofUrl.length === 0) return { notices: [unregisteredFinding(context, registered)] }
+  const stored = ofUrl.map(({ since }) => since)
+  const refusals = await refusalsOf(context, stored)
   if (refusals === undefined) return { notices: [] }
   const recovery = signatureRecovery(refusals)
   if (refusals.lasts) return { notices: [refusalFinding(context, refusals)], recovery }

@@ -7,7 +7,6 @@ import { type LogLine, newestOf, type Range } from '../core/log.ts'
 import { note, problem } from '../core/output.ts'
 import { ACCEPTED_WITHIN_MS } from '../core/webhook.ts'
 import { type Finding, say } from '../doctor/texts.ts'
-import { registrationsOf, webhookUrlOf } from '../registration.ts'
 import { lastIntervals, seriesOf } from './metrics.ts'
 import type { SignatureRecovery } from './recovered.ts'
 
@@ -100,9 +99,12 @@ const lastOf = async (
 /**
  * The refused webhooks of the last day.
  *
- * @param given the webhook URL, if it is not the registered one
+ * @param stored when each secret of the webhook was stored
  */
-export const refusalsOf = async (context: Context, given?: string): Promise<Refusals | undefined> => {
+export const refusalsOf = async (
+  context: Context,
+  stored: readonly Date[],
+): Promise<Refusals | undefined> => {
   if (!hasLog(context) || (!context.local && !(await hasForgeries(context)))) return undefined
   const since = new Date(Date.now() - HOURS * 3_600_000)
   const mismatches = { since, messages: [RECEIVED], fields: { why: ['mismatch'] } }
@@ -112,8 +114,6 @@ export const refusalsOf = async (context: Context, given?: string): Promise<Refu
   if (refused.length === 0) return undefined
   const accepted = await lastOf(context, isAccepted)
   const invalid = await lastOf(context, ({ outcome }) => outcome === 'forged', { outcome: ['forged'] })
-  const { ofUrl } = await registrationsOf(context, await webhookUrlOf(context, given))
-  const stored = ofUrl.map(({ since }) => since)
   const refusals = refusalsIn(refused, accepted, stored)
   return refusals && { ...refusals, invalid, stored: stored.at(-1) }
 }

@@ -215,6 +215,8 @@ const status = async (context: Context): Promise<Report> => {
     ...accountant,
   ]
   const active = activeAlarms(alarms)
+  // It would contradict the problem below it.
+  const isFine = active.length === 0 && notices.every(({ level }) => level !== 'problem')
   const failingText = saysThatOrdersFail(active) ? undefined : failing.text?.text
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
   const { feeds, ...own } = queues
@@ -244,7 +246,7 @@ const status = async (context: Context): Promise<Report> => {
           `   → docs/runbook/${page}.md`,
         ),
       ),
-      failingText ?? (active.length === 0 && 'No alarm is active.'),
+      failingText ?? (isFine && 'No alarm is active.'),
       notices.map(findingText),
       unknown > 0 &&
         `${count(unknown, 'alarm')} cannot be judged${context.local ? ' locally' : ': no data yet'}.`,

@@ -481,7 +481,10 @@ export const keyTests = () => {
       (await local.json(['register', '--no-check', ...args])).data
     expect(await registered('--url', url)).toMatchObject({ url, registered: 'now' })
     expect(await registered()).toMatchObject({ url, registered: 'before' })
-    expect((await local.json(['unregister'])).data).toMatchObject({ url, removed: [expect.any(String)] })
+    expect((await local.json(['unregister', '--yes', url])).data).toMatchObject({
+      url,
+      removed: [expect.any(String)],
+    })
     expect(await registered()).toMatchObject({ url: own, registered: 'before' })
   })
 }

@@ -4,6 +4,7 @@ import { logFile } from '@order-relay/local/log.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { textOf } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
+import { findingText } from '../core/output.ts'
 import { signaturesOf } from '../status/notices.ts'
 import { type Refusals, refusalFinding, refusalsIn, refusalsOf } from '../status/refusals.ts'
 
@@ -113,15 +114,8 @@ test('reads refused webhooks from the log, and ignores what the relay itself has
     forged(8, 'stale'),
   ]
   await writeFile(logFile(dataDir), `${logged.join('\n')}\n`)
-  const url = 'http://127.0.0.1/webhook'
-  const stored = [{ name: 'sandbox', value: 's', modified: minutesAgo(60) }]
-  const context = {
-    local: true,
-    dataDir,
-    parameters: { below: async () => stored },
-    stack: async () => ({ webhookUrl: url }),
-  } as unknown as Context
-  const found = await refusalsOf(context, url)
+  const context = { local: true, dataDir } as unknown as Context
+  const found = await refusalsOf(context, [minutesAgo(60)])
   expect([found?.lasts, minutes(found?.since), minutes(found?.until), minutes(found?.accepted)]).toEqual([
     ...[true, 12, 9, 20],
   ])
@@ -158,18 +152,15 @@ test('on AWS, tells the last refused webhook from accepted ones, and reads no mo
       },
     }),
   }
-  const url = 'https://relay.example/webhook'
   const context = {
     local: false,
     aws,
     service: 'order-relay-production',
-    parameters: { below: async () => [] },
     stack: async () => ({
-      webhookUrl: url,
       functions: { webhook: { name: 'order-relay-production-webhook' } },
     }),
   } as unknown as Context
-  const found = await refusalsOf(context, url)
+  const found = await refusalsOf(context, [])
   expect([minutes(found?.until), minutes(found?.invalid), minutes(found?.accepted)]).toEqual([30, 12, 2])
   expect([patterns, read]).toEqual([
     [') && ($.why = "mismatch") }', undefined, ') && ($.outcome = "forged") }'],
@@ -191,7 +182,7 @@ test('after an audit, the finding begins with the first webhook that was refused
     dataDir,
     flags,
     nameOf: () => '',
-    parameters: { below: async () => [] },
+    parameters: { below: async () => [{ name: 'sandbox', value: 's', modified: minutesAgo(60) }] },
     stack: async () => ({ webhookUrl: url }),
     dynamodb: { paginateQuery: async function* () {} },
   } as unknown as Context
@@ -204,4 +195,24 @@ test('after an audit, the finding begins with the first webhook that was refused
   expect(await notices(40)).toEqual([refused(30)])
   expect(await notices(20)).toEqual([refused(12)])
   expect(await notices(10)).toEqual([])
+})
+
+test('while no secret is stored for the webhook URL, the only finding is that it is not registered', async () => {
+  const dataDir = folder()
+  await writeFile(logFile(dataDir), `${forged(12, 'mismatch')}\n`)
+  const url = 'http://127.0.0.1/webhook'
+  const context = {
+    local: true,
+    dataDir,
+    flags,
+    parameters: {
+      get: async () => undefined,
+      below: async () => [{ name: 'of-another-url', value: 's', modified: minutesAgo(60) }],
+    },
+    stack: async () => ({ webhookUrl: url }),
+  } as unknown as Context
+  const { notices } = await signaturesOf(context)
+  expect(notices.map(findingText)).toEqual([
+    `!!    the webhook is not registered: no secret is stored for ${url}; only the scheduled checks find changes\n      → relay register --url '${url}' --local`,
+  ])
 })

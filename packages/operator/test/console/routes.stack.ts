@@ -234,6 +234,19 @@ test('the setup is checked; the key, the webhook and its signatures are changed 
   const ended = () => until(async () => (await reads('service')).body.job?.end !== undefined)
   expect(await changes('webhook/register', { url, again: false, check: false })).toEqual(ok())
   await ended()
+  const { body: registered } = await reads('service')
+  expect(registered.job.end.text).toContain(registered.secrets.at(-1).id)
+  expect((await local.relay(['unregister', '--yes', url])).code).toBe(0)
+  const { body: removed } = await reads('service')
+  expect([removed.secrets, removed.job]).toEqual([[], undefined])
+  const isNoted = async () =>
+    (await reads('overview')).body.notices.some(
+      ({ level, check }: { level: string; check: { code?: string } }) =>
+        level === 'problem' && check.code === 'webhook-unregistered',
+    )
+  await until(isNoted)
+  await changes('webhook/register', { url, again: false, check: false })
+  await ended()
   expect(await changes('webhook/rotate', { url, lead: 600, overlap: 0, wait: false })).toEqual(ok())
   expect(await changes('webhook/stop')).toEqual(ok())
   await ended()
