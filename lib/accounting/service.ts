@@ -3,7 +3,12 @@ import type { Ssm } from '../platform/clients.ts'
 import type { Runtime, Settings } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { PARAMETERS } from '../platform/names.ts'
-import { type Parameters, parameterCache, singleParameter } from '../platform/parameters.ts'
+import {
+  NEW_VALUE_INTERVAL_MS,
+  type Parameters,
+  parameterCache,
+  singleParameter,
+} from '../platform/parameters.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { type Accounting, accountingClient, TIMEOUT_MS } from './client.ts'
@@ -18,9 +23,6 @@ export type AccountingDependencies = Runtime & {
 
 /** The calls about an order. */
 export type OrderCalls = Pick<Accounting, 'create' | 'read' | 'payment' | 'refund'>
-
-/** How often a new key is looked up while the service refuses the current one, in milliseconds. */
-const NEW_KEY_INTERVAL_MS = 15_000
 
 /**
  * A client of the accounting service with the key in Parameter Store, which may be rotated.
@@ -41,7 +43,7 @@ export const serviceClient = (
   return accountingClient({
     baseUrl: settings.accountingUrl,
     async apiKey(isRefused) {
-      const found = isRefused ? await keys.find(newKey, NEW_KEY_INTERVAL_MS) : undefined
+      const found = isRefused ? await keys.find(newKey, NEW_VALUE_INTERVAL_MS) : undefined
       last = found ?? keyOf(await keys.get())
       return last ?? ''
     },

@@ -3,7 +3,12 @@ import type { DynamoDB } from '../platform/clients.ts'
 import { setIfLater } from '../platform/dynamodb.ts'
 import { DAY, type Runtime, unixSeconds } from '../platform/environment.ts'
 import { PARAMETERS, storeName } from '../platform/names.ts'
-import { type ParameterCache, type Parameters, untilText } from '../platform/parameters.ts'
+import {
+  NEW_VALUE_INTERVAL_MS,
+  type ParameterCache,
+  type Parameters,
+  untilText,
+} from '../platform/parameters.ts'
 import type { Store } from '../platform/stores.ts'
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest()
@@ -75,8 +80,8 @@ export type AccessOfKey = (key: string) => Promise<Access | undefined>
 
 /**
  * Looks keys up among the stored hashes, by `<name of the store>/<key id>`. Compares every hash in constant time and
- * never stops early, so the time taken reveals nothing about them. A new key works immediately: an unknown key causes
- * the hashes to be read again, at most once a minute. A revoked key stops working within a minute.
+ * never stops early, so the time taken reveals nothing about them. A new key works immediately, or within 15
+ * seconds after a request with an unknown key, which causes the hashes to be read again, at most that often. A revoked key stops working within a minute.
  */
 export const storeKeys = (
   cache: ParameterCache,
@@ -97,7 +102,7 @@ export const storeKeys = (
         if (source !== undefined) found ??= { source, id, kind, only: ONLY[kind], expired }
       }
       return found
-    })
+    }, NEW_VALUE_INTERVAL_MS)
   }
 }
 

@@ -3,6 +3,7 @@ import { type Runtime, unixSeconds } from '../platform/environment.ts'
 import { feedSecretName, PARAMETERS, storeName } from '../platform/names.ts'
 import {
   indexedParameters,
+  NEW_VALUE_INTERVAL_MS,
   type Parameters,
   parameterCache,
   untilText,
@@ -33,9 +34,6 @@ export const feedSecretParameters = (
 
 /** The code of an attempt for a store without a secret. */
 export const NO_SECRET = 'no_secret'
-
-/** How soon after a missing secret it is looked up again, in milliseconds. */
-const NEW_SECRET_INTERVAL_MS = 15_000
 
 /** Suffix of the entry of a replaced secret; a store's name has no dot. */
 const PREVIOUS = '.previous'
@@ -71,7 +69,7 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
   return async (source: string): Promise<readonly string[]> => {
     const found = await secrets.find(
       stored => signingSecrets(stored, source, unixSeconds(runtime.now())),
-      NEW_SECRET_INTERVAL_MS,
+      NEW_VALUE_INTERVAL_MS,
     )
     if (found !== undefined) return found
     throw new FeedError(

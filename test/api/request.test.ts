@@ -95,6 +95,19 @@ describe('a key', () => {
     expect(await accessOf(key)).toMatchObject({ source: 'shop', ...expected })
   })
 
+  test('a new key works at most 15 seconds after a request with an unknown key', async () => {
+    const { state, cache } = parametersForTests({})
+    const find = storeKeys(cache, [{ source: 'shop', feed: 'sqs' }], () => NOW)
+    expect(await find('wrong')).toBeUndefined()
+    state.stored = stored('shop', 'new')
+    for (state.now of [0, 14_999]) expect(await find('new')).toBeUndefined()
+    // One read at the start, one after the unknown key.
+    expect(state.reads).toBe(2)
+    state.now = 15_000
+    expect(await find('new')).toMatchObject({ source: 'shop' })
+    expect(state.reads).toBe(3)
+  })
+
   test('keeps its kind, expiry and name in Parameter Store, and no name in the index', () => {
     const name = 'صندوق تهران'
     const [[parameter = '', text = ''] = []] = Object.entries(

@@ -133,6 +133,8 @@ export const MESSAGES = {
   'refused-once': 'once in the last hour, at {until}; {cause}',
   'accepted-since': '{refused}; the key of a later request of the store was accepted, at {time}',
   'key-unknown': 'the key is unknown: wrong, revoked or of another relay',
+  'key-new':
+    'a key was created at {time} and, if the request had it, was not known yet: a new key works within {count} seconds',
   'key-absent': 'no key was sent',
   'key-expired': 'the key "{name}" has expired',
   'key-reads': 'the key "{name}" may only read orders',

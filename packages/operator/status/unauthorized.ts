@@ -1,4 +1,4 @@
-import { METRICS_NAMESPACE } from '@order-relay/lib/platform/names.ts'
+import { METRICS_NAMESPACE, storeName } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import { inParallel } from '../core/async.ts'
 import type { Coded } from '../core/coded.ts'
@@ -7,7 +7,7 @@ import { hasLog } from '../core/local-log.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
 import { type DoctorCode, type Finding, say } from '../doctor/texts.ts'
-import { storeKeysOf } from '../stores/credentials.ts'
+import { KEY_DELAY_SECONDS, type StoredKey, storeKeysOf } from '../stores/credentials.ts'
 import { lastIntervals, type Series, seriesOf } from './metrics.ts'
 
 /** How far back to search, in minutes. */
@@ -34,7 +34,11 @@ const fields = v.object({
 })
 
 /** A request that was refused because of its key: with 401, or with 403 because the key does not allow it. */
-type Refused = v.InferOutput<typeof fields> & { at: Date }
+type Refused = v.InferOutput<typeof fields> & {
+  at: Date
+  /** When the key was created that the API may not have known yet. */
+  created?: Date
+}
 
 const refusedIn = ({ at, fields: given }: LogLine): Refused | undefined => {
   const parsed = v.safeParse(fields, given)
@@ -47,18 +51,39 @@ const idOf = ({ expired_key, key_id }: Refused) => expired_key ?? key_id
 const storeOf = ({ source, claimed_source }: Pick<Refused, 'source' | 'claimed_source'>) =>
   claimed_source ?? source
 
+/** How long a new key may be unknown: its index is written after it, and clocks differ. */
+const UNKNOWN_MS = KEY_DELAY_SECONDS * 1000 + 10_000
+
+/** Adds when the key was created that the API may not have known yet: its log does not say which key was sent. */
+const withCreated = (request: Refused, keys: readonly StoredKey[]): Refused => {
+  const source = storeOf(request)
+  if (request.key !== 'unknown' || source === undefined) return request
+  const created = keys
+    .filter(({ store, since }) => {
+      const age = Number(request.at) - Number(since)
+      return store === storeName(source) && age >= 0 && age < UNKNOWN_MS
+    })
+    .map(({ since }) => since)
+    .toSorted((a, b) => Number(a) - Number(b))
+    .at(-1)
+  return created === undefined ? request : { ...request, created }
+}
+
 /** One store, key and cause. */
-const groupOf = (request: Refused) => JSON.stringify([storeOf(request), request.key, idOf(request)])
+const groupOf = (request: Refused) =>
+  JSON.stringify([storeOf(request), request.key, idOf(request), request.created !== undefined])
 
 const causeOf = (
-  { key, source: other = '', claimed_source: claimed }: Refused,
+  { key, created, source: other = '', claimed_source: claimed }: Refused,
   name: string,
 ): Coded<DoctorCode> => {
   switch (key) {
     case 'missing':
       return say('key-absent')
     case 'unknown':
-      return say('key-unknown')
+      return created === undefined
+        ? say('key-unknown')
+        : say('key-new', { time: created.toISOString(), count: KEY_DELAY_SECONDS })
     case 'expired':
       return say('key-expired', { name })
     case 'read-only':
@@ -95,6 +120,7 @@ const findingOf = (
   const source = storeOf(last)
   if (accepted !== undefined)
     return note(checkOf(last), say('accepted-since', { refused, time: accepted.toISOString() }))
+  if (last.created !== undefined) return note(checkOf(last), refused)
   if (source === undefined)
     return note(checkOf(last), refused, say('see-log', { command: `relay tail --since 1h --errors${flags}` }))
   const command = `relay stores key ${shellWord(source)}${flags}`
@@ -131,8 +157,13 @@ const hasRefused = async (context: Context) => {
 export const unauthorizedNotices = async (context: Context): Promise<Finding[]> => {
   if (!hasLog(context) || (!context.local && !(await hasRefused(context)))) return []
   const newest = { since: new Date(Date.now() - MINUTES * 60_000), messages: [UNAUTHORIZED, FORBIDDEN] }
-  const groups = Map.groupBy(await newestOf(context, newest, MOST, refusedIn), groupOf)
-  const keys = [...groups.values()].some(([last]) => last && idOf(last)) ? await storeKeysOf(context) : []
+  const refused = await newestOf(context, newest, MOST, refusedIn)
+  const needsKeys = refused.some(each => each.key === 'unknown' || idOf(each) !== undefined)
+  const keys = needsKeys ? await storeKeysOf(context) : []
+  const groups = Map.groupBy(
+    refused.map(each => withCreated(each, keys)),
+    groupOf,
+  )
   const found = new Map<Refused, Finding>()
   await inParallel([...groups.values()], WIDTH, async ([last, ...earlier]) => {
     if (last === undefined) return

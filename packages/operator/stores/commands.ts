@@ -4,7 +4,7 @@ import type { Cli } from '../core/command.ts'
 import { expiry, ORDER, positive, since } from '../core/options.ts'
 import { ERROR_HOURS } from '../feeds/failing.ts'
 import { RESEND_RATE, resendOrders } from '../orders/resend.ts'
-import { createKey, revokeKey, setSecret, writeIndexes } from './credentials.ts'
+import { createKey, KEY_DELAY_SECONDS, revokeKey, setSecret, writeIndexes } from './credentials.ts'
 import { listStores, showStore, testFeed } from './stores.ts'
 
 /** `relay stores`: the stores, their keys and their feeds. */
@@ -28,7 +28,10 @@ export const storesCommands = ({ program, run }: Cli): void => {
     'show',
     "Show a store's keys, with the hour in which each was last used, and its feed: its queue with policy, consumers and number of waiting messages; and for its developer: the code of a consumer or receiver, and the policy of the consumer's role.",
   ).action(run(showStore))
-  ofStore('key', "Create a key for the stores' API. It is shown once; only its hash is stored.")
+  ofStore(
+    'key',
+    `Create a key for the stores' API. It is shown once; only its hash is stored. It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,
+  )
     .option('--name <text>', 'name of the key, by which it can be revoked')
     .option('--expires <when>', 'when the key stops working: 90d, or a date', expiry)
     .option('--read-only', 'create a key that can read orders, but not create, pay, refund or withdraw them')

@@ -9,6 +9,7 @@ import {
 import { feedSecretParameters, signingSecrets } from '@order-relay/lib/feeds/secrets.ts'
 import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
 import { feedSecretName, PARAMETERS, storeName, TABLES } from '@order-relay/lib/platform/names.ts'
+import { NEW_VALUE_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
 import { newFeedSecret } from '@order-relay/lib/platform/registrations.ts'
 import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -52,6 +53,9 @@ export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
+/** A request with an unknown key delays a new one by this long, in seconds: until then, the API does not look it up. */
+export const KEY_DELAY_SECONDS = NEW_VALUE_INTERVAL_MS / 1000
+
 /** Fits on a line of a list. */
 const NAME_MAX = 50
 
@@ -89,11 +93,12 @@ export const createKey = async (
   const id = parameter.split('/').at(-1)
   const { apiUrl } = await context.stack()
   return {
-    data: { source, id, key, name, kind, expires, api: apiUrl },
+    data: { source, id, key, name, kind, expires, api: apiUrl, delay: KEY_DELAY_SECONDS },
     text: lines(
       key,
       `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
       `${apiUrl}${ORDERS_PATH} as "Authorization: Bearer <key>".`,
+      `It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,
       ALLOWS[kind],
       expires !== undefined && `It expires at ${expires.toISOString()}.`,
     ),

@@ -27,6 +27,7 @@ test('says which stores have requests refused because of their key, how many and
     refused(35, { key: 'unknown', claimed_source: 'never' }, 'request answered'),
     refused(30, { key: 'missing' }),
     refused(20, { key: 'unknown', claimed_source: 'shop' }),
+    refused(19, { key: 'unknown', claimed_source: 'shop' }),
     forbidden(18, { key: 'read-only' }),
     forbidden(17, { key: 'foreign', key_id: 'c3', claimed_source: 'other' }),
     forbidden(16, { key: 'foreign', key_id: 'c3' }),
@@ -34,12 +35,18 @@ test('says which stores have requests refused because of their key, how many and
     answered(14, 'web', 'read'),
   ]
   await writeFile(logFile(dataDir), `${lines.join('\n')}\n`)
-  const names = ['web/b2-read-only', 'other/a1'].map(name => ({
+  const created = (name: string, minutes: number) => ({
     name,
     value: 'hash\nTill',
-    modified: new Date(),
-  }))
-  const parameters = { below: async () => names }
+    modified: new Date(time(minutes)),
+  })
+  const keys = [
+    created('web/b2-read-only', 0),
+    created('other/a1', 0),
+    created('shop/e5', 19.1),
+    created('shop/d4', 19.2),
+  ]
+  const parameters = { below: async () => keys }
   const context = { local: true, dataDir, flags: ' --local', parameters } as unknown as Context
   const create = (source: string) =>
     `→ correct the key in the store, or create another: relay stores key ${source} --local`
@@ -50,6 +57,7 @@ test('says which stores have requests refused because of their key, how many and
     create('other'),
     `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(18)}; the key "Till" may only read orders`,
     create('web'),
+    `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(19)}; a key was created at ${time(19.1)} and, if the request had it, was not known yet: a new key works within 15 seconds`,
     `note  requests that name the store "shop" were refused with 401: in the last hour: 2, the first at ${time(45)}, the last at ${time(20)}; the key is unknown: wrong, revoked or of another relay`,
     create('shop'),
     `note  requests that name no store of the relay were refused with 401: once in the last hour, at ${time(30)}; no key was sent`,

@@ -324,6 +324,8 @@ export const t = translator({
   'Can only create orders': 'فقط ثبت سفارش‌ها',
   'Without a date, it never expires.': 'بدون تاریخ، منقضی نمی‌شود.',
   'Create key': 'ایجاد کلید',
+  'It works immediately or, if a request with an unknown key was refused just before, within {count} seconds.':
+    'فوراً کار می‌کند، یا اگر درست پیش از آن درخواستی با کلید ناشناخته رد شده باشد، ظرف {count} ثانیه.',
   'This key is shown only once. The store sends it to {api} as {header}.':
     'این کلید فقط یک بار نمایش داده می‌شود. فروشگاه آن را به شکل {header} به {api} می‌فرستد.',
   'No key: the store cannot use the API.': 'فروشگاه کلیدی ندارد و نمی‌تواند از API استفاده کند.',

@@ -1,4 +1,5 @@
 import { ask } from '@order-relay/web/dialog.tsx'
+import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import {
   Button,
@@ -109,7 +110,11 @@ export const Keys = ({ source, keys }: { source: string; keys: readonly Key[] })
           {t('This key is shown only once. The store sends it to {api} as {header}.', {
             api: `${made.value.api}/api/v1/orders/`,
             header: <Code>{'Authorization: Bearer <key>'}</Code>,
-          })}
+          })}{' '}
+          {t(
+            'It works immediately or, if a request with an unknown key was refused just before, within {count} seconds.',
+            { count: decimal(made.value.delay) },
+          )}
         </ShownOnce>
       )}
       <Table columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>
