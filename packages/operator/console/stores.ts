@@ -4,12 +4,12 @@ import type { Context } from '../core/context.ts'
 import { expiryFindings } from '../doctor/stores.ts'
 import { ERROR_HOURS } from '../feeds/failing.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
-import { createKey, revokeKey, setSecret, writeIndexes } from '../stores/credentials.ts'
+import { createKey, revokeConfirmed, setSecret, writeIndexes } from '../stores/credentials.ts'
 import { listStores, showStore, testFeed } from '../stores/stores.ts'
 import { shopOf } from '../woo/status.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
-import { get, post } from './route.ts'
+import { confirmName, get, post } from './route.ts'
 
 const source = v.string()
 const newKey = {
@@ -46,8 +46,10 @@ export const storesRoutes = (context: Context, live: Live) => {
       return (await createKey(context, source, { ...key, expires: at })).data
     }),
     post('stores/secret', { source }, async ({ source }) => (await setSecret(context, source, {})).data),
-    post('stores/revoke', { source, id: v.string() }, async ({ source, id }) => {
-      return (await revokeKey(context, source, id)).data
+    post('stores/revoke', { source, id: v.string(), name: v.optional(v.string()) }, async input => {
+      const { source, id, name: typed } = input
+      const confirm = (action: string, name: string) => confirmName(action, name, typed)
+      return (await revokeConfirmed(context, source, id, confirm)).data
     }),
     post('stores/test', { source }, async ({ source }) => (await testFeed(context, source)).data),
   ]

@@ -2,9 +2,10 @@ import { Option } from '@commander-js/extra-typings'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import type { Cli } from '../core/command.ts'
 import { expiry, ORDER, positive, since } from '../core/options.ts'
+import { confirmName } from '../core/terminal.ts'
 import { ERROR_HOURS } from '../feeds/failing.ts'
 import { RESEND_RATE, resendOrders } from '../orders/resend.ts'
-import { createKey, KEY_DELAY_SECONDS, revokeKey, setSecret, writeIndexes } from './credentials.ts'
+import { createKey, KEY_DELAY_SECONDS, revokeConfirmed, setSecret, writeIndexes } from './credentials.ts'
 import { listStores, showStore, testFeed } from './stores.ts'
 
 /** `relay stores`: the stores, their keys and their feeds. */
@@ -47,9 +48,19 @@ export const storesCommands = ({ program, run }: Cli): void => {
         return createKey(context, source, { ...options, kind })
       }),
     )
-  ofStore('revoke', 'Revoke a key.')
+  ofStore(
+    'revoke',
+    'Revoke a key. If it was used within a day and no other full key was, the store loses its access: this is confirmed by typing the name of the key, or its id if it has none.',
+  )
     .argument('<key>', 'name or id of the key, as listed by relay stores show')
-    .action(run(revokeKey))
+    .option('--yes <name>', 'the name or id of the key, for scripts')
+    .action(
+      run((context, source, key, { yes }) =>
+        revokeConfirmed(context, source, key, (action, name) =>
+          confirmName(context.terminal, action, name, yes),
+        ),
+      ),
+    )
   stores
     .command('index')
     .description(

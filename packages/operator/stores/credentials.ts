@@ -7,7 +7,7 @@ import {
   storeKeyParameter,
 } from '@order-relay/lib/api/keys.ts'
 import { feedSecretParameters, signingSecrets } from '@order-relay/lib/feeds/secrets.ts'
-import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
+import { DAY, HOUR, unixSeconds } from '@order-relay/lib/platform/environment.ts'
 import { feedSecretName, PARAMETERS, storeName, TABLES } from '@order-relay/lib/platform/names.ts'
 import { NEW_VALUE_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
 import { newFeedSecret } from '@order-relay/lib/platform/registrations.ts'
@@ -32,11 +32,21 @@ export type StoredKey = Awaited<ReturnType<typeof storeKeysOf>>[number]
 export const keyLabel = ({ id, name = id, expired }: StoredKey): string =>
   expired ? `${name} (expired)` : name
 
-/** The keys of one store, and the hour in which each was last used. */
+type UsedKey = Pick<StoredKey, 'kind' | 'expired'> & { used: Date | undefined }
+
+/** Whether a key was used within a day; of its last use, only the hour is known. */
+const isInUse = ({ used, expired }: UsedKey, now: number) =>
+  used !== undefined && !expired && Number(used) + HOUR * 1000 > now - DAY * 1000
+
+/** Whether a store would lose its access with a key: the key is in use, and no other full key is. Pure. */
+export const isOnlyInUse = <Key extends UsedKey>(keys: readonly Key[], key: Key, now: number): boolean =>
+  isInUse(key, now) && !keys.some(each => each !== key && each.kind === 'full' && isInUse(each, now))
+
+/** The keys of one store, the hour in which each was last used, and whether its access depends on one. */
 export const keysWithUse = async (context: Context, source: string) => {
-  const { dynamodb, nameOf } = context
+  const { dynamodb, nameOf, stores } = context
   const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
-  return Promise.all(
+  const used = await Promise.all(
     keys.map(async key => {
       const TableName = nameOf(TABLES.deliveries)
       const { Item } = await dynamodb.getItem({ TableName, Key: keyUseItem(key.id) })
@@ -44,6 +54,9 @@ export const keysWithUse = async (context: Context, source: string) => {
       return { ...key, used: hour === undefined ? undefined : new Date(`${hour}:00Z`) }
     }),
   )
+  // The API refuses the keys of a removed store.
+  const isServed = stores().some(store => storeName(store.source) === storeName(source))
+  return used.map(key => ({ ...key, only_in_use: isServed && isOnlyInUse(used, key, Date.now()) }))
 }
 
 /** The folders that the functions read from an index. */
@@ -105,9 +118,14 @@ export const createKey = async (
   }
 }
 
+const isNamed =
+  (given: string) =>
+  ({ id, name }: Pick<StoredKey, 'id' | 'name'>) =>
+    id === given || name === given
+
 export const revokeKey = async (context: Context, source: string, given: string) => {
   const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
-  const key = keys.find(({ id, name }) => id === given || name === given)
+  const key = keys.find(isNamed(given))
   if (key === undefined) {
     const found = keys.length === 0 ? 'no keys' : keys.map(({ id, name = id }) => `"${name}"`).join(', ')
     throw cannot(`revoke the key "${given}"`, `the store "${source}" has ${found}`)
@@ -119,6 +137,22 @@ export const revokeKey = async (context: Context, source: string, given: string)
     data: { source, revoked: key.id, keys: keys.length - 1 },
     text: `Revoked; the key stops working within a minute. The store "${source}" has ${count(keys.length - 1, 'key')} left.`,
   }
+}
+
+/**
+ * Revokes a key, the only one in use only once it is confirmed.
+ *
+ * @param confirm gets the action, and the name or id of the key
+ */
+export const revokeConfirmed = async (
+  context: Context,
+  source: string,
+  given: string,
+  confirm: (action: string, name: string) => unknown,
+) => {
+  const key = (await keysWithUse(context, source)).find(isNamed(given))
+  if (key?.only_in_use) await confirm(`revoke the only key in use of "${source}"`, key.name ?? key.id)
+  return revokeKey(context, source, given)
 }
 
 export const writeIndexes = async ({ parameters }: Context) => {

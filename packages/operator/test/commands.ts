@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
-import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
+import { keyUseItem, storeKeyParameter } from '@order-relay/lib/api/keys.ts'
 import { newOrder, type Order, type RequestView } from '@order-relay/lib/orders/order.ts'
 import { BULK_SHARDS, orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { keyItem } from '@order-relay/lib/orders/stored.ts'
@@ -433,7 +433,14 @@ export const keyTests = () => {
     expect(listed.out).toContain(id)
     expect(listed.out).not.toContain(key)
 
-    const revoked = await local.json(['stores', 'revoke', 'demo-shop', id])
+    for (const other of keys) {
+      if (other.id === id) continue
+      await local.stack().dynamodb.deleteItem({ TableName: 'deliveries', Key: keyUseItem(other.id) })
+    }
+    const unconfirmed = await local.relay(['stores', 'revoke', 'demo-shop', id], { input: 'another' })
+    expect(unconfirmed.err).toContain(`it was not confirmed by its name; type it, or pass --yes "${id}"`)
+    expect((await read()).status).toBe(404)
+    const revoked = await local.json(['stores', 'revoke', 'demo-shop', id, '--yes', id])
     expect(revoked.data).toMatchObject({ revoked: id })
     const twice = await local.relay(['stores', 'revoke', 'demo-shop', id])
     expect(twice.err).toContain(`Cannot revoke the key "${id}": the store "demo-shop" has `)

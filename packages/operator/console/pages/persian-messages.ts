@@ -278,6 +278,7 @@ export const MESSAGES = {
   "find the relay's tables and queues": 'پیدا کردن جدول‌ها و صف‌های رله',
   'find the store "{=source}"': 'پیدا کردن فروشگاه «{source}»',
   'test the feed of "{=source}"': 'آزمایش فید «{source}»',
+  'revoke the only key in use of "{=source}"': 'ابطال تنها کلید در حال استفادهٔ «{source}»',
   'revoke the key "{=id}"': 'ابطال کلید «{id}»',
   'stores.yml has {stores}': 'فروشگاه‌های stores.yml: {stores}',
   'add it there': 'آن را در همان فایل اضافه کنید',

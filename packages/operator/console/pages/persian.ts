@@ -333,6 +333,9 @@ export const t = translator({
   Created: 'زمان ایجاد',
   Revoke: 'ابطال',
   'Revoke key {id}': 'ابطال کلید {id}',
+  'The store uses it, and no other key with all rights: it loses its access within a minute. The key cannot be restored.':
+    'فروشگاه همین کلید را به کار می‌برد و کلید دیگری با همهٔ دسترسی‌ها در کار نیست: دسترسی‌اش ظرف یک دقیقه قطع می‌شود. کلید بازگرداندنی نیست.',
+  'Type {name}': '{name} را وارد کنید',
   'It stops working within a minute, and cannot be restored.':
     'تا یک دقیقه بعد از کار می‌افتد و قابل بازگشت نیست.',
   'Revoked; it stops working within a minute.': 'باطل شد؛ تا یک دقیقه بعد از کار می‌افتد.',

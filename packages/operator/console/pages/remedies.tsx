@@ -168,14 +168,21 @@ export const askIndex = () =>
     },
   })
 
-export const askRevoke = (source: string, { id, name = id }: { id: string; name?: string | undefined }) =>
+type Revocable = { id: string; name?: string | undefined; only_in_use?: boolean }
+
+export const askRevoke = (source: string, { id, name = id, only_in_use = false }: Revocable) =>
   ask({
     title: t('Revoke key {id}', { id: name }),
-    text: t('It stops working within a minute, and cannot be restored.'),
+    text: only_in_use
+      ? t(
+          'The store uses it, and no other key with all rights: it loses its access within a minute. The key cannot be restored.',
+        )
+      : t('It stops working within a minute, and cannot be restored.'),
+    fields: only_in_use ? [{ name: 'name', label: t('Type {name}', { name }), autofocus: true }] : [],
     action: t('Revoke'),
     tone: 'bad',
-    submit: async () => {
-      await act('stores/revoke', { source, id })
+    submit: async ({ text }) => {
+      await act('stores/revoke', { source, id, name: only_in_use ? text('name') : undefined })
       toast(t('Revoked; it stops working within a minute.'))
       changed()
     },

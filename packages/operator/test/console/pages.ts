@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { appendFile, writeFile } from 'node:fs/promises'
 import { afterEach, expect, test } from '@jest/globals'
+import { keyUseItem } from '@order-relay/lib/api/keys.ts'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
@@ -616,6 +617,36 @@ export const pageTests = (open: Open) => {
       await page.getByRole('alert').filter({ hasText: 'متوقف شد' }).waitFor()
       await local.empty(FEED)
     })
+  })
+
+  test('the only key that a store uses is revoked by typing its name, and any other with a click', async () => {
+    for (const name of ['till', 'spare']) await local.relay(['stores', 'key', 'demo-shop', '--name', name])
+    const { data } = await local.json(['stores', 'show', 'demo-shop'])
+    // Uses the key "till" only.
+    for (const { id, name } of data.keys) {
+      const Item = { ...keyUseItem(id), used_at: { S: new Date().toISOString().slice(0, 13) } }
+      await local.stack().dynamodb.putItem({
+        TableName: 'deliveries',
+        Item: name === 'till' ? Item : keyUseItem(id),
+      })
+    }
+    await visit(
+      { hash: '#/stores/demo-shop', isRefused: true },
+      async ({ page, fill, submit, isAccessible }) => {
+        await page.getByRole('button', { name: 'Revoke key spare' }).click()
+        await submit('Revoke')
+        await page.getByText('Revoked; it stops working within a minute.').waitFor()
+        await page.getByRole('button', { name: 'Revoke key till' }).click()
+        await page.getByText('it loses its access within a minute').waitFor()
+        await isAccessible()
+        await fill('Type till', 'another')
+        await submit('Revoke')
+        await page.getByText('it was not confirmed by the name; type "till"').waitFor()
+        await fill('Type till', 'till')
+        await submit('Revoke')
+        await page.getByRole('button', { name: 'Revoke key till' }).waitFor({ state: 'detached' })
+      },
+    )
   })
 
   test('the overview updates with events and setup shows findings, in English and Persian', () =>
