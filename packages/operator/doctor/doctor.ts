@@ -35,18 +35,23 @@ const redrive = v.pipe(
 )
 
 const settings: Check = async context => {
-  const [{ attributes: queue }, { attributes: dead }, { functions }] = await Promise.all([
-    depthOf(context, QUEUES.orders),
-    depthOf(context, QUEUES.ordersDead),
-    context.stack(),
-  ])
-  const policy = v.safeParse(redrive, queue.RedrivePolicy)
+  const [{ attributes: queue }, { attributes: bulk }, { attributes: dead }, { functions }] =
+    await Promise.all([
+      depthOf(context, QUEUES.orders),
+      depthOf(context, QUEUES.bulk),
+      depthOf(context, QUEUES.ordersDead),
+      context.stack(),
+    ])
+  const receivesOf = ({ RedrivePolicy }: typeof queue) => {
+    const policy = v.safeParse(redrive, RedrivePolicy)
+    return policy.success ? policy.output.maxReceiveCount : undefined
+  }
   return windowFindings({
     deliveryTtl: DELIVERY_TTL_SECONDS,
     deadRetention: Number(dead.MessageRetentionPeriod),
     queueRetention: Number(queue.MessageRetentionPeriod),
     queueVisibility: Number(queue.VisibilityTimeout),
-    maxReceives: policy.success ? policy.output.maxReceiveCount : undefined,
+    maxReceives: { [QUEUES.orders]: receivesOf(queue), [QUEUES.bulk]: receivesOf(bulk) },
     webhookTimeout: functions.webhook?.timeout ?? 0,
     workerTimeout: functions.worker?.timeout ?? 0,
   })

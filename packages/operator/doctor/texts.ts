@@ -30,12 +30,17 @@ export const MESSAGES = {
   'receiver-late': 'the sender gives up before the receiver responds',
   'receiver-window': 'timeout {time}, the sender waits {limit}',
   'lower-webhook-timeout': 'lower the timeout of the webhook function and deploy',
-  'dead-before-expiry': 'failing messages become dead letters before they expire',
-  'expires-first': 'failing messages expire before they become dead letters',
+  'dead-before-expiry': 'failing messages of {queue} become dead letters before they expire',
+  'expires-first': 'failing messages of {queue} expire before they become dead letters',
   'receive-window': '{count} receives within at most {time}; retention is {kept}',
-  'no-dead-letter-queue': 'the order queue has no dead-letter queue',
+  'no-dead-letter-queue': 'it has no dead-letter queue',
   'deploy-again': 'deploy again',
-  'lower-receives': 'lower maxReceiveCount of the order queue, or raise its retention, and deploy',
+  'lower-receives': 'lower maxReceiveCount of the queue, or raise its retention, and deploy',
+  'receives-differ': 'failing messages of {queue} become dead letters earlier or later than deployed',
+  'receives-found':
+    '{count} receives within at most {time}; a deployment sets {set}, within at most {longest}',
+  'restore-receives':
+    'deploy again; if maxReceiveCount was changed by hand, set it back to {set}, since CloudFormation only applies changes of the template',
   // The webhook.
   'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',

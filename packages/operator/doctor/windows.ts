@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE } from '@order-relay/lib/platform/environment.ts'
-import { retryDelay } from '@order-relay/lib/platform/retry.ts'
+import { MAX_RECEIVES, retryDelay } from '@order-relay/lib/platform/retry.ts'
 import { RETRY_SECONDS, SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
-import { judged, problem } from '../core/output.ts'
+import { judged, ok, problem } from '../core/output.ts'
 import { type Finding, say } from './texts.ts'
 
 /** How long the accounting service retries a delivery, in seconds. */
@@ -14,8 +14,8 @@ export type Windows = {
   deadRetention: number
   queueRetention: number
   queueVisibility: number
-  /** Receives before a message becomes a dead letter; undefined if it never does. */
-  maxReceives: number | undefined
+  /** Receives before a message becomes a dead letter, by queue; undefined if it never does. */
+  maxReceives: Readonly<Record<string, number | undefined>>
   webhookTimeout: number
   workerTimeout: number
 }
@@ -34,13 +34,20 @@ const longestRetry = (receives: number) => {
   return seconds
 }
 
-const deadLetterCheck = (maxReceives: number | undefined, retention: number): Finding => {
-  const fails = say('expires-first')
+const deadLetterCheck = (queue: string, maxReceives: number | undefined, retention: number): Finding => {
+  const fails = say('expires-first', { queue })
   if (maxReceives === undefined) return problem(fails, say('no-dead-letter-queue'), say('deploy-again'))
   const longest = longestRetry(maxReceives)
-  const values = { count: maxReceives, time: shown(longest), kept: shown(retention) }
-  const check = [say('dead-before-expiry'), fails] as const
-  return judged(longest < retention, check, say('receive-window', values), say('lower-receives'))
+  const values = { count: maxReceives, time: shown(longest) }
+  const found = say('receive-window', { ...values, kept: shown(retention) })
+  if (longest >= retention) return problem(fails, found, say('lower-receives'))
+  if (maxReceives === MAX_RECEIVES) return ok(say('dead-before-expiry', { queue }), found)
+  const set = MAX_RECEIVES
+  return problem(
+    say('receives-differ', { queue }),
+    say('receives-found', { ...values, set, longest: shown(longestRetry(set)) }),
+    say('restore-receives', { set }),
+  )
 }
 
 /** Checks that the settings are consistent. Pure. */
@@ -72,6 +79,8 @@ export const windowFindings = (windows: Windows): Finding[] => {
       say('receiver-window', { time: shown(webhookTimeout), limit: shown(SENDER_TIMEOUT_SECONDS) }),
       say('lower-webhook-timeout'),
     ),
-    deadLetterCheck(windows.maxReceives, windows.queueRetention),
+    ...Object.entries(windows.maxReceives).map(([queue, receives]) =>
+      deadLetterCheck(queue, receives, windows.queueRetention),
+    ),
   ]
 }

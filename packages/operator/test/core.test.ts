@@ -106,7 +106,7 @@ describe('settings that must be consistent', () => {
     deadRetention: 14 * DAY,
     queueRetention: 14 * DAY,
     queueVisibility: 180,
-    maxReceives: 200,
+    maxReceives: { 'orders.fifo': 200 },
     webhookTimeout: 9,
     workerTimeout: 30,
   }
@@ -114,7 +114,8 @@ describe('settings that must be consistent', () => {
   const REPLAYS = 'deliveries are forgotten while dead letters can still be replayed'
   const INVISIBLE = 'messages reappear while the worker still processes them'
   const ANSWERED = 'the sender gives up before the receiver responds'
-  const DEAD = 'failing messages expire before they become dead letters'
+  const RECEIVES = 'failing messages of orders.fifo become dead letters earlier or later than deployed'
+  const DEAD = 'failing messages of orders.fifo expire before they become dead letters'
 
   test.each<[Partial<Windows>, string[]]>([
     [{}, []],
@@ -122,8 +123,9 @@ describe('settings that must be consistent', () => {
     [{ deliveryTtl: 13 * DAY }, [REPLAYS]],
     [{ workerTimeout: 31 }, [INVISIBLE]],
     [{ webhookTimeout: 10 }, [ANSWERED]],
-    [{ maxReceives: 1500 }, [DEAD]],
-    [{ maxReceives: undefined }, [DEAD]],
+    [{ maxReceives: { 'orders.fifo': 1500 } }, [DEAD]],
+    [{ maxReceives: { 'orders.fifo': undefined } }, [DEAD]],
+    [{ maxReceives: { 'orders.fifo': 3 } }, [RECEIVES]],
   ])('with %j report the problems %j with remedies', (change, expected) => {
     const findings = windowFindings({ ...sound, ...change })
     expect(findings).toHaveLength(5)

@@ -25,6 +25,7 @@ const DEPLOYED: readonly string[] = [
   'raise-visibility',
   'lower-webhook-timeout',
   'lower-receives',
+  'restore-receives',
   'raise-concurrency',
   'subscribe',
   'deploy-again',
