@@ -7,9 +7,11 @@ import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
 import { newestOf } from './core/log.ts'
 import { periodOption, positive, SOURCE } from './core/options.ts'
-import { facts, lines, moreThan, table } from './core/output.ts'
+import { facts, lines, moreThan, type Report, shellWord, table } from './core/output.ts'
 import { itemsOf } from './core/table.ts'
 import { nowSeconds } from './core/webhook.ts'
+import { QUARANTINE } from './dead-letters/kinds.ts'
+import { collect, type Message, summaryOf } from './dead-letters/message.ts'
 
 /** Scans the deliveries table for deliveries since a time. */
 export async function* deliveriesSince(context: Context, since: Date): AsyncGenerator<DeliveryRecord> {
@@ -22,13 +24,26 @@ export async function* deliveriesSince(context: Context, since: Date): AsyncGene
 export const deliveryWith = ({ dynamodb, nameOf }: Context, delivery: string) =>
   readDelivery(dynamodb, nameOf(TABLES.deliveries), delivery)
 
+/** Maximum number of messages in quarantine to read. */
+const QUARANTINED_MOST = 1000
+
+/** The message in quarantine with a delivery, whose id could be read. */
+export const quarantinedWith = async (context: Context, delivery: string): Promise<Message | undefined> => {
+  const selection = { ids: [delivery], limit: QUARANTINED_MOST }
+  return (await collect(context, QUARANTINE, selection)).messages[0]
+}
+
+/** The command that shows a message in quarantine. */
+export const quarantineCommand = ({ flags }: Pick<Context, 'flags'>, delivery: string): string =>
+  `relay quarantine show ${shellWord(delivery)}${flags}`
+
 const isoDate = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 /** The record of a delivery. */
 export const showDelivery = async (context: Context, delivery: string) => {
   const found = await deliveryWith(context, delivery)
   if (found === undefined) {
-    const remedy = `it may have been refused, ignored or quarantined: relay quarantine list${context.flags}`
+    const remedy = `it may have been refused or ignored, or its id could not be read: relay quarantine list${context.flags}`
     throw cannot('show the delivery', `no delivery "${delivery}" was queued in the last thirty days`, remedy)
   }
   const { received_at, expires_at, headers, body, cut, ...record } = found
@@ -47,6 +62,15 @@ export const showDelivery = async (context: Context, delivery: string) => {
       cut === true && ['', 'The body is not kept: it does not fit into a record of 1 KB.'],
     ),
   }
+}
+
+/** The record of a delivery, or what is in quarantine of it. */
+const show = async (context: Context, delivery: string): Promise<Report> => {
+  const isQueued = (await deliveryWith(context, delivery)) !== undefined
+  const message = isQueued ? undefined : await quarantinedWith(context, delivery)
+  if (message === undefined) return showDelivery(context, delivery)
+  const data = { outcome: 'quarantined', ...summaryOf(message) }
+  return { data, text: lines(facts(data), '', `For its body: ${quarantineCommand(context, delivery)}`) }
 }
 
 export const OUTCOMES = ['queued', 'duplicate', 'ignored', 'refused', 'quarantined', 'failed'] as const
@@ -155,7 +179,9 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
     .action(run(listDeliveries))
   deliveries
     .command('show')
-    .description('Show a delivery: its order and status, when it was queued, its headers and its body.')
+    .description(
+      'Show a delivery: its order and status, when it was queued, its headers and its body; or, if it is in quarantine, why.',
+    )
     .argument('<id>', 'UUID of the delivery, as in X-Service-Delivery')
-    .action(run(showDelivery))
+    .action(run(show))
 }

@@ -3,12 +3,13 @@ import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { deliveryWith, listDeliveries, OUTCOMES, showDelivery } from '../deliveries.ts'
 import { findOrders } from '../orders/find.ts'
+import type { Readings } from './readings.ts'
 import { get, PERIODS } from './route.ts'
 
 const LIMIT = 200
 
 /** Received webhooks, as in `relay deliveries`. */
-export const deliveriesRoutes = (context: Context) => [
+export const deliveriesRoutes = (context: Context, readings: Readings) => [
   get(
     'deliveries',
     {
@@ -22,6 +23,8 @@ export const deliveriesRoutes = (context: Context) => [
   ),
   get('delivery', { id: v.string() }, async ({ id }) => {
     if ((await deliveryWith(context, id)) === undefined) {
+      const { messages } = await readings.of('quarantine')
+      if (messages.some(({ delivery }) => delivery === id)) return { quarantined: true as const }
       // The id of a request, or of another event of an order.
       const [only, ...others] = (await findOrders(context, id)).found
       if (only !== undefined && others.length === 0) {

@@ -108,12 +108,16 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
           const { found, searched } = await findOrders(context, q)
           const rows = await summariesOf(found.map(({ stored }) => stored))
           const orders = rows.map((row, index) => ({ ...row, match: found[index]?.match }))
-          return { orders, searched, sorted: 'by match' as const }
+          const quarantined =
+            orders.length === 0 &&
+            (await readings.of('quarantine')).messages.some(({ delivery }) => delivery === q.trim())
+          return { orders, searched, quarantined, sorted: 'by match' as const }
         }
         const { orders, cursor, searched } = await pageOf(context, filter, deadLetters)
         const rows = await summariesOf(orders)
         const sorted = filter.show === 'failing' ? ('by event' as const) : ('by change' as const)
-        return { orders: rows.map(row => ({ ...row, match: undefined })), cursor, searched, sorted }
+        const unmatched = rows.map(row => ({ ...row, match: undefined }))
+        return { orders: unmatched, cursor, searched, quarantined: false, sorted }
       },
     ),
     get('order', key, async ({ source, external_id }) => {

@@ -28,7 +28,7 @@ export const routesOf = (context: Context, live: Live) => {
     ...conformanceRoutes(context, live),
     ...setupRoutes(context, live, audits),
     ...orderRoutes(context, live, readings),
-    ...deliveriesRoutes(context),
+    ...deliveriesRoutes(context, readings),
     ...feedsRoutes(context, live, readings),
     ...logRoutes(context),
     ...auditRoutes(context, live, audits),

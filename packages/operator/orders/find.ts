@@ -7,7 +7,8 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, lines, type Report } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
-import { deliveryWith } from '../deliveries.ts'
+import { summaryOf } from '../dead-letters/message.ts'
+import { deliveryWith, quarantineCommand, quarantinedWith } from '../deliveries.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { asRetried } from './failing-event.ts'
 import { changesOf } from './list.ts'
@@ -173,7 +174,7 @@ const COST = `
 The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001".
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
 found, the latest ${CHANGES} changes are searched for the beginning of an id, of an invoice number, or of the reference
-of a payment. Each store costs up to four reads.`
+of a payment, and the quarantine for a delivery with the id. Each store costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
@@ -187,6 +188,13 @@ const find = async (context: Context, text: string): Promise<Report> => {
     found_by: by,
     match,
   }))
+  const delivery = text.trim()
+  const quarantined = orders.length === 0 ? await quarantinedWith(context, delivery) : undefined
+  if (quarantined !== undefined)
+    return {
+      data: { orders, quarantined: summaryOf(quarantined) },
+      text: `The delivery is in quarantine: ${quarantineCommand(context, delivery)}`,
+    }
   return {
     data: { orders, searched },
     ok: orders.length > 0,

@@ -193,6 +193,21 @@ export const monitorTests = () => {
     }
   })
 
+  test('a delivery in quarantine is found and shown by its id', async () => {
+    const delivery = randomUUID()
+    await local.quarantine('webhook', JSON.stringify({ event: 'order.updated', delivery }))
+    const { data } = await local.json(['deliveries', 'show', delivery])
+    expect(data).toMatchObject({
+      outcome: 'quarantined',
+      delivery,
+      error: 'an older version could not read it',
+    })
+    const found = await local.relay(['find', delivery])
+    expect(found).toMatchObject({ code: 0 })
+    expect(found.out).toBe(`The delivery is in quarantine: relay quarantine show ${delivery} --local\n`)
+    await local.empty('quarantine')
+  })
+
   test('imports shows the waiting orders of each store, their rate and the estimated completion', async () => {
     const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const source = 'demo-shop'

@@ -78,11 +78,9 @@ export const Deliveries = page(
   ),
 )
 
-type Data = RouteData<'delivery'>
-
-/** A link to the order whose request or event has this id. */
-const ToOrder = ({ source, external_id }: NonNullable<Data['order']>) => {
-  useEffect(() => replaceRoute(linkToOrder(source, external_id)), [source, external_id])
+/** Shows another page instead: the order whose request or event has this id, or the quarantine that has the delivery. */
+const Instead = ({ link }: { link: string }) => {
+  useEffect(() => replaceRoute(link), [link])
   return <PageHead />
 }
 
@@ -93,8 +91,8 @@ export const Delivery = page(
     reads: ({ path: [, id = ''] }) => ({ found: reads('delivery', { id }) }),
   },
   ({ found: { record, order } }) =>
-    order !== undefined ? (
-      <ToOrder {...order} />
+    record === undefined ? (
+      <Instead link={order ? linkToOrder(order.source, order.external_id) : linkTo(['quarantine'])} />
     ) : (
       <>
         <PageHead>

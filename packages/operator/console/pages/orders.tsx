@@ -162,7 +162,7 @@ export const Orders = page(
     announce: (before, after) => changesOf(before.list, after.list),
   },
   ({ list, retries, route }) => {
-    const { orders, cursor, searched } = list
+    const { orders, cursor, searched, quarantined } = list
     const { first, ...table } = tableOf(list)
     return (
       <>
@@ -176,6 +176,12 @@ export const Orders = page(
           keyOf={({ source, external_id }) => `${source}/${external_id}`}
         >
           <Empty title={titleOfNone(route, cursor)}>
+            {quarantined && (
+              <p>
+                {t('A delivery with this id is in quarantine.')}{' '}
+                <a href={linkTo(['quarantine'])}>{t('Show the quarantine')}</a>
+              </p>
+            )}
             {isSearch(route) && (
               <p>
                 {t(

@@ -311,8 +311,8 @@ export const MESSAGES = {
   'see relay orders list': 'relay orders list را ببینید',
   'no delivery "{=id}" was queued in the last thirty days':
     'در سی روز گذشته وب‌هوکی با شناسهٔ «{id}» در صف قرار نگرفته است',
-  'it may have been refused, ignored or quarantined: {=command}':
-    'ممکن است رد، نادیده گرفته یا قرنطینه شده باشد: {command}',
+  'it may have been refused or ignored, or its id could not be read: {=command}':
+    'شاید رد یا نادیده گرفته شده باشد، یا شناسه‌اش خوانا نبوده است: {command}',
   'it is gone': 'دیگر وجود ندارد',
   'read the queue again': 'صف را دوباره بخوانید',
   'the console was restarted': 'کنسول دوباره راه‌اندازی شده است',

@@ -222,6 +222,7 @@ export const t = translator({
   'Unregister the webhook': 'لغو ثبت وب‌هوک',
   'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.':
     'سرویس حسابداری دیگر به این نشانی وب‌هوک نمی‌فرستد و کلیدهای امضای آن حذف می‌شوند. تا ثبت مجدد، تغییرها فقط در بررسی دوره‌ای پیدا می‌شوند.',
+  'A delivery with this id is in quarantine.': 'وب‌هوکی با این شناسه در قرنطینه است.',
   'Type the URL': 'نشانی را وارد کنید',
   Unregister: 'لغو ثبت',
   'Webhook URL': 'نشانی وب‌هوک',

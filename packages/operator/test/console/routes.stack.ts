@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
@@ -105,6 +105,15 @@ test('the id of a request among the deliveries leads to its order', async () => 
   expect(await reads('delivery', { id: request.id })).toEqual(ok({ order }))
   const { data } = await local.json(['send', '--external-id', order.external_id, '--wait', '20s'])
   expect(await reads('delivery', { id: data.delivery })).toEqual(ok({ record: some(order) }))
+  const quarantined = randomUUID()
+  await local.quarantine('webhook', JSON.stringify({ event: 'order.updated', delivery: quarantined }))
+  expect(await reads('delivery', { id: quarantined })).toEqual(ok({ quarantined: true }))
+  expect((await reads('orders', { q: ` ${quarantined}` })).body).toMatchObject({
+    orders: [],
+    quarantined: true,
+  })
+  expect((await reads('orders', { q: 'nobody' })).body).toMatchObject({ orders: [], quarantined: false })
+  await local.empty('quarantine')
   expect(await reads('delivery', { id: 'nobody' })).toEqual(refused('no delivery "nobody" was queued'))
   const queued = { since: '1h', outcome: 'queued' }
   expect(await reads('deliveries', queued)).toEqual(
