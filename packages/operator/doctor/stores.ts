@@ -8,7 +8,7 @@ import type { Context } from '../core/context.ts'
 import { hasLog } from '../core/local-log.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
-import { type FailingFeed, failingFeeds, failingFinding } from '../feeds/failing.ts'
+import { type FailingFeed, failingFeeds, failingFindings } from '../feeds/failing.ts'
 import { unauthorizedNotices } from '../status/unauthorized.ts'
 import { INDEXED, type StoredKey, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
@@ -19,8 +19,8 @@ const feed = async (
   context: Context,
   store: Store,
   hasSecret: boolean,
-  failing: FailingFeed | undefined,
-): Promise<Finding> => {
+  failing: readonly FailingFeed[] | undefined,
+): Promise<Finding | Finding[]> => {
   const { source, feed: kind } = store
   const check = say('feed', { source })
   const isHttp = kind !== 'sqs'
@@ -42,7 +42,7 @@ const feed = async (
       return problem(check, say('not-registered-waiting', { messages: messagesOf(all) }), remedy)
     }
     if (all === 0) return ok(check, say('no-messages'))
-    if (failing !== undefined) return failingFinding(context, source, failing, all)
+    if (failing !== undefined) return failingFindings(context, source, failing, all)
     const command = `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags}`
     const remedy = isHttp ? say('endpoint-answers', { command }) : say('check-consumer')
     return note(check, say('not-received', { messages: messagesOf(all) }), remedy)
@@ -77,7 +77,8 @@ export const stores = async (context: Context): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const store of known) {
     const { source } = store
-    findings.push(await feed(context, store, secrets.has(storeName(source)), failing?.get(source)))
+    const found = await feed(context, store, secrets.has(storeName(source)), failing?.get(source))
+    findings.push(...[found].flat())
     const own = keys.filter(({ store: name }) => name === storeName(source))
     findings.push(...expiryFindings(context, source, own))
     if (own.length > 0 || source === PROBE_SOURCE) continue

@@ -16,65 +16,120 @@ const MOST = 10_000
 /** A failing message is attempted again at least every 25 minutes. */
 const LONGEST_PAUSE_MS = 30 * 60_000
 
+/** How long after its next attempt was due a message may still be received; after that, it has left the queue. */
+const LATE_MS = 5 * 60_000
+
 type LoggedAttempt = NonNullable<ReturnType<typeof attemptIn>>
 
-/** The last failed attempt of a store. */
+/**
+ * Failing messages of a store that share a cause.
+ *
+ * - `store`: it has accepted no message since they began to fail
+ * - `orders`: it has accepted those of other orders since
+ * - `relay`: the relay cannot deliver them
+ */
 export type FailingFeed = {
+  cause: 'store' | 'orders' | 'relay'
+  /** The last failed attempt. */
   at: Date
   message: string
   status?: number | undefined
   code?: string | undefined
-  /** When the oldest failing message failed first, as far as its attempts were read. */
+  /** When the first of them failed first, as far as its attempts were read. */
   since: Date
   /** Whether it had failed before. */
   earlier: boolean
-  /** When the next failing message is attempted. */
+  /** When the next of them is attempted. */
   next: Date | undefined
+  /** The order numbers; that of a message that the relay cannot read is its id. */
+  orders: readonly string[]
+  /** When the store last accepted a message. */
+  accepted: Date | undefined
+}
+
+/** `called`: the last one with a call, which a disabled feed does without. */
+type Failures = { first: LoggedAttempt; last: LoggedAttempt; called: LoggedAttempt | undefined }
+
+const byTime = (a: LoggedAttempt, b: LoggedAttempt) => Number(a.at) - Number(b.at)
+
+const nextOf = ({ last }: Failures) => ('next_at' in last ? Number(last.next_at) : undefined)
+
+/** Without a status or code, the store has not been called. */
+const causeOf = ({ first, last }: Failures, accepted: Date | undefined): FailingFeed['cause'] => {
+  if (last.outcome === 'unsent' && last.code === undefined) return 'relay'
+  return accepted !== undefined && first.at < accepted ? 'orders' : 'store'
 }
 
 /**
- * The stores whose endpoint has refused a message, or not responded, and has not accepted that message since. A dead letter
- * is not attempted anymore. Pure.
+ * The failing messages of each store by cause, the gravest first: its endpoint has refused them, or not responded, and has
+ * not accepted them since. A dead letter is not attempted anymore, nor is a message that has left the queue. Pure.
  *
  * @param attempts oldest first
  * @param begin from when on they were read. @default the beginning
  */
 export const failingIn = (
   attempts: readonly LoggedAttempt[],
+  now: Date,
   begin = new Date(0),
-): Map<string, FailingFeed> => {
+): Map<string, FailingFeed[]> => {
   const isEarlier = ({ at, receives = 1 }: LoggedAttempt) =>
     receives > 1 && Number(at) - Number(begin) < LONGEST_PAUSE_MS
+  const isQueued = (failures: Failures) =>
+    Number(now) < (nextOf(failures) ?? Number(failures.last.at) + LONGEST_PAUSE_MS) + LATE_MS
   /** By store and order, since a store receives the messages of an order in sequence. */
-  const failing = new Map<string, Map<string, { first: LoggedAttempt; last: LoggedAttempt }>>()
+  const failing = new Map<string, Map<string, Failures>>()
+  const accepted = new Map<string, Date>()
   for (const attempt of attempts) {
     const { source, external_id = attempt.delivery ?? '', outcome } = attempt
-    const orders = failing.get(source) ?? new Map()
+    const orders = failing.get(source) ?? new Map<string, Failures>()
     failing.set(source, orders)
-    if (outcome === 'accepted' || outcome === 'dead') orders.delete(external_id)
-    else orders.set(external_id, { first: orders.get(external_id)?.first ?? attempt, last: attempt })
+    if (outcome === 'accepted') accepted.set(source, attempt.at)
+    if (outcome === 'accepted' || outcome === 'dead') {
+      orders.delete(external_id)
+      continue
+    }
+    const { first = attempt, called } = orders.get(external_id) ?? {}
+    orders.set(external_id, { first, last: attempt, called: outcome === 'failed' ? attempt : called })
   }
-  return new Map(
-    [...failing].flatMap(([source, orders]) => {
-      const all = [...orders.values()]
-      const byTime = (a: LoggedAttempt, b: LoggedAttempt) => Number(a.at) - Number(b.at)
+  const found = [...failing].map(([source, orders]): [string, FailingFeed[]] => {
+    const acceptedAt = accepted.get(source)
+    const queued = [...orders].filter(([, failures]) => isQueued(failures))
+    const causes = Map.groupBy(queued, ([, failures]) => causeOf(failures, acceptedAt))
+    const feeds = (['store', 'orders', 'relay'] as const).flatMap((cause): FailingFeed[] => {
+      const all = causes.get(cause) ?? []
+      const [first] = all.map(([, failures]) => failures.first).toSorted(byTime)
       const last = all
-        .map(each => each.last)
+        .map(([, failures]) => failures.called ?? failures.last)
         .toSorted(byTime)
         .at(-1)
-      const [first] = all.map(each => each.first).toSorted(byTime)
       if (last === undefined || first === undefined) return []
-      const { at, status, code, error = '' } = last
-      const planned = all.flatMap(each => ('next_at' in each.last ? Number(each.last.next_at) : []))
+      const { at, status, code, error: message = '' } = last
+      const planned = all.flatMap(([, failures]) => nextOf(failures) ?? [])
       const next = planned.length === 0 ? undefined : new Date(Math.min(...planned))
-      const about = { at, message: error, status, code }
-      return [[source, { ...about, since: first.at, earlier: isEarlier(first), next }]]
-    }),
-  )
+      const earlier = isEarlier(first)
+      const names = all.map(([name]) => name)
+      return [
+        {
+          cause,
+          at,
+          message,
+          status,
+          code,
+          since: first.at,
+          earlier,
+          next,
+          orders: names,
+          accepted: acceptedAt,
+        },
+      ]
+    })
+    return [source, feeds]
+  })
+  return new Map(found.filter(([, feeds]) => feeds.length > 0))
 }
 
-/** The failing HTTP feeds, from the log. */
-export const failingFeeds = async (context: Context): Promise<Map<string, FailingFeed>> => {
+/** The failing messages of HTTP feeds, from the log. */
+export const failingFeeds = async (context: Context): Promise<Map<string, FailingFeed[]>> => {
   const http = new Set(context.stores().flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [source])))
   if (http.size === 0) return new Map()
   const newest = { since: new Date(Date.now() - ERROR_HOURS * 3_600_000), messages: ENDED_LINES }
@@ -87,24 +142,43 @@ export const failingFeeds = async (context: Context): Promise<Map<string, Failin
   // A store may have had an HTTP feed before.
   const failing = failingIn(
     attempts.filter(({ source }) => http.has(source)),
+    new Date(),
     begin,
   )
-  if (![...failing.values()].some(({ code }) => code === NO_SECRET)) return failing
+  const isUnsigned = ({ code }: FailingFeed) => code === NO_SECRET
+  if (![...failing.values()].some(feeds => feeds.some(isUnsigned))) return failing
   // The next attempt of a store that has got its secret since may be minutes away. Without the right to read secrets, the
   // store is listed until then.
   const secrets = await storesWithSecret(context).catch(() => new Set<string>())
-  return new Map(
-    [...failing].filter(([source, { code }]) => code !== NO_SECRET || !secrets.has(storeName(source))),
-  )
+  const left = [...failing].map(([source, feeds]): [string, FailingFeed[]] => [
+    source,
+    secrets.has(storeName(source)) ? feeds.filter(each => !isUnsigned(each)) : feeds,
+  ])
+  return new Map(left.filter(([, feeds]) => feeds.length > 0))
 }
 
-/** The finding about a failing feed with messages in its queue. */
-export const failingFinding = (
+/** The subject of a finding: the store, the order if it is the only one, or the relay. */
+const subjectOf = (source: string, { cause, status, orders }: FailingFeed) => {
+  const [order = ''] = orders
+  if (cause === 'relay') return say('feed-undeliverable', { source })
+  if (cause === 'orders')
+    return orders.length === 1
+      ? say('feed-fails-order', { source, order })
+      : say('feed-fails-orders', { source, count: orders.length })
+  if (status === undefined) return say('feed-fails', { source })
+  return orders.length === 1
+    ? say('feed-answers-order', { source, order, status: String(status) })
+    : say('feed-answers', { source, status: String(status) })
+}
+
+/** The finding about failing messages in the queue of a store. */
+const failingFinding = (
   { flags }: Pick<Context, 'flags'>,
   source: string,
-  { message, status, code, since: first, earlier, next }: FailingFeed,
+  failing: FailingFeed,
   waiting: number,
 ): Finding => {
+  const { cause, at, message, status, code, since: first, earlier, next, accepted } = failing
   if (code === NO_SECRET) {
     const remedy = `relay stores secret ${shellWord(source)}${flags}`
     return note(say('feed', { source }), say('no-signing-secret'), remedy)
@@ -116,12 +190,20 @@ export const failingFinding = (
       ? say('attempt-due')
       : say('next-attempt', { time: next.toISOString() })
   const remedy = say('see-messages', { command: `relay feeds list --source ${shellWord(source)}${flags}` })
-  const found = { since, messages, attempt }
-  return status === undefined
-    ? note(
-        say('feed-fails', { source }),
-        say('failing-because', { ...found, reason: { foreign: message } }),
-        remedy,
-      )
-    : note(say('feed-answers', { source, status: String(status) }), say('failing-since', found), remedy)
+  const found = { since, messages, attempt, reason: { foreign: message } }
+  const subject = subjectOf(source, failing)
+  if (cause === 'orders' && accepted !== undefined) {
+    const others = { ...found, time: at.toISOString(), until: accepted.toISOString() }
+    return note(subject, say('failing-others', others), remedy)
+  }
+  const isAnswer = cause === 'store' && status !== undefined
+  return note(subject, say(isAnswer ? 'failing-since' : 'failing-because', found), remedy)
 }
+
+/** The findings about the failing messages of a store with messages in its queue. */
+export const failingFindings = (
+  context: Pick<Context, 'flags'>,
+  source: string,
+  feeds: readonly FailingFeed[],
+  waiting: number,
+): Finding[] => feeds.map(each => failingFinding(context, source, each, waiting))

@@ -5,7 +5,7 @@ import type { Context } from '../core/context.ts'
 import { note, problem } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
 import { type Finding, say } from '../doctor/texts.ts'
-import { failingFeeds, failingFinding } from '../feeds/failing.ts'
+import { failingFeeds, failingFindings } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
@@ -44,7 +44,7 @@ export const feedNotices = async (context: Context, { feeds }: Queues): Promise<
   if (!context.stores().some(isHttp)) return []
   return [...(await failingFeeds(context))].flatMap(([source, failing]) => {
     const waiting = depths.get(source) ?? 0
-    return waiting > 0 ? [failingFinding(context, source, failing, waiting)] : []
+    return waiting > 0 ? failingFindings(context, source, failing, waiting) : []
   })
 }
 

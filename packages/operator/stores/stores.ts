@@ -63,7 +63,7 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
       waiting: (await depthOf(context, queue)).all,
       dead_letters: await deadLettersIn(context, store),
       keys: keys.filter(({ store }) => store === name),
-      error: errors?.get(source),
+      error: errors?.get(source)?.toSorted((a, b) => Number(b.at) - Number(a.at))[0],
     })
   }
   const rows = stores.map(({ source, exact, feed, queue, waiting, dead_letters, keys: own, error }) => [

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Context } from '../core/context.ts'
 import { attemptIn } from '../feeds/attempts.ts'
 import type { FailingFeed } from '../feeds/failing.ts'
-import { failingFeeds, failingFinding, failingIn } from '../feeds/failing.ts'
+import { failingFeeds, failingFindings, failingIn } from '../feeds/failing.ts'
 
 /** A time, in minutes. */
 const at = (minutes: number) => new Date(Date.UTC(2020, 10, 27, 10, minutes))
@@ -18,27 +18,72 @@ const attempt = (minutes: number, external_id: string, outcome: 'accepted' | 'fa
   ...(outcome === 'failed' && { next_at: at(minutes + 7) }),
 })
 
-test('a store fails as long as it has not accepted a message that it refused, whatever else it accepts', () => {
-  const failing = failingIn([
+/** Before the next attempt of the tests' last one. */
+const NOW = at(12)
+
+const failing = (attempts: Parameters<typeof failingIn>[0], now = NOW) =>
+  failingIn(attempts, now).get('shop') ?? []
+
+test('a store fails since it accepted its last message, not since an order fails', () => {
+  const attempts = [
     attempt(0, 'a', 'failed'),
-    attempt(1, 'b', 'failed'),
-    attempt(2, 'a', 'accepted'),
-    attempt(3, 'b', 'failed'),
-    attempt(4, 'c', 'accepted'),
-  ])
+    attempt(1, 'b', 'accepted'),
+    attempt(6, 'c', 'failed'),
+    attempt(8, 'd', 'failed'),
+  ]
   const expected: FailingFeed = {
-    at: at(3),
-    message: 'refused 3',
+    cause: 'store',
+    at: at(8),
+    message: 'refused 8',
     status: 500,
-    since: at(1),
+    code: undefined,
+    since: at(6),
     earlier: false,
-    next: at(10),
+    next: at(13),
+    orders: ['c', 'd'],
+    accepted: at(1),
   }
-  expect([...failing]).toEqual([['shop', expected]])
+  expect(failing(attempts, at(11))).toEqual([expected, expect.objectContaining({ orders: ['a'] })])
+})
+
+test('an order whose messages alone fail is named, and that the store accepts the others', () => {
+  const attempts = [attempt(0, 'a', 'failed'), attempt(1, 'b', 'accepted'), attempt(7, 'a', 'failed')]
+  const [only, ...others] = failing(attempts)
+  expect(only).toMatchObject({ cause: 'orders', orders: ['a'], since: at(0), at: at(7), accepted: at(1) })
+  expect(others).toEqual([])
+})
+
+test('a message that the relay cannot deliver says nothing about the store', () => {
+  const foreign = {
+    ...attempt(9, 'x', 'failed'),
+    outcome: 'unsent' as const,
+    status: undefined,
+    error: 'foreign',
+  }
+  const [store, relay] = failing([attempt(8, 'a', 'failed'), foreign])
+  expect(store).toMatchObject({ cause: 'store', orders: ['a'], since: at(8), status: 500 })
+  expect(relay).toMatchObject({ cause: 'relay', orders: ['x'], since: at(9), message: 'foreign' })
+})
+
+test('a disabled store fails with its last answer', () => {
+  const disabled = {
+    ...attempt(9, 'a', 'failed'),
+    outcome: 'unsent' as const,
+    status: undefined,
+    code: 'disabled',
+  }
+  expect(failing([attempt(8, 'a', 'failed'), disabled])).toMatchObject([{ cause: 'store', status: 500 }])
+})
+
+test.each([
+  ['is queued while its next attempt may be late', 11, ['a']],
+  ['has left the queue', 13, []],
+])('a message that fails %s', (_, now, orders) => {
+  expect(failing([attempt(0, 'a', 'failed')], at(now)).flatMap(each => each.orders)).toEqual(orders)
 })
 
 test.each(['accepted', 'dead'] as const)('a store does not fail once its message is %s', outcome => {
-  expect([...failingIn([attempt(0, 'a', 'failed'), attempt(1, 'a', outcome)])]).toEqual([])
+  expect(failing([attempt(0, 'a', 'failed'), attempt(1, 'a', outcome)], at(2))).toEqual([])
 })
 
 test.each([
@@ -46,8 +91,8 @@ test.each([
   ['no attempt before it', 29, 1, false],
   ['no attempt for so long that it was received behind another message', 31, 2, false],
 ])('whether a message failed earlier than read: %s', (_, minutes, receives, earlier) => {
-  const failing = failingIn([{ ...attempt(minutes, 'a', 'failed'), receives }], at(0))
-  expect(failing.get('shop')).toMatchObject({ since: at(minutes), earlier })
+  const found = failingIn([{ ...attempt(minutes, 'a', 'failed'), receives }], at(minutes), at(0))
+  expect(found.get('shop')).toMatchObject([{ since: at(minutes), earlier }])
 })
 
 test('while no message fails, the accepted ones are not read', async () => {
@@ -77,36 +122,57 @@ test('the remedy of an attempt without a secret has the options of this relay', 
   expect(attemptIn({ flags: ' --local' }, other)?.error).toBe(message)
 })
 
+const FAILING: FailingFeed = {
+  cause: 'store',
+  at: at(3),
+  since: at(1),
+  earlier: false,
+  message: 'no connection',
+  next: at(2),
+  orders: ['1', '2'],
+  accepted: undefined,
+}
+
 test('the finding about a store without a secret is the command that creates it', () => {
-  const failing = {
-    at: at(1),
-    since: at(1),
-    earlier: false,
-    message: 'Cannot sign',
-    code: 'no_secret',
-    next: undefined,
-  }
-  expect(failingFinding({ flags: ' --local' }, 'my shop', failing, 3)).toMatchObject({
-    found: { text: 'it has no signing secret' },
-    remedy: "relay stores secret 'my shop' --local",
-  })
+  const unsigned = { ...FAILING, message: 'Cannot sign', code: 'no_secret' }
+  expect(failingFindings({ flags: ' --local' }, 'my shop', [unsigned], 3)).toMatchObject([
+    { found: { text: 'it has no signing secret' }, remedy: "relay stores secret 'my shop' --local" },
+  ])
 })
 
-test.each([
+test.each<[Partial<FailingFeed>, string]>([
   [
     { status: 500, next: new Date('2999-01-01') },
-    'the store "shop" answers 500: since 2020-11-27T10:01:00.000Z; waiting: 3 messages; next attempt at 2999-01-01T00:00:00.000Z',
+    'the store "shop" answers 500: failing since 2020-11-27T10:01:00.000Z; waiting: 3 messages; next attempt at 2999-01-01T00:00:00.000Z',
   ],
   [
-    { status: 500, earlier: true, next: at(2) },
-    'the store "shop" answers 500: since before 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
+    { status: 500, earlier: true },
+    'the store "shop" answers 500: failing since before 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
   ],
   [
-    { status: undefined, next: at(2) },
-    'messages to the store "shop" fail: since 2020-11-27T10:01:00.000Z: no connection; waiting: 3 messages; the next attempt is due',
+    { status: 500, orders: ['1'] },
+    'the store "shop" answers 500 to the messages of order "1": failing since 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
+  ],
+  [
+    {},
+    'messages to the store "shop" fail: failing since 2020-11-27T10:01:00.000Z: no connection; waiting: 3 messages; the next attempt is due',
+  ],
+  [
+    { cause: 'orders', status: 422, message: 'answers 422', orders: ['1'], accepted: at(2) },
+    'the messages of order "1" to the store "shop" fail: failing since 2020-11-27T10:01:00.000Z, last at 2020-11-27T10:03:00.000Z: answers 422; the store accepts messages of other orders, the last one at 2020-11-27T10:02:00.000Z; waiting: 3 messages; the next attempt is due',
+  ],
+  [
+    { cause: 'orders', accepted: at(2) },
+    'the messages of 2 orders to the store "shop" fail: failing since 2020-11-27T10:01:00.000Z, last at 2020-11-27T10:03:00.000Z: no connection; the store accepts messages of other orders, the last one at 2020-11-27T10:02:00.000Z; waiting: 3 messages; the next attempt is due',
+  ],
+  [
+    { cause: 'relay', message: 'not a feed message' },
+    'the relay cannot deliver messages to the store "shop": failing since 2020-11-27T10:01:00.000Z: not a feed message; waiting: 3 messages; the next attempt is due',
   ],
 ])('the finding names the cause, the messages that wait and the next attempt (%j)', (about, words) => {
-  const failing = { at: at(1), since: at(1), earlier: false, message: 'no connection', ...about }
-  const { check, found } = failingFinding({ flags: '' }, 'shop', failing, 3)
-  expect([check, found].map(text => (typeof text === 'object' ? text.text : text)).join(': ')).toBe(words)
+  const findings = failingFindings({ flags: '' }, 'shop', [{ ...FAILING, ...about }], 3)
+  const texts = findings.map(({ check, found }) =>
+    [check, found].map(text => (typeof text === 'object' ? text.text : text)).join(': '),
+  )
+  expect(texts).toEqual([words])
 })
