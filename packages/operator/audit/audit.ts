@@ -66,8 +66,8 @@ const balanceText = (audited: Omit<Audited, 'lists'>): string => {
       `Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`,
     undelivered.length > 0 && ['', 'Messages that stores have not received:'],
     undelivered.map(
-      ({ source, waiting, inFlight, dead }) =>
-        `  ${visible(source)}: ${waiting} waiting, ${inFlight} being received or waiting for a retry, ${count(dead, 'dead letter')}`,
+      ({ source, waiting, inFlight, dead, deleted }) =>
+        `  ${visible(source)}: ${waiting} waiting, ${inFlight} being received or waiting for a retry, ${count(dead, 'dead letter')}, ${deleted} deleted in this period`,
     ),
     '',
     audited.unread.map(

@@ -30,8 +30,11 @@ export type QueueState = {
   undelivered: Undelivered[]
 }
 
-/** `inFlight`: being received, or waiting for a retry after a failure; `dead`: dead letters. */
-export type Undelivered = Depth & { source: string; dead: number }
+/**
+ * `inFlight`: being received, or waiting for a retry after a failure; `dead`: dead letters; `deleted`: dead letters that
+ * operators deleted in the period.
+ */
+export type Undelivered = Depth & { source: string; dead: number; deleted: number }
 
 /** The evidence for an audit. */
 export type Evidence = QueueState & {
@@ -268,7 +271,7 @@ export const balance = (evidence: Evidence) => {
     unread: [...unread].map(([reason, { length: orders }]) => ({ reason, orders })),
     /** Messages that wait for a person, regardless of their age. */
     left,
-    /** The messages that stores have not received, regardless of their age. */
+    /** The messages that stores have not received, regardless of their age; deleted ones of the period. */
     undelivered,
     /** The members of the counts of events, requests and orders. */
     lists,

@@ -10,6 +10,7 @@ import { LATE_MS } from '../core/local-log.ts'
 import { type LogLine, logOf } from '../core/log.ts'
 import { depthOf, queuesOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
+import { operationsOf } from '../dead-letters/history.ts'
 import { DEAD_LETTERS, QUARANTINE } from '../dead-letters/kinds.ts'
 import { collect as collectMessages, idsOf, type Message } from '../dead-letters/message.ts'
 import { deliveriesSince, deliveryWith } from '../deliveries.ts'
@@ -20,17 +21,25 @@ import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 const EVERY_MESSAGE = { limit: 10_000 }
 
 /** Dead letters of the stores are among those of the relay, or in their own queues. */
-const undeliveredIn = async (context: Context, letters: readonly Message[]): Promise<Undelivered[]> => {
+const undeliveredIn = async (
+  context: Context,
+  letters: readonly Message[],
+  since: Date,
+): Promise<Undelivered[]> => {
   const { feeds } = await queuesOf(context)
+  const operations = await operationsOf(context, DEAD_LETTERS.command, { since })
   return feeds.flatMap(({ source, depth }) => {
     const dead = letters.filter(letter => letter.from === 'feed' && letter.source === source).length
     const { waiting, inFlight } = depth ?? { waiting: 0, inFlight: 0 }
+    const deleted = operations.reduce((sum, { undelivered = {} }) => sum + (undelivered[source] ?? 0), 0)
     const isProbe = source === PROBE_SOURCE
-    return isProbe || waiting + inFlight + dead === 0 ? [] : [{ source, waiting, inFlight, dead }]
+    return isProbe || waiting + inFlight + dead + deleted === 0
+      ? []
+      : [{ source, waiting, inFlight, dead, deleted }]
   })
 }
 
-const readQueues = async (context: Context): Promise<QueueState> => {
+const readQueues = async (context: Context, since: Date): Promise<QueueState> => {
   const letters = await collectMessages(context, DEAD_LETTERS, EVERY_MESSAGE)
   const entries = await collectMessages(context, QUARANTINE, EVERY_MESSAGE)
   return {
@@ -39,7 +48,7 @@ const readQueues = async (context: Context): Promise<QueueState> => {
     quarantined: new Set(entries.messages.filter(({ from }) => from === 'worker').flatMap(idsOf)),
     waiting: (await depthOf(context, QUEUES.orders)).all + (await depthOf(context, QUEUES.bulk)).all,
     left: { dead: letters.total, quarantined: entries.total },
-    undelivered: await undeliveredIn(context, letters.messages),
+    undelivered: await undeliveredIn(context, letters.messages, since),
   }
 }
 
@@ -122,7 +131,7 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
  * @param rate orders to read from the service per second; undefined to read none
  */
 export const collect = async (context: Context, since: Date, until: Date, rate: number | undefined) => {
-  const queues = await readQueues(context)
+  const queues = await readQueues(context, since)
   const lines = emptyLog()
   const hasLog = await readLog(context, since, line => addLine(lines, line, until))
   const logged = hasLog ? lines : undefined
@@ -150,7 +159,7 @@ export const collectAgain = async (
 ): Promise<Evidence> => {
   const { logged, until, orders } = evidence
   const recorded = new Map(evidence.recorded)
-  const queues = await readQueues(context)
+  const queues = await readQueues(context, evidence.since)
   if (logged !== undefined) {
     const late = new Date(until.getTime() - LATE_MS)
     await readLog(context, late, line => addLateLine(logged, line))

@@ -99,9 +99,14 @@ export const carryOut = async (
     stopped = explain(error, context).message
   }
   const counts = Map.groupBy(done, ({ outcome }) => outcome)
+  const undelivered = Map.groupBy(
+    done.filter(({ message, outcome }) => message.from === 'feed' && outcome === 'discarded'),
+    ({ message }) => message.source ?? '',
+  )
   await end?.({
     ...(stopped !== undefined && { stopped }),
     counts: Object.fromEntries([...counts].map(([outcome, { length }]) => [outcome, length])),
+    undelivered: Object.fromEntries([...undelivered].map(([source, { length }]) => [source, length])),
     messages: done.flatMap(({ message, outcome }) => (isKept(outcome) ? [] : [message.raw.id])),
   })
   const found = new Set(done.flatMap(({ message }) => idsOf(message)))

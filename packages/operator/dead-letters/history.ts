@@ -25,6 +25,8 @@ const operation = v.object({
   stopped: v.optional(v.string()),
   /** Number of messages or orders by outcome, or of erased items by table. */
   counts: v.record(v.string(), v.number()),
+  /** Number of deleted messages to stores, by store. */
+  undelivered: v.optional(v.record(v.string(), v.number())),
   /** The first messages that were removed from their queue. */
   messages: v.array(v.string()),
 })
@@ -59,7 +61,7 @@ export const beginOperation = async (
       Item: { partition: { S: PARTITION }, at: { S: at }, operation: { S: JSON.stringify(written) } },
     })
   await write(began)
-  return ({ messages, ...end }: Pick<Operation, 'stopped' | 'counts' | 'messages'>) => {
+  return ({ messages, ...end }: Pick<Operation, 'stopped' | 'counts' | 'undelivered' | 'messages'>) => {
     const kept = messages.slice(0, MAX_MESSAGES)
     return write({ ...began, ...end, messages: kept, ended: new Date().toISOString() })
   }

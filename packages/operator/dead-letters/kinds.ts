@@ -11,10 +11,13 @@ import { quarantineId, readWebhook } from '@order-relay/lib/webhook/receive.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
+import { shellWord } from '../core/output.ts'
 import { envelopeOf, jsonOf, nowSeconds } from '../core/webhook.ts'
+import { recordDeletion } from '../feeds/attempts.ts'
 import { checkOrders, commandFor } from '../orders/orders.ts'
 import { ordersOf } from '../orders/read.ts'
 import { requestIn, whenDeleted } from '../orders/reasons.ts'
+import { say } from '../orders/texts.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind, Message, Reading, Sent } from './message.ts'
 
@@ -121,9 +124,11 @@ export const DEAD_LETTERS: Kind = {
     if (source === undefined || external_id === undefined) return message
     const stored = await (await ordersOf(context)).get({ source, external_id })
     if (from === 'feed') {
-      if (stored === undefined) return message
+      if (stored === undefined) return { ...message, deletion: say('discard/feed-unknown') }
       const { version } = stored.order
-      return (versionOf(message) ?? version) < version ? { ...message, superseded_by: version } : message
+      const command = `relay stores resend ${shellWord(source)} --order ${shellWord(external_id)}${context.flags}`
+      const known = { ...message, deletion: say('discard/feed', { command }) }
+      return (versionOf(message) ?? version) < version ? { ...known, superseded_by: version } : known
     }
     if (stored === undefined) return { ...message, deletion: whenDeleted(message, stored) }
     const request = delivery === undefined ? undefined : requestIn(stored, delivery)
@@ -176,10 +181,15 @@ export const DEAD_LETTERS: Kind = {
     }
   },
 
-  // Its order describes the event until the worker saves the order again, and its request may be saved with the order.
-  beforeDeletion: async (context, { from, source, external_id, delivery = '' }) => {
-    if (from !== 'order queue' || source === undefined || external_id === undefined) return
+  // Its order describes the event until the worker saves the order again, and its request may be saved with the order; a
+  // message of a feed fails according to its last attempt.
+  beforeDeletion: async (context, { from, raw, source, external_id, delivery = '' }) => {
+    if (source === undefined || external_id === undefined) return
     const key = { source, external_id }
+    if (from === 'feed') {
+      if (delivery !== '') await recordDeletion(context, key, { delivery, receives: raw.receives })
+      return
+    }
     const stored = await (await ordersOf(context)).get(key)
     if (stored?.failing?.delivery === delivery || (stored && requestIn(stored, delivery)))
       await checkOrders(context, [key])
@@ -195,7 +205,7 @@ export const deadCommands = (cli: Cli): void =>
     replay:
       'Have the worker handle dead letters now, in sequence within each order; return feed messages to their feed. Messages that fail again remain dead letters. Repeating a replay is safe.',
     discard:
-      'A request that is saved with its order is still sent, usually with a check right after the deletion, unless it is withdrawn first; any other request ends with its message.',
+      'A request that is saved with its order is still sent, usually with a check right after the deletion, unless it is withdrawn first; any other request ends with its message. A store does not receive a deleted message of its feed.',
   })
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)

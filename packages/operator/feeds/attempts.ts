@@ -1,6 +1,7 @@
 import {
   ATTEMPT_OUTCOMES,
   type Attempt,
+  attemptItem,
   attemptOf,
   attemptsPartition,
 } from '@order-relay/lib/feeds/attempts.ts'
@@ -38,13 +39,31 @@ export const attemptsOf = async (context: Context, order: OrderKey, limit: numbe
   return attempts
 }
 
+/** Records that the dead letter of a message is deleted, so that its order no longer shows it as failing. */
+export const recordDeletion = (
+  { dynamodb, nameOf }: Pick<Context, 'dynamodb' | 'nameOf'>,
+  order: OrderKey,
+  message: Pick<Attempt, 'delivery' | 'receives'>,
+) => {
+  const deletion: Attempt = { at: new Date().toISOString(), ...message, outcome: 'deleted' }
+  return dynamodb.putItem({ TableName: nameOf(TABLES.history), Item: attemptItem(order, deletion) })
+}
+
+/** The newest attempt for a message that is not deleted. @param attempts newest first */
+export const latestOf = <A extends Pick<Attempt, 'delivery' | 'outcome'>>(attempts: readonly A[]) => {
+  const deleted = new Set(
+    attempts.flatMap(({ delivery, outcome }) => (outcome === 'deleted' ? [delivery] : [])),
+  )
+  return attempts.find(({ delivery }) => !deleted.has(delivery))
+}
+
 export const OUTCOMES = ATTEMPT_OUTCOMES
 
-export type AttemptOutcome = Attempt['outcome']
+export type AttemptOutcome = (typeof OUTCOMES)[number]
 
 const UNREGISTERED = 'feed message waits for a URL'
 
-/** The log messages of attempts, by outcome. */
+/** The log messages of attempts, by outcome. A deletion is not in the log. */
 const LOGGED: Readonly<Record<AttemptOutcome, readonly string[]>> = {
   accepted: ['feed message delivered'],
   failed: ['feed message retried'],

@@ -72,6 +72,7 @@ const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
   failing: 'fails',
   unsent: 'not sent',
   dead: 'dead letter',
+  deleted: 'deleted by an operator, not received',
   queued: 'queued',
   'not failed': 'queued or accepted: successes are not recorded',
   unrecorded: 'no longer queued, not recorded',

@@ -1,15 +1,14 @@
 import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
 import { ATTEMPT_TTL_SECONDS, type Attempt } from '@order-relay/lib/feeds/attempts.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
-import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
 import { DEAD_LETTERS } from '../dead-letters/kinds.ts'
 import { collect } from '../dead-letters/message.ts'
-import { deadLettersIn } from '../stores/stores.ts'
-import { attemptsOf } from './attempts.ts'
+import { attemptsOf, latestOf } from './attempts.ts'
 
 /**
  * The state of a message to a store. Times are ISO 8601.
@@ -17,6 +16,7 @@ import { attemptsOf } from './attempts.ts'
  * - `sent`: it was sent to the queue of an SQS feed
  * - `dead`: it is a dead letter; without an attempt in an SQS feed, whose consumer is unknown to the relay
  * - `accepted`: the store accepted it; without details if the attempt was not recorded
+ * - `deleted`: an operator deleted its dead letter: the store has not received it
  * - `queued`: behind another message of the order, or about to be sent
  * - `unsent`: the store was not called, for the reason `code`
  * - `not failed`: it is queued or accepted
@@ -25,7 +25,7 @@ import { attemptsOf } from './attempts.ts'
 type MessageState =
   | { state: 'sent' | 'not failed' | 'unrecorded' }
   | { state: 'accepted'; last?: ShownAttempt }
-  | { state: 'failing' | 'unsent'; last: ShownAttempt }
+  | { state: 'failing' | 'unsent' | 'deleted'; last: ShownAttempt }
   | { state: 'dead'; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
@@ -45,7 +45,7 @@ type Circumstances = {
   feed: 'sqs' | 'http'
   /** Number of messages in the queue of the feed. */
   queued: number
-  /** The messages among the visible dead letters of an SQS feed. */
+  /** The messages among the visible dead letters. */
   dead: ReadonlySet<string>
   /** The setting `feedAttempts`. */
   recorded: string
@@ -76,9 +76,9 @@ export const messageViews = (
   )
   const shown = attempts.map(({ handle: _, ...attempt }): ShownAttempt => attempt)
   const byDelivery = Map.groupBy(shown, ({ delivery }) => delivery)
-  const [latest] = attempts
+  const latest = latestOf(attempts)
   const current = published.findIndex(({ delivery }) => delivery === latest?.delivery)
-  const isBlocked = latest !== undefined && isWaiting(latest) && queued > 0
+  const isBlocked = latest !== undefined && isWaiting(latest) && !dead.has(latest.delivery) && queued > 0
 
   const departed = (age: number): MessageState =>
     recorded === 'failures' && age < ATTEMPT_TTL_SECONDS ? { state: 'accepted' } : { state: 'unrecorded' }
@@ -90,7 +90,9 @@ export const messageViews = (
     age: number,
     last: ShownAttempt | undefined,
   ): MessageState => {
-    if (feed === 'sqs') return { state: dead.has(delivery) ? 'dead' : 'sent' }
+    if (dead.has(delivery)) return { state: 'dead', ...(last && { last }) }
+    if (last?.outcome === 'deleted') return { state: 'deleted', last }
+    if (feed === 'sqs') return { state: 'sent' }
     if (last?.outcome === 'accepted' || last?.outcome === 'dead') return { state: last.outcome, last }
     if (hasLeft(position, age)) return departed(age)
     if (last !== undefined) return { state: last.outcome === 'failed' ? 'failing' : 'unsent', last }
@@ -111,21 +113,22 @@ const LIMIT = 1000
 
 type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages'>
 
-/** The dead letters of a store with an SQS feed. Their ids suffice, so their orders are not read. */
-const readDead = (context: Context, store: Store): Promise<Reading> => {
+/** The dead letters in a queue. Their ids suffice, so their orders are not read. */
+const readDead = (context: Context, queue: string): Promise<Reading> => {
   const { explain: _, ...kind } = DEAD_LETTERS
-  return collect(context, { ...kind, queues: () => queueNames(store).slice(1) }, { limit: LIMIT })
+  return collect(context, { ...kind, queues: () => [queue] }, { limit: LIMIT })
 }
 
-/** The ids of the messages among the visible dead letters of a store with an SQS feed. */
+/** The ids of the messages among the visible dead letters of a store's queue, or of all HTTP feeds. */
 const deadOf = async (
   context: Context,
   store: Store,
-  read = () => readDead(context, store),
+  read?: () => Promise<Reading>,
 ): Promise<ReadonlySet<string>> => {
+  const queue = store.feed === 'sqs' ? queueNames(store)[1] : QUEUES.feedsDead
   // Receives from the queue only if it is not empty, since SQS hides received messages.
-  if (!(await deadLettersIn(context, store))) return new Set()
-  const { messages } = await read()
+  if (queue === undefined || (await depthOf(context, queue)).all === 0) return new Set()
+  const { messages } = await (read?.() ?? readDead(context, queue))
   return new Set(messages.flatMap(({ from, delivery }) => (from === 'feed' && delivery ? [delivery] : [])))
 }
 
@@ -143,10 +146,11 @@ export const messagesOf = async (
   const store = context.stores().find(({ source }) => source === order.source)
   const feed = store === undefined || store.feed === 'sqs' ? 'sqs' : 'http'
   const queue = feedQueueName(order.source, store?.queue)
-  const dead = store === undefined ? new Set<string>() : await deadOf(context, store, read)
   // The depth is read before the attempts, which are recorded before a message leaves the queue.
   const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
-  const attempts = feed === 'sqs' ? [] : await attemptsOf(context, order, MOST_ATTEMPTS)
+  const attempts = await attemptsOf(context, order, MOST_ATTEMPTS)
+  const mayBeDead = store !== undefined && (feed === 'sqs' || latestOf(attempts)?.outcome !== 'accepted')
+  const dead = mayBeDead ? await deadOf(context, store, read) : new Set<string>()
   const { feedAttempts: recorded } = await context.stack()
   const views = messageViews(entries, attempts, { feed, queued, dead, recorded, now: Date.now() })
   return { feed, messages: views, complete: attempts.length < MOST_ATTEMPTS } as const

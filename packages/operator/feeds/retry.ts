@@ -5,7 +5,7 @@ import { type Context, storeNamed } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { logOf } from '../core/log.ts'
 import { progress } from '../core/terminal.ts'
-import { attemptIn, attemptsOf, WAITING_LINES } from './attempts.ts'
+import { attemptIn, attemptsOf, latestOf, WAITING_LINES } from './attempts.ts'
 import { isWaiting } from './messages.ts'
 
 /** Orders per second; leaves the store capacity for other messages. */
@@ -24,6 +24,9 @@ const httpStore = (context: Context, source: string) => {
   )
 }
 
+/** Maximum number of attempts among which to find the latest of a message that is not deleted. */
+const RECENT = 50
+
 const ENDED = /^(MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)$/
 
 /**
@@ -33,7 +36,7 @@ const ENDED = /^(MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue
  */
 export const retryOrder = async (context: Context, order: OrderKey): Promise<string | undefined> => {
   const { source, queue } = httpStore(context, order.source)
-  const [last] = await attemptsOf(context, order, 1)
+  const last = latestOf(await attemptsOf(context, order, RECENT))
   if (last === undefined || !isWaiting(last) || last.handle === undefined) return undefined
   try {
     await context.sqs.changeMessageVisibility({

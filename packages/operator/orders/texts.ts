@@ -54,6 +54,9 @@ export const WAITING = {
     'The {kind} is saved with the order: the relay still sends it, usually with a check right after the deletion. If it must not be sent, withdraw it first.',
   'discard/done': 'Nothing is lost: it is already done.',
   'discard/lost': 'The request is not saved with the order: it is lost, and its store is not notified.',
+  'discard/feed':
+    'The store does not receive this message. Afterwards, you can send it the current state of the order: {command}',
+  'discard/feed-unknown': 'The store does not receive this message.',
   'discard/harmless': 'Nothing is lost once a check has read the order from the service.',
   'withdraw/now': 'The order is read, and the {kind} withdrawn unless it is done already.',
   'withdraw/later':

@@ -334,7 +334,7 @@ export const auditTests = () => {
       orders: { known: 1, asked: 1, agree: 1 },
       left: { dead: 0, quarantined: 0 },
       undelivered: expect.arrayContaining([
-        { source: 'api', waiting: expect.any(Number), inFlight: 0, dead: 0 },
+        { source: 'api', waiting: expect.any(Number), inFlight: 0, dead: 0, deleted: 0 },
       ]),
       differences: [],
       lists: { orders: [{ name: 'known', count: 1, members: [{ source: 'api', external_id: 'r-1' }] }, {}] },

@@ -79,6 +79,19 @@ test('a message to an SQS feed is shown as sent unless it is a dead letter', () 
   expect(statesOf(published(2), [], { feed: 'sqs', dead: ['1'] })).toEqual(['dead', 'sent'])
 })
 
+test('a message whose dead letter was deleted neither fails nor blocks others', () => {
+  const attempts = [attempt('1', 'deleted'), attempt('1', 'failed')]
+  expect(statesOf(published(1), attempts)).toEqual(['deleted'])
+  expect(statesOf(published(1), attempts, { queued: 0, recorded: 'failures' })).toEqual(['deleted'])
+  const later = [attempt('1', 'deleted'), attempt('2', 'failed'), attempt('1', 'dead')]
+  expect(statesOf(published(3), later)).toEqual(['deleted', 'failing', 'behind 2'])
+  expect(statesOf(published(1), [attempt('1', 'deleted')], { feed: 'sqs' })).toEqual(['deleted'])
+})
+
+test('a message is a dead letter once it is among them, whatever its last attempt', () => {
+  expect(statesOf(published(2), [attempt('1', 'failed')], { dead: ['1'] })).toEqual(['dead', 'queued'])
+})
+
 test('a receipt handle is not shown', () => {
   const [view] = messageViews(published(1), [attempt('1', 'failed')], {
     feed: 'http',

@@ -74,6 +74,7 @@ const UNDELIVERED = [
   ['waiting', t('waiting')],
   ['inFlight', t('being received or waiting for a retry')],
   ['dead', t('dead letters')],
+  ['deleted', t('deleted in this period')],
 ] as const
 
 /** What the audit has counted. @param period that of the list of deliveries */

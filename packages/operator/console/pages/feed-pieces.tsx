@@ -19,11 +19,18 @@ export const FEED_CHANGES = [
   'feed message dead-lettered',
 ]
 
-export const OUTCOMES: Readonly<Record<Attempt['outcome'], readonly [name: string, tone: Tone]>> = {
+export const OUTCOMES: Readonly<
+  Record<Exclude<Attempt['outcome'], 'deleted'>, readonly [name: string, tone: Tone]>
+> = {
   accepted: [t('accepted'), 'good'],
   failed: [t('failed'), 'bad'],
   unsent: [t('not sent'), 'wait'],
   dead: [t('dead letter'), 'bad'],
+}
+
+const ATTEMPTED: Readonly<Record<Attempt['outcome'], readonly [name: string, tone: Tone]>> = {
+  ...OUTCOMES,
+  deleted: [t('deleted'), 'undone'],
 }
 
 const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone: Tone]>> = {
@@ -32,6 +39,7 @@ const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone
   failing: [t('fails'), 'bad'],
   unsent: [t('not sent'), 'wait'],
   dead: [t('dead letter'), 'bad'],
+  deleted: [t('deleted by an operator, not received'), 'undone'],
   queued: [t('queued'), 'open'],
   'not failed': [t('queued or accepted'), 'open'],
   unrecorded: [t('not recorded'), 'undone'],
@@ -92,12 +100,12 @@ export const FeedState = (message: FeedMessage) => {
 export const OF_ATTEMPT: Column<Made>[] = [
   {
     label: t('Outcome'),
-    cell: ({ outcome }) => <Chip tone={OUTCOMES[outcome][1]}>{OUTCOMES[outcome][0]}</Chip>,
+    cell: ({ outcome }) => <Chip tone={ATTEMPTED[outcome][1]}>{ATTEMPTED[outcome][0]}</Chip>,
   },
   {
     label: t('Answer'),
     kind: 'breaks',
-    cell: row => row.outcome !== 'dead' && <Answer {...row} />,
+    cell: row => row.outcome !== 'dead' && row.outcome !== 'deleted' && <Answer {...row} />,
   },
   { label: t('Duration'), kind: 'number', cell: ({ ms }) => ms !== undefined && formatMilliseconds(ms) },
   { label: t('Attempt'), kind: 'number', cell: ({ receives }) => receives && serial(receives) },

@@ -3,6 +3,7 @@ export const FEEDS = {
   accepted: 'پذیرفته شد',
   'not sent': 'ارسال نشد',
   'dead letter': 'پیام ناموفق',
+  'deleted by an operator, not received': 'به دست اپراتور حذف شد و دریافت نشد',
   'sent to its queue': 'به صف فروشگاه رفت',
   fails: 'ارسال ناموفق',
   queued: 'در صف',

@@ -172,7 +172,7 @@ export const confirm = ({ plan, command, action, messages: { length: count } }: 
     ...(isDeletion &&
       command === 'dead' && {
         text: t(
-          'A request that is saved with its order is still sent, usually with a check right after the deletion. If it must not be sent, withdraw it first, on the page of its order. Any other request ends with its message.',
+          'A request that is saved with its order is still sent, usually with a check right after the deletion. If it must not be sent, withdraw it first, on the page of its order. Any other request ends with its message. A store does not receive a deleted message of its feed: resend the order on its page.',
         ),
       }),
     fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],

@@ -52,7 +52,7 @@ test('shows the messages that a store received, and retries one message or all o
   const failing = `The store "${SELF}" answers 503`
   await visit('overview', async page => {
     const finding = page.locator('.finding', { hasText: failing })
-    await finding.getByText(/^since .*; waiting: 3 messages; next attempt at /).waitFor()
+    await finding.getByText(/^failing since .*; waiting: 3 messages; next attempt at /).waitFor()
     await finding.getByRole('link', { name: 'Messages' }).click()
     await page.waitForURL(new RegExp(`#/feeds\\?source=${SELF}&since=24h$`))
   })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -204,8 +205,8 @@ scenario(
 )
 
 /** Makes dead letters of events that failed this often; returns the previous number. */
-const redriveAfter = async (maxReceiveCount: number): Promise<number> => {
-  const QueueUrl = local.queue('orders.fifo')
+const redriveAfter = async (maxReceiveCount: number, queue: string = QUEUES.orders): Promise<number> => {
+  const QueueUrl = local.queue(queue)
   const { sqs } = local.stack()
   const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['RedrivePolicy'] })
   const policy = JSON.parse(Attributes?.RedrivePolicy ?? '')
@@ -254,6 +255,40 @@ scenario(
     await page.getByRole('dialog').getByLabel('Number of messages').fill('1')
     await submit(page, 'Delete')
     await until(async () => (await statusOf('api', 'given-up')) === 'invoiced')
+  },
+)
+
+scenario(
+  'a dead letter of a store that is deleted: its message is gone, and the order is sent again',
+  async (page, compared) => {
+    const order = { source: SELF, external_id: 'unheard' }
+    const isLast = (state: string) => async () => {
+      const { messages = [] } = await read('feed', order).catch(() => ({}))
+      return messages[0]?.state === state
+    }
+    status = 401
+    await create(SELF, 'unheard')
+    await until(isLast('failing'), END_MS)
+    const queue = feedQueueName(SELF)
+    const receives = await redriveAfter(1, queue)
+    await local.relay(['feeds', 'retry', SELF, 'unheard'])
+    await until(isLast('dead'), END_MS)
+    await compared()
+    await redriveAfter(receives, queue)
+    await page.evaluate(`location.hash = '#/dead'`)
+    await click(page, 'button', 'Plan a deletion')
+    await page.getByText('The store does not receive this message.').waitFor()
+    await click(page, 'button', 'Delete')
+    await page.getByRole('dialog').getByLabel('Number of messages').fill('1')
+    await submit(page, 'Delete')
+    await until(isLast('deleted'), END_MS)
+    await page.evaluate(`location.hash = '#/orders/${SELF}/unheard'`)
+    await page.getByText('deleted by an operator, not received').waitFor()
+    expect(await page.getByRole('button', { name: 'Retry the message to the store' }).count()).toBe(0)
+    await compared()
+    status = 200
+    await click(page, 'button', 'Resend to the store')
+    await until(isLast('accepted'), END_MS)
   },
 )
 

@@ -204,6 +204,12 @@ const ofOrder = (
           claim,
           feedsDead.some(({ delivery }) => delivery === each.delivery),
         )
+      if (each.state === 'deleted')
+        says(
+          claim,
+          ![...feed, ...feedsDead].some(({ delivery }) => delivery === each.delivery) &&
+            !world.accepted.has(each.delivery),
+        )
     }
   return found
 }

@@ -1,0 +1,78 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import { type Attempt, attemptItem } from '@order-relay/lib/feeds/attempts.ts'
+import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
+import { historyRecorder } from '@order-relay/lib/orders/history.ts'
+import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { environmentOf } from '@order-relay/local/settings.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
+import { startStack } from '@order-relay/test-support/stack.ts'
+import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
+
+let stack: Awaited<ReturnType<typeof startStack>>
+const dataDir = useFolder(() => stack.close())
+beforeAll(async () => {
+  stack = await startStack()
+  await writeCredentials(dataDir(), stack.ports)
+})
+
+const { relay, json } = relayOf(() => environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false }))
+
+const KEY = { source: 'demo-shop', external_id: '1' }
+
+/** Publishes an order; returns the message to its store. */
+const publishes = async () => {
+  const sent: { event: string; delivery: string }[] = []
+  await handleEvent(
+    {
+      event: 'order.updated',
+      delivery: '00000000-0000-4000-8000-000000000001',
+      data: { ...KEY, status: 'paid' },
+    },
+    {
+      orders: orderRepository(stack.dynamodb, 'orders', { random: () => 0 }),
+      announcements: { get: async () => ({ withdrawals: [] }) },
+      call: async ({ to }) => ({ to, outcome: 'unanswered', error: new Error('down') }),
+      recordChange: historyRecorder(stack.dynamodb, 'history', recordingTelemetry().telemetry),
+      publish: async message => void sent.push(message),
+      now: Date.now,
+      retryRefused: 60,
+      redelivered: false,
+    },
+  )
+  const [message] = sent
+  if (message === undefined) throw new Error('It published nothing')
+  return message
+}
+
+test('a deleted dead letter of a feed is gone, and its store has not received it', async () => {
+  const message = await publishes()
+  const { delivery } = message
+  const failed: Attempt = {
+    at: new Date().toISOString(),
+    delivery,
+    receives: 1,
+    outcome: 'failed',
+    status: 401,
+  }
+  await stack.dynamodb.putItem({ TableName: 'history', Item: attemptItem(KEY, failed) })
+  await stack.send(stack.queueUrl('feeds-dead.fifo'), KEY, message)
+  const messages = async () => (await json(['feeds', 'show', 'demo-shop', '1'])).data.messages
+  expect(await messages()).toMatchObject([{ state: 'sent' }])
+
+  const warning =
+    /The store does not receive this message\. .*: relay stores resend demo-shop --order 1 --local\n/
+  expect((await relay(['dead', 'discard', delivery, '--dry-run'])).out).toMatch(warning)
+  expect((await relay(['dead', 'discard', delivery])).err).toMatch(warning)
+  expect((await relay(['dead', 'discard', delivery, '--yes', delivery])).code).toBe(0)
+
+  expect(await messages()).toMatchObject([{ state: 'deleted', attempts: [{ outcome: 'deleted' }, {}] }])
+  expect((await relay(['feeds', 'show', 'demo-shop', '1'])).out).toContain(
+    'deleted by an operator, not received',
+  )
+  const audit = ['audit', '--since', '1h', '--no-service']
+  expect((await json(audit)).data.undelivered).toEqual([
+    { source: 'demo-shop', waiting: 0, inFlight: 0, dead: 0, deleted: 1 },
+  ])
+  expect((await relay(audit)).out).toContain('0 dead letters, 1 deleted in this period\n')
+})
