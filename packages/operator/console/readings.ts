@@ -40,7 +40,10 @@ export const createReadings = (context: Context) => {
       const isFresh =
         known !== undefined &&
         (acting.has(name) ||
-          (Date.now() - known.at.getTime() < KEPT_MS && known.total === (await depthsOf(name))))
+          // Another reader may have hidden all messages.
+          ((known.messages.length > 0 || known.total === 0) &&
+            Date.now() - known.at.getTime() < KEPT_MS &&
+            known.total === (await depthsOf(name))))
       if (isFresh) return known
       // Another page may have started a reading in the meantime.
       const begun = readings.get(name)

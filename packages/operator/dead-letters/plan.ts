@@ -165,11 +165,15 @@ export const selectionOf = ({ messages, done }: Pick<Plan, 'messages' | 'done'>)
   limit: Number.POSITIVE_INFINITY,
 })
 
-export const planText = ({ messages, calls, action }: Plan): string =>
-  lines(
+export const planText = ({ messages, calls, action }: Plan): string => {
+  const unknown = messages.flatMap(({ predicted }) => predicted?.unknown ?? [])
+  return lines(
     messages.flatMap(({ id, source, external_id, event, does }) => [
       visible(`${id}  ${source ?? '-'} ${external_id ?? '-'}  ${event ?? '-'}`),
       ...does.map(line => `  ${line}`),
     ]),
-    action === 'replay' ? callCountsText(calls) : `${count(messages.length, 'message')} would be deleted.`,
+    action === 'replay'
+      ? visible(callCountsText(calls, unknown, messages.length))
+      : `${count(messages.length, 'message')} would be deleted.`,
   )
+}

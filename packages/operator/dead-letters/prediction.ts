@@ -199,5 +199,19 @@ export const callCounts = (calls: readonly ExpectedCall[]): Record<CallKind, num
   return { create: of('create'), payment: of('payment'), refund: of('refund'), read: of('read') }
 }
 
-export const callCountsText = ({ create, payment, refund }: Record<CallKind, number>): string =>
-  `A replay makes ${count(create, 'create call')}, ${count(payment, 'payment call')} and ${count(refund, 'refund call')}. Nothing was sent.`
+/** @param unknown why the calls of messages cannot be predicted, for each of them; @param all the number of messages */
+export const callCountsText = (
+  { create, payment, refund }: Record<CallKind, number>,
+  unknown: readonly string[],
+  all: number,
+): string => {
+  const [reason] = unknown
+  const made = `${count(create, 'create call')}, ${count(payment, 'payment call')} and ${count(refund, 'refund call')}`
+  const text =
+    reason === undefined
+      ? `A replay makes ${made}.`
+      : unknown.length === all
+        ? `The calls of a replay are unknown: ${reason}.`
+        : `A replay makes at least ${made}. The calls of ${count(unknown.length, 'message')} are unknown: ${reason}.`
+  return `${text} Nothing was sent.`
+}

@@ -163,9 +163,10 @@ export const MESSAGES = {
   'store-unknown': 'the key {id} is stored, but the store is not in stores.yml',
   'revoke-key': 'if the store was removed, revoke the key: {command}',
   // Orders.
-  'dead/one': 'the failing event of {count} order is a dead letter',
-  'dead/many': 'the failing events of {count} orders are dead letters',
-  'dead/found': 'no dead letter is retried until it is replayed',
+  'dead/one': '{count} order has dead letters',
+  'dead/many': '{count} orders have dead letters',
+  'dead/found':
+    'no dead letter is retried until it is replayed; a request that is saved with its order is still sent by a check',
   'dead/replay': '{command} plans the replay',
   'accountant/one': '{count} order waits for an accountant',
   'accountant/many': '{count} orders wait for an accountant',

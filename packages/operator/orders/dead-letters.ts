@@ -23,8 +23,8 @@ export type DeadLettersOfOrder = {
 
 type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages' | 'hidden'>
 
-/** Finds the dead letters of an order in a reading. */
-export type DeadLetters = (order: OrderKey) => DeadLettersOfOrder
+/** Finds the dead letters of an order in a reading; `orders` is the number of orders with some. */
+export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
 
 /** Maximum number of dead letters to read for the state of orders. */
 const LIMIT = 1000
@@ -55,7 +55,7 @@ export const deadLettersOf = async (
     messages.filter(({ from }) => from === 'order queue'),
     ({ raw }) => raw.group,
   )
-  return order => ({
+  const find = (order: OrderKey): DeadLettersOfOrder => ({
     letters: (byGroup.get(messageGroupOf(order)) ?? []).map(({ event, delivery, error, done, at }) => ({
       event,
       delivery,
@@ -67,4 +67,5 @@ export const deadLettersOf = async (
     maxReceives,
     queued: { orders, bulk },
   })
+  return Object.assign(find, { orders: byGroup.size })
 }

@@ -211,8 +211,8 @@ const changedOrders = async (
 }
 
 /**
- * The orders with a failing event that is retried, longest failing first, and the number of orders left out because
- * theirs is a dead letter. A page may have fewer orders than `limit`.
+ * The orders with a failing event that is retried, longest failing first; not those whose event is a dead letter. A page
+ * may have fewer orders than `limit`.
  *
  * @param readDead reads the dead letters if an order has a failing event
  */
@@ -220,7 +220,7 @@ export const failingOrders = async (
   context: Context,
   { limit, source, cursor }: { limit: number; source?: string | undefined; cursor?: string | undefined },
   readDead: () => Promise<DeadLetters> = () => deadLettersOf(context),
-): Promise<OrderPage & { dead: number }> => {
+): Promise<OrderPage> => {
   const { ordersTable: TableName } = await context.stack()
   const index = { TableName, IndexName: FAILING_INDEX, Limit: BATCH }
   let after = cursor === undefined ? undefined : readCursor(cursor)
@@ -251,7 +251,6 @@ export const failingOrders = async (
   const placed = failing.map(order => ({ order, place: deadLetters && failingIn(order, deadLetters) }))
   return {
     orders: placed.filter(({ place }) => place === 'queued').map(({ order }) => order),
-    dead: placed.filter(({ place }) => place === 'dead').length,
     ...(last !== undefined && { cursor: cursorOf({ position: last.position, source: orderName(last) }) }),
   }
 }

@@ -63,11 +63,19 @@ export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: numb
   }
 }
 
-export const whyDead = ({ since, error }: DeadLetter): Reason => ({
-  for: 'operator',
-  since,
-  reason: error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } }),
-})
+/** Why a dead letter waits. A check sends its request regardless if it is saved with the order. */
+export const whyDead = (
+  { since, error, delivery = '' }: DeadLetter,
+  stored: StoredOrder,
+  failing: Failing | undefined,
+): Reason => {
+  const dead =
+    error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } })
+  const request = requestIn(stored, delivery)
+  if (request === undefined) return { for: 'operator', since, reason: dead }
+  const { reason, ...open } = whyOpen(request, stored, failing)
+  return { ...open, since, reason: say('waits/dead-open', { dead, request: reason }) }
+}
 
 /** Why an open request waits. */
 export const whyOpen = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {

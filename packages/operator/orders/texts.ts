@@ -15,6 +15,7 @@ export const WAITING = {
   'waits/unsent': 'it is to be sent',
   'waits/dead': 'its event is a dead letter: {reason}',
   'waits/dead-unknown': 'its event is a dead letter; the log shows why it failed',
+  'waits/dead-open': '{dead}; the request is saved with the order: {request}',
   'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
   'waits/import': 'calls of an import would delay those of other stores',
   'waits/review': 'it is in review',
@@ -35,7 +36,7 @@ export const WAITING = {
   'failing/alarm-service':
     'The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',
   'failing/alarm-third':
-    'The alarm "Accounting service unavailable" starts when {count} orders in a row find it unavailable, and "An order keeps failing" when one is 30 minutes behind.',
+    'The alarm "Accounting service unavailable" starts when calls about {count} orders in a row find it unavailable, including the reads of scheduled checks, and "An order keeps failing" when one is 30 minutes behind.',
   'failing/alarm-late': 'The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   'retry/now': 'The worker handles "{event}" now, and the events behind it.',
   'retry/unavailable':

@@ -1,5 +1,6 @@
 import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import {
+  idsOf,
   isKnown,
   isRefused,
   isToBeSent,
@@ -81,7 +82,9 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
   const links: WaitingLink[] = []
   const add = (what: string, reason: Reason, id?: string, others = 0) =>
     links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
-  for (const letter of waitingLetters(dead)) add(letter.event ?? 'message', whyDead(letter), letter.delivery)
+  const letters = waitingLetters(dead)
+  for (const letter of letters)
+    add(letter.event ?? 'message', whyDead(letter, stored, failing), letter.delivery)
   if (failing !== undefined) add(failing.event, whyFailing(failing, dead, now), failing.delivery)
   if (bulk !== undefined) add('order', { for: 'bulk queue', reason: say('waits/import') })
   if (result !== undefined && isInReview(result.status)) {
@@ -96,7 +99,8 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
   }
   for (const request of openRequests(order)) {
     const { kind, id, others, withdrawals } = request
-    if (id !== failing?.delivery) add(kind, whyOpen(request, stored, failing), id, others.length)
+    const isDead = letters.some(({ delivery = '' }) => idsOf(request).includes(delivery))
+    if (id !== failing?.delivery && !isDead) add(kind, whyOpen(request, stored, failing), id, others.length)
     for (const withdrawal of withdrawals)
       if (!links.some(link => link.id === withdrawal.id))
         add('withdrawal', whyWithdrawal(kind, failing), withdrawal.id)

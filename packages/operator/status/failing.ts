@@ -41,16 +41,14 @@ export const failingText = (failing: readonly Failing[], more: boolean): Coded<W
 /** The failing orders that are retried; those whose event is a dead letter may have failed longer, and fill pages. */
 const firstFailing = async (context: Context, readDead: () => Promise<DeadLetters>) => {
   const orders: StoredOrder[] = []
-  let dead = 0
   let cursor: string | undefined
   for (let read = 0; read < READ_MOST; read += LISTED) {
     const page = await failingOrders(context, { limit: LISTED, cursor }, readDead)
     orders.push(...page.orders)
-    dead += page.dead
     cursor = page.cursor
     if (cursor === undefined || orders.length >= LISTED) break
   }
-  return { orders, dead, cursor }
+  return { orders, cursor }
 }
 
 /**
@@ -62,13 +60,19 @@ export const failingOf = async (
   context: Context,
   readDead: () => Promise<DeadLetters> = () => deadLettersOf(context),
 ) => {
-  const { orders, dead, cursor } = await firstFailing(context, readDead)
+  let read: DeadLetters | undefined
+  const { orders, cursor } = await firstFailing(context, async () => {
+    read = await readDead()
+    return read
+  })
+  const { orders: dead } = read ?? (await readDead())
   const [longest] = orders
   const more = cursor !== undefined
   const failures = orders.flatMap(({ failing }) => failing ?? [])
   return {
     count: orders.length,
     more,
+    /** The number of orders with dead letters. */
     dead,
     /** How many of them wait for the accounting service. */
     unauthorized: failedBy('unauthorized', failures),

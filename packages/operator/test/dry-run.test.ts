@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { newOrder, type RequestKind, type Withdrawal } from '@order-relay/lib/orders/order.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
-import { dryRun } from '../dead-letters/prediction.ts'
+import { callCountsText, dryRun } from '../dead-letters/prediction.ts'
 
 const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
@@ -108,4 +108,18 @@ test('applies each event to the predicted result of the previous one, and predic
   expect(await run(request('payment'))).toEqual(change('payment', 'invoiced', 'paid'))
   expect(await run(request('refund'))).toEqual(change('refund', 'paid', 'refunded'))
   expect((await run(webhook('refunded'))).changes).toEqual([])
+})
+
+test('says which calls are unknown while the service cannot be read', () => {
+  const calls = { create: 1, payment: 0, refund: 2, read: 0 }
+  const none = { create: 0, payment: 0, refund: 0, read: 0 }
+  expect(callCountsText(calls, [], 2)).toBe(
+    'A replay makes 1 create call, 0 payment calls and 2 refund calls. Nothing was sent.',
+  )
+  expect(callCountsText(calls, ['it answers 503'], 2)).toBe(
+    'A replay makes at least 1 create call, 0 payment calls and 2 refund calls. The calls of 1 message are unknown: it answers 503. Nothing was sent.',
+  )
+  expect(callCountsText(none, ['it answers 503', 'it answers 503'], 2)).toBe(
+    'The calls of a replay are unknown: it answers 503. Nothing was sent.',
+  )
 })

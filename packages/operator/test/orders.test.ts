@@ -23,6 +23,7 @@ import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { createContext } from '../core/context.ts'
 import { listOrders, type OrderPage } from '../orders/list.ts'
+import { failingOf } from '../status/failing.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
 const dataDir = useFolder(() => stack.close())
@@ -198,10 +199,14 @@ test('lists all unsettled orders on one page, however many changes are newer', a
   expect(await listed('--unsettled', '--until', minute(8))).toEqual(['8', '7', '6', '5'])
 })
 
-test('reads the history if there are too many unsettled orders, or a page has too few of them', async () => {
+const contextNow = () => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const environment = environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
-  const context = createContext({ local: true }, { stdin, stdout, stderr, environment })
+  return createContext({ local: true }, { stdin, stdout, stderr, environment })
+}
+
+test('reads the history if there are too many unsettled orders, or a page has too few of them', async () => {
+  const context = contextNow()
   const filter = { unsettled: true, limit: 2 }
   try {
     for (const limits of [
@@ -469,6 +474,11 @@ test('shows dead letters with their orders and in lists, and discards those alre
     ...([0, BEGIN] as const),
   )
   await letterOf(done, uuid(300))
+
+  const context = contextNow()
+  // Later events of the order "done" have succeeded.
+  expect((await failingOf(context)).dead).toBe(2)
+  context.close()
 
   const { out } = await relay(['orders', 'show', 'api', 'dead'])
   expect(out).toMatch(/^order\.payment waits for an operator since .*: its event is a dead letter: .* 503/m)

@@ -86,7 +86,7 @@ test.each([
     'two orders that find the service unavailable',
     [paused, down],
     false,
-    '2 orders are failing and being retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts when 3 orders in a row find it unavailable, and "An order keeps failing" when one is 30 minutes behind.',
+    '2 orders are failing and being retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts when calls about 3 orders in a row find it unavailable, including the reads of scheduled checks, and "An order keeps failing" when one is 30 minutes behind.',
   ],
   [
     'three orders that find the service unavailable',

@@ -152,6 +152,12 @@ test.each<[string, Partial<Order>, string, More?]>([
     { dead: { letters: [{ ...letter, error: undefined }] } },
   ],
   [
+    'a dead letter whose request is saved with the order: a check sends it',
+    { open: { create } },
+    `order.create waits for the worker since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: it is to be sent; next attempt by ${CHECK}`,
+    { dead: { letters: [{ ...letter, event: 'order.create', delivery: 'c' }] } },
+  ],
+  [
     'a dead letter that is already done',
     { result: invoiced },
     'Nothing waits.',

@@ -164,7 +164,7 @@ const List = page(
   {
     title: route => TITLES[commandOf(route)],
     reads: route => ({
-      found: reads('messages', { command: commandOf(route) }, 'messages'),
+      found: reads('messages', { command: commandOf(route) }, 'messages', 'queues'),
       progress: reads('operation', {}, 'operation'),
       done: reads('operations', { command: commandOf(route) }, 'messages'),
     }),

@@ -430,6 +430,7 @@ export const t = translator({
   'Replay now?': 'دوباره پردازش شود؟',
   Effect: 'نتیجه',
   Plan: 'برنامه',
+  '{count} {count|message|messages} whose calls are unknown:': '{count} پیام که فراخوانی‌های آن‌ها معلوم نیست:',
   'Calls to the service: create {create}, payment {payment}, refund {refund}':
     'فراخوانی سرویس: {create} ثبت سفارش، {payment} پرداخت، {refund} مرجوعی',
   'Download the plan': 'دانلود برنامه',

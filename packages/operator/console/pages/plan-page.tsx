@@ -111,6 +111,8 @@ export const PlanPage = page(
   ({ plan }) => {
     const { create, payment, refund } = plan.calls
     const more = plan.messages.length - SHOWN
+    const unknown = plan.messages.flatMap(({ predicted }) => predicted?.unknown ?? [])
+    const isUnknown = unknown.length > 0 && unknown.length === plan.messages.length
     return (
       <>
         <PageHead title={headingOf(plan)}>
@@ -124,13 +126,19 @@ export const PlanPage = page(
         <p class="strong">
           <Named {...plan} />
         </p>
-        {plan.action === 'replay' && (
+        {plan.action === 'replay' && !isUnknown && (
           <p class="note">
             {t('Calls to the service: create {create}, payment {payment}, refund {refund}', {
               create,
               payment,
               refund,
             })}
+          </p>
+        )}
+        {unknown.length > 0 && (
+          <p class="note">
+            {t('{count} {count|message|messages} whose calls are unknown:', { count: unknown.length })}{' '}
+            <Message text={unknown[0]} />
           </p>
         )}
         <Table columns={STEPS} rows={plan.messages.slice(0, SHOWN)} keyOf={({ id }) => id} />

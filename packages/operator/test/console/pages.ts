@@ -258,6 +258,16 @@ export const pageTests = (open: Open) => {
       expect(await page.getByLabel('Period').inputValue()).toBe('24h')
     }))
 
+  test('shows a message in the quarantine as soon as it is counted', async () => {
+    await local.empty('quarantine')
+    await visit({ hash: '#/quarantine' }, async ({ page }) => {
+      await page.getByText('Nothing here.').waitFor()
+      await local.quarantine('webhook', 'not JSON')
+      await page.getByText('an older version could not read it').first().waitFor({ timeout: 10_000 })
+    })
+    await local.empty('quarantine')
+  })
+
   test('plans, stops and resumes a replay of a group of dead letters, and records it in the history', async () => {
     await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
     const ids = Array.from({ length: 40 }, (_, index) => `page-${index}`)

@@ -246,7 +246,7 @@ scenario(
     await redriveAfter(receives)
     await local.sandbox('DELETE', '/panel/faults')
     serviceIs('serving')
-    await page.getByText('the failing event of 1 order is a dead letter').waitFor()
+    await page.getByText('1 order has dead letters').waitFor()
     await compared()
     await page.evaluate(`location.hash = '#/orders/api/given-up'`)
     await click(page, 'button', 'Delete the dead letter…')

@@ -235,8 +235,8 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   const ofFailing = failingIn(truth.queued).map(({ order }) => order)
   says(`failing are ${names(failing.orders)}`, names(failing.orders) === names(ofFailing))
   says(`${overview.failing?.count} orders fail`, overview.failing?.count === ofFailing.length)
-  const died = failingIn(truth.dead).length
-  says(`the failing events of ${overview.failing?.dead} orders are dead`, overview.failing?.dead === died)
+  const died = new Set(truth.dead.map(({ group }) => group)).size
+  says(`${overview.failing?.dead} orders have dead letters`, overview.failing?.dead === died)
   const { text } = overview.failing ?? {}
   says(`the overview says "${text?.text}"`, (text === undefined) === (ofFailing.length === 0))
   says('an alarm starts unless a call succeeds', !(text?.text.includes('unless') && isServing(world)))
