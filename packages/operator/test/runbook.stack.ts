@@ -87,7 +87,7 @@ const SECRET = /^whsec_\S{44}\n/
 const WAITING = /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/
 
 /** Adds a message to a queue, to be discarded by the command. */
-const discarded = (queue: string, event: string, source: string, prints = DISCARDED): Expected => ({
+const discarded = (queue: string, event: string, source: string, prints: RegExp): Expected => ({
   before: async () => {
     values.id = await local.enqueue(queue, event, { source, external_id: 'gone' })
   },
@@ -249,7 +249,11 @@ const PAGES: Readonly<
     commands: {
       'dead list': /feed +web-shop +w-3/,
       'dead replay --source <source>': REPLAYED,
-      'dead discard <id>': discarded('feeds-dead.fifo', 'order.updated', WEB),
+      'dead discard <id>': discarded(
+        'feeds-dead.fifo',
+        ...(['order.updated', WEB] as const),
+        /^Discarded 1 message\.\n\S+ {2}The store does not receive this message\./,
+      ),
       'stores resend <source> --since 30d': /\d+ orders?/,
     },
   },
