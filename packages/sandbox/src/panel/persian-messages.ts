@@ -90,7 +90,7 @@ export const MESSAGES = {
   'Receipt {number} has the reference of receipt {other}, order ~"{=order}"':
     'شماره پیگیری رسید دریافت {number} با رسید دریافت {other} سفارش «{order}» یکی است',
   'Without the cancelled receipts, the cash box ~"{=account}"~ has {balance} rials on {date}':
-    'بدون رسیدهای دریافت باطل‌شده، موجودی صندوق «{account}» در {date} به {balance} ریال می‌رسد',
+    'بدون رسیدهای دریافت باطل‌شده، موجودی «{account}» در {date} به {balance} ریال می‌رسد',
   // Refusals.
   'Invoice {number}': 'فاکتور {number}',
   'Receipt {number}': 'رسید دریافت {number}',
@@ -133,7 +133,7 @@ export const MESSAGES = {
     'جمع کل جدید {total} ریال و جمع رسیدهای دریافت {amount} ریال است',
   'a part of it is returned': 'بخشی از آن برگشته است',
   'the cash box ~"{=account}"~ has only {balance} rials on {date}':
-    'صندوق «{account}» در {date} فقط {balance} ریال موجودی دارد',
+    '«{account}» در {date} فقط {balance} ریال موجودی دارد',
   'pay from another account, or correct its opening balance first':
     'از حساب دیگری پرداخت کنید یا ابتدا مانده اول دوره آن را اصلاح کنید',
   'the cash box would have {balance} rials on {date}': 'موجودی صندوق در {date} به {balance} ریال می‌رسد',
