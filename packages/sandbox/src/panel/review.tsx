@@ -19,8 +19,8 @@ type Order = SchemaData<'OrderDetail'>
 /** The result of a retry, and the entries of the history about the stock that was set with it. */
 export type Retried = { order: Order; stocked: readonly string[] }
 
-/** Named by the product: what is typed must not move to another one when a shortage ends elsewhere. */
-const stockField = (sku: string) => `stock of ${sku}`
+/** Named by the product: what is typed must not move to another one when a shortage ends elsewhere. An id has no spaces. */
+const stockField = (sku: string) => `stock-${encodeURIComponent(sku)}`
 
 /** Retries the order with the stock and the settings in the form; if one of them is refused, nothing changes. */
 const fixAndRetry = async (order: Order, values: Values): Promise<Retried> => {
