@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren, TargetedInputEvent } from 'preact'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { exactDate } from './calendar.ts'
 import { DateInput, notDate } from './date-input.tsx'
 import { Options } from './form.tsx'
@@ -112,7 +112,10 @@ type SearchProps = {
   onEnter?: (text: string) => void
 }
 
-/** Searches when typing pauses; by default, sets the address parameter `q`. */
+/**
+ * Searches when typing pauses; by default, sets the address parameter `q`. Shows the text as typed until the parameter
+ * changes by other means, because the address may follow late, and without the blanks around the text.
+ */
 export const SearchBox = ({
   label,
   placeholder,
@@ -121,14 +124,19 @@ export const SearchBox = ({
 }: SearchProps) => {
   const { value } = parameter('q')
   const typed = useSignal<string | undefined>(undefined)
+  const searched = useRef<string | undefined>(undefined)
   useEffect(() => {
-    if (typed.value === undefined) return undefined
+    const text = typed.value?.trim()
+    if (text === undefined) return undefined
     const timer = setTimeout(() => {
-      onChoose(typed.value ?? '')
-      typed.value = undefined
+      searched.current = text
+      onChoose(text)
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed.value])
+  useEffect(() => {
+    if (value !== searched.current) typed.value = undefined
+  }, [value])
   return (
     <input
       type="search"

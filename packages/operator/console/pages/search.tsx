@@ -10,9 +10,9 @@ const isShown = () => route.value.path.join('/') === 'orders'
 
 /** Shows the orders found on the list of orders. Further typing replaces the route, so one step back leaves the search. */
 const search = (q: string) => {
-  const found = linkTo(['orders'], { q: q.trim() })
+  const found = linkTo(['orders'], { q })
   if (isShown()) replaceRoute(found)
-  else if (q.trim() !== '') location.hash = found
+  else if (q !== '') location.hash = found
 }
 
 /** Opens the order if only one was found. */

@@ -158,6 +158,25 @@ export const pageTests = (open: Open) => {
     })
   })
 
+  test('the search keeps what is typed before the address follows, and spaces between words', () =>
+    visit({ hash: '#/stores' }, async ({ page }) => {
+      // The page learns of a change of its address only when the test says so.
+      await page.addInitScript(`
+        addEventListener('hashchange', event => event.isTrusted && event.stopImmediatePropagation())
+      `)
+      await page.reload()
+      await page.getByText('All stores in').waitFor()
+      const search = page.getByRole('searchbox')
+      await search.pressSequentially('in')
+      await page.waitForURL('**#/orders?q=in')
+      await search.pressSequentially('-con ')
+      await page.evaluate(`dispatchEvent(new HashChangeEvent('hashchange'))`)
+      await page.waitForURL('**#/orders?q=in-con')
+      await search.pressSequentially('sole')
+      await page.waitForURL('**#/orders?q=in-con+sole')
+      expect(await search.inputValue()).toBe('in-con sole')
+    }))
+
   test("every page is accessible in light and dark mode, fits a phone, and shows stores' data as text", async () => {
     await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
     const words = `\u2067${HOSTILE}\u202e`.repeat(500)
