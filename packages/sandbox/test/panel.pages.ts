@@ -5,20 +5,24 @@ import { documentTests } from './panel-documents.ts'
 import { editingTests } from './panel-editing.ts'
 import { formTests } from './panel-forms.ts'
 import { moneyTests } from './panel-money.ts'
+import { orderListTests } from './panel-order-list.ts'
 import { orderTests } from './panel-orders.ts'
 import { paperTests } from './panel-paper.ts'
 import { safeguardTests } from './panel-safeguards.ts'
+import { shellTests } from './panel-shell.ts'
 import { eachWithSandbox } from './world.ts'
 
 // In this order: pages are closed before the sandbox that serves them.
 const openAt = withBrowser()
 const client = eachWithSandbox()
 
-describe('orders', () => orderTests(openAt, client))
+describe('an order', () => orderTests(openAt, client))
+describe('the list of orders', () => orderListTests(openAt, client))
 describe('refusals, repayments and buyers', () => moneyTests(openAt, client))
 describe('documents', () => documentTests(openAt, client))
 describe('paper', () => paperTests(openAt, client))
 describe('forms', () => formTests(openAt, client))
 describe('safeguards', () => safeguardTests(openAt, client))
 describe('settings, products and deliveries', () => editingTests(openAt, client))
+describe('all pages', () => shellTests(openAt, client))
 describe('accessibility', () => accessTests(openAt))

@@ -83,6 +83,13 @@ export const order = (external_id: string, changes: object = {}) => ({
 /** The fields of an order for a product that is out of stock. */
 export const SHORT = { items: [row('SKU-3', 2)] }
 
+/** The same, with a customer and a payment. */
+export const SAFFRON = {
+  items: [row('SKU-3', 2.5, 12_500_000)],
+  customer: { mobile: '۰۹۱۲۳۴۵۶۷۸۹', name: 'سارا محمدی' },
+  payment: { method: 'card', reference: '77120934' },
+}
+
 export const PAYMENT = { method: 'card', reference: 'r-1' }
 
 /** 1, 2, 3 and so on. */

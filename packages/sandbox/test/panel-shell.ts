@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals'
+import type { OpenAt } from '@order-relay/test-support/browser.ts'
+import { startSandbox } from '../src/start.ts'
+import { type Client, clientOf, order, row } from './world.ts'
+
+export const shellTests = (openAt: OpenAt, client: () => Client) => {
+  const open = (hash: string) => openAt(`${client().url}/${hash}`)
+
+  test('shows data of stores as text, never as markup', async () => {
+    const hostile = '<img src=x onerror=document.title=1>'
+    const changes = { source: '</td>"', customer: { mobile: '09120000001', name: hostile } }
+    await client().create(order('a/b?c#d', changes))
+    const { page, errors } = await open('#/orders')
+
+    await page.getByText(hostile).waitFor()
+    await page.getByRole('link', { name: 'a/b?c#d' }).click()
+    await page.getByRole('heading', { name: 'Order a/b?c#d' }).waitFor()
+    await page.getByText(hostile).waitFor()
+    expect(await page.locator('main img').count()).toBe(0)
+
+    await client().create(order('r\u202e1'))
+    await page.evaluate('location.hash = "#/orders/r%E2%80%AE1?source=api"')
+    await page.getByText('Buyer').first().waitFor()
+    expect(await page.title()).toBe('Order r1 · Accounting sandbox')
+
+    const sku = 'S'.repeat(3000)
+    await client().product(sku, { stock: 0 })
+    const items = [{ ...row(sku, 1), name: 'W'.repeat(100_000) }]
+    const customer = { mobile: '09120000002', name: 'ن\u202e'.repeat(50_000) }
+    await client().create(order('long', { items, customer }))
+    const long = page.getByText(/S{100}|(ن\u202e){100}/).first()
+    for (const [hash, heading] of [
+      ['#/orders?q=long', 'Orders'],
+      ['#/orders/long?source=api', 'Order long'],
+      ['#/products', 'Products'],
+      ['#/customers', 'Customers'],
+    ] as const) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
+      await long.waitFor()
+      expect([hash, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([hash, 1280])
+    }
+    expect(errors).toEqual([])
+  })
+
+  test('says that an unknown address has no page, and links to the first page', async () => {
+    const { page, errors } = await open('#/nowhere/else')
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    expect(await page.locator('.nav [aria-current=page]').count()).toBe(0)
+    await page.locator('main').getByRole('link', { name: 'Orders' }).click()
+    await page.locator('.nav [aria-current=page]', { hasText: 'Orders' }).waitFor()
+    await page.getByText('No orders yet').waitFor()
+    expect(new URL(page.url()).hash).toBe('#/orders')
+    expect(errors).toEqual([])
+  })
+
+  test('shows a lost connection, and missed changes after it is restored', async () => {
+    const first = await startSandbox({ port: 0 })
+    const { page } = await openAt(`${first.url}/#/products`)
+    await page.getByText('Live').waitFor()
+
+    await first.close()
+    await page.getByText('Disconnected').waitFor()
+    const second = await startSandbox({ port: Number(new URL(first.url).port) })
+    await clientOf(second.url).product('NEW-1', { stock: 5 })
+    await page.getByRole('rowheader', { name: 'NEW-1' }).waitFor({ timeout: 10_000 })
+    expect(await page.locator('.live').textContent()).toBe('Live')
+    await page.close()
+    await second.close()
+  })
+}
