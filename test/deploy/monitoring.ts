@@ -6,13 +6,8 @@ import { BY_VERSION, METRICS } from '../../lib/platform/telemetry.ts'
 import { type Line, runQuery } from './insights.ts'
 import { STORES } from './packaged.ts'
 import { ofType, type Properties, REGION, type Resolved, STACK } from './resolve.ts'
-import { statisticViolations } from './statistics.ts'
+import { type Metric, type Shown, statisticViolations } from './statistics.ts'
 import { type Counted, metricOf } from './use.ts'
-
-type Metric = { at: string; namespace: string; name: string; dimensions: Record<string, string> }
-
-/** A metric of a graph. */
-export type Shown = Metric & { stat: string }
 
 /** The metrics that AWS documents, by the type of the resource in their dimension. */
 const METRICS_OF_AWS: Readonly<Record<string, string>> = {

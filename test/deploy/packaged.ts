@@ -8,17 +8,7 @@ import { ACCOUNTING_ORIGIN, STORES as CRASH_STORES } from '../../proofs/crash/fu
 import { copyProject } from '../support/project.ts'
 import { BACKUP_REGION, BOUNDARY, FUNCTIONS, STAGE } from './resolve.ts'
 import { must, serverless } from './serverless.ts'
-
-const resource = v.looseObject({ Type: v.string(), Properties: v.optional(v.looseObject({}), {}) })
-const template = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({
-    Resources: v.record(v.string(), resource),
-    Outputs: v.optional(v.record(v.string(), v.unknown()), {}),
-  }),
-)
-export type Template = v.InferOutput<typeof template>
+import { type Template, templateSchema } from './template-schema.ts'
 
 /** The stores of the crash harness and of the probe. */
 export const STORES: readonly Store[] = [...CRASH_STORES, { source: PROBE_SOURCE, feed: 'sqs' }]
@@ -96,7 +86,7 @@ const inlined = (text: string, properties: unknown): Template['Resources'] => {
   const { Parameters } = v.parse(nestedStack, properties)
   const parameter = v.strictObject({ Ref: v.picklist(Object.keys(Parameters)) })
   const inner = JSON.parse(text, (_key, value) => (v.is(parameter, value) ? Parameters[value.Ref] : value))
-  return v.parse(template, JSON.stringify(inner)).Resources
+  return v.parse(templateSchema, JSON.stringify(inner)).Resources
 }
 
 /** The parts of a deployment. */
@@ -122,7 +112,7 @@ export const packagedForCrash = async (folder: string): Promise<Package> => {
     env: { ACCOUNTING_URL: `${ACCOUNTING_ORIGIN}/base` },
     options: ['--stage', STAGE, ...settings],
   })
-  const stack = v.parse(template, whole?.text)
+  const stack = v.parse(templateSchema, whole?.text)
   for (const { id, text } of nested)
     Object.assign(stack.Resources, inlined(text, stack.Resources[id]?.Properties))
 

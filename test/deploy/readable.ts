@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Document, visit } from 'yaml'
-import type { Template } from './packaged.ts'
+import type { Template } from './template-schema.ts'
 
 /** Hashes of code and of nested templates, and the time of packaging. */
 const VOLATILE: readonly (readonly [RegExp, string])[] = [

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { FunctionName as CrashFunction } from '../../proofs/crash/places.ts'
-import type { Template } from './packaged.ts'
+import type { Template } from './template-schema.ts'
 
 /** The stage of the packaged template in the tests, and its stack. */
 export const STAGE = 'crash'

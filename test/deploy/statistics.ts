@@ -1,8 +1,12 @@
 import { METRICS_NAMESPACE } from '../../lib/platform/names.ts'
 import { BY_VERSION } from '../../lib/platform/telemetry.ts'
-import type { Shown } from './monitoring.ts'
 import { ofType, type Properties, type Resolved, STACK } from './resolve.ts'
 import type { Counted } from './use.ts'
+
+export type Metric = { at: string; namespace: string; name: string; dimensions: Record<string, string> }
+
+/** A metric of a graph. */
+export type Shown = Metric & { stat: string }
 
 type Statistic = NonNullable<Properties['Metrics'][number]['MetricStat']>
 

@@ -8,8 +8,8 @@ import { announcementsOf } from '@order-relay/operator/orders/read.ts'
 import { REQUEST_KINDS } from '../../lib/orders/order.ts'
 import { TABLES } from '../../lib/platform/names.ts'
 import { answerCalls, recordingCalls } from '../support/calls.ts'
-import type { Template } from './packaged.ts'
 import { ofType, type Resolved, resolved, STACK, STAGE } from './resolve.ts'
+import type { Template } from './template-schema.ts'
 
 type Item = Record<string, AttributeValue>
 

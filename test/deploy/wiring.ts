@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
-import type { Template } from './packaged.ts'
 import { FUNCTIONS, functionOf, ofType, type Resolved, STACK } from './resolve.ts'
+import type { Template } from './template-schema.ts'
 
 const code = v.looseObject({ Code: v.looseObject({ S3Key: v.string() }) })
 const selection = v.looseObject({ BackupSelection: v.looseObject({ IamRoleArn: v.string() }) })

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { deployerViolations } from '../../../test/deploy/deployer.ts'
-import type { Template } from '../../../test/deploy/packaged.ts'
 import { covers, filledPolicy, grants } from '../../../test/deploy/policies.ts'
 import {
   ACCOUNT,
@@ -11,6 +10,7 @@ import {
   resolved,
   STAGE,
 } from '../../../test/deploy/resolve.ts'
+import type { Template } from '../../../test/deploy/template-schema.ts'
 import type { AwsCall } from '../../../test/deploy/use.ts'
 import { namesOf } from '../lib/names.ts'
 

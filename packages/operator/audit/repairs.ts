@@ -1,8 +1,8 @@
 import type { Context } from '../core/context.ts'
 import { beginOperation, operationsOf } from '../dead-letters/history.ts'
-import type { Audited } from './audit.ts'
+import type { Balance } from './balance.ts'
 
-type Period = Pick<Audited, 'since' | 'until'>
+type Period = Pick<Balance, 'since' | 'until'>
 
 const nameOf = ({ since, until }: Period) => `${since.toISOString()}/${until.toISOString()}`
 

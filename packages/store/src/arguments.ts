@@ -1,5 +1,3 @@
-import type { RawBody } from './signature.ts'
-
 /** What an argument must be, in words, and a check whether a value is valid; `shown` if errors may contain the value. */
 export type Kind = readonly [what: string, is: (value: unknown) => boolean, shown?: 'shown']
 
@@ -37,6 +35,9 @@ export const WAIT: Kind = [
   'a whole number of seconds from 0 to 10',
   value => numberFrom(0)(value) && Number(value) <= 10,
 ]
+/** A body as received: its raw bytes or their text. */
+export type RawBody = string | Uint8Array | ArrayBuffer
+
 /** By its tag, since an ArrayBuffer may come from another realm. */
 const isBuffer = (value: unknown): value is ArrayBuffer =>
   Object.prototype.toString.call(value) === '[object ArrayBuffer]'

@@ -1,4 +1,4 @@
-import { assertArguments, assertOptions, BYTES, OBJECT, SECONDS, TEXT } from './arguments.ts'
+import { assertArguments, assertOptions, BYTES, OBJECT, type RawBody, SECONDS, TEXT } from './arguments.ts'
 import {
   bytesOf,
   fromBase64,
@@ -6,7 +6,6 @@ import {
   headerOf,
   hexOf,
   hmac,
-  type RawBody,
   SignatureError,
   toBase64,
   verifySignature,

@@ -1,4 +1,4 @@
-import { assertArguments, assertOptions, BYTES, OBJECT, SECONDS, SECRETS } from './arguments.ts'
+import { assertArguments, assertOptions, BYTES, OBJECT, type RawBody, SECONDS, SECRETS } from './arguments.ts'
 
 /** A header, by any of the usual HTTP libraries. */
 export type HeadersLike =
@@ -23,9 +23,6 @@ export class SignatureError extends Error {
 export const TOLERANCE_SECONDS = 300
 
 const encoder = new TextEncoder()
-
-/** A body as received: its raw bytes or their text. */
-export type RawBody = string | Uint8Array | ArrayBuffer
 
 export const bytesOf = (body: RawBody): Uint8Array<ArrayBuffer> =>
   typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body)

@@ -163,7 +163,7 @@ export const NegativeBoxes = ({ sums, accounts }: Pick<DocumentList, 'sums'> & S
       <div key={account?.code} class="notice on-paper" data-tone="bad">
         <p>
           {t(
-            'The cash box {account} has {balance} rials. It cannot have less than nothing: a receipt or its opening balance is missing, or a repayment is too many.',
+            'The cash box {account} has {balance} rials, although a cash box cannot hold less than zero: a receipt or its opening balance is missing, a payment is still held, or a repayment should not be there.',
             { account: <Name>{account?.name ?? ''}</Name>, balance: decimal(closing ?? '') },
           )}
         </p>

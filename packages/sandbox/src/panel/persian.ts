@@ -119,8 +119,8 @@ export const t = translator({
   'Opening balance': 'مانده اول دوره',
   'Closing balance': 'مانده پایان دوره',
   Negative: 'منفی',
-  'The cash box {account} has {balance} rials. It cannot have less than nothing: a receipt or its opening balance is missing, or a repayment is too many.':
-    'موجودی صندوق {account} به {balance} ریال می‌رسد. موجودی صندوق نباید منفی باشد: رسید دریافت یا مانده اول دوره آن ثبت نشده یا رسید پرداختی اضافه است.',
+  'The cash box {account} has {balance} rials, although a cash box cannot hold less than zero: a receipt or its opening balance is missing, a payment is still held, or a repayment should not be there.':
+    'موجودی صندوق {account} به {balance} ریال می‌رسد. موجودی صندوق نباید منفی باشد: رسید دریافت یا مانده اول دوره آن ثبت نشده، دریافتی هنوز معلق است یا رسید پرداختی اضافه است.',
   'Days, accounts and totals': 'تاریخ، حساب و جمع‌ها',
   'All accounts': 'همه حساب‌ها',
   'Booked as: {type}': 'نوع رسید: {type}',
