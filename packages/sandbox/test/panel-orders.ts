@@ -228,7 +228,10 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     ]
     const correct = async (page: Page, action: string) => {
       await page.getByRole('button', { name: action }).first().click()
-      return page.getByRole('dialog')
+      const dialog = page.getByRole('dialog')
+      // It opens once the page has read the order.
+      await dialog.waitFor()
+      return dialog
     }
     const dialog = await correct(second, 'اصلاح سفارش')
     await dialog.getByLabel('هزینه ارسال').fill('500')
