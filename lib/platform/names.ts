@@ -56,6 +56,8 @@ export const PARAMETERS = {
   accountingKey: 'accounting-key',
   /** The registered webhook URL, if it is not that of the API. */
   webhookUrl: 'webhook-url',
+  /** The periods without a registered webhook. */
+  webhookGaps: 'webhook-gaps',
 } as const
 
 export const PLAIN = /^[A-Za-z0-9_-]{1,50}$/

@@ -10,9 +10,10 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, messageOf, usageError } from './core/errors.ts'
 import { durationOption, URL_OPTION } from './core/options.ts'
-import { count, lines, shellWord } from './core/output.ts'
+import { count, findingText, lines, shellWord } from './core/output.ts'
 import { confirmName, progress } from './core/terminal.ts'
 import { nowSeconds, waitUntilAccepted } from './core/webhook.ts'
+import { beginGap, endGap, gapFinding } from './webhook-gaps.ts'
 
 /** A webhook secret that the service created for a URL. */
 type Registration = { id: string; secret: string; since: Date }
@@ -88,6 +89,7 @@ export const register = async (context: Context, options: RegisterOptions) => {
     return storeSecret(context, url, secret)
   }
   const { id, secret, since } = existing ?? (await create())
+  const gap = existing === undefined ? await endGap(context, since) : undefined
   const known = existing === undefined ? ofUrl.at(-1)?.secret : undefined
   if (check) await waitUntilAccepted(context.terminal, { url, secret, known, signal })
   await rememberUrl(context, url)
@@ -105,6 +107,7 @@ export const register = async (context: Context, options: RegisterOptions) => {
       since,
       accepted: check,
       retired: ids,
+      gap,
     },
     text: lines(
       existing === undefined
@@ -117,9 +120,12 @@ export const register = async (context: Context, options: RegisterOptions) => {
 }
 
 export const unregister = async (context: Context, { url }: { url: string }) => {
+  const from = new Date()
   // At the service first: the relay must know the secret as long as the service uses it.
   await (await accountingOf(context)).removeWebhook(url)
-  const { ofUrl } = await registrationsOf(context, url)
+  const { ofUrl, others } = await registrationsOf(context, url)
+  // Another URL may be registered, such as that of a new domain.
+  if (ofUrl.length > 0 && others.length === 0) await beginGap(context, from)
   for (const registration of ofUrl) await removeSecret(context, registration)
   const { parameters } = context
   if ((await parameters.get(PARAMETERS.webhookUrl)) === url) await parameters.remove(PARAMETERS.webhookUrl)
@@ -147,7 +153,15 @@ export const registerCommand = ({ program, run }: Cli): void => {
       'register again, for example after the URL was removed or its secret replaced at the service; retires the old secret once the relay accepts the new one',
     )
     .option('--no-check', 'do not wait until the relay accepts the secret')
-    .action(run(register))
+    .action(
+      run(async (context, options) => {
+        const { data, text } = await register(context, options)
+        return {
+          data,
+          text: lines(text, data.gap !== undefined && findingText(gapFinding(context, data.gap))),
+        }
+      }),
+    )
 }
 
 /** `relay unregister`: ends the accounting service's webhooks (spec: DELETE webhook). */
@@ -155,7 +169,7 @@ export const unregisterCommand = ({ program, run }: Cli): void => {
   program
     .command('unregister')
     .description(
-      'Remove the webhook URL from the accounting service and delete its secrets, after confirmation by typing the URL. Until it is registered again, only the scheduled checks find changes.',
+      'Remove the webhook URL from the accounting service and delete its secrets, after confirmation by typing the URL. Until it is registered again, the scheduled checks find only changes of unsettled orders.',
     )
     .option(...urlOption)
     .option('--yes <url>', 'the URL, for scripts')

@@ -2,7 +2,7 @@ import type { Context } from '../core/context.ts'
 import { beginOperation, operationsOf } from '../dead-letters/history.ts'
 import type { Balance } from './balance.ts'
 
-type Period = Pick<Balance, 'since' | 'until'>
+export type Period = Pick<Balance, 'since' | 'until'>
 
 const nameOf = ({ since, until }: Period) => `${since.toISOString()}/${until.toISOString()}`
 
@@ -16,13 +16,9 @@ export const recordRepair = async (context: Context, period: Period, repaired: n
   await end({ counts: { repaired }, messages: [] })
 }
 
-/** Of the times at which webhooks were refused, those whose orders no operator has repaired since. */
-export const withoutRepair = async (context: Context, refused: readonly Date[]): Promise<Date[]> => {
-  const [first] = refused
-  if (first === undefined) return []
-  const repairs = (await operationsOf(context, 'audit', { since: first })).map(({ name }): Period => {
+/** The periods of the repairs that were recorded after a time. */
+export const repairsSince = async (context: Context, first: Date): Promise<Period[]> =>
+  (await operationsOf(context, 'audit', { since: first })).map(({ name }) => {
     const [since = first, until = since] = name.split('/').map(time => new Date(time))
     return { since, until }
   })
-  return refused.filter(at => !repairs.some(period => isCovered(at, period)))
-}

@@ -1,7 +1,7 @@
 import { orderName } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import { type Audited, auditSince, RATE, shortened } from '../audit/audit.ts'
-import { isCovered, recordRepair } from '../audit/repairs.ts'
+import { type Period, recordRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { checkOrders } from '../orders/orders.ts'
@@ -29,12 +29,9 @@ export const createAudits = () => {
     repair: (orders: number) => {
       if (last !== undefined) last = { ...last, repaired: { at: new Date(), orders } }
     },
-    /** Whether it has compared an order whose webhook was refused at this time, and none has to be repaired. */
-    covers: (refused: Date): boolean =>
-      last !== undefined &&
-      isCovered(refused, last) &&
-      last.unread.length === 0 &&
-      !last.differences.some(({ outdated }) => outdated),
+    /** Its period, if it has compared all orders, and none has to be repaired. */
+    covered: (): Period | undefined =>
+      last?.unread.length === 0 && !last.differences.some(({ outdated }) => outdated) ? last : undefined,
   }
 }
 

@@ -45,7 +45,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
   const alarms = live.poll('alarms', every.alarms, async () =>
     remembered(await alarmsOf(context, await queues(), series), Date.now()),
   )
-  const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covers))
+  const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covered()))
   const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
   const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))
   const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))

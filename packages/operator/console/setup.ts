@@ -74,7 +74,7 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
       const all = Object.keys(CHECKS).length
       let done = 0
       yield { done, all, findings: [] }
-      for await (const findings of diagnose(context, undefined, audits.covers))
+      for await (const findings of diagnose(context, undefined, audits.covered()))
         yield { done: ++done, all, findings }
     }),
     get('service', {}, async () => {

@@ -2,6 +2,7 @@ import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
 import { DELIVERY_TTL_SECONDS } from '@order-relay/lib/webhook/deliveries.ts'
 import * as v from 'valibot'
+import type { Period } from '../audit/repairs.ts'
 import { accessOf, accountingOf } from '../core/accounting.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Cli } from '../core/command.ts'
@@ -21,12 +22,8 @@ import { stores } from './stores.ts'
 import { type DoctorCode, type Finding, messagesOf, say } from './texts.ts'
 import { windowFindings } from './windows.ts'
 
-/** @param isAudited whether an audit has covered the time of a refused webhook */
-type Check = (
-  context: Context,
-  webhookUrl: string,
-  isAudited?: (refused: Date) => boolean,
-) => Promise<Finding[]>
+/** @param audited the period of an audit that has shown that no order lags */
+type Check = (context: Context, webhookUrl: string, audited?: Period) => Promise<Finding[]>
 
 const redrive = v.pipe(
   v.string(),
@@ -99,7 +96,7 @@ const clocks = async (context: Context, webhookUrl: string, relay: number | unde
   return ok(say('clocks-agree'), found)
 }
 
-const webhook: Check = async (context, url, isAudited) => {
+const webhook: Check = async (context, url, audited) => {
   const { ofUrl, others } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
@@ -112,7 +109,7 @@ const webhook: Check = async (context, url, isAudited) => {
   const isFresh = Date.now() < since.getTime() + ACCEPTED_WITHIN_MS
   // The log shows a ping as such, but a HEAD request as a request of a store.
   const { response, offset } = await timed(() => ping(url, secret, previous))
-  const { notices: findings } = await signaturesOf(context, isAudited, url)
+  const { notices: findings } = await signaturesOf(context, audited, url)
   // The service may have forgotten the registration that the relay remembers.
   if (findings.every(({ level }) => level !== 'problem'))
     findings.push(ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })))
@@ -212,13 +209,13 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 export async function* diagnose(
   context: Context,
   given?: string,
-  isAudited?: (refused: Date) => boolean,
+  audited?: Period,
 ): AsyncGenerator<Finding[]> {
   const url = await webhookUrlOf(context, given)
   // Fails once if there is no relay at all, instead of in every check.
   await context.queueUrl(QUEUES.orders)
   for (const [topic, check] of Object.entries(CHECKS)) {
-    yield await check(context, url, isAudited).catch(error => [
+    yield await check(context, url, audited).catch(error => [
       problem(say('not-checked', { topic }), explain(error, context).message, say('fix-and-repeat')),
     ])
   }

@@ -44,7 +44,12 @@ export const MESSAGES = {
   // The webhook.
   'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',
-  'no-secret': 'no secret is stored for {url}; only the scheduled checks find changes',
+  'no-secret': 'no secret is stored for {url}; the scheduled checks find only changes of unsettled orders',
+  'was-unregistered': 'the webhook was not registered for a time',
+  'not-received-between':
+    'no webhooks were received from {since} to {until}; only an audit finds changes of settled orders in that time',
+  'audit-gap':
+    'compare the orders that were saved here in the last {count} days with the service, and repair those that lag; a longer --since includes older orders: {command}',
   'registered-since': '{url}, at {time}; the interface of the service has no way to confirm it',
   'secret-accepted': 'the relay accepts webhooks signed with its secret',
   'secret-refused': 'the relay refuses webhooks signed with its secret',

@@ -1,6 +1,6 @@
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
 import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
-import { withoutRepair } from '../audit/repairs.ts'
+import { isCovered, type Period, repairsSince } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { note, problem } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
@@ -9,6 +9,7 @@ import { failingFeeds, failingFindings } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
+import { coversGap, gapFinding, recentGaps } from '../webhook-gaps.ts'
 import type { SignatureRecovery } from './recovered.ts'
 import { refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
 
@@ -53,25 +54,36 @@ export const unregisteredFinding = (context: Pick<Context, 'flags'>, url: string
   problem(say('webhook-unregistered'), say('no-secret', { url }), registerCommandFor(context, url))
 
 /**
- * Whether a webhook is registered; if so, whether webhooks are refused for their signature, or were and orders may lag; and whether they are accepted again.
+ * Whether a webhook is registered; if so, whether webhooks are refused for their signature and are accepted again, and
+ * whether orders may lag because their webhooks were refused or the webhook was not registered.
  *
- * @param isAudited whether an audit has shown that no order lags whose webhook was refused at a time; recorded repairs are known
+ * @param audited the period of an audit that has shown that no order lags; recorded repairs are known
  * @param url the webhook URL, if it is not the registered one
  */
 export const signaturesOf = async (
   context: Context,
-  isAudited: (refused: Date) => boolean = () => false,
+  audited?: Period,
   url?: string,
 ): Promise<{ notices: Finding[]; recovery?: SignatureRecovery | undefined }> => {
   const registered = url ?? (await webhookUrlOf(context, undefined))
   const { ofUrl } = await registrationsOf(context, registered)
-  if (ofUrl.length === 0) return { notices: [unregisteredFinding(context, registered)] }
+  const [oldest] = ofUrl
+  if (oldest === undefined) return { notices: [unregisteredFinding(context, registered)] }
   const stored = ofUrl.map(({ since }) => since)
-  const refusals = await refusalsOf(context, stored)
-  if (refusals === undefined) return { notices: [] }
-  const recovery = signatureRecovery(refusals)
-  if (refusals.lasts) return { notices: [refusalFinding(context, refusals)], recovery }
-  const unaudited = refusals.times.filter(at => !isAudited(at))
-  const [since] = await withoutRepair(context, unaudited)
-  return { notices: since === undefined ? [] : [refusalFinding(context, { ...refusals, since })], recovery }
+  const [refusals, gaps] = await Promise.all([refusalsOf(context, stored), recentGaps(context, oldest.since)])
+  const times = refusals === undefined || refusals.lasts ? [] : refusals.times
+  const missed = [...times, ...gaps.map(({ to }) => to)].toSorted((a, b) => Number(a) - Number(b))
+  const [first] = missed
+  const repairs = first === undefined ? [] : await repairsSince(context, first)
+  const audits = audited === undefined ? repairs : [audited, ...repairs]
+  const unaudited = gaps.filter(gap => !audits.some(audit => coversGap(gap, audit)))
+  const [since] = times.filter(at => !audits.some(audit => isCovered(at, audit)))
+  const refused = refusals && (refusals.lasts ? refusals : since && { ...refusals, since })
+  return {
+    notices: [
+      ...(refused === undefined ? [] : [refusalFinding(context, refused)]),
+      ...unaudited.map(gap => gapFinding(context, gap)),
+    ],
+    recovery: refusals && signatureRecovery(refusals),
+  }
 }

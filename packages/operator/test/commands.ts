@@ -508,5 +508,7 @@ export const keyTests = () => {
       removed: [expect.any(String)],
     })
     expect(await registered()).toMatchObject({ url: own, registered: 'before' })
+    // The service still sends webhooks to the other URL.
+    expect(await parametersBelow(local.stack().ssm, '/order-relay/local/webhook-gaps')()).toEqual({})
   })
 }

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
+import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import { logFile } from '@order-relay/local/log.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { textOf } from '../core/coded.ts'
@@ -168,6 +169,11 @@ test('on AWS, tells the last refused webhook from accepted ones, and reads no mo
   ])
 })
 
+const secretsOf = (name: string) => ({
+  below: async (folder: string) =>
+    folder === PARAMETERS.webhookSecrets ? [{ name, value: 's', modified: minutesAgo(60) }] : [],
+})
+
 test('after an audit, the finding begins with the first webhook that was refused since', async () => {
   const dataDir = folder()
   const logged = [
@@ -182,12 +188,13 @@ test('after an audit, the finding begins with the first webhook that was refused
     dataDir,
     flags,
     nameOf: () => '',
-    parameters: { below: async () => [{ name: 'sandbox', value: 's', modified: minutesAgo(60) }] },
+    parameters: secretsOf('sandbox'),
     stack: async () => ({ webhookUrl: url }),
     dynamodb: { paginateQuery: async function* () {} },
   } as unknown as Context
   const notices = async (audited: number) => {
-    const found = await signaturesOf(context, refused => refused < minutesAgo(audited), url)
+    const audit = { since: minutesAgo(60), until: minutesAgo(audited) }
+    const found = await signaturesOf(context, audit, url)
     return found.notices.map(({ found }) => textOf(found))
   }
   const refused = (age: number) =>
@@ -205,14 +212,11 @@ test('while no secret is stored for the webhook URL, the only finding is that it
     local: true,
     dataDir,
     flags,
-    parameters: {
-      get: async () => undefined,
-      below: async () => [{ name: 'of-another-url', value: 's', modified: minutesAgo(60) }],
-    },
+    parameters: { ...secretsOf('of-another-url'), get: async () => undefined },
     stack: async () => ({ webhookUrl: url }),
   } as unknown as Context
   const { notices } = await signaturesOf(context)
   expect(notices.map(findingText)).toEqual([
-    `!!    the webhook is not registered: no secret is stored for ${url}; only the scheduled checks find changes\n      → relay register --url '${url}' --local`,
+    `!!    the webhook is not registered: no secret is stored for ${url}; the scheduled checks find only changes of unsettled orders\n      → relay register --url '${url}' --local`,
   ])
 })

@@ -4,9 +4,9 @@ import { environmentOf } from '@order-relay/local/settings.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { writeCredentials } from '@order-relay/test-support/relay.ts'
 import { startStack } from '@order-relay/test-support/stack.ts'
-import { recordRepair, withoutRepair } from '../audit/repairs.ts'
+import { isCovered, recordRepair, repairsSince } from '../audit/repairs.ts'
 import { auditRoutes, createAudits } from '../console/audit.ts'
-import { createContext } from '../core/context.ts'
+import { type Context, createContext } from '../core/context.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
 const dataDir = useFolder(() => stack.close())
@@ -24,9 +24,15 @@ const contextOf = () => {
   return createContext({ local: true }, { stdin, stdout, stderr, environment })
 }
 
+/** Of the times at which webhooks were refused, those that no recorded repair covers. */
+const unrepaired = async (context: Context, first: Date, ...later: readonly Date[]) => {
+  const repairs = await repairsSince(context, first)
+  return [first, ...later].filter(time => !repairs.some(repair => isCovered(time, repair))).map(Number)
+}
+
 test('a recorded repair covers the webhooks that were refused in its period before its audit began', async () => {
   const context = contextOf()
-  const left = async (...hours: number[]) => (await withoutRepair(context, hours.map(at))).map(Number)
+  const left = (first: number, ...later: number[]) => unrepaired(context, at(first), ...later.map(at))
   try {
     expect(await left(9, 10)).toEqual([Number(at(9)), Number(at(10))])
     await recordRepair(context, { since: at(8), until: at(11) }, 2)
@@ -54,7 +60,7 @@ test('the console records a repair only if all orders that differ in its last au
   const repair = async (...orders: string[]) => {
     const keys = orders.map(external_id => ({ source: 'api', external_id }))
     await routes.find(({ path }) => path === 'audit/repair')?.handle({ orders: keys } as never, live.stopping)
-    const isKnown = (await withoutRepair(context, [at(1), at(2)])).length === 0
+    const isKnown = (await unrepaired(context, at(1), at(2))).length === 0
     return [audits.last()?.repaired?.orders, isKnown]
   }
   try {

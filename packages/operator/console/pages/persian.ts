@@ -221,8 +221,8 @@ export const t = translator({
   Rotate: 'تعویض',
   'Unregister…': 'لغو ثبت…',
   'Unregister the webhook': 'لغو ثبت وب‌هوک',
-  'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.':
-    'سرویس حسابداری دیگر به این نشانی وب‌هوک نمی‌فرستد و کلیدهای امضای آن حذف می‌شوند. تا ثبت مجدد، تغییرها فقط در بررسی دوره‌ای پیدا می‌شوند.',
+  'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, the scheduled check finds only changes of unsettled orders.':
+    'سرویس حسابداری دیگر به این نشانی وب‌هوک نمی‌فرستد و کلیدهای امضای آن حذف می‌شوند. تا ثبت مجدد، بررسی دوره‌ای فقط تغییرهای سفارش‌های ناتمام را پیدا می‌کند.',
   'A delivery with this id is in quarantine.': 'وب‌هوکی با این شناسه در قرنطینه است.',
   'Type the URL': 'نشانی را وارد کنید',
   Unregister: 'لغو ثبت',

@@ -146,7 +146,7 @@ export const askUnregister = (service: Service) =>
   ask({
     title: t('Unregister the webhook'),
     text: t(
-      'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.',
+      'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, the scheduled check finds only changes of unsettled orders.',
     ),
     fields: [urlField(service), { name: 'name', label: t('Type the URL'), autofocus: true }],
     action: t('Unregister'),

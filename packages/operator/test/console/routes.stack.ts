@@ -248,14 +248,17 @@ test('the setup is checked; the key, the webhook and its signatures are changed 
   expect((await local.relay(['unregister', '--yes', url])).code).toBe(0)
   const { body: removed } = await reads('service')
   expect([removed.secrets, removed.job]).toEqual([[], undefined])
-  const isNoted = async () =>
+  const isNoted = (noted: string, code: string) => async () =>
     (await reads('overview')).body.notices.some(
       ({ level, check }: { level: string; check: { code?: string } }) =>
-        level === 'problem' && check.code === 'webhook-unregistered',
+        level === noted && check.code === code,
     )
-  await until(isNoted)
-  await changes('webhook/register', { url, again: false, check: false })
-  await ended()
+  await until(isNoted('problem', 'webhook-unregistered'))
+  const { out } = await local.relay(['register', '--no-check'])
+  expect(out).toMatch(
+    /: no webhooks were received from \S+ to \S+; .*\n.* relay audit --since 30d --repair --local$/m,
+  )
+  await until(isNoted('note', 'was-unregistered'))
   expect(await changes('webhook/rotate', { url, lead: 600, overlap: 0, wait: false })).toEqual(ok())
   expect(await changes('webhook/stop')).toEqual(ok())
   await ended()
