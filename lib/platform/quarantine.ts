@@ -12,9 +12,14 @@ export const quarantineEntry = v.object({
   /** The exact bytes received. */
   body_base64: v.string(),
   received_at: v.string(),
+  /** The delivery id of the header, which is not signed: the body may have none that can be read. */
+  header_delivery: v.optional(v.string()),
 })
 
 type QuarantineEntry = v.InferOutput<typeof quarantineEntry>
+
+/** Maximum length of a header that is kept. */
+const HEADER_MAX = 100
 
 /** Stores unreadable input; resolves once SQS has it. */
 export type Quarantine = (unreadable: {
@@ -23,17 +28,19 @@ export type Quarantine = (unreadable: {
   body: Body
   /** Unix time in milliseconds. */
   receivedAt: number
+  headerDelivery?: string | undefined
 }) => Promise<void>
 
 /** The quarantine queue. */
 export const quarantineQueue =
   (sqs: Sqs, queueUrl: string): Quarantine =>
-  async ({ from, reason, body, receivedAt }) => {
+  async ({ from, reason, body, receivedAt, headerDelivery }) => {
     const entry: QuarantineEntry = {
       from,
       reason,
       body_base64: Buffer.from(body).toString('base64'),
       received_at: new Date(receivedAt).toISOString(),
+      header_delivery: headerDelivery?.slice(0, HEADER_MAX),
     }
     await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(entry) }))
   }

@@ -113,7 +113,7 @@ export const receive = async (
   const quarantineOnce = async (reason: string) => {
     const id = quarantineId(body)
     if ((await deliveries.find(id, seconds)) !== undefined) return
-    await quarantine({ from: 'webhook', reason, body, receivedAt })
+    await quarantine({ from: 'webhook', reason, body, receivedAt, headerDelivery: headers[HEADERS.delivery] })
     await deliveries.record({ delivery: id, source: '', external_id: '', status: QUARANTINED }, seconds)
   }
 

@@ -28,13 +28,13 @@ export const deliveryWith = ({ dynamodb, nameOf }: Context, delivery: string) =>
 const QUARANTINED_MOST = 1000
 
 /** The message in quarantine with a delivery, whose id could be read. */
-export const quarantinedWith = async (context: Context, delivery: string): Promise<Message | undefined> => {
+const quarantinedWith = async (context: Context, delivery: string): Promise<Message | undefined> => {
   const selection = { ids: [delivery], limit: QUARANTINED_MOST }
   return (await collect(context, QUARANTINE, selection)).messages[0]
 }
 
 /** The command that shows a message in quarantine. */
-export const quarantineCommand = ({ flags }: Pick<Context, 'flags'>, delivery: string): string =>
+const quarantineCommand = ({ flags }: Pick<Context, 'flags'>, delivery: string): string =>
   `relay quarantine show ${shellWord(delivery)}${flags}`
 
 const isoDate = (seconds: number) => new Date(seconds * 1000).toISOString()

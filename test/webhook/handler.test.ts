@@ -233,6 +233,7 @@ describe('a request that is not queued', () => {
     ['unreadable', named({}, { source: 7 }), { delivery }, 'Field "data.source" is 7: must be a string'],
     ['unreadable', named({ delivery: 'x' }), {}, 'Field "delivery" is "x": must be a UUID'],
     ['unreadable', 'null', {}, 'The body is null: must be an object'],
+    ['unreadable', '7', {}, 'The body is 7: must be an object', { headers: { [ID]: DELIVERY } }],
     ['unreadable', '{"event":', {}, 'The body is not JSON'],
     ['unreadable', '['.repeat(65) + ']'.repeat(65), {}, 'The body is nested too deeply'],
     ['unreadable', Uint8Array.from([0xff, 0xfe, 0x00]), {}, 'The body is not UTF-8 text'],
@@ -255,7 +256,9 @@ describe('a request that is not queued', () => {
       const received_at = new Date(NOW * 1000).toISOString()
       const body_base64 = Buffer.from(bytesOf(content)).toString('base64')
       expect(await quarantined()).toEqual(
-        isKept ? [{ from: 'webhook', reason, received_at, body_base64 }] : [],
+        isKept
+          ? [{ from: 'webhook', reason, received_at, body_base64, header_delivery: options.headers?.[ID] }]
+          : [],
       )
       const counted = recorded.metrics.filter(({ name }) => name === 'Quarantined')
       expect(counted).toMatchObject(isKept ? [{ dimensions: { from: 'webhook' } }] : [])

@@ -16,7 +16,7 @@ import { messagesOf } from '../feeds/messages.ts'
 import { contentOf } from '../orders/content.ts'
 import { type DeadLetters, type DeadLettersOfOrder, deadLettersOf } from '../orders/dead-letters.ts'
 import { asRetried } from '../orders/failing-event.ts'
-import { findOrders } from '../orders/find.ts'
+import { findMessages, findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
 import { checkOrders, timelineOf } from '../orders/orders.ts'
 import { announcedOf } from '../orders/read.ts'
@@ -108,16 +108,20 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
           const { found, searched } = await findOrders(context, q)
           const rows = await summariesOf(found.map(({ stored }) => stored))
           const orders = rows.map((row, index) => ({ ...row, match: found[index]?.match }))
-          const quarantined =
-            orders.length === 0 &&
-            (await readings.of('quarantine')).messages.some(({ delivery }) => delivery === q.trim())
-          return { orders, searched, quarantined, sorted: 'by match' as const }
+          const kept = await findMessages(
+            context,
+            q,
+            found,
+            async ({ command }) => (await readings.of(command)).messages,
+          )
+          const messages = kept.map(({ kind, message }) => ({ command: kind.command, id: message.raw.id }))
+          return { orders, searched, messages, sorted: 'by match' as const }
         }
         const { orders, cursor, searched } = await pageOf(context, filter, deadLetters)
         const rows = await summariesOf(orders)
         const sorted = filter.show === 'failing' ? ('by event' as const) : ('by change' as const)
         const unmatched = rows.map(row => ({ ...row, match: undefined }))
-        return { orders: unmatched, cursor, searched, quarantined: false, sorted }
+        return { orders: unmatched, cursor, searched, messages: [], sorted }
       },
     ),
     get('order', key, async ({ source, external_id }) => {

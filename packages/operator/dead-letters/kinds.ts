@@ -257,10 +257,11 @@ export const QUARANTINE: Kind = {
       const about = shown(body, reading.unreadable, reading)
       return { raw, queue, from: 'unknown', at: raw.sent, body, reading, ...about }
     }
-    const { from, reason, body_base64, received_at: at } = parsed.output
+    const { from, reason, body_base64, received_at: at, header_delivery } = parsed.output
     const body = Buffer.from(body_base64, 'base64')
     const reading = readContent(from, body)
-    const known = { raw, queue, from, ...envelopeOf(body), at: new Date(at), body, reading, error: reason }
+    const { delivery = header_delivery, ...envelope } = envelopeOf(body)
+    const known = { raw, queue, from, ...envelope, delivery, at: new Date(at), body, reading, error: reason }
     return { ...known, ...shown(body, reason, reading) }
   },
 

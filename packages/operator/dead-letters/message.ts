@@ -106,6 +106,12 @@ export type Selection = {
 export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
   delivery === undefined ? [raw.id] : [raw.id, delivery]
 
+/** The messages with an id that begins with a text, in lower or upper case. */
+export const withId = (messages: readonly Message[], text: string): Message[] => {
+  const start = text.trim().toLowerCase()
+  return messages.filter(message => idsOf(message).some(id => id.toLowerCase().startsWith(start)))
+}
+
 /** The identifying fields of a message, for output. */
 export const summaryOf = (message: Message) => {
   const { raw, from, source, external_id, event, delivery, at, error, done, superseded_by, details } = message

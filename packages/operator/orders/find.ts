@@ -5,10 +5,11 @@ import { EXTERNAL_ID_MAX, type OrderKey, orderName } from '@order-relay/lib/prot
 import { inParallel } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { count, lines, type Report } from '../core/output.ts'
+import { count, lines, type Report, shellWord } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
-import { summaryOf } from '../dead-letters/message.ts'
-import { deliveryWith, quarantineCommand, quarantinedWith } from '../deliveries.ts'
+import { DEAD_LETTERS, QUARANTINE } from '../dead-letters/kinds.ts'
+import { collect, type Kind, type Message, summaryOf, withId } from '../dead-letters/message.ts'
+import { deliveryWith } from '../deliveries.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { asRetried } from './failing-event.ts'
 import { changesOf } from './list.ts'
@@ -170,11 +171,40 @@ export const findOrders = async (
   }
 }
 
+/** Maximum number of messages to read from each queue. */
+const MESSAGES = 1000
+
+const readNow = async (context: Context, kind: Kind) =>
+  (await collect(context, kind, { limit: MESSAGES })).messages
+
+/**
+ * Finds dead letters and messages in quarantine by the beginning of their id or that of their delivery or request, unless
+ * the text has found an order by something else. A quarantined webhook may have the delivery id of another order.
+ *
+ * @param read reads the messages of a kind. @default up to 1000 from each queue
+ */
+export const findMessages = async (
+  context: Context,
+  text: string,
+  orders: readonly Found[],
+  read: (kind: Kind) => Promise<readonly Message[]> = kind => readNow(context, kind),
+): Promise<{ kind: Kind; message: Message }[]> => {
+  if (text.trim() === '' || orders.some(({ match }) => match.by !== 'delivery')) return []
+  const kinds = orders.length === 0 ? [DEAD_LETTERS, QUARANTINE] : [QUARANTINE]
+  const found = kinds.map(async kind => withId(await read(kind), text).map(message => ({ kind, message })))
+  return (await Promise.all(found)).flat().slice(0, MOST)
+}
+
+const messageText = (context: Context, { kind, message }: { kind: Kind; message: Message }) => {
+  const { command } = kind
+  return `${command === 'dead' ? 'Dead letter' : 'In quarantine'}: relay ${command} show ${shellWord(message.raw.id)}${context.flags}`
+}
+
 const COST = `
 The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001".
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
 found, the latest ${CHANGES} changes are searched for the beginning of an id, of an invoice number, or of the reference
-of a payment, and the quarantine for a delivery with the id. Each store costs up to four reads.`
+of a payment, and dead letters and the quarantine for the beginning of the id of a message, delivery or request. Each store costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
@@ -188,21 +218,23 @@ const find = async (context: Context, text: string): Promise<Report> => {
     found_by: by,
     match,
   }))
-  const delivery = text.trim()
-  const quarantined = orders.length === 0 ? await quarantinedWith(context, delivery) : undefined
-  if (quarantined !== undefined)
-    return {
-      data: { orders, quarantined: summaryOf(quarantined) },
-      text: `The delivery is in quarantine: ${quarantineCommand(context, delivery)}`,
-    }
+  const messages = await findMessages(context, text, found)
+  const kept = messages.map(each => messageText(context, each))
+  const data = {
+    orders,
+    messages: messages.map(({ kind, message }) => ({ in: kind.command, ...summaryOf(message) })),
+    searched,
+  }
+  if (orders.length === 0 && kept.length > 0) return { data, text: lines(kept) }
   return {
-    data: { orders, searched },
+    data,
     ok: orders.length > 0,
     text: lines(
       orders.length === 0
         ? `Nothing found in ${context.title}. A payment is found by its reference only among the latest changes.`
         : ordersText(orders, { 'FOUND BY': ({ found_by, match }) => `${found_by} ${match}` }),
       orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
+      kept,
       searched !== undefined && `Searched the latest ${CHANGES} changes, back to ${searched}.`,
     ),
   }
@@ -213,7 +245,7 @@ export const findCommand = ({ program, run }: Cli): void => {
   program
     .command('find')
     .description(
-      'Find orders by order number, request id, delivery id, invoice number, or the reference of a payment.',
+      'Find orders by order number, request id, delivery id, invoice number, or the reference of a payment; and dead letters and messages in quarantine by id.',
     )
     .argument('<text>', 'the number, id or reference, or its beginning')
     .addHelpText('after', COST)

@@ -202,10 +202,31 @@ export const monitorTests = () => {
       delivery,
       error: 'an older version could not read it',
     })
-    const found = await local.relay(['find', delivery])
-    expect(found).toMatchObject({ code: 0 })
-    expect(found.out).toBe(`The delivery is in quarantine: relay quarantine show ${delivery} --local\n`)
+    const [{ id }] = (await local.json(['quarantine', 'list'])).data.entries
+    for (const text of [delivery, id, id.slice(0, 8)]) {
+      const found = await local.relay(['find', text])
+      expect(found).toMatchObject({ code: 0 })
+      expect(found.out).toBe(`In quarantine: relay quarantine show ${id} --local\n`)
+    }
     await local.empty('quarantine')
+  })
+
+  test('a webhook in quarantine is found by the id of its header if its body has none', async () => {
+    await writeFile(join(folder(), 'unreadable'), 'not JSON')
+    const { data } = await local.json(['send', '--file', join(folder(), 'unreadable')])
+    expect(data).toMatchObject({ taken: false, status: 400 })
+    expect((await local.relay(['find', data.delivery])).out).toMatch(/^In quarantine: relay quarantine show /)
+    await local.empty('quarantine')
+  })
+
+  test('a dead letter is found by its id and by that of its request', async () => {
+    await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'unknown-order' })
+    const [{ id, ...letter }] = (await local.json(['dead', 'list'])).data.letters
+    for (const text of [id, letter.delivery]) {
+      const found = await local.relay(['find', text])
+      expect(found.out).toBe(`Dead letter: relay dead show ${id} --local\n`)
+    }
+    await local.empty('orders-dead.fifo')
   })
 
   test('imports shows the waiting orders of each store, their rate and the estimated completion', async () => {

@@ -24,7 +24,7 @@ import { linkToFeed } from './feed-pieces.tsx'
 import { Fields } from './fields.tsx'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, Message, PERIODS, textOf } from './pieces.tsx'
+import { linkToMessage, linkToOrder, Message, PERIODS, textOf } from './pieces.tsx'
 import { PlanPage } from './plan-page.tsx'
 import { commandOf, EventName, HISTORY, OpenPlan, type Plan, Planning, Progress, plan } from './plans.tsx'
 
@@ -150,7 +150,7 @@ const messagesIn = (command: Plan['command'], chosen: Chosen): Column<Row>[] => 
     label: t('Message'),
     cell: ({ id, external_id }) => (
       <a
-        href={linkTo([command, 'message', id])}
+        href={linkToMessage({ command, id })}
         class="row-link"
         aria-label={t('Show the message of {name}', { name: visible(external_id ?? id) })}
       >

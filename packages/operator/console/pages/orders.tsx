@@ -1,6 +1,7 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, DayChoice, Pager, parameter } from '@order-relay/web/filters.tsx'
 import { decimal, serial } from '@order-relay/web/format.ts'
+import { Id } from '@order-relay/web/id.tsx'
 import { Ago, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
@@ -8,7 +9,7 @@ import { STATUS_NAMES, StatusChip } from '@order-relay/web/status.tsx'
 import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { isEnded, OpenRequests, RequestChip, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { OrderOfStore, StoreFilter } from './pieces.tsx'
+import { linkToMessage, OrderOfStore, StoreFilter } from './pieces.tsx'
 import { RETRIES, Retries, RetryOrders } from './retry.tsx'
 
 type List = RouteData<'orders'>
@@ -62,6 +63,8 @@ const MATCHES: Readonly<Record<Exclude<NonNullable<Row['match']>['by'], 'order'>
   invoice: t('invoice number'),
   reference: t('payment reference'),
 }
+
+const KEPT = { dead: t('A dead letter has this id:'), quarantine: t('A message in quarantine has this id:') }
 
 const MATCH: Column<Row> = {
   label: t('Found by'),
@@ -137,7 +140,8 @@ const tableOf = ({ orders, sorted }: List) => {
   }
 }
 
-const titleOfNone = (route: Route, cursor: string | undefined) => {
+const titleOfNone = (route: Route, { cursor, messages }: List) => {
+  if (messages.length > 0) return t('No order matches')
   if (isSearch(route)) return t('Nothing matches this text')
   if (route.query.size === 0) return t('There are no orders yet')
   return cursor === undefined ? t('No order matches') : t('No matching order so far')
@@ -162,27 +166,26 @@ export const Orders = page(
     announce: (before, after) => changesOf(before.list, after.list),
   },
   ({ list, retries, route }) => {
-    const { orders, cursor, searched, quarantined } = list
+    const { orders, cursor, searched, messages } = list
     const { first, ...table } = tableOf(list)
     return (
       <>
         <PageHead>{isOfWaiting(route) && <RetryOrders />}</PageHead>
         {isOfWaiting(route) && <Retries {...retries} />}
         {!isSearch(route) && <Filters route={route} />}
+        {messages.map(message => (
+          <p key={message.id} class="row note">
+            {KEPT[message.command]} <Id value={message.id} href={linkToMessage(message)} />
+          </p>
+        ))}
         <Table
           {...table}
           rows={orders}
           kind="orders"
           keyOf={({ source, external_id }) => `${source}/${external_id}`}
         >
-          <Empty title={titleOfNone(route, cursor)}>
-            {quarantined && (
-              <p>
-                {t('A delivery with this id is in quarantine.')}{' '}
-                <a href={linkTo(['quarantine'])}>{t('Show the quarantine')}</a>
-              </p>
-            )}
-            {isSearch(route) && (
+          <Empty title={titleOfNone(route, list)}>
+            {isSearch(route) && messages.length === 0 && (
               <p>
                 {t(
                   'A payment is found by its reference only among the latest changes. Search for the order number instead.',

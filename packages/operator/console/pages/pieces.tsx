@@ -14,6 +14,10 @@ import { PERSIAN } from './persian-coded.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
+/** A dead letter or a message in quarantine. */
+export const linkToMessage = ({ command, id }: { command: 'dead' | 'quarantine'; id: string }) =>
+  linkTo([command, 'message', id])
+
 type Queues = NonNullable<RouteData<'overview'>['queues']>
 
 /** The dead letters of feeds: those of HTTP feeds, and those that consumers of queues could not handle. */

@@ -4,7 +4,7 @@ import { attempt } from '@order-relay/web/notices.ts'
 import { linkTo, replaceRoute, route } from '@order-relay/web/route.ts'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
-import { linkToOrder } from './pieces.tsx'
+import { linkToMessage, linkToOrder } from './pieces.tsx'
 
 const isShown = () => route.value.path.join('/') === 'orders'
 
@@ -15,12 +15,15 @@ const search = (q: string) => {
   else if (q !== '') location.hash = found
 }
 
-/** Opens the order if only one was found. */
+/** Opens the order or message if only one was found. */
 const open = (q: string) =>
   attempt(async () => {
-    const { orders } = await request<RouteData<'orders'>>('GET', `/api/orders${queryOf({ q })}`)
-    const [first, ...others] = orders
-    if (first && others.length === 0) location.hash = linkToOrder(first.source, first.external_id)
+    const { orders, messages } = await request<RouteData<'orders'>>('GET', `/api/orders${queryOf({ q })}`)
+    const [only, ...others] = [
+      ...orders.map(({ source, external_id }) => linkToOrder(source, external_id)),
+      ...messages.map(linkToMessage),
+    ]
+    if (only && others.length === 0) location.hash = only
     else search(q)
   })
 
@@ -29,7 +32,7 @@ export const Search = () => (
   <search class="search" data-keeps-focus={isShown() || undefined}>
     <SearchBox
       label={t(
-        'Find an order by its number, a request, delivery or invoice, or the reference of a recent payment',
+        'Find an order by its number, a request, delivery or invoice, or the reference of a recent payment; or a dead letter or a message in quarantine by its id',
       )}
       placeholder={t('Search: order, request, delivery, invoice, payment')}
       onChoose={search}

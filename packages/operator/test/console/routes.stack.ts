@@ -108,11 +108,12 @@ test('the id of a request among the deliveries leads to its order', async () => 
   const quarantined = randomUUID()
   await local.quarantine('webhook', JSON.stringify({ event: 'order.updated', delivery: quarantined }))
   expect(await reads('delivery', { id: quarantined })).toEqual(ok({ quarantined: true }))
-  expect((await reads('orders', { q: ` ${quarantined}` })).body).toMatchObject({
-    orders: [],
-    quarantined: true,
-  })
-  expect((await reads('orders', { q: 'nobody' })).body).toMatchObject({ orders: [], quarantined: false })
+  const [{ id }] = (await reads('messages', { command: 'quarantine' })).body.messages
+  for (const q of [` ${quarantined}`, id, id.slice(0, 8).toUpperCase()]) {
+    const { body } = await reads('orders', { q })
+    expect(body).toMatchObject({ orders: [], messages: [{ command: 'quarantine', id }] })
+  }
+  expect((await reads('orders', { q: 'nobody' })).body).toMatchObject({ orders: [], messages: [] })
   await local.empty('quarantine')
   expect(await reads('delivery', { id: 'nobody' })).toEqual(refused('no delivery "nobody" was queued'))
   const queued = { since: '1h', outcome: 'queued' }
@@ -129,6 +130,7 @@ test('dead letters and the quarantine are read, planned and carried out', async 
   const { messages } = (await reads('messages', DEAD)).body
   expect(messages).toMatchObject([{ ...order, event: 'order.payment' }])
   const [{ id }] = messages
+  expect((await reads('orders', { q: id })).body.messages).toEqual([{ command: 'dead', id }])
   const shown = await reads('message', { ...DEAD, id })
   expect(shown.body.text).toContain('"order.payment"')
   expect(await changes('messages/read', DEAD)).toEqual(ok())
