@@ -3,14 +3,16 @@ import { Option } from '@commander-js/extra-typings'
 import { isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { DELIVERY_TTL_SECONDS } from '@order-relay/lib/webhook/deliveries.ts'
+import { type Coded, textOf } from '../core/coded.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive } from '../core/options.ts'
 import { count, lines } from '../core/output.ts'
 import { failingOrders } from '../orders/list.ts'
 import { checkOrders } from '../orders/orders.ts'
-import { type Balance, balance, type Evidence, type Member } from './balance.ts'
+import { type Balance, balance, type Difference, type Evidence, type Member } from './balance.ts'
 import { collect, collectAgain } from './evidence.ts'
+import { remediesOf } from './remedies.ts'
 import { recordRepair } from './repairs.ts'
 
 const shares = (counts: Readonly<Record<string, number>>) =>
@@ -37,11 +39,7 @@ const differenceText = ({ what, id, source, external_id }: Balance['differences'
 /** Maximum number of differences in the text; --json lists all. */
 const LISTED = 20
 
-const UNREGISTERED =
-  'An order that is unknown to the service was registered there once, for example before the service was restored: its store ' +
-  'must send the create again. If the order is not wanted, erase it: relay orders erase <source> <external_id>'
-
-const balanceText = (audited: Omit<Audited, 'lists'>): string => {
+const balanceText = (audited: Omit<Audited, 'lists'>, remedies: readonly Coded[]): string => {
   const { deliveries, queue, requests, stored, orders, left, undelivered, differences } = audited
   const { entered, ...outcomes } = queue
   const { accepted } = requests
@@ -79,7 +77,7 @@ const balanceText = (audited: Omit<Audited, 'lists'>): string => {
       : `${count(differences.length, 'difference')}:`,
     differences.slice(0, LISTED).map(differenceText),
     differences.length > LISTED && `  and ${differences.length - LISTED} more; see --json`,
-    differences.some(({ unregistered }) => unregistered) && UNREGISTERED,
+    remedies.map(textOf),
   )
 }
 
@@ -130,15 +128,17 @@ export const shortened = (lists: Record<string, Partial<Record<string, readonly 
 const audit = async (context: Context, options: Period & { repair?: true | undefined }) => {
   const { lists, ...audited } = await auditSince(context, options)
   const balanced = isBalanced(audited)
-  const outdated = options.repair ? audited.differences.filter(each => each.outdated) : []
+  const isOutdated = ({ remedy }: Difference) => remedy === 'outdated'
+  const outdated = options.repair ? audited.differences.filter(isOutdated) : []
   await checkOrders(context, outdated)
   const repaired = outdated.length
   if (options.repair && audited.unread.length === 0) await recordRepair(context, audited, repaired)
+  const left = audited.differences.filter(each => !outdated.includes(each))
   const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
   return {
     data: { balanced, ...audited, lists: shortened(lists), repaired },
     ok: balanced,
-    text: lines(balanceText(audited), repaired > 0 && next),
+    text: lines(balanceText(audited, remediesOf(context, left, audited.since)), repaired > 0 && next),
   }
 }
 

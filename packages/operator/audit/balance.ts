@@ -7,6 +7,7 @@ import type { DeliveryRecord } from '@order-relay/lib/webhook/deliveries.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
 import type { Depth } from '../core/queue.ts'
 import type { Logged } from './logged.ts'
+import type { Remedy } from './remedies.ts'
 
 /** An order as stored by the relay and, if the service was asked, by the service. */
 export type ComparedOrder = {
@@ -66,10 +67,8 @@ export type Difference = OrderKey & {
   what: string
   /** Id of the delivery or request. */
   id?: string
-  /** Whether reading the order from the service would resolve the difference. */
-  outdated?: true
-  /** The service does not know the order, so reading it resolves nothing. */
-  unregistered?: true
+  /** What resolves it. */
+  remedy: Remedy
 }
 
 const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
@@ -187,11 +186,16 @@ export type Member = OrderKey & { id?: string }
 const counts = (groups: Readonly<Partial<Record<string, readonly Member[]>>>): Record<string, number> =>
   Object.fromEntries(Object.entries(groups).map(([name, members = []]) => [name, members.length]))
 
-const differenceOf = ({ id, kind, source, external_id }: Entry, found: string): Difference => ({
+const differenceOf = (
+  { id, kind, source, external_id }: Entry,
+  found: string,
+  remedy: Remedy = kind === undefined ? 'lost-delivery' : 'lost-request',
+): Difference => ({
   what: `${kind === undefined ? 'delivery' : `${kind} request`} ${found}`,
   id,
   source,
   external_id,
+  remedy,
 })
 
 /** Balances everything received against its outcome, and names every difference. Pure. */
@@ -212,8 +216,8 @@ export const balance = (evidence: Evidence) => {
   const disagreements = compared.flatMap(order => {
     const found = disagreement(order)
     if (found === undefined || order.service === undefined) return []
-    const remedy = 'result' in order.service ? { outdated: true as const } : { unregistered: true as const }
-    return [{ what: `order ${found}`, ...order.key, ...remedy }]
+    const remedy: Remedy = 'result' in order.service ? 'outdated' : 'unregistered'
+    return [{ what: `order ${found}`, ...order.key, remedy }]
   })
 
   const stored = [...orders.values()].flatMap(({ key, stored }) =>
@@ -245,7 +249,11 @@ export const balance = (evidence: Evidence) => {
     ...[...(logged?.queued ?? [])]
       .filter(([id]) => !recorded.has(id))
       .map(([id, key]) =>
-        differenceOf({ id, ...key }, 'was queued but not recorded: a repetition would be queued again'),
+        differenceOf(
+          { id, ...key },
+          'was queued but not recorded: a repetition would be queued again',
+          'unrecorded',
+        ),
       ),
     ...all
       .filter(({ outcome }) => outcome === 'unaccounted')

@@ -1,6 +1,8 @@
 import { orderName } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import { type Audited, auditSince, RATE, shortened } from '../audit/audit.ts'
+import type { Difference } from '../audit/balance.ts'
+import { remediesOf } from '../audit/remedies.ts'
 import { type Period, recordRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
@@ -18,6 +20,8 @@ type Last = Omit<Audited, 'lists'> & {
   repaired?: { at: Date; orders: number }
 }
 
+const isOutdated = ({ remedy }: Pick<Difference, 'remedy'>) => remedy === 'outdated'
+
 /** The last audit of this console. */
 export const createAudits = () => {
   let last: Last | undefined
@@ -31,7 +35,7 @@ export const createAudits = () => {
     },
     /** Its period, if it has compared all orders, and none has to be repaired. */
     covered: (): Period | undefined =>
-      last?.unread.length === 0 && !last.differences.some(({ outdated }) => outdated) ? last : undefined,
+      last?.unread.length === 0 && !last.differences.some(isOutdated) ? last : undefined,
   }
 }
 
@@ -43,7 +47,13 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
   live.poll('balance', 500, async () => [audits.last()?.until, audits.last()?.repaired])
   return [
     get('audit', {}, async () => ({ job: jobs.of(AUDIT) })),
-    get('balance', {}, async () => ({ balance: audits.last() })),
+    get('balance', {}, async () => {
+      const last = audits.last()
+      if (last === undefined) return { balance: undefined }
+      const { repaired, since } = last
+      const differences = last.differences.filter(each => !isOutdated(each) || repaired === undefined)
+      return { balance: { ...last, differences, remedies: remediesOf(context, differences, since) } }
+    }),
     post('audit/start', { since: v.picklist([...PERIODS, '30d']) }, async ({ since: period }) => {
       jobs.start(AUDIT, 'audit', async context => {
         const { lists, ...balance } = await auditSince(context, {
@@ -63,7 +73,7 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
         const last = audits.last()
         const read = new Set(orders.map(orderName))
         // Another audit may have ended since the page showed these orders.
-        if (last?.differences.every(each => !each.outdated || read.has(orderName(each)))) {
+        if (last?.differences.every(each => !isOutdated(each) || read.has(orderName(each)))) {
           audits.repair(orders.length)
           if (last.unread.length === 0) await recordRepair(context, last, orders.length)
         }

@@ -3,6 +3,7 @@ import { newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import { orderName } from '@order-relay/lib/protocol/order.ts'
 import { balance, type ComparedOrder, type Evidence } from '../audit/balance.ts'
 import { addLine, emptyLog } from '../audit/logged.ts'
+import { remediesOf } from '../audit/remedies.ts'
 
 const SINCE = new Date('2026-03-21T00:00:00Z')
 const UNTIL = new Date('2026-03-22T00:00:00Z')
@@ -148,9 +149,10 @@ test('an event that waits in the queue is not applied, although its order holds 
 test('reports an event that left no trace', () => {
   const { queue, differences } = balanceOf([queued('lost'), accepted('gone', 'refund')])
   expect(queue.unaccounted).toBe(2)
+  const noTrace = 'was added to the order queue and left no trace'
   expect(differences).toEqual([
-    { what: 'delivery was added to the order queue and left no trace', id: 'lost', ...key('lost') },
-    { what: 'refund request was added to the order queue and left no trace', id: 'gone', ...key('gone') },
+    { what: `delivery ${noTrace}`, id: 'lost', ...key('lost'), remedy: 'lost-delivery' },
+    { what: `refund request ${noTrace}`, id: 'gone', ...key('gone'), remedy: 'lost-request' },
   ])
 })
 
@@ -234,9 +236,33 @@ test('reports an order that differs from the service', () => {
     'theirs: order is unknown here and "paid" at the service',
     'ours: order is "paid" here and unknown to the service',
   ])
-  expect(
-    differences.map(({ outdated, unregistered }) => (outdated ? 'read' : unregistered && 'create')),
-  ).toEqual(['read', 'read', 'read', 'create'])
+  expect(differences.map(({ remedy }) => remedy)).toEqual([
+    'outdated',
+    'outdated',
+    'outdated',
+    'unregistered',
+  ])
+})
+
+test('names once for each kind of difference what resolves it', () => {
+  const unknown = { unknown: { status: 404, message: 'not registered' } }
+  const ours = (id: string, service: ComparedOrder['service']) => compared(id, { result: paid(id) }, service)
+  const refunded = (id: string) => ours(id, { result: { ...key(id), status: 'refunded' } })
+  const { differences } = balanceOf([queued('lost'), accepted('gone', 'refund')], {
+    orders: ordersOf(refunded('status'), refunded('another'), ours('ours', unknown)),
+  })
+  const repeated = balanceOf([queued('a'), processed('a')], { recorded: new Map() }).differences
+  const remedies = remediesOf({ flags: ' --local' }, [...differences, ...repeated], NOON)
+  expect(remedies.map(({ code }) => code)).toEqual(
+    ['lost-delivery', 'lost-request', 'outdated', 'unregistered', 'unrecorded'].map(name => `remedy/${name}`),
+  )
+  expect(remedies.map(({ text }) => /relay .* --local/.exec(text)?.[0])).toEqual([
+    'relay orders check <source> <external_id> --local',
+    'relay orders show <source> <external_id> --local',
+    `relay audit --since ${NOON.toISOString()} --repair --local`,
+    'relay orders erase <source> <external_id> --local',
+    undefined,
+  ])
 })
 
 test('a request of an erased order is accounted for', () => {

@@ -52,7 +52,12 @@ test('a recorded repair covers the webhooks that were refused in its period befo
 test('the console records a repair only if all orders that differ in its last audit are read again', async () => {
   const context = contextOf()
   const audits = createAudits()
-  const differing = ['1', '2'].map(external_id => ({ what: '', outdated: true, source: 'api', external_id }))
+  const differing = ['1', '2'].map(external_id => ({
+    what: '',
+    remedy: 'outdated',
+    source: 'api',
+    external_id,
+  }))
   audits.keep({ since: at(1), until: at(3), unread: [], differences: differing } as never)
   const sqs = { send: async () => ({}) }
   const live = { poll: () => async () => undefined, stopping: new AbortController().signal }

@@ -4,7 +4,7 @@ import { Choice } from '@order-relay/web/filters.tsx'
 import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
-import { Ago, Button, Code, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, type Column, Moment, Name, Section, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { signal } from '@preact/signals'
@@ -86,8 +86,7 @@ const Repaired = ({ repaired }: Balance) =>
     </div>
   )
 
-const Differences = ({ since, until, unread, repaired, ...balance }: Balance) => {
-  const differences = balance.differences.filter(({ outdated }) => !outdated || repaired === undefined)
+const Differences = ({ since, until, unread, repaired, differences, remedies }: Balance) => {
   if (differences.length === 0) {
     return (
       unread.length === 0 &&
@@ -101,8 +100,7 @@ const Differences = ({ since, until, unread, repaired, ...balance }: Balance) =>
       )
     )
   }
-  const outdated = differences.filter(each => each.outdated)
-  const erase = 'relay orders erase <source> <external_id>'
+  const outdated = differences.filter(({ remedy }) => remedy === 'outdated')
   return (
     <Section
       id="differences"
@@ -115,14 +113,9 @@ const Differences = ({ since, until, unread, repaired, ...balance }: Balance) =>
         rows={differences.slice(0, 200)}
         keyOf={({ what, id, source, external_id }) => `${source} ${external_id} ${what} ${id}`}
       />
-      {differences.some(each => each.unregistered) && (
-        <p class="note">
-          {t(
-            'An order that is unknown to the service was registered there once, for example before the service was restored: its store must send the create again. If the order is not wanted, erase it: {erase}',
-            { erase: <Code>{erase}</Code> },
-          )}
-        </p>
-      )}
+      {remedies.map(remedy => (
+        <Message key={remedy.code} text={remedy} as="p" kind="note breaks" />
+      ))}
     </Section>
   )
 }

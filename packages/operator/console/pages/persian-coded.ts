@@ -1,11 +1,12 @@
 import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
+import type { RemedyCode } from '../../audit/remedies.ts'
 import type { DoctorCode } from '../../doctor/texts.ts'
 import type { WaitingCode } from '../../orders/texts.ts'
 import type { RecoveredCode } from '../../status/recovered.ts'
 
 /** Persian messages by code: alarms, findings of the doctor, and why orders wait. */
 export const PERSIAN: Readonly<
-  Record<`alarm/${AlarmCode}` | DoctorCode | WaitingCode | RecoveredCode, string>
+  Record<`alarm/${AlarmCode}` | DoctorCode | WaitingCode | RecoveredCode | RemedyCode, string>
 > = {
   'alarm/dead-letters':
     'رویداد یک سفارش بارها ناموفق بوده و در صف پیام‌های ناموفق (DLQ) است تا آن را دوباره پردازش یا حذف کنید',
@@ -286,6 +287,14 @@ export const PERSIAN: Readonly<
   'confirms/soon': 'رله این نتیجه را به‌زودی با سرویس تطبیق می‌دهد: {reason}.',
   'confirms/webhook': 'با وب‌هوک رسیده است و وب‌هوک‌ها ممکن است به‌ترتیب نرسند',
   'confirms/doubt': 'ممکن است قدیمی باشد',
+  'remedy/outdated': 'اگر سفارشی با سرویس فرق دارد، آن را دوباره از سرویس بخوانید: {command}',
+  'remedy/unregistered':
+    'سفارشی که در سرویس وجود ندارد قبلاً آنجا ثبت شده است، مثلاً پیش از بازگردانی سرویس: فروشگاه باید ثبت سفارش را دوباره بفرستد. اگر سفارش لازم نیست، داده‌هایش را پاک کنید: {command}',
+  'remedy/unrecorded':
+    'وب‌هوکی که در صف قرار گرفته ولی ثبت نشده است اقدامی لازم ندارد: تکرار آن دوباره پردازش می‌شود و چیزی را تغییر نمی‌دهد.',
+  'remedy/lost-delivery': 'اگر از وب‌هوکی ردی نمانده است، سفارش آن را دوباره از سرویس بخوانید: {command}',
+  'remedy/lost-request':
+    'اگر از درخواستی ردی نمانده یا با سفارشش ذخیره نشده است، سفارش را با آنچه فروشگاه خواسته مقایسه کنید: {command}. اگر درخواست در سفارش دیده نمی‌شود، فروشگاه باید آن را دوباره بفرستد؛ تکرار درخواست بی‌ضرر است.',
   'recovered/service':
     'سرویس حسابداری در دسترس نبود؛ دیگر هیچ سفارشی به این علت ناموفق نیست. هشدار به‌زودی پایان می‌یابد.',
   'recovered/key':

@@ -142,8 +142,6 @@ export const t = translator({
   Difference: 'مغایرت',
   Differences: 'مغایرت‌ها',
   'Differences: {count}': 'مغایرت‌ها: {count}',
-  'An order that is unknown to the service was registered there once, for example before the service was restored: its store must send the create again. If the order is not wanted, erase it: {erase}':
-    'سفارشی که در سرویس وجود ندارد قبلاً آنجا ثبت شده است، مثلاً پیش از بازگردانی سرویس: فروشگاه باید ثبت سفارش را دوباره بفرستد. اگر سفارش لازم نیست، داده‌هایش را پاک کنید: {erase}',
   'Repair…': 'اصلاح…',
   'Repair {count} {count|order|orders}': 'اصلاح {count} سفارش',
   'The worker reads each order from the accounting service, applies the result, and publishes it to the store. Nothing changes in the service.':

@@ -6,6 +6,7 @@ import { undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { JOINT, SERVICE_MESSAGES } from '@order-relay/web/service-messages.ts'
 import { MESSAGES as PANEL_MESSAGES } from 'order-relay-sandbox/src/panel/persian-messages.ts'
+import { REMEDIES } from '../../audit/remedies.ts'
 import { PERSIAN } from '../../console/pages/persian-coded.ts'
 import { MESSAGES } from '../../console/pages/persian-messages.ts'
 import { MESSAGES as FINDINGS } from '../../doctor/texts.ts'
@@ -15,7 +16,7 @@ import { RECOVERED } from '../../status/recovered.ts'
 const namesIn = (text: string) => new Set(text.match(/\{\w+\}/g))
 
 test('a Persian message contains the values of the English message', () => {
-  for (const [code, english] of Object.entries({ ...FINDINGS, ...WAITING, ...RECOVERED }))
+  for (const [code, english] of Object.entries({ ...FINDINGS, ...WAITING, ...RECOVERED, ...REMEDIES }))
     expect({ code, names: namesIn(Reflect.get(PERSIAN, code)) }).toEqual({ code, names: namesIn(english) })
 })
 
