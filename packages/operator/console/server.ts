@@ -29,6 +29,14 @@ const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
 const NO_SESSION =
   'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once'
 
+/** The address of the page that a path names, such as `/#/orders` of `/orders`. The token stays where the page reads it. */
+const pageAddress = ({ pathname, searchParams: query }: URL): string => {
+  const token = query.get('token')
+  query.delete('token')
+  const session = token === null ? '' : `?${new URLSearchParams({ token })}`
+  return `/${session}#${pathname}${query.size > 0 ? `?${query}` : ''}`
+}
+
 /** Maximum body size: the file of a plan for about ten thousand messages. */
 const BODY_MAX = 16 * 1024 * 1024
 
@@ -123,7 +131,11 @@ export const startConsole = async (
   for (const route of routesOf(context, live)) {
     app.on(route.method, `/api/${route.path}`, c => serve(c, route))
   }
-  app.notFound(c => refuse(c, 404, 'The path does not exist'))
+  app.notFound(c => {
+    const isPage = c.req.method === 'GET' && c.req.header('accept')?.includes('text/html')
+    if (!isPage || c.req.path.startsWith('/api/')) return refuse(c, 404, 'The path does not exist')
+    return c.redirect(pageAddress(new URL(c.req.url)))
+  })
   app.onError((error, c) => {
     // A Failure has a message with a remedy; any other error is shown as it is.
     return refuse(c, error instanceof Failure ? 409 : 500, failureOf(error))

@@ -200,6 +200,20 @@ describe('in a browser', () => {
     }
   })
 
+  test('an address without # opens the page that it names, with its filters and the token', async () => {
+    const { page } = await openAt(url)
+    await page.goto(nextUrl().replace('/?', '/orders?source=api&'))
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    expect(page.url()).toBe(`${url}/#/orders?source=api`)
+    await page.goto(`${url}/nowhere`)
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    for (const path of ['/favicon.ico', '/api/nowhere']) {
+      const headers = { authorization, ...(path.startsWith('/api') && { accept: 'text/html' }) }
+      expect((await call(path, { headers, redirect: 'manual' })).status).toBe(404)
+    }
+  })
+
   test('says why a sign-in from another page is refused', async () => {
     const { page } = await openAt(url)
     const forbidden = {
