@@ -424,8 +424,9 @@ export const t = translator({
   '{count} {count|order waits|orders wait} for the replay of a dead letter instead.':
     '{count} سفارش در عوض منتظر پردازش مجدد پیام ناموفق است.',
   'Delete permanently?': 'برای همیشه حذف شود؟',
-  'A request that is saved with its order is still sent, usually with a check right after the deletion. If it must not be sent, withdraw it first, on the page of its order. Any other request ends with its message. A store does not receive a deleted message of its feed: resend the order on its page.':
-    'درخواستی که همراه سفارش ذخیره شده است همچنان فرستاده می‌شود، معمولاً با بررسی بلافاصله پس از حذف. اگر نباید فرستاده شود، ابتدا آن را در صفحهٔ سفارشش لغو کنید. هر درخواست دیگری همراه پیامش از بین می‌رود. پیامِ حذف‌شده به فروشگاه نمی‌رسد: سفارش را از صفحهٔ آن دوباره بفرستید.',
+  'The store does not receive the message. Afterwards, resend the order on its page.':
+    'پیام به فروشگاه نمی‌رسد. پس از حذف، سفارش را از صفحهٔ آن دوباره بفرستید.',
+  '{count} {count|message|messages}:': '{count} پیام:',
   'Replay now?': 'دوباره پردازش شود؟',
   Effect: 'نتیجه',
   Plan: 'برنامه',

@@ -12,7 +12,7 @@ import { useRef } from 'preact/hooks'
 import { act, type RouteData } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Ended, isOver, Message } from './pieces.tsx'
+import { Ended, isOver, Message, textOf } from './pieces.tsx'
 
 export type Plan = RouteData<'plan'>
 type Operation = RouteData<'operations'>['operations'][number]
@@ -162,19 +162,33 @@ export const Progress = ({
   )
 }
 
-export const confirm = ({ plan, command, action, messages: { length: count } }: Plan) => {
+/** The effects of deleting messages, each once, with their numbers if they differ. */
+const deletionsText = (messages: Plan['messages']) => {
+  const isAlone = messages.length === 1
+  const effects = messages.flatMap(({ deletion }) => {
+    if (deletion === undefined) return []
+    // It names the order.
+    return deletion.code === 'discard/feed' && !isAlone
+      ? [t('The store does not receive the message. Afterwards, resend the order on its page.')]
+      : [textOf(deletion)]
+  })
+  const groups = [...Map.groupBy(effects, text => text)]
+  return groups
+    .map(([text, { length: count }]) =>
+      count === messages.length ? text : `${t('{count} {count|message|messages}:', { count })} ${text}`,
+    )
+    .join(' ')
+}
+
+export const confirm = ({ plan, command, action, messages }: Plan) => {
+  const count = messages.length
   const isDeletion = action === 'discard'
   const naming: FieldProps[] = isDeletion
     ? [{ name: 'count', kind: 'number', label: t('Number of messages: type {count}', { count }) }]
     : []
   ask({
     title: isDeletion ? t('Delete permanently?') : t('Replay now?'),
-    ...(isDeletion &&
-      command === 'dead' && {
-        text: t(
-          'A request that is saved with its order is still sent, usually with a check right after the deletion. If it must not be sent, withdraw it first, on the page of its order. Any other request ends with its message. A store does not receive a deleted message of its feed: resend the order on its page.',
-        ),
-      }),
+    ...(isDeletion && { text: deletionsText(messages) }),
     fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],
     action: ACTIONS[action],
     tone: TONES[action],
