@@ -9,7 +9,7 @@ import { hasLog } from '../core/local-log.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { type FailingFeed, failingFeeds, failingFindings } from '../feeds/failing.ts'
-import { unauthorizedNotices } from '../status/unauthorized.ts'
+import { unauthorizedFindings } from '../status/unauthorized.ts'
 import { INDEXED, type StoredKey, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
 import { deadLettersIn } from '../stores/stores.ts'
@@ -98,5 +98,5 @@ export const stores = async (context: Context): Promise<Finding[]> => {
       note(say('other-key', { source: store }), say('store-unknown', { id }), say('revoke-key', { command })),
     )
   }
-  return [...findings, ...(await unauthorizedNotices(context))]
+  return [...findings, ...(await unauthorizedFindings(context))]
 }

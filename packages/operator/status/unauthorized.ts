@@ -154,7 +154,7 @@ const hasRefused = async (context: Context) => {
 }
 
 /** The stores whose requests were refused because of their key in the last hour, one finding for each cause. */
-export const unauthorizedNotices = async (context: Context): Promise<Finding[]> => {
+export const unauthorizedFindings = async (context: Context): Promise<Finding[]> => {
   if (!hasLog(context) || (!context.local && !(await hasRefused(context)))) return []
   const newest = { since: new Date(Date.now() - MINUTES * 60_000), messages: [UNAUTHORIZED, FORBIDDEN] }
   const refused = await newestOf(context, newest, MOST, refusedIn)
@@ -174,3 +174,7 @@ export const unauthorizedNotices = async (context: Context): Promise<Finding[]> 
   })
   return [...found].toSorted(([a], [b]) => Number(b.at) - Number(a.at)).map(([, finding]) => finding)
 }
+
+/** Of these findings, those that need an action: the key is not new, and the store has used no valid one since. */
+export const unauthorizedNotices = async (context: Context): Promise<Finding[]> =>
+  (await unauthorizedFindings(context)).filter(({ remedy }) => remedy !== undefined)

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { logFile } from '@order-relay/local/log.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import type { Context } from '../core/context.ts'
 import { findingText } from '../core/output.ts'
-import { unauthorizedNotices } from '../status/unauthorized.ts'
+import { unauthorizedFindings, unauthorizedNotices } from '../status/unauthorized.ts'
 
 const folder = useFolder()
 
@@ -50,7 +51,8 @@ test('says which stores have requests refused because of their key, how many and
   const context = { local: true, dataDir, flags: ' --local', parameters } as unknown as Context
   const create = (source: string) =>
     `→ correct the key in the store, or create another: relay stores key ${source} --local`
-  expect((await unauthorizedNotices(context)).map(findingText).join('\n').split(/\n\s*/)).toEqual([
+  const findings = await unauthorizedFindings(context)
+  expect(findings.map(findingText).join('\n').split(/\n\s*/)).toEqual([
     `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(16)}; the key "c3" allows only the orders of its store, and the requests name another or none`,
     '→ correct the source in the requests, or use the key of the store that they are for',
     `note  requests that name the store "other" were refused with 403: once in the last hour, at ${time(17)}; the key "c3" belongs to the store "web"`,
@@ -65,5 +67,13 @@ test('says which stores have requests refused because of their key, how many and
     `note  requests with a key of the store "other" were refused with 401: once in the last hour, at ${time(40)}; the key "Till" has expired; the key of a later request of the store was accepted, at ${time(15)}`,
     `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(50)}; no key was sent`,
     create('shop'),
+  ])
+  // The status and the Overview leave out new keys, and stores whose later requests were accepted.
+  const notices = await unauthorizedNotices(context)
+  expect(findings.filter(finding => !notices.some(notice => isDeepStrictEqual(notice, finding)))).toEqual([
+    expect.objectContaining({
+      found: expect.objectContaining({ text: expect.stringContaining('a new key works') }),
+    }),
+    expect.objectContaining({ found: expect.objectContaining({ code: 'accepted-since' }) }),
   ])
 })
