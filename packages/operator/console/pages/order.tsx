@@ -252,12 +252,12 @@ export const Order = page(
         <Waiting why={order.why} buttonOf={action => <ActionButton {...action} order={order} />} />
       )}
       {order.failing !== undefined && <Attempts failing={order.failing} />}
-      <div class="columns">
-        <Timeline {...order} />
+      <div class="columns order">
         <div>
           <Requests {...order} />
           <Result {...order} />
         </div>
+        <Timeline {...order} />
       </div>
       <Log source={order.source} external_id={order.external_id} />
     </>

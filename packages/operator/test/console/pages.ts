@@ -234,6 +234,24 @@ export const pageTests = (open: Open) => {
     await local.empty('orders-dead.fifo')
   })
 
+  test.each([
+    ['on a phone, an order shows its requests before its history', 360, true],
+    ['on a wide screen, an order shows its requests beside its history', 1280, false],
+  ])('%s', async (_name, width, isAbove) => {
+    await local.create(`arranged-${width}`, {}, 'relay')
+    const options = { hash: `#/orders/api/arranged-${width}`, viewport: { width, height: 740 } }
+    await visit(options, async ({ page }) => {
+      const boxOf = async (name: string) => {
+        const heading = page.getByRole('heading', { level: 2, name })
+        await heading.waitFor()
+        return (await heading.boundingBox()) ?? { x: 0, y: 0, height: 0 }
+      }
+      const [requests, history] = [await boxOf('Requests'), await boxOf('History')]
+      expect(requests.y < history.y - history.height).toBe(isAbove)
+      expect(requests.x > history.x).toBe(!isAbove)
+    })
+  })
+
   test('an audit shows differences, lists the items behind each count, and re-reads orders that differ', () =>
     visit({ hash: '#/audit' }, async ({ page, click, isAccessible }) => {
       await local.create('audited', {}, 'relay')
