@@ -64,7 +64,7 @@ const MATCHES: Readonly<Record<Exclude<NonNullable<Row['match']>['by'], 'order'>
   reference: t('payment reference'),
 }
 
-const KEPT = { dead: t('A dead letter has this id:'), quarantine: t('A message in quarantine has this id:') }
+const KEPT = { dead: t('Found among the dead letters:'), quarantine: t('Found in quarantine:') }
 
 const MATCH: Column<Row> = {
   label: t('Found by'),

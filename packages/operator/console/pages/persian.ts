@@ -221,8 +221,8 @@ export const t = translator({
   'Unregister the webhook': 'لغو ثبت وب‌هوک',
   'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, the scheduled check finds only changes of unsettled orders.':
     'سرویس حسابداری دیگر به این نشانی وب‌هوک نمی‌فرستد و کلیدهای امضای آن حذف می‌شوند. تا ثبت مجدد، بررسی دوره‌ای فقط تغییرهای سفارش‌های ناتمام را پیدا می‌کند.',
-  'A message in quarantine has this id:': 'پیامی در قرنطینه با این شناسه:',
-  'A dead letter has this id:': 'پیام شکست‌خورده‌ای با این شناسه:',
+  'Found in quarantine:': 'در قرنطینه پیدا شد:',
+  'Found among the dead letters:': 'در میان پیام‌های ناموفق پیدا شد:',
   'Type the URL': 'نشانی را وارد کنید',
   Unregister: 'لغو ثبت',
   'Webhook URL': 'نشانی وب‌هوک',
@@ -471,7 +471,7 @@ export const t = translator({
   'not served': 'انجام نشد',
   // The list.
   'Find an order by its number, a request, delivery or invoice, or the reference of a recent payment; or a dead letter or a message in quarantine by its id':
-    'جستجوی سفارش با شمارهٔ آن، شناسهٔ درخواست یا وب‌هوک، شمارهٔ فاکتور یا شمارهٔ پیگیری پرداختی که تازه انجام شده است؛ یا جستجوی پیام شکست‌خورده یا قرنطینه‌شده با شناسه‌اش',
+    'جستجوی سفارش با شمارهٔ آن، شناسهٔ درخواست یا وب‌هوک، شمارهٔ فاکتور یا شمارهٔ پیگیری پرداختی که تازه انجام شده است؛ یا جستجوی پیام ناموفق یا قرنطینه‌شده با شناسه‌اش',
   'Search: order, request, delivery, invoice, payment': 'جستجو: سفارش، درخواست، وب‌هوک، فاکتور، پرداخت',
   'Found by': 'یافته با',
   request: 'درخواست',
