@@ -1,6 +1,5 @@
 import { type Coded, catalogue } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
-import type { Difference } from './balance.ts'
 
 /** What resolves each kind of difference. */
 export const REMEDIES = {
@@ -48,7 +47,7 @@ const remedyOf = (remedy: Remedy, flags: string, since: Date): Coded<RemedyCode>
  */
 export const remediesOf = (
   { flags }: Pick<Context, 'flags'>,
-  differences: readonly Pick<Difference, 'remedy'>[],
+  differences: readonly { remedy: Remedy }[],
   since: Date,
 ): Coded<RemedyCode>[] =>
   [...new Set(differences.map(({ remedy }) => remedy))].map(remedy => remedyOf(remedy, flags, since))
