@@ -488,6 +488,8 @@ export const pageTests = (open: Open) => {
       await missing.getByRole('button', { name: 'Register…' }).click()
       await submit('Register')
       await page.getByText('The relay accepts webhooks signed with it.').waitFor(LOOKUP)
+      const missed = page.locator('.finding', { hasText: 'no webhooks were received from' }).last()
+      await missed.getByRole('button', { name: 'Audit and repair' }).waitFor()
       await isAccessible()
 
       await click('button', 'Rotate the secret…')
