@@ -24,7 +24,8 @@ export const deliveriesRoutes = (context: Context, readings: Readings) => [
   get('delivery', { id: v.string() }, async ({ id }) => {
     if ((await deliveryWith(context, id)) === undefined) {
       const { messages } = await readings.of('quarantine')
-      if (messages.some(({ delivery }) => delivery === id)) return { quarantined: true as const }
+      const message = messages.find(({ delivery }) => delivery === id)
+      if (message !== undefined) return { quarantined: message.raw.id }
       // The id of a request, or of another event of an order.
       const [only, ...others] = (await findOrders(context, id)).found
       if (only !== undefined && others.length === 0) {

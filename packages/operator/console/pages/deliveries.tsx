@@ -8,7 +8,7 @@ import { type RouteData, reads } from './api.ts'
 import { Fields } from './fields.tsx'
 import { OUTCOMES, reasonText } from './outcomes.ts'
 import { t } from './persian.ts'
-import { ListFilters, linkToOrder, OF_ORDER } from './pieces.tsx'
+import { ListFilters, linkToMessage, linkToOrder, OF_ORDER } from './pieces.tsx'
 
 type Row = RouteData<'deliveries'>['deliveries'][number]
 
@@ -78,7 +78,7 @@ export const Deliveries = page(
   ),
 )
 
-/** Shows another page instead: the order whose request or event has this id, or the quarantine that has the delivery. */
+/** Shows another page instead: the order whose request or event has this id, or the message in quarantine with the delivery. */
 const Instead = ({ link }: { link: string }) => {
   useEffect(() => replaceRoute(link), [link])
   return <PageHead />
@@ -90,9 +90,15 @@ export const Delivery = page(
     title: ({ path: [, id = ''] }) => t('Delivery {id}', { id }),
     reads: ({ path: [, id = ''] }) => ({ found: reads('delivery', { id }) }),
   },
-  ({ found: { record, order } }) =>
+  ({ found: { record, order, quarantined: id } }) =>
     record === undefined ? (
-      <Instead link={order ? linkToOrder(order.source, order.external_id) : linkTo(['quarantine'])} />
+      <Instead
+        link={
+          order
+            ? linkToOrder(order.source, order.external_id)
+            : linkToMessage({ command: 'quarantine', id: id ?? '' })
+        }
+      />
     ) : (
       <>
         <PageHead>
