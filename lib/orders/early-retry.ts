@@ -1,6 +1,7 @@
 import type { Sqs } from '../platform/clients.ts'
+import { DAY } from '../platform/environment.ts'
 import { QUEUES, siblingQueueUrl } from '../platform/names.ts'
-import { MAX_RETRY_SECONDS, releaseMessages } from '../platform/retry.ts'
+import { MAX_RECEIVES, MAX_RETRY_SECONDS, releaseMessages } from '../platform/retry.ts'
 import type { Failing, StoredOrder } from './stored.ts'
 
 /** The codes of failed calls to the accounting service whose cause may end for all orders at once. */
@@ -9,22 +10,23 @@ const SERVICE_CODES = ['unavailable', 'failed', 'throttled', 'unauthorized', 'no
 /** Whether an event waits for the accounting service rather than for AWS or the relay. */
 export const isServiceFailure = ({ code }: Pick<Failing, 'code'>): boolean => SERVICE_CODES.includes(code)
 
-/** Maximum number of attempts beyond the retry schedule, so that an event does not become a dead letter much earlier. */
-const EARLY_ATTEMPTS = 30
-
 /** The mean delay of the retry schedule, in seconds. */
 const MEAN_RETRY = (MAX_RETRY_SECONDS * 3) / 4
 
-/** Whether a failing event is waiting and may be retried before its next attempt is due (promise P8); `now` in milliseconds. */
-export const mayRetryEarly = (
-  { since, at, next_at, receives, retry_after = 0 }: Failing,
+/** Maximum number of attempts beyond the retry schedule. The others suffice for a day, even if every early attempt fails. */
+const EARLY_ATTEMPTS = MAX_RECEIVES - DAY / MEAN_RETRY
+
+/** Whether a failing event may be retried before its next attempt; if not, it waits for that even once its cause has ended. */
+export const hasEarlyAttempts = (
+  { since, receives }: Pick<Failing, 'since' | 'receives'>,
   now: number,
-): boolean => {
-  const scheduled = (now - Date.parse(since)) / 1000 / MEAN_RETRY
+): boolean => receives < (now - Date.parse(since)) / 1000 / MEAN_RETRY + EARLY_ATTEMPTS
+
+/** Whether a failing event is waiting and may be retried before its next attempt is due (promise P8); `now` in milliseconds. */
+export const mayRetryEarly = (failing: Failing, now: number): boolean => {
+  const { at, next_at, retry_after = 0 } = failing
   return (
-    Date.parse(next_at) > now &&
-    Date.parse(at) + retry_after * 1000 <= now &&
-    receives < scheduled + EARLY_ATTEMPTS
+    Date.parse(next_at) > now && Date.parse(at) + retry_after * 1000 <= now && hasEarlyAttempts(failing, now)
   )
 }
 

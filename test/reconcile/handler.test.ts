@@ -204,10 +204,20 @@ describe('an event that failed because of the service', () => {
     expect(outages()).toBe(1)
   })
 
+  // As many as an operator who retries all orders every ten seconds makes in that time.
+  test('is released after many attempts, a day after it was queued up to its last', async () => {
+    const visible = await fail({ receives: 36 })
+    await runOnce()
+    expect(await visible()).toEqual([true])
+    const old = await fail({ receives: 199, since: iso(-24 * 60) }, { ...key, external_id: 'old' })
+    await runOnce()
+    expect(await old()).toEqual([true])
+  })
+
   test.each<[string, Partial<Failing>, number]>([
     ['the service asked for more time', { code: 'throttled', retry_after: 120 }, 404],
     ['it failed for another cause', { code: 'TypeError' }, 404],
-    ['its early attempts are used up', { receives: 31 }, 404],
+    ['more attempts would leave too few for a day', { receives: 73 }, 404],
     ['its next attempt is due', { next_at: iso(5) }, 404],
     ['the service rejects the API key', {}, 401],
     ['the service asks to retry later', {}, 429],

@@ -80,6 +80,9 @@ const END_MS = 120_000
 /** The functions look for a new key this often, once the service refuses theirs. */
 const NEW_KEY_MS = 15_000
 
+/** More than an event has after an hour of an outage; after each failed retry, the next attempt is minutes away. */
+const MANY_RECEIVES = 40
+
 /** Comparisons while a fault lasts, and after its end. */
 const COMPARED = 8
 
@@ -153,6 +156,23 @@ scenario(
       return statuses.every(each => each === 'invoiced')
     }, END_MS)
     await page.locator('.verdict', { hasText: 'No alarm is active.' }).waitFor()
+  },
+)
+
+scenario(
+  'an outage in which an order is retried many times: it is tried within a minute of the end, without a click',
+  async (_page, compared) => {
+    await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
+    serviceIs('unavailable')
+    const order = { source: 'api', external_id: 'impatient' }
+    await create(order.source, order.external_id)
+    const receives = async (): Promise<number> => (await read('order', order)).failing?.receives ?? 0
+    while ((await receives()) < MANY_RECEIVES)
+      await local.relay(['orders', 'retry', order.source, order.external_id])
+    await compared()
+    await local.sandbox('DELETE', '/panel/faults')
+    serviceIs('serving')
+    await until(async () => (await statusOf(order.source, order.external_id)) === 'invoiced', END_MS)
   },
 )
 
