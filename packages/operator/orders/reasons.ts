@@ -1,4 +1,4 @@
-import { isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
+import { hasEarlyAttempts, isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
 import {
   idsOf,
   isKnown,
@@ -19,6 +19,7 @@ export const FOR = {
   accountant: 'the accountant',
   service: 'the accounting service',
   'service key': 'an API key that the accounting service accepts',
+  attempt: 'its next attempt',
   relay: 'AWS, or the repair of a defect',
   operator: 'an operator',
   store: 'the store',
@@ -55,12 +56,14 @@ export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: numb
   }
   // The event may be one of the dead letters that could not be read.
   const isUnknown = dead.unread > 0 && Date.parse(next) < now
-  return {
-    for: code === 'unauthorized' ? 'service key' : isServiceFailure(failing) ? 'service' : 'relay',
-    since,
-    ...(!isUnknown && { next }),
-    reason: message,
+  const times = { since, ...(!isUnknown && { next }) }
+  if (!isServiceFailure(failing)) return { for: 'relay', ...times, reason: message }
+  // The service may answer again since its last attempt.
+  if (!hasEarlyAttempts(failing, now)) {
+    const reason = say('waits/scheduled', { count: receives, reason: { foreign: message } })
+    return { for: 'attempt', ...times, reason }
   }
+  return { for: code === 'unauthorized' ? 'service key' : 'service', ...times, reason: message }
 }
 
 /** Why a dead letter waits. A check sends its request regardless if it is saved with the order. */
@@ -74,7 +77,14 @@ export const whyDead = (
   const request = requestIn(stored, delivery)
   if (request === undefined) return { for: 'operator', since, reason: dead }
   const { reason, ...open } = whyOpen(request, stored, failing)
-  return { ...open, since, reason: say('waits/dead-open', { dead, request: reason }) }
+  const isForWorker = open.for === 'worker' || open.for === 'bulk queue'
+  return {
+    ...open,
+    // The worker receives a check, but not the dead letter.
+    ...(isForWorker && { for: 'check' as const }),
+    since,
+    reason: say('waits/dead-open', { dead, request: reason }),
+  }
 }
 
 /** Why an open request waits. */

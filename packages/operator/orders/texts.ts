@@ -11,12 +11,15 @@ export const WAITING = {
   'waits/behind-create': 'the service does not know the order until then',
   'waits/refused': 'the service refused it: {status} {reason}',
   'waits/failing': 'the event "{event}" fails',
-  'waits/unanswered': 'the response of the service was lost: it is sent again',
+  'waits/unanswered':
+    'the last call returned no result, and the service may have acted on it: it is sent again',
   'waits/unsent': 'it is to be sent',
   'waits/dead': 'its event is a dead letter: {reason}',
   'waits/dead-unknown': 'its event is a dead letter; the log shows why it failed',
   'waits/dead-open': '{dead}; the request is saved with the order: {request}',
   'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
+  'waits/scheduled':
+    'its last attempt failed: {reason}; after {count} attempts, the relay waits until the next one is due',
   'waits/import': 'calls of an import would delay those of other stores',
   'waits/review': 'it is in review',
   'waits/review-reason': 'it is in review: {reason}',
@@ -61,7 +64,7 @@ export const WAITING = {
   'discard/harmless': 'Nothing is lost once a check has read the order from the service.',
   'withdraw/now': 'The order is read, and the {kind} withdrawn unless it is done already.',
   'withdraw/later':
-    'When the service answers again, the order is read, and the {kind} withdrawn unless it is done already.',
+    'Once "{event}" succeeds, the order is read, and the {kind} withdrawn unless it is done already.',
 } as const
 
 export type WaitingCode = keyof typeof WAITING

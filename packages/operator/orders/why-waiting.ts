@@ -157,7 +157,10 @@ const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[]
     ...open
       .filter(request => request.stage !== 'held' && !isBeingWithdrawn(request, stored, announced))
       .map(({ kind: of }) => {
-        const effect = say(isBlocked ? 'withdraw/later' : 'withdraw/now', { kind: say(`kind/${of}`) })
+        const kind = say(`kind/${of}`)
+        const effect = isBlocked
+          ? say('withdraw/later', { event: named(failing.event), kind })
+          : say('withdraw/now', { kind })
         return { action: 'withdraw', of, effect } as const
       }),
   ]
@@ -195,7 +198,7 @@ export const whyWaiting = (
   const failing = event && placeOf(event, dead, now) === 'queued' ? event : undefined
   const known = { stored, failing, dead, announced, now }
   const links = linksOf(known)
-  if (links.every(link => link.for === 'check') && links.length > 0) {
+  if (links.every(({ what }) => what === 'result') && links.length > 0) {
     const confirms = confirmation(stored, now)
     return { summary: `Nothing waits. ${confirms.text}`, links: [], actions: [], confirms }
   }

@@ -1,4 +1,5 @@
 import { FAILED_ORDERS } from '@order-relay/lib/accounting/service.ts'
+import { hasEarlyAttempts } from '@order-relay/lib/orders/early-retry.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
@@ -16,8 +17,12 @@ const CAUSES = { unauthorized: ['unauthorized'], unavailable: ['unavailable', 'n
 const failedBy = (cause: keyof typeof CAUSES, failing: readonly Failing[]) =>
   failing.filter(({ code }) => CAUSES[cause].some(each => each === code)).length
 
-/** Which alarm starts, and when. The scheduled check reads orders that wait for the service until a call succeeds. */
-const alarmText = (failing: readonly Failing[]): Coded<WaitingCode> => {
+/**
+ * Which alarm starts, and when. The scheduled check reads orders that wait for the service until a call succeeds, and then
+ * releases their events. An event that has no early attempts left shows nothing about the service.
+ */
+const alarmText = (all: readonly Failing[], now: number): Coded<WaitingCode> => {
+  const failing = all.filter(each => hasEarlyAttempts(each, now))
   if (failedBy('unauthorized', failing) > 0) return say('failing/alarm-key')
   const unavailable = failedBy('unavailable', failing)
   if (unavailable >= FAILED_ORDERS) return say('failing/alarm-service')
@@ -25,14 +30,18 @@ const alarmText = (failing: readonly Failing[]): Coded<WaitingCode> => {
 }
 
 /** How many orders fail, why, and which alarm starts when; undefined if none fails. Pure. */
-export const failingText = (failing: readonly Failing[], more: boolean): Coded<WaitingCode> | undefined => {
+export const failingText = (
+  failing: readonly Failing[],
+  more: boolean,
+  now: number,
+): Coded<WaitingCode> | undefined => {
   // An order that was not called has no cause of its own.
   const first = failing.find(({ code }) => code !== 'not_called') ?? failing[0]
   if (first === undefined) return undefined
   const values = {
     count: failing.length,
     reason: { foreign: first.message },
-    alarm: alarmText(failing),
+    alarm: alarmText(failing, now),
   }
   if (more) return say('failing/over', values)
   return failing.length === 1 ? say('failing/one', values) : say('failing/many', values)
@@ -82,6 +91,6 @@ export const failingOf = async (
       external_id: longest.order.external_id,
       since: longest.failing?.since,
     },
-    text: failingText(failures, more),
+    text: failingText(failures, more, Date.now()),
   }
 }

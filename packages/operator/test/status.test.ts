@@ -73,11 +73,14 @@ const failing = (code: string, message = 'The accounting service answered 503'):
   behind: 0,
   code,
   message,
-  since: '',
+  since: new Date().toISOString(),
   at: '',
   next_at: '',
 })
-const paused = failing('not_called', 'Calls are paused until the accounting service answers again')
+const paused = failing(
+  'not_called',
+  'The accounting service was not called, because earlier calls found it unavailable',
+)
 const down = failing('unavailable')
 
 test.each([
@@ -101,13 +104,19 @@ test.each([
     '1 order is failing and being retried: The accounting service answered 401. The alarm "API key refused" starts within a few minutes unless a call succeeds.',
   ],
   [
+    'three orders that may wait although the service answers again',
+    [paused, down, down].map(each => ({ ...each, receives: 80 })),
+    false,
+    '3 orders are failing and being retried: The accounting service answered 503. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
+  ],
+  [
     'more orders than are counted, for another cause',
     [failing('TypeError', 'x is undefined'), failing('failed')],
     true,
     'Over 2 orders are failing and being retried: x is undefined. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   ],
 ])('states which alarm starts when, for %s', (_name, orders, more, text) => {
-  expect(failingText(orders, more)?.text).toBe(text)
+  expect(failingText(orders, more, Date.now())?.text).toBe(text)
 })
 
 test('failing orders are announced unless an active alarm reports them', () => {

@@ -104,15 +104,24 @@ test.each<[string, Partial<Order>, string, More?]>([
     `create waits for the accountant ${REFUSED}; payment, refund behind it`,
   ],
   [
-    'a call without an answer',
+    'a call that got no response, or an error such as 503',
     { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
-    `payment waits for the worker: the response of the service was lost: it is sent again; next attempt by ${CHECK}`,
+    `payment waits for the worker: the last call returned no result, and the service may have acted on it: it is sent again; next attempt by ${CHECK}`,
   ],
   [
     'a service that is down',
     { result: invoiced, open: { payment, refund } },
     `order.payment waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z; refund behind it`,
     { failing },
+  ],
+  [
+    'an event whose early attempts are used up, which may wait although the service answers again',
+    { result: invoiced, open: { payment } },
+    'order.payment waits for its next attempt since 2026-01-02T02:00:00.000Z: its last attempt failed: The accounting service answered 503; after 80 attempts, the relay waits until the next one is due; next attempt by 2026-01-02T03:10:00.000Z',
+    {
+      failing: { ...failing, receives: 80, next_at: '2026-01-02T03:10:00.000Z' },
+      dead: { maxReceives: 200 },
+    },
   ],
   [
     'a key that is refused',
@@ -154,8 +163,14 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a dead letter whose request is saved with the order: a check sends it',
     { open: { create } },
-    `order.create waits for the worker since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: it is to be sent; next attempt by ${CHECK}`,
+    `order.create waits for the next check since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: it is to be sent; next attempt by ${CHECK}`,
     { dead: { letters: [{ ...letter, event: 'order.create', delivery: 'c' }] } },
+  ],
+  [
+    'a dead letter whose call was answered with an error',
+    { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
+    `order.payment waits for the next check since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: the last call returned no result, and the service may have acted on it: it is sent again; next attempt by ${CHECK}`,
+    { dead: { letters: [letter] } },
   ],
   [
     'a dead letter that is already done',
@@ -332,7 +347,7 @@ test('suggests actions for an order and states their effect', () => {
       'The worker handles "order.payment" now. It fails again if the accounting service is still unavailable.',
     check: 'The check waits behind "order.payment" and changes nothing before that succeeds.',
     'withdraw payment':
-      'When the service answers again, the order is read, and the payment withdrawn unless it is done already.',
+      'Once "order.payment" succeeds, the order is read, and the payment withdrawn unless it is done already.',
   })
   const failed = { failing: { ...failing, code: 'failed' } }
   expect(effects({ result: invoiced, open: { payment } }, failed).retry).toBe(

@@ -67,6 +67,7 @@ const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
   accountant: [t('the accountant'), 'wait'],
   service: [t('the accounting service'), 'bad'],
   'service key': [t('an API key that the service accepts'), 'bad'],
+  attempt: [t('its next attempt'), 'wait'],
   relay: [t('AWS, or a fix for a defect'), 'bad'],
   operator: [t('an operator'), 'bad'],
   store: [t('the store'), 'bad'],

@@ -150,7 +150,7 @@ const shown = (value: unknown) =>
 /** Why there is no result, by what is known of the create. */
 const NO_RESULT: Readonly<Record<string, string>> = {
   unsent: t('None yet. The create is still to be sent.'),
-  unanswered: t('None yet. The create had no answer, so the service may have registered the order.'),
+  unanswered: t('None yet. The create returned no result, and the service may have registered the order.'),
   known: t('None yet. The service knows the order, which will be read from it.'),
   refused: t('None. The service refused the create.'),
   rejected: t('None. The service refused the create.'),

@@ -523,6 +523,7 @@ export const t = translator({
   'an operator': 'اپراتور',
   'its turn in the bulk queue': 'نوبت در صف ورود گروهی',
   'the next check': 'بررسی بعدی',
+  'its next attempt': 'تلاش بعدی‌اش',
   'the worker': 'پردازشگر',
   'the store': 'فروشگاه',
   'its create': 'ثبت سفارش',
@@ -600,8 +601,8 @@ export const t = translator({
   'Last result of the service': 'آخرین نتیجه از سرویس',
   'None yet.': 'هنوز هیچ.',
   'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
-  'None yet. The create had no answer, so the service may have registered the order.':
-    'هنوز هیچ. درخواست ثبت پاسخی نگرفته است و ممکن است سرویس سفارش را ثبت کرده باشد.',
+  'None yet. The create returned no result, and the service may have registered the order.':
+    'هنوز هیچ. درخواست ثبت نتیجه‌ای نداده است و ممکن است سرویس سفارش را ثبت کرده باشد.',
   'None yet. The service knows the order, which will be read from it.':
     'هنوز هیچ. سرویس سفارش را می‌شناسد و سفارش از آن خوانده می‌شود.',
   'None. The service refused the create.': 'هیچ. سرویس درخواست ثبت را رد کرد.',
