@@ -131,7 +131,10 @@ export const retry = async (
   const release = failingReleaser(context.sqs, await context.queueUrl(QUEUES.orders))
   const enqueueCheck = await orderEvents('order.check', context)
   const inTime = pace(rate)
-  const done = { released: 0, checked: 0, dead: 0, gone: 0 }
+  const done = { released: 0, checked: 0, dead: 0, received: 0, gone: 0 }
+  const repository = await ordersOf(context)
+  /** Whether an event that could not be released still fails: the worker has received it in the meantime. */
+  const isReceived = async ({ order }: StoredOrder) => (await repository.get(order))?.failing !== undefined
   using shown = progress(context.terminal, 'Retrying orders', orders.length)
   let isFirst = true
   for (const stored of orders) {
@@ -144,7 +147,8 @@ export const retry = async (
         ? await releaseFirst(context, release, stored, signal)
         : await release(stored)
       if (goesFirst && isReleased) isFirst = false
-      done[isReleased ? 'released' : 'gone']++
+      if (isReleased) done.released++
+      else done[(await isReceived(stored)) ? 'received' : 'gone']++
     } else if (place === 'dead') done.dead++
     else if (place === 'deleted' || refusalsOf(stored).length > 0) {
       await enqueueCheck(stored.order)
@@ -157,8 +161,14 @@ export const retry = async (
 
 type Retried = Awaited<ReturnType<typeof retry>>
 
-export const retriedText = ({ released, checked, dead, gone }: Retried) =>
-  `Failing events released: ${released}. Orders with refused requests checked: ${checked}. ${dead > 0 ? `Dead letters, which only a replay retries: ${dead}. ` : ''}No longer waiting: ${gone}.`
+export const retriedText = ({ released, checked, dead, received, gone }: Retried) =>
+  [
+    `Failing events released: ${released}.`,
+    `Orders with refused requests checked: ${checked}.`,
+    ...(dead > 0 ? [`Dead letters, which only a replay retries: ${dead}.`] : []),
+    ...(received > 0 ? [`Already retried or being retried: ${received}.`] : []),
+    `No longer waiting: ${gone}.`,
+  ].join(' ')
 
 type Options = { cause?: string | undefined; all?: true | undefined; rate: number }
 
@@ -177,7 +187,7 @@ export const retryOrders = async (
       'pass --all, for example',
     )
   const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))
-  const left = done.total - done.released - done.checked - done.dead - done.gone
+  const left = done.total - done.released - done.checked - done.dead - done.received - done.gone
   return {
     data: done,
     ok: left === 0,

@@ -111,7 +111,7 @@ export const monitorTests = () => {
     await until(async () => (await requests()).some(({ state }) => state === 'withdrawn'))
   })
 
-  test('retries waiting orders, and reports those that no longer wait', async () => {
+  test('retries waiting orders, and reports those whose events cannot be released', async () => {
     const repository = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const at = new Date().toISOString()
     for (const queue of ['orders', 'bulk'] as const) {
@@ -122,7 +122,7 @@ export const monitorTests = () => {
       ])
     }
     const { data } = await local.json(['orders', 'retry', '--cause', 'unavailable'])
-    expect(data).toEqual({ released: 0, checked: 0, dead: 0, gone: 2, total: 2 })
+    expect(data).toEqual({ released: 0, checked: 0, dead: 0, received: 2, gone: 0, total: 2 })
   })
 
   test('sends a webhook, traces it by its delivery, and shows it in the order', async () => {

@@ -12,7 +12,7 @@ import { newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import { checkInterval, orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { type Failing, keyItem } from '@order-relay/lib/orders/stored.ts'
 import type { Item } from '@order-relay/lib/platform/dynamodb.ts'
-import { visibilityExtender } from '@order-relay/lib/platform/retry.ts'
+import { releaseMessages, visibilityExtender } from '@order-relay/lib/platform/retry.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { environmentOf } from '@order-relay/local/settings.ts'
@@ -431,6 +431,19 @@ test('releases the first event that waits for the service alone, until the worke
   expect((await retried).out).toMatch(/^Failing events released: 2\./)
 })
 
+test('does not count an event that the worker has received again as one that no longer waits', async () => {
+  const key = api('in-progress')
+  await hides(key)
+  const { failing_handles: handles = [] } = (await orders().get(key)) ?? {}
+  expect(await releaseMessages(stack.sqs, stack.settings.ordersQueueUrl, handles)).toBe(true)
+  expect((await stack.receive(stack.settings.ordersQueueUrl)).Records).toHaveLength(1)
+  const retried = await relay(['orders', 'retry', 'api', 'in-progress'])
+  expect(retried).toMatchObject({
+    code: 0,
+    out: 'Failing events released: 0. Orders with refused requests checked: 0. Already retried or being retried: 1. No longer waiting: 0.\n',
+  })
+})
+
 test('checks an order to retry a request that the service refused', async () => {
   const key = api('refused')
   const refused = { since: 0, reason: { status: 400, code: 'unknown_sku', message: 'No product' } }
@@ -441,7 +454,7 @@ test('checks an order to retry a request that the service refused', async () => 
     ...([0, BEGIN] as const),
   )
   const { data } = await json(['orders', 'retry', '--cause', 'unknown_sku'])
-  expect(data).toEqual({ released: 0, checked: 1, dead: 0, gone: 0, total: 1 })
+  expect(data).toEqual({ released: 0, checked: 1, dead: 0, received: 0, gone: 0, total: 1 })
   const taken = await stack.taken(stack.settings.ordersQueueUrl)
   expect(taken).toMatchObject([{ event: 'order.check', data: key }])
 

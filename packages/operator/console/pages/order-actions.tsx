@@ -23,10 +23,9 @@ export const resend = ({ source, external_id }: Key) =>
 
 const retry = (order: Key) =>
   attempt(async () => {
-    const { released, checked } = await act('orders/retry', order)
-    toast(
-      released + checked === 0 ? t('No order is waiting for an attempt.') : t('The order is being retried.'),
-    )
+    const { released, checked, received } = await act('orders/retry', order)
+    const isRetried = released + checked + received > 0
+    toast(isRetried ? t('The order is being retried.') : t('No order is waiting for an attempt.'))
   })
 
 type Action = RouteData<'order'>['why']['actions'][number]

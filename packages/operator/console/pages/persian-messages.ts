@@ -268,6 +268,7 @@ export const MESSAGES = {
   'Orders with refused requests checked: {count}': 'سفارش‌های دارای درخواست ردشده که بررسی می‌شوند: {count}',
   'Dead letters, which only a replay retries: {count}':
     'پیام‌های ناموفق که فقط با پردازش مجدد دوباره تلاش می‌شوند: {count}',
+  'Already retried or being retried: {count}': 'در این فاصله دوباره امتحان شده یا در حال امتحان است: {count}',
   'No longer waiting: {count}': 'دیگر در انتظار نبود: {count}',
   'Orders whose messages are retried, in order: {count}':
     'سفارش‌هایی که پیام‌هایشان به ترتیب و بی‌درنگ دوباره ارسال می‌شود: {count}',

@@ -53,7 +53,7 @@ test('orders are listed, found by any identifier, shown, checked, resent and wit
   await until(async () => (await reads('order', order)).body.version > body.version)
   expect(await changes('orders/withdraw', { ...order, of: 'payment' })).toEqual(refused('none is open'))
   expect(await changes('orders/retry', order)).toEqual(
-    ok({ released: 0, checked: 0, dead: 0, gone: 1, total: 1 }),
+    ok({ released: 0, checked: 0, dead: 0, received: 0, gone: 1, total: 1 }),
   )
 })
 
