@@ -10,6 +10,7 @@ import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { alarmMemory } from '../status/active.ts'
+import { withBeginnings } from '../status/beginnings.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import { accountantNotices, deadNotices, feedNotices, signaturesOf } from '../status/notices.ts'
@@ -42,9 +43,10 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
   )
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const remembered = alarmMemory()
-  const alarms = live.poll('alarms', every.alarms, async () =>
-    remembered(await alarmsOf(context, await queues(), series), Date.now()),
-  )
+  const alarms = live.poll('alarms', every.alarms, async () => {
+    const states = remembered(await alarmsOf(context, await queues(), series), Date.now())
+    return withBeginnings(context, states, async kind => (await readings.of(kind)).messages)
+  })
   const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covered()))
   const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
   const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))

@@ -34,7 +34,7 @@ const SEEN_MS = 10_000
 
 /**
  * Remembers since when alarms are active. The local stack cannot tell when a queue was filled, and the counter of the same
- * messages ends earlier. An alarm that nobody saw begin has no time.
+ * messages ends earlier. An alarm that began before the first reading gets no time.
  *
  * @returns a function that adds the times to the alarms of each reading
  */

@@ -1,6 +1,5 @@
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from '@order-relay/deploy/alarms.ts'
 import { tableAlarms, undeletedAlarms } from '@order-relay/deploy/math-alarms.ts'
-import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
 import { bySeverity, isCritical } from '@order-relay/deploy/severity.ts'
 import { shiftAlarms } from '@order-relay/deploy/shift.ts'
 import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform/names.ts'
@@ -9,6 +8,7 @@ import type { Context } from '../core/context.ts'
 import { count, facts, findingInWords, findingText, lines, type Report, table } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf, totalOf } from '../core/queue.ts'
 import { activeAlarms, minuteOf } from './active.ts'
+import { isWatched, WATCHED, withBeginnings } from './beginnings.ts'
 import { failingOf } from './failing.ts'
 import {
   FLOW_NAMES,
@@ -63,21 +63,13 @@ const cloudWatchStates = async ({ service, aws }: Context) => {
 /** How far back the local stack looks for the beginning of an alarm, in seconds. */
 const SEARCHED_S = 6 * 60 * 60
 
-const WATCHED = ['ordersDead', 'feedsDead', 'quarantine'] as const
-
 /** The depth of the queue whose visible messages an alarm watches. */
-const watchedDepth = (
-  { stores }: Context,
-  { condition, code, store }: Alarm,
-  queues: Queues,
-): Depth | undefined => {
+const watchedDepth = ({ stores }: Context, { code, store }: Alarm, queues: Queues): Depth | undefined => {
   if (code === 'store-dead-letters') {
     const source = stores().find(each => labelOf(each) === store)?.source
     return queues.feeds.find(feed => feed.source === source)?.dead
   }
-  const id = JSON.stringify(condition.Dimensions)
-  const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
-  return queue && queues[queue]
+  return isWatched(code) ? queues[WATCHED[code]] : undefined
 }
 
 /** The alarms that the local stack can evaluate: conditions on its own metrics and on queue depths. */
@@ -196,7 +188,7 @@ const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` 
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [alarms, rates, ages, failing, signatures, feedFindings, unauthorized, accountant] =
+  const [states, rates, ages, failing, signatures, feedFindings, unauthorized, accountant] =
     await Promise.all([
       alarmsOf(context, queues, read),
       ratesOf(read),
@@ -214,6 +206,8 @@ const status = async (context: Context): Promise<Report> => {
     ...unauthorized,
     ...accountant,
   ]
+  // After the dead letters of failing orders, since two readers would hide messages from each other.
+  const alarms = await withBeginnings(context, states)
   const active = activeAlarms(alarms)
   // It would contradict the problem below it.
   const isFine = active.length === 0 && notices.every(({ level }) => level !== 'problem')

@@ -23,6 +23,7 @@ import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { createContext } from '../core/context.ts'
 import { listOrders, type OrderPage } from '../orders/list.ts'
+import { withBeginnings } from '../status/beginnings.ts'
 import { failingOf } from '../status/failing.ts'
 
 let stack: Awaited<ReturnType<typeof startStack>>
@@ -486,9 +487,19 @@ test('shows dead letters with their orders and in lists, and discards those alre
     },
     ...([0, BEGIN] as const),
   )
-  await letterOf(done, uuid(300))
 
   const context = contextNow()
+  const alarm = { code: 'dead-letters', state: 'alarm' } as const
+  const others = [
+    { code: 'quarantine', state: 'alarm' },
+    { code: 'feed-dead-letters', state: 'ok' },
+  ] as const
+  const since = () => withBeginnings(context, [alarm, ...others])
+  // The last attempt of its event was due then.
+  expect(await since()).toEqual([{ ...alarm, since: '2026-01-02T00:40Z' }, ...others])
+  await letterOf(done, uuid(300))
+  // Its last attempt is unknown.
+  expect(await since()).toEqual([alarm, ...others])
   // Later events of the order "done" have succeeded.
   expect((await failingOf(context)).dead).toBe(2)
   context.close()

@@ -245,6 +245,8 @@ scenario('a poison message: it is a dead letter, which is replayed', async (page
   await page.locator('.verdict', { hasText: 'Dead letters' }).waitFor()
   await page.evaluate(`location.hash = '#/orders/api/poison'`)
   await page.getByText('its event is a dead letter').first().waitFor()
+  const { out } = await local.relay(['status'])
+  expect(out).toMatch(/^!! relay-dead-letters \(critical, since \d{4}-\d\d-\d\dT\d\d:\d\dZ\)/m)
   await compared()
   await redriveAfter(receives)
   await local.sandbox('DELETE', '/panel/faults')
