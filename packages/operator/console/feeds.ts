@@ -37,11 +37,12 @@ export const feedsRoutes = (context: Context, live: Live, readings: Readings) =>
     get('feed/message', { ...key, delivery: v.string() }, ({ delivery, ...order }) =>
       messageContent(context, order, delivery),
     ),
-    post('feeds/retry', key, async order => ({ delivery: await retryOrder(context, order) })),
+    post('feeds/retry', key, order => retryOrder(context, order, () => readings.of('dead'))),
     get('feeds/retries', { source: v.string() }, async ({ source }) => ({ job: retries.of(source) })),
     post('feeds/retry-store', { source: v.string() }, async ({ source }) => {
       retries.start(source, 'retry the messages', async (context, signal) => {
-        return { text: retriedText(await retryStore(context, source, RETRY_RATE, signal)) }
+        const readDead = () => readings.of('dead')
+        return { text: retriedText(await retryStore(context, source, RETRY_RATE, signal, readDead)) }
       })
     }),
     post('feeds/retry-stop', { source: v.string() }, async ({ source }) => retries.stop(source)),

@@ -6,7 +6,7 @@ import { interruptible } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive, SOURCE } from '../core/options.ts'
-import { lines, moreThan, type Report, table, visibleLines } from '../core/output.ts'
+import { lines, moreThan, type Report, shellWord, table, visibleLines } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { timelineOf } from '../orders/orders.ts'
 import { type AttemptFilter, listAttempts, OUTCOMES } from './attempts.ts'
@@ -136,6 +136,15 @@ const show = async (
   }
 }
 
+const notRetriedText = ({ flags }: Context, dead: readonly string[]): string => {
+  if (dead.length === 0) return 'No message of the order is waiting for its next attempt.'
+  const found =
+    dead.length === 1
+      ? 'A message of the order is a dead letter'
+      : `${dead.length} messages of the order are dead letters`
+  return `${found}. To send ${dead.length === 1 ? 'it' : 'them'} again, run relay dead replay ${dead.map(shellWord).join(' ')}${flags}`
+}
+
 const retry = async (
   context: Context,
   source: string,
@@ -146,14 +155,12 @@ const retry = async (
     const done = await interruptible(signal => retryStore(context, source, rate, signal))
     return { data: { source, ...done }, text: retriedText(done) }
   }
-  const delivery = await retryOrder(context, { source, external_id })
+  const done = await retryOrder(context, { source, external_id })
+  const isRetried = 'delivery' in done
   return {
-    data: { source, external_id, delivery },
-    ok: delivery !== undefined,
-    text:
-      delivery === undefined
-        ? 'No message of the order is waiting for its next attempt.'
-        : `Retried: ${delivery}`,
+    data: { source, external_id, ...done },
+    ok: isRetried,
+    text: isRetried ? `Retried: ${done.delivery}` : notRetriedText(context, done.dead),
   }
 }
 

@@ -119,17 +119,17 @@ const readDead = (context: Context, queue: string): Promise<Reading> => {
   return collect(context, { ...kind, queues: () => [queue] }, { limit: LIMIT })
 }
 
-/** The ids of the messages among the visible dead letters of a store's queue, or of all HTTP feeds. */
-const deadOf = async (
+/** The visible dead letters of a store's feed. */
+export const deadOf = async (
   context: Context,
   store: Store,
   read?: () => Promise<Reading>,
-): Promise<ReadonlySet<string>> => {
+): Promise<Reading['messages']> => {
   const queue = store.feed === 'sqs' ? queueNames(store)[1] : QUEUES.feedsDead
   // Receives from the queue only if it is not empty, since SQS hides received messages.
-  if (queue === undefined || (await depthOf(context, queue)).all === 0) return new Set()
+  if (queue === undefined || (await depthOf(context, queue)).all === 0) return []
   const { messages } = await (read?.() ?? readDead(context, queue))
-  return new Set(messages.flatMap(({ from, delivery }) => (from === 'feed' && delivery ? [delivery] : [])))
+  return messages.filter(({ from, source }) => from === 'feed' && source === store.source)
 }
 
 /**
@@ -150,7 +150,8 @@ export const messagesOf = async (
   const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
   const attempts = await attemptsOf(context, order, MOST_ATTEMPTS)
   const mayBeDead = store !== undefined && (feed === 'sqs' || latestOf(attempts)?.outcome !== 'accepted')
-  const dead = mayBeDead ? await deadOf(context, store, read) : new Set<string>()
+  const letters = mayBeDead ? await deadOf(context, store, read) : []
+  const dead = new Set(letters.flatMap(({ delivery }) => delivery ?? []))
   const { feedAttempts: recorded } = await context.stack()
   const views = messageViews(entries, attempts, { feed, queued, dead, recorded, now: Date.now() })
   return { feed, messages: views, complete: attempts.length < MOST_ATTEMPTS } as const

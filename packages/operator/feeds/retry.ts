@@ -1,12 +1,14 @@
 import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { pace } from '../core/async.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { logOf } from '../core/log.ts'
+import { shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { attemptIn, attemptsOf, latestOf, WAITING_LINES } from './attempts.ts'
-import { isWaiting } from './messages.ts'
+import { deadOf, isWaiting } from './messages.ts'
 
 /** Orders per second; leaves the store capacity for other messages. */
 export const RETRY_RATE = 10
@@ -21,6 +23,9 @@ const httpStore = (context: Context, source: string) => {
   throw cannot(
     `retry messages of "${source}"`,
     'its feed is an SQS queue, from which the store receives them',
+    store.dead_letter_after === undefined
+      ? undefined
+      : `to return its dead letters to the queue, run relay dead replay --source ${shellWord(source)}${context.flags}`,
   )
 }
 
@@ -29,13 +34,32 @@ const RECENT = 50
 
 const ENDED = /^(MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)$/
 
+type ReadDead = Parameters<typeof deadOf>[2]
+
 /**
  * Makes the message of an order that waits for its next attempt visible immediately. The messages behind it follow.
  *
- * @returns its id; undefined if none waits
+ * @returns its id; if none waits, the ids of the order's dead letters
  */
-export const retryOrder = async (context: Context, order: OrderKey): Promise<string | undefined> => {
-  const { source, queue } = httpStore(context, order.source)
+export const retryOrder = async (
+  context: Context,
+  order: OrderKey,
+  readDead?: ReadDead,
+): Promise<{ delivery: string } | { dead: string[] }> => {
+  const store = httpStore(context, order.source)
+  const delivery = await release(context, order, store)
+  if (delivery !== undefined) return { delivery }
+  const letters = await deadOf(context, store, readDead)
+  const ofOrder = letters.filter(({ external_id }) => external_id === order.external_id)
+  return { dead: ofOrder.flatMap(letter => letter.delivery ?? []) }
+}
+
+/** @returns the id of the message; undefined if none waits */
+const release = async (
+  context: Context,
+  order: OrderKey,
+  { source, queue }: Store,
+): Promise<string | undefined> => {
   const last = latestOf(await attemptsOf(context, order, RECENT))
   if (last === undefined || !isWaiting(last) || last.handle === undefined) return undefined
   try {
@@ -68,12 +92,18 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
   return [...waiting]
 }
 
-export const retriedText = ({ retried }: { retried: number }) =>
-  `Orders whose messages are retried, in order: ${retried}`
+export const retriedText = ({ retried, dead }: Awaited<ReturnType<typeof retryStore>>) =>
+  `Orders whose messages are retried, in order: ${retried}${dead > 0 ? `. Dead letters, which only a replay retries: ${dead}` : ''}`
 
-/** Retries the waiting messages of a store, and returns the number of their orders. */
-export const retryStore = async (context: Context, source: string, rate: number, signal: AbortSignal) => {
-  httpStore(context, source)
+/** Retries the waiting messages of a store; returns the number of their orders, and of its dead letters. */
+export const retryStore = async (
+  context: Context,
+  source: string,
+  rate: number,
+  signal: AbortSignal,
+  readDead?: ReadDead,
+) => {
+  const store = httpStore(context, source)
   const orders = await waitingOrders(context, source)
   const inTime = pace(rate)
   let retried = 0
@@ -81,8 +111,8 @@ export const retryStore = async (context: Context, source: string, rate: number,
   for (const external_id of orders) {
     await inTime()
     if (signal.aborted) break
-    if ((await retryOrder(context, { source, external_id })) !== undefined) retried++
+    if ((await release(context, { source, external_id }, store)) !== undefined) retried++
     shown.advance()
   }
-  return { retried }
+  return { retried, dead: (await deadOf(context, store, readDead)).length }
 }

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
-import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
 import { undocumentedMessage } from '@order-relay/test-support/documents.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -234,6 +234,19 @@ export const feedTests = () => {
     expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({ retried: 1 })
     await until(async () => (await states('Refused-2')) === 'accepted')
 
+    // A dead letter, as the feeder sends it.
+    const letter = await local.enqueue(QUEUES.feedsDead, 'order.updated', {
+      source: SELF,
+      external_id: 'Refused-2',
+    })
+    expect(await local.relay(['feeds', 'retry', SELF, 'Refused-2'])).toMatchObject({
+      code: 1,
+      out: `A message of the order is a dead letter. To send it again, run relay dead replay ${letter} --local\n`,
+    })
+    expect((await local.relay(['feeds', 'retry', SELF])).out).toContain(
+      'Orders whose messages are retried, in order: 0. Dead letters, which only a replay retries: 1\n',
+    )
+    await local.empty(QUEUES.feedsDead)
     await registration('DELETE')
     await create('Refused-3')
     await until(async () => (await states('Refused-3')) === 'unsent')
@@ -250,6 +263,8 @@ export const feedTests = () => {
     const queued = await local.json(['feeds', 'show', PERSIAN, 'by queue', '--message', delivery])
     expect(queued.data).toMatchObject({ is_original: true, attributes: [] })
     expect(JSON.parse(queued.data.body)).toMatchObject({ delivery, version: 1, event: 'order.updated' })
-    expect((await local.relay(['feeds', 'retry', PERSIAN])).err).toContain('its feed is an SQS queue')
+    expect((await local.relay(['feeds', 'retry', PERSIAN])).err).toContain(
+      `its feed is an SQS queue, from which the store receives them; to return its dead letters to the queue, run relay dead replay --source '${PERSIAN}' --local`,
+    )
   })
 }

@@ -6,6 +6,7 @@ import { linkTo } from '@order-relay/web/route.ts'
 import { act, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
+import { plan } from './plans.tsx'
 
 export type FeedMessage = RouteData<'feed'>['messages'][number]
 type Attempt = FeedMessage['attempts'][number]
@@ -115,13 +116,28 @@ export const OF_ATTEMPT: Column<Made>[] = [
 
 const retry = ({ source, external_id }: Key) =>
   attempt(async () => {
-    const { delivery } = await act('feeds/retry', { source, external_id })
-    if (delivery === undefined) throw new Error(t('No message of the order is waiting for its next attempt.'))
+    const done = await act('feeds/retry', { source, external_id })
+    if ('dead' in done)
+      throw new Error(
+        done.dead.length === 0
+          ? t('No message of the order is waiting for its next attempt.')
+          : t('The message has become a dead letter in the meantime, which only a replay sends again.'),
+      )
   }, t('The message is being sent to the store.'))
 
-/** Retries the failing message of an order. Not for disabled feeds, which are not called. */
+/**
+ * Retries the failing message of an order; if none fails, plans the replay of its dead letters. Not for disabled feeds, which
+ * are not called.
+ */
 export const RetryButton = ({ order, messages }: { order: Key; messages: readonly FeedMessage[] }) => {
   const failing = messages.find(({ state }) => state === 'failing' || state === 'unsent')
+  const dead = messages.flatMap(({ state, delivery }) => (state === 'dead' ? [delivery] : []))
+  if (failing === undefined && dead.length > 0)
+    return (
+      <Button kind="small" onClick={() => plan('dead', 'replay', { ids: dead })}>
+        {t('Replay the message to the store…')}
+      </Button>
+    )
   if (failing === undefined || ('last' in failing && failing.last?.code === 'disabled')) return null
   return (
     <Button kind="small" onClick={() => retry(order)}>

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
@@ -88,6 +90,27 @@ test('shows the messages that a store received, and retries one message or all o
     page => page.getByText('پذیرفته شد', { exact: true }).nth(3).waitFor(),
     { locale: 'fa-IR', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
   )
+})
+
+test('a message that is a dead letter is replayed from the page of its order', async () => {
+  status = 503
+  await create('dead')
+  await until(() => isFailing('dead'))
+  const [{ delivery, event }] = (await local.json(['feeds', 'show', SELF, 'dead'])).data.messages
+  const data = { source: SELF, external_id: 'dead' }
+  await local.stack().sqs.sendMessage({
+    QueueUrl: local.queue(QUEUES.feedsDead),
+    MessageGroupId: messageGroupOf(data),
+    MessageDeduplicationId: delivery,
+    MessageBody: JSON.stringify({ event, delivery, data }),
+  })
+  const replayed = async (page: Page) => {
+    await page.getByRole('button', { name: 'Replay the message to the store…' }).click()
+    await page.waitForURL(/#\/dead\/plan\//)
+    await page.getByText('no call: the store is notified again').waitFor()
+  }
+  await visit(`orders/${SELF}/dead`, replayed)
+  await visit(`feeds/${SELF}/dead`, replayed)
 })
 
 test('the page of a store shows refused and expiring keys, creates another from there, and fits 1280 pixels', async () => {
