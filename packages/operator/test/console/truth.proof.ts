@@ -137,7 +137,7 @@ scenario(
     const ids = [first, ...others]
     expect((await create('api', first)).status).toBe(202)
     // Before an alarm begins, the overview says which one will.
-    await page.locator('.verdict', { hasText: '1 order fails' }).waitFor()
+    await page.locator('.verdict', { hasText: '1 order is failing' }).waitFor()
     await compared()
     for (const id of others) expect((await create('api', id)).status).toBe(202)
     await page.getByText('unavailable', { exact: true }).waitFor()
