@@ -89,7 +89,7 @@ export const guarded = (
       const admission = admit(args[0])
       if ('wait' in admission) {
         const retryAfter = Math.max(1, Math.ceil(admission.wait / 1000))
-        const message = 'The accounting service was not called, because earlier calls found it unavailable'
+        const message = 'Not called, because the accounting service was unavailable'
         throw new AccountingError('not_called', message, { retryAfter })
       }
       let outcome: Outcome = 'neutral'

@@ -282,7 +282,7 @@ describe('a failed event', () => {
     // The create twice, the payment and the refund.
     expect(requests).toHaveLength(4)
     expect(recorded.counted().filter(name => name === 'ServiceUnavailable')).toHaveLength(1)
-    const message = 'The accounting service was not called, because earlier calls found it unavailable'
+    const message = 'Not called, because the accounting service was unavailable'
     expect((await stored('open-check'))?.failing).toMatchObject({ code: 'not_called', message })
     // Half a second plus a random part of another half.
     elapsed = 624

@@ -77,10 +77,7 @@ const failing = (code: string, message = 'The accounting service answered 503'):
   at: '',
   next_at: '',
 })
-const paused = failing(
-  'not_called',
-  'The accounting service was not called, because earlier calls found it unavailable',
-)
+const paused = failing('not_called', 'Not called, because the accounting service was unavailable')
 const down = failing('unavailable')
 
 test.each([

@@ -56,8 +56,8 @@ export const MESSAGES = {
   body: 'متن',
   cut: 'بریده',
   // Why an event fails.
-  'The accounting service was not called, because earlier calls found it unavailable':
-    'سرویس حسابداری فراخوانی نشد، چون در فراخوانی‌های پیشین در دسترس نبود',
+  'Not called, because the accounting service was unavailable':
+    'فراخوانی نشد، چون سرویس حسابداری در دسترس نبود',
   'The accounting service answered {status} to a create: check ACCOUNTING_URL':
     'سرویس حسابداری به ثبت سفارش پاسخ {status} داد: ACCOUNTING_URL را بررسی کنید',
   'The accounting service answered without a result of the order': 'پاسخ سرویس حسابداری نتیجهٔ سفارش را نداشت',
