@@ -1,8 +1,8 @@
 import { type Resources, type Stack, stackName } from './cloudformation.ts'
 
 /**
- * A monthly budget in US dollars for the resources with the stage's tag, which mails at 80% of it, and when the forecast
- * exceeds it; none if it is 0.
+ * A monthly budget in US dollars for the resources with the stage's tag. AWS e-mails when 80% of it is spent and when the
+ * forecast exceeds it. An amount of 0 creates no budget.
  */
 export const budgetResources = (
   { stage }: Pick<Stack, 'stage'>,

@@ -16,7 +16,7 @@ const SHORTEST_PAUSE = 50
 const MAX_DEPTH = 100
 const DEPTH_TTL_MS = 2000
 
-/** A wait without a response counts as failed after this time, in milliseconds; a shorter one is ignored. */
+/** A wait that ends without a response counts as a failure if it took this long, in milliseconds. */
 const FAILED_MS = 1000
 
 /** The number of consecutive orders whose failed waits open the breaker: the order itself may cause a single failure. */

@@ -46,7 +46,7 @@ export type HistoryEntry = OrderKey & {
   version: number
   /** The id of a store's request, only in the entry where it first appears. */
   request?: string | undefined
-  /** The reference of its payment, by which operators find it after its body has been deleted. */
+  /** The payment reference in that request. Operators search for it after the request's body has been deleted. */
   reference?: string | undefined
   /** Only in entries where it appears or changes. */
   invoice_number?: string | undefined

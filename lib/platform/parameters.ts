@@ -10,7 +10,7 @@ const TTL_MS = 60_000
 /** After a miss, parameters are read again at most this often: a miss may be a new secret, or a forgery. */
 export const REFRESH_INTERVAL_MS = 60_000
 
-/** The same for keys and for the secrets of feeds. A new webhook secret is announced instead, if it replaces another. */
+/** The same interval for keys and for secrets of feeds. A webhook secret that replaces another is announced instead. */
 export const NEW_VALUE_INTERVAL_MS = 15_000
 
 /** Pause after a failed read while the last values are in use: more requests would sustain a throttle. */

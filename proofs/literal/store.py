@@ -43,13 +43,13 @@ def call(url, method, body=None, key=None):
 
 
 def service(method, path, body=None):
-    """Sends a request until it has an answer of the document; every request is safe to repeat."""
+    """Repeats a request, which is safe, until it gets a documented response."""
     for _ in range(120):
         status, answer = call(options.base_url + "/api/v1/" + path, method, body, options.key)
         if status in ANSWERS:
             return status, answer
         time.sleep(0.25)
-    raise SystemExit(f"{method} {path} has no response of the document: {status} {answer}")
+    raise SystemExit(f"{method} {path} returned a response that is not documented: {status} {answer}")
 
 
 def panel(method, path, body=None):

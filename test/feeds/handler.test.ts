@@ -409,7 +409,7 @@ describe('a delivery', () => {
       origin: 'https://store.example',
       path: '/webhook?shop=1',
       body: BODY,
-      // The body of the answer is discarded.
+      // The response body is discarded.
       timeout: 10_000,
       maxBytes: 0,
     })
