@@ -158,7 +158,7 @@ const nationalId = digits(
   'must have 11 digits for a company or 10 digits for a person',
 )
 
-/** JSON Schema cannot describe a check digit, so the documented rules lack this one. */
+/** Not in the documented rules, because JSON Schema cannot describe a check digit. */
 const CHECKED = {
   nationalId: v.exactOptional(
     v.pipe(
@@ -199,7 +199,7 @@ export const checkedCustomerChange = strict({ ...buyer, ...CHECKED })
 
 export const ACCOUNT_KINDS = ['cash', 'bank'] as const
 
-/** An account to add or change. A name, an opening balance and a date that are not given do not change. */
+/** An account to add or change. A name, opening balance or date that is left out does not change. */
 export const accountChange = strict({
   code: nonEmptyText,
   name: v.exactOptional(nonEmptyText),
@@ -256,7 +256,7 @@ export const retry = object(
 
 export const stockChange = strict({ stock: amount })
 
-/** Goods that are added to the stock or, with a negative number, taken from it. */
+/** Goods to add to the stock or, with a negative number, to remove from it. */
 export const stockAdjustment = strict({
   change: v.pipe(
     number,

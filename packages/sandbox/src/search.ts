@@ -28,8 +28,8 @@ type Searchable = {
 }
 
 /**
- * The searchable texts of an order, one part per line: its invoice number, its total and its parts, and the references of its
- * documents apart, since a reference finds all of an order, but only one document.
+ * The searchable texts of an order, one part per line. The references of its documents are separate: in a search for orders, a
+ * reference finds the order; in a search for documents, it finds only its own document.
  */
 export const searchable = ({ invoice_number, total, parts, references }: Searchable) => ({
   text: `${totalLine(total)}#${invoice_number}\n${lines(parts)}`,
@@ -68,7 +68,7 @@ export const documentIn = (word: string) => {
 export const amountIn = (word: string) =>
   /^\d{1,3}(?:[,٬]\d{3})+$|^\d+$/.test(word) ? word.replace(/[,٬]/g, '') : undefined
 
-/** What an order is found by: all that is known of it, or not its total and the references of its documents. */
+/** The texts to search: all of an order or, for documents, those without its total and the references of its documents. */
 type Scope = 'order' | 'document'
 
 /** The SQL condition for rows of the table `search s` that contain a word, and its parameter. */
@@ -89,7 +89,7 @@ const termOf = (word: string, name: string, scope: Scope) => {
   const amount = scope === 'order' ? amountIn(word) : undefined
   const phrases = [part, ...(amount === undefined ? [] : [totalLine(amount)])]
   return {
-    // The column of this name is the whole row.
+    // In FTS5, the column with the table's name stands for the whole row.
     sql: `${scope === 'order' ? 'search' : 'text'} MATCH $${name}`,
     value: phrases.map(each => `"${each.replaceAll('"', '""')}"`).join(' OR '),
   }

@@ -295,7 +295,7 @@ describe('fiscal years', () => {
     expect((await act('retry')).body).toMatchObject({ status: 'invoiced', error: null })
   })
 
-  test('do not restrict the refund of a store, but a return in the panel, whether its date is given or not', async () => {
+  test("do not restrict a store's refund, but restrict a return in the panel, even without a given date", async () => {
     const { put, refund, detail } = sandbox()
     for (const id of ['1', '2']) await orderIn('paid', id)
     await put('fiscal-years', ONLY_NEXT)

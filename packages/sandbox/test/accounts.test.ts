@@ -56,7 +56,7 @@ test.each<[string, object, () => Promise<unknown>]>([
   })
 })
 
-test('a repayment cannot take more from a cash box than it has on its day and later', async () => {
+test('a repayment cannot take more from a cash box than the box contains on that day or later', async () => {
   await credited()
   const repay = (amount: number, date: string) => act('repay', { ...IN_CASH, amount, date })
   const refused = (balance: string, date: string) => ({
@@ -73,7 +73,7 @@ test('a repayment cannot take more from a cash box than it has on its day and la
   await put({ ...BOX, openingBalance: 1000, openingDate: '2026-11-04' })
   expect(await repay(1, '2026-11-03')).toMatchObject(refused('0', '2026-11-03'))
   expect((await repay(700, '2026-11-10')).status).toBe(200)
-  // Later in the books, the money is gone.
+  // On a later day, the money has been spent.
   expect(await repay(301, '2026-11-05')).toMatchObject(refused('300', '2026-11-10'))
   await sandbox().create(order('2', { items: [row('SKU-2', 1, 500)], date: '2026-11-06' }))
   await act('pay', { ...IN_CASH, date: '2026-11-06' }, '2')
@@ -92,7 +92,7 @@ test('a repayment cannot take more from a cash box than it has on its day and la
   expect((await sandbox().detail('2')).warnings).toEqual([])
 })
 
-test('an opening balance cannot take money from a cash box that was paid back', async () => {
+test('an opening balance cannot be so low that a cash box has paid back more than it contained', async () => {
   await credited()
   await put({ ...BOX, openingBalance: 1000 })
   await act('repay', { ...IN_CASH, amount: 600, date: '2026-11-10' })
@@ -107,7 +107,7 @@ test('an opening balance cannot take money from a cash box that was paid back', 
   expect((await put({ ...BOX, openingBalance: 600 })).status).toBe(200)
 })
 
-test('an opening balance does not change the balances of a closed fiscal year, until it is reopened', async () => {
+test('an opening balance cannot change the balances of a closed fiscal year until the year is reopened', async () => {
   const { create, list } = sandbox()
   await create(order('1', { date: '2026-03-19', payment: PAYMENT }))
   await put({ ...BANK, openingBalance: 100 })
@@ -139,7 +139,7 @@ test('an opening balance does not change the balances of a closed fiscal year, u
   expect(await put({ ...BANK, openingDate: null })).toMatchObject(refused('openingDate', 'null'))
 })
 
-test('the sums by account have the balances before and after the days of the list', async () => {
+test('the sums by account include the balances before and after the days of the list', async () => {
   await put({ ...BOX, openingBalance: 1000 })
   await put({ ...BANK, openingBalance: 300, openingDate: '2026-11-03' })
   await credited()
@@ -150,7 +150,7 @@ test('the sums by account have the balances before and after the days of the lis
     ...['bank-1 4700 0 0 4700', 'cash-1 1000 0 600 400'],
   ])
   expect(await balances('from=2026-11-11&account=cash-1')).toEqual(['cash-1 400 0 0 400'])
-  // A part of the documents has no balance.
+  // A filter that selects only some of the documents gives no balances.
   for (const filter of ['kind=repayment', 'q=1', 'days=registration&kind=repayment', 'type=cash'])
     for (const account of await balances(filter))
       expect([filter, account]).toEqual([filter, expect.stringMatching(/^\S+ {2}\d+ \d+ $/)])

@@ -102,7 +102,7 @@ test('documents, stock and numbering stay consistent after any sequence of actio
           expect([received, returned, repaid].map(Number)).toEqual(
             [receipts, returns, repayments].map(each => added(amounts(each))),
           )
-          // What is paid back was received and is not owed.
+          // Only money received in excess is paid back.
           const credit = Number(received) - Number(repaid) - (Number(total) - Number(returned))
           if (repayments.length > 0) expect(credit).toBeGreaterThanOrEqual(0)
           if (status === 'refunded') expect(returned).toBe(total)

@@ -45,7 +45,7 @@ test('an invoice keeps its seller and buyer once its fiscal year is closed, unti
   const found = async (q: string) => (await list(`orders?q=${q}`)).map(({ external_id }) => `${external_id}`)
   expect([await found('سارا'), await found('مینا')]).toEqual([['closed'], ['open', 'closed']])
 
-  // The removal of another year, of which nothing is dated, changes nothing.
+  // Removing another year that has no documents changes nothing.
   await put('fiscal-years', { fiscalYears: years.slice(0, 1) })
   expect(await list('fiscal-years')).toEqual([{ ...last, closed: true }, years[0]])
   expect(await partiesOf('closed')).toEqual(kept)
@@ -54,13 +54,13 @@ test('an invoice keeps its seller and buyer once its fiscal year is closed, unti
   expect([await found('سارا'), await found('مینا')]).toEqual([[], ['open', 'closed']])
 })
 
-test('a fiscal year in which documents are dated is closed instead of removed, and reopened by adding it', async () => {
+test('a fiscal year that contains documents is closed instead of removed, and reopened by adding it again', async () => {
   const { create, act, put, list, refund } = sandbox()
   await create(order('1', { date: '2026-03-19', payment: PAYMENT }))
   const [last, current, next] = await list('fiscal-years')
   const states = async () =>
     (await list('fiscal-years')).map(({ from, closed }) => `${from} ${closed ? 'closed' : 'open'}`)
-  // Only what is dated in a year keeps it.
+  // Only a year that contains documents stays in the list.
   await put('fiscal-years', { fiscalYears: [current] })
   expect(await states()).toEqual(['2025-03-21 closed', '2026-03-21 open'])
   const closed = { status: 400, body: { error: { code: 'outside_fiscal_years' } } }
@@ -74,13 +74,13 @@ test('a fiscal year in which documents are dated is closed instead of removed, a
   expect((await act('1', 'review', { error: 'x' })).status).toBe(200)
   expect(await states()).toEqual(['2025-03-21 open', '2026-03-21 open'])
 
-  // A year is also closed by its state, and by a document other than an invoice.
+  // `closed` also closes a year, and so does the removal of a year whose only document is not an invoice.
   await act('1', 'retry')
   await refund('1')
   await put('fiscal-years', { ...next, closed: true })
   await put('fiscal-years', { fiscalYears: [] })
   expect(await states()).toEqual(['2025-03-21 closed', '2026-03-21 closed'])
-  // Other days replace those of a closed year.
+  // A year that overlaps closed years replaces them.
   await put('fiscal-years', { fiscalYears: [{ from: '2026-01-01', to: '2026-12-31' }] })
   expect(await states()).toEqual(['2026-01-01 open'])
 })

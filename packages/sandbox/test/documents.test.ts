@@ -75,7 +75,7 @@ test('documents that were registered or cancelled on other days than their own a
   expect(await named('to=2026-11-21&days=registration')).toEqual([])
 })
 
-test('documents of some days that were registered or cancelled later are counted and found', async () => {
+test('counts and finds documents that were registered or cancelled after the days on which they are dated', async () => {
   const day = 'from=2026-04-24&to=2026-04-24'
   expect(await list(day)).toMatchObject({ changed_later: 2, otherwise_dated: 0 })
   await sandbox().create(order('3', { date: '2026-04-24' }))
@@ -206,7 +206,7 @@ test('cancelled receipts and repayments stay in their order, apart from the vali
   })
 })
 
-test('a search finds documents by their own amount, reference, note and reason, and the sums follow', async () => {
+test('a search finds documents by their own amount, reference, note and reason, and sums only these', async () => {
   const { act } = sandbox()
   const out = {
     method: 'cash',
@@ -355,7 +355,7 @@ test('the totals of orders contain net and tax of their returns', async () => {
   expect(await returns('')).toEqual({ net: '0', tax: '0' })
 })
 
-test('receipts and repayments have a note, which a review keeps and the export has', async () => {
+test('receipts and repayments have a note, which a review keeps and the export includes', async () => {
   const { act, create, detail, url } = sandbox()
   await create(order('3'))
   await act('3', 'pay', { ...PAYMENT, note: 'بابت پیش‌پرداخت' })

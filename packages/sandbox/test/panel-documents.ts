@@ -37,7 +37,7 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('the sums of large amounts are whole on screen and on paper', async () => {
+  test('sums of large amounts are shown in full on screen and on paper', async () => {
     await client().create(order('1', { items: [row('SKU-1', 4, 15_000_000_000)], payment: PAYMENT }))
     const viewport = { width: 1280, height: 800 }
     const { page } = await open('#/documents', { locale: 'fa-IR', viewport })
@@ -51,7 +51,7 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     }
     const [first, second] = await boxes()
     expect(second.x + second.width <= first.x || first.y + first.height <= second.y).toBe(true)
-    // The width between the edges of A4.
+    // The width of A4 without its margins.
     await page.setViewportSize({ width: 718, height: 800 })
     await page.emulateMedia({ media: 'print' })
     for (const { x, width } of await boxes()) expect([x >= 0, x + width <= 718]).toEqual([true, true])

@@ -70,7 +70,7 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
   )
 
   test.each([...SIZES, { width: 1280, height: 800 }, { width: 700, height: 800 }])(
-    'amounts of 13 digits are whole in a correction of two rows and in a payment at $width × $height',
+    'amounts of 13 digits fit in a correction of two rows and in a payment at $width × $height',
     async viewport => {
       const items = [row('SKU-1', 1, LONG_AMOUNT), row('SKU-2', 1, LONG_AMOUNT)]
       await client().create(order('1', { items, discount: LONG_AMOUNT }))
@@ -179,7 +179,7 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('an amount is taken with its unit and any separator of thousands, and shown in words', async () => {
+  test('an amount is accepted with its unit and any thousands separator, and shown in words', async () => {
     await client().create(order('1', { items: [row('SKU-1', 1, 9_000_000)] }))
     const { page } = await openOrder('1')
     await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
@@ -202,7 +202,7 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('region', { name: 'رسید دریافت' }).getByText('پیش‌پرداخت').waitFor()
   })
 
-  test('all invalid fields are marked at once, by the rules of the service, too', async () => {
+  test('all invalid fields are marked at once, including those that only the service refuses', async () => {
     await client().create(order('1', { items: [row('SKU-1', 1), row('SKU-2', 1)] }))
     const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
     const form = page.getByRole('form', { name: 'فروشنده' })

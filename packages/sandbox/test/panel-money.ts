@@ -196,7 +196,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('link', { name: 'Show by registration' }).click()
     await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
     await page
-      .getByText('3 of these documents have other dates. These sums are by the date of registration')
+      .getByText('3 of these documents have other dates. These sums are by date of registration')
       .waitFor()
     expect(await violationsOf(page)).toEqual([])
     const csv = await page.getByRole('link', { name: 'Export CSV (for Excel)' }).getAttribute('href')
@@ -211,12 +211,12 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
       .waitFor()
     expect(await violationsOf(page)).toEqual([])
     await page.getByRole('link', { name: 'Show them' }).click()
-    await page.getByText('These sums have only the documents that were registered or cancelled').waitFor()
+    await page.getByText('These sums include only documents that were registered or cancelled').waitFor()
     await shown(['Receipt 3', 'Receipt 2'])
     expect(errors).toEqual([])
   })
 
-  test('reversing a receipt warns of a cash box that becomes negative, and the sums mark it', async () => {
+  test('reversing a receipt warns about a cash box that becomes negative, and the sums mark it', async () => {
     const { create, act } = client()
     for (const id of ['1', '2']) await create(order(id, { items: [row('SKU-1', 1)], payment: PAYMENT }))
     await create(order('3', { items: [row('SKU-1', 2)] }))
@@ -244,7 +244,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('a payment with the reference of another receipt is warned of, and dates in the future are marked', async () => {
+  test('the panel warns about a payment with the reference of another receipt, and marks dates in the future', async () => {
     await client().create(order('1', { payment: { ...PAYMENT, reference: '777' } }))
     await client().create(order('2'))
     await client().put('fiscal-years?new=true', { from: '2031-03-21', to: '2032-03-19' })
@@ -288,12 +288,12 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(await violationsOf(page)).toEqual([])
     await fill(dialog, {}, 'Register return')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByText('Goods are returned, so the order cannot be corrected').waitFor()
+    await page.getByText('Goods were returned, so the order cannot be corrected').waitFor()
     await page.getByRole('button', { name: 'Register return' }).click()
     await fill(dialog, { Reason: 'x' }, 'Register return')
     const goods = page.getByRole('region', { name: 'Sales return 2', exact: true })
     await goods.getByText('Sum4,0504054,455', { exact: true }).waitFor()
-    await page.getByText('Goods are returned, so the order cannot be corrected').waitFor()
+    await page.getByText('Goods were returned, so the order cannot be corrected').waitFor()
     await page.getByRole('button', { name: 'Reverse return' }).click()
     const reversal = page.getByRole('dialog', { name: 'Reverse return: 1' })
     await reversal.getByText('The goods leave the stock again').waitFor()
@@ -456,9 +456,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     ] as const) {
       const { page } = await open('#/orders', { locale })
       // Its tax after returns is that of its orders.
-      const note = page.getByText(
-        /^Returns are counted on the date of the order|به تاریخ سفارش آن حساب می‌شود/,
-      )
+      const note = page.getByText(/^Returns count on the date of their order|به تاریخ سفارش آن حساب می‌شود/)
       expect(await note.getByRole('link').getAttribute('href')).toBe('#/documents?kind=return')
       await page.getByRole('link', { name: 'new', exact: true }).waitFor()
       await page.getByLabel(period).selectOption({ label: year })

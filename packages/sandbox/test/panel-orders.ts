@@ -50,7 +50,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await receiver.close()
   })
 
-  test('stock that is typed for a product stays with it when another shortage ends elsewhere', async () => {
+  test('typed stock stays with its product when another shortage is resolved elsewhere', async () => {
     await client().create(order('1001', { items: [row('SKU-3', 2), row('SKU-1', 500)] }))
     const { page } = await open('#/orders/1001?source=api')
     const review = page.getByRole('region', { name: 'Needs review' })
@@ -254,7 +254,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().detail('1008')).rows).toMatchObject([{ quantity: 2 }, {}])
   })
 
-  test('a return of rows and the reversal of the only receipt are of what the dialog showed', async () => {
+  test('a return and a reversal apply only to the rows and the receipt that the dialog showed', async () => {
     await client().create(order('1009', { items: [row('SKU-1', 2), row('SKU-2', 1)] }))
     await client().act('1009', 'pay', { method: 'cash', amount: 1000 })
     const { page } = await open('#/orders/1009?source=api')

@@ -11,7 +11,7 @@ const PAPER = { width: 718, height: 1000 }
 const pagesOf = async (page: Page) =>
   (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g)?.length
 
-/** The cells whose text is cut off or beside the page, and the numbers that may wrap. */
+/** The cells whose text is cut off or leaves the page, and the numbers that may wrap. */
 const cutOffIn = (page: Page) =>
   page.locator('table :is(th, td):visible').evaluateAll((cells, width) => {
     const isCutOff = (cell: (typeof cells)[number]) => {
@@ -33,7 +33,7 @@ export const paperTests = (openAt: OpenAt, client: () => Client) => {
     return page
   }
 
-  test.each(['fa-IR', 'en-US'])('amounts of 13 digits are whole on paper in %s', async locale => {
+  test.each(['fa-IR', 'en-US'])('amounts of 13 digits are printed in full in %s', async locale => {
     const { create, act, settings } = client()
     const items = [
       row('SKU-1', 1, LONG_AMOUNT),

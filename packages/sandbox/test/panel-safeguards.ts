@@ -52,7 +52,9 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await client().create(order('1', { payment: PAYMENT }))
     await read
     await edit.click()
-    await dialog.getByText('Receipts or repayments use this account, so its kind stays.').waitFor()
+    await dialog
+      .getByText('Receipts or repayments use this account, so its kind cannot be changed.')
+      .waitFor()
     expect(await dialog.getByLabel('Kind').getAttribute('readonly')).not.toBeNull()
     expect(await dialog.getByLabel('Kind').inputValue()).toBe('Bank account')
     expect(await violationsOf(page)).toEqual([])
@@ -147,7 +149,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     expect(await page.getByText('it still needs review').count()).toBe(0)
   })
 
-  test('an order outside the open fiscal years changes nothing else and leads to the fiscal years', async () => {
+  test('an order outside the open fiscal years offers no retry, only a link to the fiscal years', async () => {
     await client().settings({ automaticFinalization: false })
     await client().create(order('1', SHORT))
     await client().put('fiscal-years', { fiscalYears: [] })

@@ -16,7 +16,7 @@ const credited = async () => {
 }
 
 describe('a repayment', () => {
-  test('is named as the first to be reversed wherever another step would be refused because of it', async () => {
+  test('must be reversed first, which the refusal of every step that it prevents says', async () => {
     await credited()
     await act('repay', { method: 'transfer', amount: 600 })
     const message = async (action: string, body?: object) =>
@@ -33,7 +33,7 @@ describe('a repayment', () => {
     })
   })
 
-  test('a document with another date than today says so in the history, on a line of its own', async () => {
+  test('the history shows the date of a document that is not dated today, on a separate line', async () => {
     await sandbox().create(order('1', { items: [row('SKU-1', 4)], date: '2026-11-01' }))
     await act('pay', { method: 'card', date: '2026-11-02' })
     await act('return', { rows: [{ row: 1, quantity: 1 }], date: '2026-11-03' })

@@ -5,7 +5,7 @@ const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T12:00:00Z') 
 
 const warnings = async (id: string) => (await sandbox().detail(id)).warnings
 
-test('the reference of another receipt is named before and after the payment, in any digits, until one is cancelled', async () => {
+test('warns about the reference of another receipt before and after the payment, in any digits, until one is cancelled', async () => {
   const { create, act } = sandbox()
   await create(order('1', { payment: { ...PAYMENT, reference: '۱۲۳' } }))
   await create(order('2'))
@@ -21,7 +21,7 @@ test('the reference of another receipt is named before and after the payment, in
   expect([await warnings('1'), await warnings('2'), await warnings('3')]).toEqual([[], [], []])
 })
 
-test('a receipt that is dated more than 30 days before its invoice is named', async () => {
+test('warns about a receipt dated more than 30 days before its invoice', async () => {
   const { create, act } = sandbox()
   await create(order('1', { date: '2026-11-20' }))
   for (const date of ['2026-10-21', '2026-10-20'])
@@ -29,7 +29,7 @@ test('a receipt that is dated more than 30 days before its invoice is named', as
   expect(await warnings('1')).toEqual(['Receipt 2 is dated 31 days before the invoice'])
 })
 
-test('dates in the future, which only stores can give, are named', async () => {
+test('warns about dates in the future, which only stores can give', async () => {
   const { create, pay } = sandbox()
   await create(order('1', { date: '2026-11-22', payment: { ...PAYMENT, date: '2026-11-23' } }))
   expect(await warnings('1')).toEqual([

@@ -87,7 +87,7 @@ const accountOf = ({ account }: Pick<PanelPayment, 'account'>, name: string, sto
 /**
  * The date of a document that the accountant registers.
  *
- * @param preset the date by default, which must be in an open fiscal year, too
+ * @param preset the default date, which must also be in an open fiscal year
  */
 const dateOf = (
   { date }: { date?: string | null | undefined },
@@ -132,7 +132,7 @@ const requireAgreement = (method: Repayment['method'], code: string, store: Stor
   throw refusedField(
     'account',
     `is ${quoted(code)}: ${isCash ? 'must be a cash box for cash' : 'must be a bank account, except for cash'}`,
-    // The kind of the account is stored, so the request is valid.
+    // The request is valid in itself: only the stored kind of the account rules it out.
     'conflict',
   )
 }

@@ -21,7 +21,7 @@ export const listAccounts = (store: Store) => ({
   accounts: store.accounts.list().map(account => shownAccount(account, store)),
 })
 
-/** The lowest balance of an account at the end of a day or later, and the day on which it has it. */
+/** The lowest balance of an account at the end of a day or any later day, with its day. */
 const lowestFrom = (day: string, { code, opening_balance, opening_date }: Account, store: Store) => {
   const opening = { date: opening_date ?? '', amount: opening_balance }
   const movements = [opening, ...store.accounts.movements(code)].toSorted((a, b) =>
@@ -37,7 +37,7 @@ const lowestFrom = (day: string, { code, opening_balance, opening_date }: Accoun
   return lowest
 }
 
-/** The lowest balance of a cash box from a day on, if it is negative; undefined for a bank account, which may be overdrawn. */
+/** The lowest balance of a cash box on or after a day, if it is negative. A bank account may be overdrawn: undefined. */
 export const shortfallFrom = (day: string, code: string, store: Store) => {
   const account = store.accounts.find(code)
   if (account?.kind !== 'cash') return undefined
@@ -46,9 +46,9 @@ export const shortfallFrom = (day: string, code: string, store: Store) => {
 }
 
 /**
- * A repayment must leave a cash box no less than nothing, on its day and later. A bank account may be overdrawn.
+ * Requires that a repayment does not make a cash box negative, on its date or later. A bank account may be overdrawn.
  *
- * @throws Refusal otherwise
+ * @throws Refusal if the cash box would become negative
  */
 export const requireCash = (
   order: Order,
@@ -63,7 +63,7 @@ export const requireCash = (
   throw prevented('repay', order, `${state}; pay from another account, or correct its opening balance first`)
 }
 
-/** The first closed fiscal year in which the balances of an account would change with its opening balance. */
+/** The first closed fiscal year in which a change of the opening balance would change the balances of the account. */
 const closedYearOf = (before: Account, after: Account, store: Store) => {
   const [first] = store.accounts.movements(after.code)
   const dates = [before, after].flatMap(each =>
@@ -86,10 +86,11 @@ const requireSameBalances = (before: Account, after: Account, store: Store): voi
 }
 
 /**
- * The kind decides how receipts of the account are booked, and which repayments it pays.
+ * Requires that a change of an account does not contradict its documents. The kind decides how its receipts are booked and
+ * which repayments it can pay.
  *
- * @throws Refusal when the change would rewrite what documents or closed fiscal years say, or take money from a cash box that was
- * paid back
+ * @throws Refusal when documents use the account as the other kind, when balances of a closed fiscal year would change, or
+ * when a cash box would become negative
  */
 const requireSameHistory = (before: Account, after: Account, store: Store): void => {
   if (after.kind !== before.kind && store.accounts.isUsed(before.code)) {
@@ -99,16 +100,16 @@ const requireSameHistory = (before: Account, after: Account, store: Store): void
   requireSameBalances(before, after, store)
   if (after.kind !== 'cash') return
   const { date, balance } = lowestFrom('', after, store)
-  // The reversal of a receipt may have made it negative before.
+  // The reversal of a receipt may already have made it negative.
   if (balance >= 0n || balance >= lowestFrom('', before, store).balance) return
   const state = `is ${rials(after.opening_balance)}: the cash box would have ${rials(balance)} rials on ${date}`
   throw refusedField('openingBalance', state, 'conflict')
 }
 
 /**
- * Changes or adds an account. A new one is named by its code and has no opening balance by default.
+ * Changes or adds an account. By default, a new account has its code as its name, and no opening balance.
  *
- * @throws Refusal when the account exists, but is to be added, or its documents do not allow the change
+ * @throws Refusal when `isNew` is set and the account exists, or when its documents do not allow the change
  */
 export const putAccount = (
   { code, name, kind, openingBalance, openingDate }: AccountChange,

@@ -116,9 +116,9 @@ const findProduct = (sku: string, store: Store) => {
 }
 
 /**
- * Adds goods to the stock of a product, or takes them from it, for a reason such as a count.
+ * Adds goods to the stock of a product or removes them, with a reason such as a stock count.
  *
- * @throws Refusal when no product has this code, or more would be taken than there is
+ * @throws Refusal when no product has this code, or the change would make the stock negative
  */
 export const adjustStock = (sku: string, { change, reason }: StockAdjustment, store: Store) =>
   store.transact(() => {
@@ -214,10 +214,10 @@ const requireSeparate = (year: FiscalYear, others: readonly FiscalYear[]) => {
 }
 
 /**
- * Replaces the fiscal years, or adds one. One that documents are dated in is not removed but closed, unless others replace
- * its days, so that its documents are still found by it.
+ * Replaces the fiscal years, or adds one. A fiscal year that contains documents is closed instead of removed, so that the
+ * filter still finds them, unless a new fiscal year covers some of its days.
  *
- * @throws Refusal when a fiscal year ends before it begins, overlaps another one, or exists, but is to be added
+ * @throws Refusal when a fiscal year ends before it begins, overlaps another one, or exists although `isNew` is set
  */
 export const putFiscalYears = (
   change: FiscalYearsChange,
@@ -242,8 +242,8 @@ export const putFiscalYears = (
   })
 
 /**
- * A given date must be in an open fiscal year (spec: business rule 8), and so must that of a posted document that is
- * changed or cancelled.
+ * Requires a date in an open fiscal year (spec: business rule 8). This applies to the date of a new document, and to that of a
+ * posted document that is changed or cancelled.
  *
  * @param dated the beginning of the message, such as `Receipt 7 is dated`
  * @throws Refusal when no open fiscal year covers the date

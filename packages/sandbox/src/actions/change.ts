@@ -53,10 +53,10 @@ const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Stat
   correct: { needs_review: REVIEW, invoiced: OPEN, paid: OPEN, refunded: RETURNED },
 }
 
-/** The steps that a repayment prevents, at the end of a reason. */
+/** The end of a reason: a step that is not possible before the repayment is reversed. */
 const PREVENTED_STEP = /; (?:reverse its payment|move it back to review) first$/
 
-/** An action that the state of the order does not allow; the reason names the state and the first step of the remedy. */
+/** Refuses an action that the state of the order does not allow. The reason names the state and the first step to take. */
 export const cannot = (action: Action, { external_id, status, repaid }: Order, reason: string): Refusal => {
   const first = repaid === '0' ? reason : reason.replace(PREVENTED_STEP, '; reverse its repayment first')
   return new Refusal(
@@ -65,14 +65,14 @@ export const cannot = (action: Action, { external_id, status, repaid }: Order, r
   )
 }
 
-/** An action that something other than the status of the order does not allow; the reason names the remedy. */
+/** Refuses an action for a cause other than the status of the order. The reason names the remedy. */
 export const prevented = (action: Action, { external_id }: Order, reason: string): Refusal =>
   new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: ${reason}`)
 
 /**
- * An action that was chosen by what an order contained then would undo or misread what has changed since.
+ * Requires that an order has not changed since the accountant chose the action, which could otherwise undo that change.
  *
- * @param since the `updated_at` of the order then; without it, the action is not refused
+ * @param since the `updated_at` of the order at that time; without it, the action is not refused
  * @throws Refusal when the order has changed since
  */
 export const requireUnchanged = (action: Action, order: Order, since: string | undefined): void => {

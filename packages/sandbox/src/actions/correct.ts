@@ -25,7 +25,7 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
   return { items, shipping: exactNumber(shipping), discount: exactNumber(order_discount) }
 }
 
-/** Gives the held payments that are dated outside the open fiscal years another date; returns what changed. */
+/** Changes the date of held payments outside the open fiscal years; returns the changes. */
 const redateHeld = (order: Order, date: string, store: Store) => {
   const { invoice_number } = order
   requirePast('paymentDate', date, store)

@@ -2,13 +2,13 @@ import { refusedField } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import { requireFiscalYear } from './catalogue.ts'
 
-/** What comes before a document. */
+/** The document that a date must not precede. */
 export type Earliest = { name: string; date: string }
 
 /**
- * A date that the accountant gives must be in an open fiscal year, and neither in the future nor before the earliest one.
+ * Requires that a date from the accountant is in an open fiscal year, not in the future, and not before the earliest date.
  *
- * @throws Refusal otherwise, of the field
+ * @throws Refusal that names the field
  */
 export const requirePast = (field: string, date: string, store: Store, earliest?: Earliest): void => {
   const today = store.clock.today()

@@ -30,7 +30,7 @@ const summed = (sums: readonly DocumentSums[]) => ({
 
 type Code = DocumentSums['account_code']
 
-/** What came into an account, and what was paid from it. */
+/** The money received into an account and paid back from it. */
 const movementsOf = (sums: readonly DocumentSums[], code: Code) => {
   const [received, repaid] = (['receipt', 'repayment'] as const).map(
     wanted => summed(sums.filter(each => each.account_code === code && each.kind === wanted)).amount,
@@ -39,8 +39,8 @@ const movementsOf = (sums: readonly DocumentSums[], code: Code) => {
 }
 
 /**
- * The balances of the accounts before the days of a filter; undefined if it has only a part of the documents of an account,
- * or has them by registration, since balances are by the dates of documents.
+ * The balances of the accounts before the days of a filter. Undefined if the filter selects only some documents of an account,
+ * or selects them by registration: balances follow the dates of the documents.
  */
 const openingsOf = (filter: DocumentFilter, store: Store): Map<Code, string> | undefined => {
   const { kind, type, q, days = 'document', account: only, from, to = LAST_DAY } = filter
@@ -58,7 +58,7 @@ const openingsOf = (filter: DocumentFilter, store: Store): Map<Code, string> | u
   ])
 }
 
-/** The movements of each account, and its balance before and after. */
+/** The movements of each account, and its balance before and after them. */
 const accountsOf = (sums: readonly DocumentSums[], filter: DocumentFilter, store: Store) => {
   const openings = openingsOf(filter, store)
   const filled = [...(openings ?? [])].flatMap(([code, opening]) => (opening === '0' ? [] : [code]))

@@ -87,7 +87,7 @@ export const paymentOf = ({ method, reference, date }: Payment, order: Order): P
 /** A payment method or the type of a receipt, in the history of an order. */
 export const inWords = (name: Payment['method'] | Receipt['type']) => (name === 'pos' ? 'card reader' : name)
 
-/** In the history, the date of a document that does not have the date of its registration, on a line of its own. */
+/** A separate line in the history, with the date of a document that is not dated on the day of its registration. */
 export const datedLine = (date: string, store: Store) =>
   date === store.clock.today() ? '' : `\nDated ${date}`
 

@@ -7,13 +7,13 @@ import { shortfallFrom } from './accounts.ts'
 
 const DAY_MS = 86_400_000
 
-/** A receipt that is dated further before its invoice is probably a typing error. */
+/** A receipt dated more than this many days before its invoice is probably a typing error. */
 const USUAL_DAYS = 30
 
 const daysBetween = (from: string, to: string) =>
   Math.round((midnight(to).getTime() - midnight(from).getTime()) / DAY_MS)
 
-/** The cash boxes that lack the money of cancelled receipts of an order. */
+/** Warnings about cash boxes that are negative without the cancelled receipts of an order. */
 const shortBoxesOf = ({ invoice_number }: Pick<Order, 'invoice_number'>, store: Store) => {
   const cancelled = store.receipts.cancelled(invoice_number)
   return [...Map.groupBy(cancelled, ({ account_code }) => account_code)].flatMap(([code, receipts]) => {
@@ -25,7 +25,7 @@ const shortBoxesOf = ({ invoice_number }: Pick<Order, 'invoice_number'>, store: 
   })
 }
 
-/** What is unusual about the dates, references and cancelled receipts of an order. Nothing of it is refused. */
+/** Warnings about the dates, references and cancelled receipts of an order. None of them causes a refusal. */
 export const warningsOf = ({ invoice_number, date }: Order, store: Store): string[] => {
   const today = store.clock.today()
   const receipts = store.receipts.list(invoice_number)

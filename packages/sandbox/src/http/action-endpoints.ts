@@ -61,7 +61,7 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('retry', 'retryOrder', 'Finalize a draft again', {
     description:
-      'Use it after fixing the cause, or set the missing `stock`, which the history then says, and change `settings` with it. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
+      'Use it after fixing the cause, or to set the missing `stock`, which the history records, and to change `settings`. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
     example: { stock: [{ sku: 'SKU-3', stock: 5 }] },
     ...accepts(v.optional(requests.retry, {}), ['RetryRequest'], (fix, request) =>
       changed(request, (key, store) => accountant.retryOrder(key, store, fix)),

@@ -47,7 +47,7 @@ const spreadsheet = (parts: AsyncIterable<string>, name: string, { context }: En
   return context.body(body, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
 }
 
-/** The names of exported documents, by what their days are. */
+/** File names of the export, by the meaning of its days. */
 const EXPORTS = {
   document: 'documents',
   registration: 'documents-by-registration',
@@ -179,7 +179,7 @@ const settings: readonly Endpoint[] = [
   }),
   get('/panel/products/{sku}/moves', 'listStockMoves', 'List the changes of the stock of a product', {
     description:
-      'The changes of the stock, newest first, with the invoice that caused them or the reason, if any; of a kind, and of the days on which they were made.',
+      'The changes of the stock, newest first, with the invoice or the reason, if any; optionally of one kind, or made on certain days.',
     answers: { 200: { schema: 'StockMoves', when: 'A page of changes.' } },
     refusals: { 404: 'The product does not exist.' },
     example: { path: { sku: 'SKU-1' } },
@@ -187,10 +187,10 @@ const settings: readonly Endpoint[] = [
       catalogue.listMoves(valid(productPath, request.parameters).sku, query, request.store),
     ),
   }),
-  post('/panel/products/{sku}/moves', 'adjustStock', 'Add goods to the stock of a product, or take them', {
-    description: 'Changes the stock by a difference, such as that of a count, with the reason.',
+  post('/panel/products/{sku}/moves', 'adjustStock', 'Add goods to the stock of a product, or remove them', {
+    description: 'Changes the stock by a difference, with a reason, such as a stock count.',
     answers: { 200: { schema: 'Product', when: 'The product after the change.' } },
-    refusals: { 404: 'The product does not exist.', 409: 'More would be taken than is in stock.' },
+    refusals: { 404: 'The product does not exist.', 409: 'The stock would become negative.' },
     example: { path: { sku: 'SKU-1' }, body: { change: -3, reason: 'Broken' } },
     ...accepts(requests.stockAdjustment, ['StockAdjustment'], (body, { parameters, store }) =>
       catalogue.adjustStock(valid(productPath, parameters).sku, body, store),
@@ -233,9 +233,9 @@ const settings: readonly Endpoint[] = [
   put('/panel/accounts', 'putAccount', 'Add or change an account', {
     answers: { 200: { schema: 'Account', when: 'The account after the change.' } },
     ...ADDING,
-    description: `The kind of an account that documents use does not change, since it decides how they are booked. ${NEW}`,
+    description: `The kind of an account cannot change once documents use it, since it decides how they are booked. ${NEW}`,
     refusals: {
-      409: 'The code exists, and `new` is true; or documents use the account with its kind, or its opening balance; or the balances of a closed fiscal year would change.',
+      409: 'The code exists, and `new` is true; or documents use the account with its current kind or opening balance; or the balances of a closed fiscal year would change.',
     },
     example: { body: { code: 'pos-1', name: 'Card reader', kind: 'bank', openingBalance: 5000000 } },
     ...accepts(requests.accountChange, ['AccountChange'], (account, request) =>
@@ -249,7 +249,7 @@ const settings: readonly Endpoint[] = [
     answers: { 200: { schema: 'FiscalYears', when: 'All fiscal years after the change.' } },
     query: queries.addQuery.entries,
     description:
-      'A fiscal year that is left out of a list is removed, or closed if documents are dated in it. A closed fiscal year takes no documents, and none of its documents changes; to reopen it, add it again. With `new=true`, a fiscal year that exists is refused.',
+      'A fiscal year that is left out of a list is removed, or closed if it contains documents. A closed fiscal year accepts no documents, and its documents cannot change; to reopen it, add it again. With `new=true`, a fiscal year that exists is refused.',
     refusals: { 409: 'The fiscal year exists, and `new` is true.' },
     example: { body: { from: '2024-03-20', to: '2025-03-20' } },
     ...accepts(requests.fiscalYearsChange, ['FiscalYears', 'FiscalYear'], (change, request) =>

@@ -1,5 +1,5 @@
 const DOCUMENT_SEARCH =
-  'Only documents that have each of these words in their amount, reference, note or reason, or whose order has it in its identifier, the SKU or name of an item, or the name or mobile number of its customer, in Arabic or Persian spelling. `receipt 5`, `sales return 5` and `repayment 5` are these documents, `invoice 57` has the documents of invoice 57, and a number is that of a document, too.'
+  'Only documents that match each of these words: by their amount, reference, note or reason, or by the identifier of their order, the SKU or name of one of its items, or the name or mobile number of its customer. Arabic and Persian spellings match each other. A number also matches the number of a document. `receipt 5`, `sales return 5` and `repayment 5` find that document, and `invoice 57` the documents of invoice 57.'
 
 /**
  * Descriptions of schemas, fields and parameters by name. A field whose name means something else in one schema
@@ -41,16 +41,16 @@ const DESCRIPTIONS: Record<string, string> = {
   ReturnReversal: 'The return to cancel, and why; without one, all returns of the order.',
   ReturnRequest: 'What to return; without `rows`, all remaining goods.',
   Correction: 'The parts of an order to correct; other parts do not change.',
-  StockAdjustment: 'Goods that are added to the stock, or taken from it.',
-  'StockAdjustment.change': 'The difference; negative if goods are taken.',
-  'StockAdjustment.reason': 'Why, such as a count or a breakage.',
+  StockAdjustment: 'Goods to add to the stock or remove from it.',
+  'StockAdjustment.change': 'The difference; negative to remove goods.',
+  'StockAdjustment.reason': 'Reason, such as a stock count or breakage.',
   ProductChange: 'The fields of a product to change; other fields keep their values.',
   Seller: 'The seller on invoices; empty texts are omitted.',
   SellerChange: 'The texts to change; other texts do not change.',
   Buyer: 'A customer, with what invoices say about the buyer; empty texts are omitted.',
   CustomerChange: 'The texts to change; other texts do not change.',
   AccountChange:
-    'The account to add or change; a name, an opening balance and a date that are not given do not change.',
+    'The account to add or change. A name, opening balance or date that is left out does not change.',
   Account: 'A cash box or bank account.',
   FiscalYear: 'A fiscal year, from the first to the last day inclusive.',
   FiscalYears: 'All fiscal years.',
@@ -93,7 +93,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'StockMoves.product': 'The product with its current stock.',
   'StockMoves.moves': 'The changes, newest first.',
   'StockMoves.moves.kind':
-    'The step of an invoice that changed the stock, or `set` for a number and `adjusted` for a difference that the accountant entered.',
+    'The step of an invoice that changed the stock, `set` for a new number that the accountant entered, or `adjusted` for a difference.',
   'StockMoves.moves.reason': 'The reason of an adjustment.',
   'StockMoves.moves.from': 'The stock before.',
   'StockMoves.moves.to': 'The stock after.',
@@ -152,15 +152,14 @@ const DESCRIPTIONS: Record<string, string> = {
   from: 'First day.',
   to: 'Last day.',
   fiscalYears: 'The fiscal years.',
-  closed: 'Whether its documents are final, and new ones are refused; false by default.',
+  closed: 'Whether its documents are final and new ones are refused; false by default.',
   products: 'The products.',
   customers: 'The customers.',
   accounts: 'The accounts.',
-  openingBalance: 'The rials in the account before its documents; 0 by default.',
-  openingDate:
-    'The day from which the account has its opening balance; null, the default, for before all documents.',
+  openingBalance: 'The balance before the documents of the account, in rials; 0 by default.',
+  openingDate: 'The day from which the opening balance counts; null, the default, for before all documents.',
   inUse:
-    'Whether receipts or repayments use the account, even cancelled ones; its kind then does not change.',
+    'Whether receipts or repayments use the account, even cancelled ones. If so, its kind cannot change.',
   orders: 'The orders.',
   'listOrders.balance':
     'Only orders with an amount `due`, whose buyers have a `credit`, or with `held` payments.',
@@ -224,7 +223,7 @@ const DESCRIPTIONS: Record<string, string> = {
   cancel_reason: 'Why the document was cancelled, or null.',
   cancelled_at: 'When the document was cancelled, or null.',
   changed_later:
-    'Number of matching documents that are dated on the days from `from` to `to`, but were registered or cancelled after them; 0 without a last day. With `days=later`, the list has only them.',
+    'Number of matching documents that are dated from `from` to `to`, but were registered or cancelled later; 0 without `to`. With `days=later`, the list has only these documents.',
   otherwise_dated:
     'Number of matching documents that were registered or cancelled on the days from `from` to `to`, but are dated otherwise; 0 without these days. With `days=registration`, they are in the list.',
   'DocumentList.sums': 'Sums of all matching documents that are not cancelled, in rials.',
@@ -240,8 +239,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'DocumentList.sums.accounts':
     'What each account received and paid back, and its balance before and after, by the dates of the documents.',
   opening:
-    'The balance before the days of the list, with the opening balance of the account; null if the list has only a part of the documents of the account, or has them by registration or only late ones.',
-  closing: 'The balance after the days of the list: `opening` plus `balance`; null like `opening`.',
+    'The balance before the days of the list, including the opening balance of the account; null if the list has only some of the documents of the account, or if `days` is not `document`.',
+  closing: 'The balance after the days of the list: `opening` plus `balance`; null if `opening` is null.',
   'DocumentList.sums.types': 'What was received by each type of receipt.',
   'DocumentList.sums.types.type': 'The type of the receipts.',
   'DocumentList.sums.types.count': 'Number of receipts.',
@@ -260,9 +259,9 @@ const DESCRIPTIONS: Record<string, string> = {
   'exportDocuments.account':
     'Only receipts and repayments of the account with this code; `none` for receipts without an account.',
   'listDocuments.days':
-    'What `from` and `to` are: days of the documents (`document`), days on which they were registered or cancelled (`registration`), or days of the documents that were registered or cancelled after them (`later`).',
+    'The meaning of `from` and `to`: the dates of the documents (`document`), the days on which they were registered or cancelled (`registration`), or the dates of documents that were registered or cancelled after these days (`later`).',
   'exportDocuments.days':
-    'What `from` and `to` are: days of the documents (`document`), days on which they were registered or cancelled (`registration`), or days of the documents that were registered or cancelled after them (`later`).',
+    'The meaning of `from` and `to`: the dates of the documents (`document`), the days on which they were registered or cancelled (`registration`), or the dates of documents that were registered or cancelled after these days (`later`).',
   'listDocuments.from': 'First day.',
   'listDocuments.to': 'Last day.',
   'exportDocuments.from': 'First day.',
@@ -326,9 +325,9 @@ const DESCRIPTIONS: Record<string, string> = {
   'PanelPaymentRequest.date': 'Payment date, not in the future; the order date by default.',
   'Correction.date': 'The new date of the invoice, in an open fiscal year and not in the future.',
   paymentDate:
-    'The new date of the held payments that are dated outside the open fiscal years, in one of them and not in the future.',
+    'The new date of held payments that are dated outside the open fiscal years. It must be in an open fiscal year and not in the future.',
   unchangedSince:
-    'The `updated_at` of the order that the request is based on: if the order has changed since, it is refused.',
+    'The `updated_at` of the order on which the request is based. If the order has changed since, the request is refused.',
   'Correction.reason': 'Why the order is corrected, for its history.',
   heldPayment:
     'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; `invoice` by default.',
@@ -388,7 +387,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'Orders that are not registered (`open`), or that were registered since (`resolved`).',
   obstacles: 'What prevents an order in review from being finalized now; `error` is from the last attempt.',
   warnings:
-    'What is unusual: a date in the future, a receipt dated more than 30 days before the invoice, a reference that another receipt has, or a cash box that has less than nothing without the cancelled receipts.',
+    'Unusual data: a date in the future, a receipt dated more than 30 days before the invoice, a reference that another receipt has, or a cash box that is negative without the cancelled receipts.',
   shortages: 'Products of an order in review whose stock is insufficient now.',
   needed: 'Quantity that the order takes.',
   available: 'Quantity in stock.',

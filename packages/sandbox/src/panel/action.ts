@@ -36,7 +36,7 @@ export type Action = {
   doneOf?: (after: Order) => string
 }
 
-/** Describes a dry run by what it makes unusual. */
+/** Describes a dry run by the warnings that it adds. */
 export const newWarnings: NonNullable<Action['resultOf']> = ({ warnings }, before) =>
   warnings
     .filter(each => !before.warnings.includes(each))

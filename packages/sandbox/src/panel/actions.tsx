@@ -124,7 +124,7 @@ const ACTIONS: readonly Action[] = [
           const name = `rows[${index}].quantity`
           return { row, quantity: values.text(name) === '' ? 0 : values.number(name) }
         }),
-        // A correction may have changed what the numbers of the rows mean.
+        // A correction may have renumbered the rows.
         unchangedSince: order.updated_at,
       }),
     }),
@@ -266,8 +266,8 @@ export const Actions = ({ order, money, sent, years }: ActionsProps) => {
       {isReturned && (
         <p class="small muted">
           {order.repaid === '0'
-            ? t('Goods are returned, so the order cannot be corrected: move it back to review first.')
-            : t('Goods are returned, so the order cannot be corrected: reverse the repayment first.')}
+            ? t('Goods were returned, so the order cannot be corrected: move it back to review first.')
+            : t('Goods were returned, so the order cannot be corrected: reverse the repayment first.')}
         </p>
       )}
       {(['repaid', 'outside'] as const).map(refusal => {

@@ -57,7 +57,7 @@ export const refusalsOf = (filter: Filter = {}) =>
   resource<SchemaData<'RefusalList'>>(`/panel/refusals${queryOf(filter)}`, 'refusal', 'product')
 
 export const SELLER = resource<SchemaData<'Seller'>>('/panel/seller', 'seller')
-/** Its first document uses an account. */
+/** Also changes with orders: the first document of an account sets its `inUse`. */
 export const ACCOUNTS = resource<SchemaData<'AccountList'>>('/panel/accounts', 'account', 'order')
 export const FISCAL_YEARS = resource<SchemaData<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
 export const SETTINGS = resource<SchemaData<'Settings'>>('/panel/settings', 'settings')

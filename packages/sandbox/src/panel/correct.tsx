@@ -32,11 +32,11 @@ const newLine = (lines: readonly Line[]): Line => {
 
 const comparable = (text: string) => normalised(text).trim()
 
-/** The products whose code or name contains a text in either spelling, as in the list of products. */
+/** The products whose code or name contains a text, in Arabic or Persian spelling, as in the list of products. */
 const matching = (typed: string, products: readonly Product[]) =>
   products.filter(({ sku, name }) => comparable(`${sku} ${name}`).includes(comparable(typed)))
 
-/** The product with this code or, if no other one has it, this name or the text in it. */
+/** The product with this code, or else the only one with this name, or with this text in its code or name. */
 const productFor = (typed: string, products: readonly Product[]) => {
   const found = products.find(({ sku }) => sku === typed)
   if (found !== undefined || typed === '') return found
@@ -65,13 +65,13 @@ const withIds = (error: Refusal, lines: readonly Line[]) => {
   return new Refusal(error.message, { status: error.status, field })
 }
 
-/** Maximum number of suggested products; more are found by typing. */
+/** Maximum number of suggested products. Typing finds the others. */
 const CHOICES = 100
 
-/** Maximum number of products that are named. */
+/** Maximum number of matching products to name. */
 const NAMED = 3
 
-/** Why a text is not a product. */
+/** Why a text does not identify one product. */
 const unclear = (typed: string, products: readonly Product[]) => {
   const matches = matching(typed, products)
   if (matches.length === 0) return t('No product has this code or name')
@@ -207,7 +207,7 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
         <Field
           name="customer-name"
           label={t('Name of a new customer')}
-          help={t('A known mobile number keeps its customer.')}
+          help={t('If the mobile number is known, the order is booked to the customer who has it.')}
         />
         <Field name="reason" label={t('Reason')} help={t('Optional; for the history.')} />
       </div>
@@ -225,7 +225,7 @@ export const askToCorrect = async (
   isOpen: (document: { date: string }) => boolean,
   onDone: (order: Order) => void,
 ) => {
-  // The page may not show the last change yet.
+  // The page may not show the latest change yet.
   const [order, { products }] = await Promise.all([
     request<Order>('GET', orderPath(key)),
     request<SchemaData<'ProductList'>>('GET', '/panel/products'),

@@ -6,7 +6,7 @@ import { changedIn } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 
-/** An item of the order. Its id names its fields and does not change when other items are removed. */
+/** An item of the order. The names of its fields contain its id, which stays the same when other items are removed. */
 export type Line = { id: number } & Record<
   'sku' | 'name' | 'quantity' | 'unit_price' | 'discount',
   string | number
@@ -19,11 +19,11 @@ export const mobileOf = ({ customer }: Order) => serial(customer?.mobile ?? '')
 
 export const shippingOf = ({ rows }: Order) => rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
 
-/** An amount. Those of stores may have fractions, and stay as they are unless another one is typed. */
+/** An amount in whole rials. An unchanged amount from the store keeps its fraction. */
 const rialsIn = (values: Values, field: string, before: string | number) =>
   values.text(field) === decimal(before) ? values.number(field) : values.rials(field)
 
-/** The order to correct, and the date of its held payment if it is outside the open fiscal years. */
+/** The order to correct, and the date of its held payment if that date is outside the open fiscal years. */
 export type Corrected = { order: Order; heldAs: string | undefined }
 
 /** The item that the fields of a line describe. */
@@ -32,7 +32,7 @@ const itemOf = (values: Values, { id, sku, name, unit_price, discount }: Line) =
   const chosen = values.required(of('sku'))
   return {
     sku: chosen,
-    // Another product has its own name.
+    // Another product gets its own name.
     ...(chosen === sku && name !== '' && { name }),
     quantity: values.number(of('quantity')),
     unit_price: rialsIn(values, of('unit_price'), unit_price),
@@ -50,7 +50,7 @@ const itemsOf = (values: Values, lines: readonly Line[], order: Order) => {
   return isChanged && { items }
 }
 
-/** The corrections of what an order has once. */
+/** The corrections of fields other than the items. */
 const othersOf = (values: Values, { order, heldAs }: Corrected) => ({
   ...changedIn(
     { shipping: rialsIn(values, 'shipping', shippingOf(order)), discount: values.rials('discount') },
@@ -60,7 +60,7 @@ const othersOf = (values: Values, { order, heldAs }: Corrected) => ({
   ...(heldAs !== undefined &&
     values.date('paymentDate') !== heldAs && { paymentDate: values.date('paymentDate') }),
   ...(values.text('reason') !== '' && { reason: values.text('reason') }),
-  // Without a mobile number, the settings at the time of the order chose its customer.
+  // An unchanged empty mobile number is not sent: it would move the order to the current default customer.
   ...(values.text('mobile') !== mobileOf(order) && {
     customer: { mobile: values.text('mobile'), name: values.text('customer-name') },
   }),
@@ -75,7 +75,7 @@ export const correctionOf = (values: Values, lines: readonly Line[], about: Corr
     ...items,
     ...othersOf(values, about),
     ...held,
-    // Both replace what the dialog showed, and would undo what others have changed since.
+    // Items and held payment replace those that the dialog showed, which would undo changes that others have made since.
     ...((items || held) && { unchangedSince: order.updated_at }),
   }
 }

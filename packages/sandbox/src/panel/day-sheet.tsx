@@ -61,7 +61,7 @@ export const DocumentsHead = ({ accounts, seller, shown }: HeadProps) => {
       }}
       part={
         shown !== undefined &&
-        t('These are only {count} documents of this list. The sums are those of all of them.', {
+        t('This printout has only {count} documents of the list. The sums cover the whole list.', {
           count: decimal(shown),
         })
       }

@@ -26,11 +26,11 @@ export const KINDS = [
   ['repayment', t('Repayments')],
 ] as const
 
-/** Whether a balance is that of a cash box with less than nothing. A bank account may be overdrawn. */
+/** Whether a balance is negative and belongs to a cash box. A bank account may be overdrawn. */
 const isShort = ({ account }: AccountSums, balance: string | null, all: Accounts) =>
   balance?.startsWith('-') === true && all.find(({ code }) => code === account?.code)?.kind === 'cash'
 
-/** The balances before or after the days of the list, unless it has only a part of the documents of an account. */
+/** The balances before or after the days of the list. No column if the list has only some documents of an account. */
 const balanceColumn = (
   label: string,
   accounts: readonly AccountSums[],
@@ -51,7 +51,7 @@ const balanceColumn = (
   return [{ label, kind: 'number', cell, foot: decimal(sum(...balances)) }]
 }
 
-/** What each account had, what came into it, what was paid from it, and what remains. */
+/** The opening balance, receipts, repayments and closing balance of each account. */
 const accountColumns = (
   { accounts, receipts, repayments }: DocumentList['sums'],
   all: Accounts,
@@ -120,7 +120,7 @@ export const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'other
     return (
       <p class="small muted">
         {t(
-          '{count} of these documents {count|has|have} other dates. These sums are by the date of registration, not of the document.',
+          '{count} of these documents {count|has|have} other dates. These sums are by date of registration, not by date of the document.',
           { count },
         )}
       </p>
@@ -137,25 +137,25 @@ export const OtherDates = ({ otherwise_dated: count }: Pick<DocumentList, 'other
   )
 }
 
-/** Documents of the chosen days that were registered or cancelled after them, so that an earlier list of these days differs. */
+/** Notes documents of the chosen days that were registered or cancelled later: an earlier list of these days lacks them. */
 export const LateChanges = ({ changed_later: count }: Pick<DocumentList, 'changed_later'>) =>
   count > 0 &&
   (route.value.query.get('days') === 'later' ? (
     <p class="small muted">
-      {t('These sums have only the documents that were registered or cancelled after these days.')}
+      {t('These sums include only documents that were registered or cancelled after these days.')}
     </p>
   ) : (
     <div class="notice on-paper" data-tone="wait" data-keeps-focus>
       <p>
         {t(
-          '{count} {count|document|documents} of these days {count|was|were} registered or cancelled later, so an earlier list of these days has other sums. {show}',
+          '{count} {count|document|documents} of these days {count|was|were} registered or cancelled later, so an earlier list of these days shows different sums. {show}',
           { count, show: <a href={linkWith({ days: 'later' })}>{t('Show them')}</a> },
         )}
       </p>
     </div>
   ))
 
-/** The cash boxes that have less than nothing after the days of the list. */
+/** The cash boxes that are negative after the days of the list. */
 export const NegativeBoxes = ({ sums, accounts }: Pick<DocumentList, 'sums'> & SchemaData<'AccountList'>) =>
   sums.accounts
     .filter(account => isShort(account, account.closing, accounts))
@@ -163,7 +163,7 @@ export const NegativeBoxes = ({ sums, accounts }: Pick<DocumentList, 'sums'> & S
       <div key={account?.code} class="notice on-paper" data-tone="bad">
         <p>
           {t(
-            'The cash box {account} has {balance} rials, although a cash box cannot hold less than zero: a receipt or its opening balance is missing, a payment is still held, or a repayment should not be there.',
+            'The cash box {account} has {balance} rials. A cash box cannot be negative: a receipt or the opening balance is missing, a payment is still held, or a repayment was registered by mistake.',
             { account: <Name>{account?.name ?? ''}</Name>, balance: decimal(closing ?? '') },
           )}
         </p>

@@ -33,13 +33,13 @@ const askForYear = () =>
     },
   })
 
-/** What closing or removing the current fiscal year means for stores; empty for another one. */
+/** The effect on stores of closing or removing the current fiscal year; empty for any other fiscal year. */
 const todayIn = ({ from, to }: FiscalYear) =>
   from <= today() && today() <= to
-    ? t('Today lies in it: new orders of stores, which have today’s date by default, will be refused.')
+    ? t('It includes today: new orders of stores, which have today’s date by default, will be refused.')
     : ''
 
-/** Says what is dated in a fiscal year, and what closing it means; undefined if nothing is. */
+/** Lists the documents of a fiscal year and explains the effect of closing it; undefined if it has none. */
 const closingOf = async (year: FiscalYear) => {
   const { from, to } = year
   const [{ totals }, { sums, documents }] = await Promise.all([
@@ -60,13 +60,13 @@ const closingOf = async (year: FiscalYear) => {
     t('New orders dated {year} will be refused, and drafts stay in review.', { year: inWords(year) }),
     todayIn(year),
     t('Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.'),
-    t('The fiscal year stays in the list of orders, and can be reopened.'),
+    t('The fiscal year stays in the filter of orders, and can be reopened.'),
   ]
     .filter(each => each !== '')
     .join(' ')
 }
 
-/** Closes a fiscal year, or removes it if nothing is dated in it. */
+/** Closes a fiscal year, or removes it if it has no documents. */
 const askToClose = (year: FiscalYear, years: readonly FiscalYear[]) =>
   attempt(async () => {
     const text = await closingOf(year)
@@ -76,12 +76,12 @@ const askToClose = (year: FiscalYear, years: readonly FiscalYear[]) =>
         ? {
             title: t('Remove this fiscal year?'),
             action: t('Remove'),
-            text: `${t('Nothing is dated in it.')} ${todayIn(year)}`,
+            text: `${t('It contains no documents.')} ${todayIn(year)}`,
           }
         : { title: t('Close this fiscal year?'), action: t('Close the year'), text }),
       tone: 'bad',
       submit: async () => {
-        // The service closes it instead of removing it if documents are dated in it.
+        // If it has documents, the service closes it instead of removing it.
         await change('PUT', 'fiscal-years', { fiscalYears: years.filter(each => each !== year) })
         toast(text === undefined ? t('Removed {year}', about) : t('Closed {year}', about))
       },
@@ -93,7 +93,7 @@ const askToReopen = ({ from, to }: FiscalYear) =>
     title: t('Reopen this fiscal year?'),
     action: t('Reopen'),
     text: t(
-      'What is dated in it can be corrected and cancelled again, and its invoices show the current details of seller and buyer.',
+      'Its documents can be corrected and cancelled again, and its invoices show the current details of seller and buyer.',
     ),
     submit: async () => {
       await change('PUT', 'fiscal-years', { from, to })

@@ -157,11 +157,11 @@ const InWords = ({ total }: Pick<Order, 'total'>) => {
   return words !== undefined && <p class="in-words">{t('In words: {words} rials', { words })}</p>
 }
 
-/** What the store sent, if the accountant has corrected it since. */
+/** The total that the store sent, if a correction has changed it. */
 const Corrected = ({ total, original_total: original }: Order) =>
   total !== original && (
     <p class="corrected small muted">
-      {t('Corrected: the order had a total of {total} rials as the store sent it.', {
+      {t('Corrected: the store sent the order with a total of {total} rials.', {
         total: decimal(original),
       })}
     </p>

@@ -3,7 +3,7 @@ import { parseJson } from '@order-relay/lib/protocol/json.ts'
 import { Refusal } from '@order-relay/web/http.ts'
 import * as v from 'valibot'
 
-/** What the service would refuse in the body of a request by its own rules: all of it, where its answer names one field. */
+/** All problems that the service would find in the body of a request. Its response names only the first one. */
 export const issuesOf = (schema: v.GenericSchema, body: unknown): Refusal[] => {
   const { issues = [] } = v.safeParse(schema, parseJson(JSON.stringify(body)))
   return issues.map(issue => {

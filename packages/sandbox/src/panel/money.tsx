@@ -25,7 +25,7 @@ const accountFor = (method: string, { accounts, receiving }: Accounts) => {
 const isFitting = (method: string, code: string, { accounts }: Accounts) =>
   accounts.find(each => each.code === code)?.kind === (method === 'cash' ? 'cash' : 'bank')
 
-/** A typed amount in words, to be compared with what was meant. */
+/** A typed amount in words, so that the accountant notices a wrong number of zeros. */
 const inWords = (typed: string) => {
   const number = rialsIn(typed)
   const words = number === undefined ? undefined : numberInWords(JSON.stringify(number), language)
@@ -78,7 +78,7 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
       />
       <Field name="reference" label={t('Reference')} />
       <Field name="date" label={t('Date')} kind="date" value={date} />
-      <Field name="note" label={t('Note')} help={t('Optional; on the document and in the export.')} />
+      <Field name="note" label={t('Note')} help={t('Optional. Shown on the document and in the export.')} />
     </div>
   )
 }

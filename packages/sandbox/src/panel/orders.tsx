@@ -192,7 +192,7 @@ const OrdersHead = ({ seller, list }: { seller: SchemaData<'Seller'>; list: Orde
       }}
       part={
         (list.next !== null || before !== undefined) &&
-        t('These are only {count} orders of this list. The sums are those of all of them.', {
+        t('This printout has only {count} orders of the list. The sums cover the whole list.', {
           count: decimal(list.orders.length),
         })
       }

@@ -119,7 +119,7 @@ export const t = translator({
   'Opening balance': 'مانده اول دوره',
   'Closing balance': 'مانده پایان دوره',
   Negative: 'منفی',
-  'The cash box {account} has {balance} rials, although a cash box cannot hold less than zero: a receipt or its opening balance is missing, a payment is still held, or a repayment should not be there.':
+  'The cash box {account} has {balance} rials. A cash box cannot be negative: a receipt or the opening balance is missing, a payment is still held, or a repayment was registered by mistake.':
     'موجودی صندوق {account} به {balance} ریال می‌رسد. موجودی صندوق نباید منفی باشد: رسید دریافت یا مانده اول دوره آن ثبت نشده، دریافتی هنوز معلق است یا رسید پرداختی اضافه است.',
   'Days, accounts and totals': 'تاریخ، حساب و جمع‌ها',
   'All accounts': 'همه حساب‌ها',
@@ -127,14 +127,14 @@ export const t = translator({
   'Date basis': 'روزها بر پایه',
   'Date of the document': 'تاریخ سند',
   'Registration or cancellation': 'تاریخ ثبت یا ابطال',
-  '{count} of these documents {count|has|have} other dates. These sums are by the date of registration, not of the document.':
+  '{count} of these documents {count|has|have} other dates. These sums are by date of registration, not by date of the document.':
     'تاریخ {count} سند از این اسناد روز دیگری است. این جمع‌ها بر پایه تاریخ ثبت است، نه جمع همین روزها.',
   '{count} {count|document|documents} with other dates {count|was|were} registered or cancelled on these days and {count|is|are} not in these sums. {show}':
     'در این روزها {count} سند با تاریخ روزهای دیگر ثبت یا باطل شده است که در این جمع‌ها نیست. {show}',
   'Date of the document, registered or cancelled later': 'تاریخ سند، ثبت یا ابطال پس از آن',
-  'These sums have only the documents that were registered or cancelled after these days.':
+  'These sums include only documents that were registered or cancelled after these days.':
     'این جمع‌ها فقط از اسنادی است که پس از این روزها ثبت یا باطل شده‌اند.',
-  '{count} {count|document|documents} of these days {count|was|were} registered or cancelled later, so an earlier list of these days has other sums. {show}':
+  '{count} {count|document|documents} of these days {count|was|were} registered or cancelled later, so an earlier list of these days shows different sums. {show}':
     '{count} سند با تاریخ این روزها بعداً ثبت یا باطل شده است؛ جمع‌های فهرستی که پیش‌تر از این روزها گرفته شده متفاوت است. {show}',
   'Show them': 'نمایش این اسناد',
   'Show by registration': 'نمایش بر پایه تاریخ ثبت',
@@ -143,13 +143,13 @@ export const t = translator({
   'List of documents': 'فهرست اسناد',
   'List of orders': 'فهرست سفارش‌ها',
   'Page {page} of {pages}': 'صفحه {page} از {pages}',
-  'These are only {count} orders of this list. The sums are those of all of them.':
+  'This printout has only {count} orders of the list. The sums cover the whole list.':
     'این برگه فقط {count} سفارش از این فهرست را دارد؛ جمع‌ها برای همه آن‌هاست.',
   'From {day}': 'از {day}',
   'Until {day}': 'تا {day}',
   'All days': 'همه روزها',
   'Printed on': 'تاریخ چاپ',
-  'These are only {count} documents of this list. The sums are those of all of them.':
+  'This printout has only {count} documents of the list. The sums cover the whole list.':
     'این برگه فقط {count} سند از این فهرست را دارد. جمع‌ها برای همه اسناد فهرست است.',
   'Sums by account, in rials': 'جمع هر حساب به ریال',
   'Net of returns': 'خالص برگشت از فروش',
@@ -244,7 +244,7 @@ export const t = translator({
   'Net of finalized invoices': 'خالص فاکتورهای قطعی',
   'Tax of finalized invoices': 'مالیات فاکتورهای قطعی',
   'Tax of returns': 'مالیات برگشت از فروش',
-  'Returns are counted on the date of the order. For their own dates, see {documents}.':
+  'Returns count on the date of their order. For returns by their own date, see {documents}.':
     'برگشت از فروش به تاریخ سفارش آن حساب می‌شود. برای تاریخ خود برگشت، {documents} را ببینید.',
   'Tax after returns': 'مالیات پس از کسر برگشتی',
   'Finalized invoices': 'جمع فاکتورهای قطعی',
@@ -360,9 +360,9 @@ export const t = translator({
     '{count|رسید|رسیدهای} دریافت {numbers} باطل {count|می‌شود|می‌شوند} و وجه {count|آن|آن‌ها} تا قطعی شدن فاکتور معلق می‌ماند.',
   'What to review': 'موضوع بررسی',
   'Correct order': 'اصلاح سفارش',
-  'Goods are returned, so the order cannot be corrected: move it back to review first.':
+  'Goods were returned, so the order cannot be corrected: move it back to review first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا آن را به بررسی برگردانید.',
-  'Goods are returned, so the order cannot be corrected: reverse the repayment first.':
+  'Goods were returned, so the order cannot be corrected: reverse the repayment first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا عودت وجه را باطل کنید.',
   'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
   'Not possible outside the open fiscal years: {actions}':
@@ -379,7 +379,7 @@ export const t = translator({
   Shipping: 'هزینه ارسال',
   'Mobile number of the customer': 'موبایل مشتری',
   'Name of a new customer': 'نام مشتری جدید',
-  'A known mobile number keeps its customer.':
+  'If the mobile number is known, the order is booked to the customer who has it.':
     'اگر این موبایل قبلاً ثبت شده باشد، سفارش به نام همان مشتری می‌شود.',
   'Optional; for the history.': 'اختیاری؛ در تاریخچه می‌آید.',
   'Amount of the held payment': 'مبلغ دریافت وجه معلق',
@@ -434,10 +434,10 @@ export const t = translator({
   'Stock adjusted': 'تعدیل موجودی',
   'Adjust stock': 'تعدیل موجودی',
   'Adjust the stock of {code}': 'تعدیل موجودی {code}',
-  '{stock} are in stock.': 'موجودی فعلی: {stock}',
-  'Such as 5 for goods that are added, or -3 for goods that are taken.':
+  'In stock: {stock}.': 'موجودی فعلی: {stock}',
+  'For example, 5 to add goods or -3 to remove them.':
     'برای ورود کالا مانند ۵ و برای خروج کالا مانند \u200e-۳\u200e.',
-  'Such as a count or a breakage.': 'مانند انبارگردانی یا شکستگی.',
+  'For example, a stock count or breakage.': 'مانند انبارگردانی یا شکستگی.',
   'No change matches': 'تغییری با این فیلتر نیست',
   'Show all changes': 'نمایش همه تغییرات',
   'Stock before': 'موجودی قبلی',
@@ -626,15 +626,15 @@ export const t = translator({
   'Add an account': 'افزودن حساب',
   'Edit account {code}': 'ویرایش حساب {code}',
   Kind: 'نوع',
-  'A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.':
+  'Payments into a cash box get cash receipts, payments into a bank account transfer or card-reader receipts.':
     'دریافت در صندوق نقدی است و در حساب بانکی با حواله یا کارتخوان.',
   'Select the kind': 'نوع را انتخاب کنید',
   'Saved account {code}': 'حساب {code} ذخیره شد',
   Accounts: 'حساب‌ها',
   'Opening balance in rials': 'مانده اول دوره به ریال',
   'Date of the opening balance': 'تاریخ مانده اول دوره',
-  'Empty: before all documents.': 'خالی: پیش از همه اسناد.',
-  'Receipts or repayments use this account, so its kind stays. For another kind, add an account.':
+  'Leave empty for a balance before all documents.': 'خالی: پیش از همه اسناد.',
+  'Receipts or repayments use this account, so its kind cannot be changed. For another kind, add another account.':
     'رسیدهای دریافت یا پرداخت با این حساب ثبت شده است، پس نوع آن ثابت می‌ماند. برای نوع دیگر، حساب دیگری اضافه کنید.',
   'Add account': 'افزودن حساب',
   '{from} to {to}': '{from} تا {to}',
@@ -643,28 +643,28 @@ export const t = translator({
   'Fiscal years': 'سال‌های مالی',
   'Fiscal year': 'سال مالی',
   'Other days': 'بازه دیگر',
-  'Corrected: the order had a total of {total} rials as the store sent it.':
+  'Corrected: the store sent the order with a total of {total} rials.':
     'جمع کل سفارشی که فروشگاه فرستاد {total} ریال بود؛ پس از آن تغییر کرده است.',
   'Sums by account and type of receipt': 'جمع هر حساب و نوع رسید',
   Note: 'شرح',
   'Reason or note': 'علت یا شرح',
-  'Optional; on the document and in the export.': 'اختیاری؛ در سند و خروجی می‌آید.',
+  'Optional. Shown on the document and in the export.': 'اختیاری؛ در سند و خروجی می‌آید.',
   'The first day, {from}, is after the last day, {to}':
     '«از تاریخ» ({from}) نباید بعد از «تا تاریخ» ({to}) باشد',
   'First day': 'از تاریخ',
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',
   'Remove this fiscal year?': 'این سال مالی حذف شود؟',
-  'Nothing is dated in it.': 'هیچ سندی در آن نیست.',
+  'It contains no documents.': 'هیچ سندی در آن نیست.',
   'Close this fiscal year?': 'این سال مالی بسته شود؟',
   'Close the year': 'بستن سال',
   'Close or remove': 'بستن یا حذف',
   'Close or remove {year}': 'بستن یا حذف {year}',
   'Closed {year}': '{year} بسته شد',
-  'The fiscal year stays in the list of orders, and can be reopened.':
+  'The fiscal year stays in the filter of orders, and can be reopened.':
     'سال مالی در فهرست سفارش‌ها می‌ماند و می‌توان آن را بازگشایی کرد.',
   'Reopen this fiscal year?': 'این سال مالی بازگشایی شود؟',
-  'What is dated in it can be corrected and cancelled again, and its invoices show the current details of seller and buyer.':
+  'Its documents can be corrected and cancelled again, and its invoices show the current details of seller and buyer.':
     'اسناد آن را دوباره می‌توان اصلاح یا باطل کرد و فاکتورهای آن مشخصات فعلی فروشنده و خریدار را نشان می‌دهند.',
   Reopen: 'بازگشایی',
   'Reopen {year}': 'بازگشایی {year}',
@@ -676,7 +676,7 @@ export const t = translator({
     'این سال مالی {orders} سفارش ({drafts} نیازمند بررسی) و {documents} رسید دریافت، برگشت از فروش و رسید پرداخت دارد.',
   'New orders dated {year} will be refused, and drafts stay in review.':
     'سفارش‌های جدید با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند.',
-  'Today lies in it: new orders of stores, which have today’s date by default, will be refused.':
+  'It includes today: new orders of stores, which have today’s date by default, will be refused.':
     'امروز در این سال است: سفارش‌های جدید فروشگاه‌ها که به‌طور پیش‌فرض تاریخ امروز را دارند رد می‌شوند.',
   'Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.':
     'فاکتورهای قطعی و این اسناد به همین صورت می‌مانند و دیگر نمی‌توان آن‌ها را اصلاح یا باطل کرد.',

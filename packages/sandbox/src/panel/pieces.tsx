@@ -23,7 +23,7 @@ export const OrderStatus = ({ status, status_display }: SchemaData<'OrderResult'
 export const linkToOrder = ({ source, external_id }: Key, section?: string) =>
   linkTo(['orders', external_id], { source, section })
 
-/** Marks a date that only a store can give. */
+/** Marks a date in the future, which only a store can give. */
 export const Future = ({ date }: { date: string }) =>
   date > today() && <Chip tone="wait">{t('In the future')}</Chip>
 

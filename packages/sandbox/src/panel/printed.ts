@@ -19,14 +19,14 @@ export const usePrinted = <Printed>() => {
 
 const { style } = document.documentElement
 
-// Style sheets have no texts of their own, and counters no digits of the reader.
+// A style sheet can neither translate the text nor choose the reader's digits.
 const numerals = choices.digits.chosen === 'arabext' ? 'persian' : 'decimal'
 const numbered = t('Page {page} of {pages}', { page: '<page>', pages: '<pages>' })
   .split(/<(pages?)>/)
   .map((part, index) => (index % 2 === 0 ? JSON.stringify(part) : `counter(${part}, ${numerals})`))
 style.setProperty('--page-number', numbered.join(' '))
 
-/** Names the paper on each page after the first one, where browsers print the margins of a page. */
+/** Prints a name at the top of each page after the first, in browsers that print page margins. */
 export const useRunningHead = (name: string) =>
   useLayoutEffect(() => {
     style.setProperty('--running-head', JSON.stringify(name))

@@ -15,7 +15,7 @@ type RehearsedProps = {
   children: ComponentChildren
 }
 
-/** Fields of a form, with the result of its submission next to its button. */
+/** Fields of a form, with the result of a dry run next to the submit button. */
 export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)

@@ -153,7 +153,7 @@ const SELLER_FIELDS = [['name', t('Name')], ...IDENTITY] as const
 const sellerOf = (values: Values) =>
   Object.fromEntries(SELLER_FIELDS.map(([name]) => [name, values.text(`seller-${name}`)]))
 
-/** The refusal of a field of the seller. */
+/** The same refusal with the field's name in the form. */
 const ofSeller = ({ message, status, field }: Refusal) =>
   new Refusal(message, { status, field: `seller-${field}` })
 
@@ -192,19 +192,21 @@ const accountOf = ({ required, rials, text, date }: Values, account?: Account) =
 
 const NO_KIND = ['', t('Select the kind')] as const
 
-/** The kind decides how the documents of the account are booked, so it stays once there are any. */
+/** The kind decides how the documents of the account are booked, so it cannot change once there are any. */
 const kindField = (account?: Account): FieldProps => {
   const about = { name: 'kind', label: t('Kind') }
   if (account?.inUse) {
     const help = t(
-      'Receipts or repayments use this account, so its kind stays. For another kind, add an account.',
+      'Receipts or repayments use this account, so its kind cannot be changed. For another kind, add another account.',
     )
     return { ...about, help, value: ACCOUNT_KINDS[account.kind], readOnly: true }
   }
   return {
     ...about,
     value: account?.kind ?? '',
-    help: t('A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.'),
+    help: t(
+      'Payments into a cash box get cash receipts, payments into a bank account transfer or card-reader receipts.',
+    ),
     options: [...(account === undefined ? [NO_KIND] : []), ...Object.entries(ACCOUNT_KINDS)],
   }
 }
@@ -227,7 +229,7 @@ const askForAccount = (account?: Account) =>
         name: 'openingDate',
         label: t('Date of the opening balance'),
         kind: 'date',
-        help: t('Empty: before all documents.'),
+        help: t('Leave empty for a balance before all documents.'),
         value: account?.openingDate ?? '',
       },
     ],

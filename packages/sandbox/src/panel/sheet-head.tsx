@@ -12,7 +12,7 @@ export const Period = ({ from, to }: { from: string | undefined; to: string | un
   return to ? t('Until {day}', { day: <Day date={to} /> }) : t('All days')
 }
 
-/** The name of a filter's value, if one is chosen. */
+/** The name of the chosen value of a filter, if any. */
 export const chosen = (
   value: string | undefined,
   options: readonly (readonly [value: string, name: string])[],
@@ -23,11 +23,11 @@ type SheetProps = {
   seller: SchemaData<'Seller'>
   /** The days and the filter. */
   facts: Record<string, ComponentChildren>
-  /** Says how many rows of the list are on paper, if there are more. */
+  /** The number of printed rows, if the list has more. */
   part: string | false
 }
 
-/** What a printed list says about itself. Only in print. */
+/** The head of a printed list: title, seller and filter. Shown only in print. */
 export const SheetHead = ({ title, seller, facts, part }: SheetProps) => {
   useRunningHead(title)
   return (

@@ -79,15 +79,15 @@ const askToAdjust = ({ sku, stock }: Product) =>
   ask({
     title: t('Adjust the stock of {code}', { code: sku }),
     action: t('Adjust stock'),
-    text: t('{stock} are in stock.', { stock: decimal(stock) }),
+    text: t('In stock: {stock}.', { stock: decimal(stock) }),
     fields: [
       {
         name: 'change',
         label: t('Change'),
         kind: 'number',
-        help: t('Such as 5 for goods that are added, or -3 for goods that are taken.'),
+        help: t('For example, 5 to add goods or -3 to remove them.'),
       },
-      { name: 'reason', label: t('Reason'), help: t('Such as a count or a breakage.') },
+      { name: 'reason', label: t('Reason'), help: t('For example, a stock count or breakage.') },
     ],
     check: values => issuesOf(stockAdjustment, adjustmentOf(values)),
     submit: async values => {

@@ -179,7 +179,7 @@ export const Sums = ({ years, ...totals }: OrderSums['totals'] & { years: readon
           }}
         />
         <p class="small muted">
-          {t('Returns are counted on the date of the order. For their own dates, see {documents}.', {
+          {t('Returns count on the date of their order. For returns by their own date, see {documents}.', {
             documents: <a href={linkTo(['documents'], { kind: 'return' })}>{t('Documents')}</a>,
           })}
         </p>

@@ -144,7 +144,7 @@ export const customers = ({ one, all, insert, update }: Sql) => ({
     update('customers', { code }, { name, ...identityColumns(identity) }),
 })
 
-/** A cash box or a bank account. Without a date, it has its opening balance before all documents. */
+/** A cash box or a bank account. Without a date, the opening balance counts before all documents. */
 export type Account = {
   code: string
   name: string
@@ -157,12 +157,12 @@ export const accounts = ({ one, all, put }: Sql) => ({
   find: (code: string) => one<Account>('SELECT * FROM accounts WHERE code = ?', code),
   list: () => all<Account>('SELECT * FROM accounts ORDER BY code'),
   put: ({ code, ...account }: Account) => put('accounts', { code }, account),
-  /** Whether a receipt or repayment names the account, even if it is cancelled. A held payment was the payment of one. */
+  /** Whether a receipt or repayment uses the account, even a cancelled one. A held payment counts by its cancelled receipt. */
   isUsed: (code: string) =>
     ['receipts', 'repayments'].some(
       table => one(`SELECT 1 FROM ${table} WHERE account_code = ? LIMIT 1`, code) !== undefined,
     ),
-  /** By how much the receipts and repayments that are not cancelled change the account each day, oldest first. */
+  /** The daily change of the account by receipts and repayments that are not cancelled, oldest first. */
   movements: (code: string) =>
     all<{ date: string; amount: string }>(
       `SELECT date, sum_of(amount) AS amount FROM (
@@ -191,7 +191,7 @@ export const seller = ({ one, put }: Sql) => ({
     put('seller', { only_row: 1 }, { name, ...identityColumns(identity) }),
 })
 
-/** First and last day inclusive, `YYYY-MM-DD`. A closed one takes no documents. */
+/** First and last day inclusive, `YYYY-MM-DD`. A closed fiscal year accepts no documents. */
 export type FiscalYear = { from: string; to: string; closed: boolean }
 
 export const fiscalYears = ({ one, all, run, insert }: Sql) => ({
@@ -205,7 +205,7 @@ export const fiscalYears = ({ one, all, run, insert }: Sql) => ({
       'SELECT 1 FROM fiscal_years WHERE closed = 0 AND first_day <= ?1 AND last_day >= ?1 LIMIT 1',
       date,
     ) !== undefined,
-  /** Whether an invoice, or another document, even a cancelled one, is dated in the fiscal year. */
+  /** Whether the fiscal year contains an invoice or another document, even a cancelled one. */
   isUsed: ({ from, to }: FiscalYear) =>
     ['orders', 'receipts', 'returns', 'repayments'].some(
       table => one(`SELECT 1 FROM ${table} WHERE date BETWEEN ? AND ? LIMIT 1`, from, to) !== undefined,

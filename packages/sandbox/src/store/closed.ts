@@ -20,7 +20,7 @@ export const JOIN_CLOSED = 'LEFT JOIN closed_invoices k ON k.invoice_number = o.
 export const buyerField = (field: keyof Customer, column: string = field): string =>
   `CASE WHEN k.buyer IS NULL THEN c.${column} ELSE k.buyer ->> '${field}' END`
 
-/** What finalized invoices outside the open fiscal years say about seller and buyer. */
+/** The seller and buyer that finalized invoices outside the open fiscal years keep. */
 export const closedInvoices = ({ one, all, run }: Sql) => ({
   find: (invoice_number: number): { seller: Seller; buyer: Customer } | undefined => {
     const row = one<{ seller: string; buyer: string }>(
@@ -30,8 +30,8 @@ export const closedInvoices = ({ one, all, run }: Sql) => ({
     return row && { seller: JSON.parse(row.seller), buyer: JSON.parse(row.buyer) }
   },
   /**
-   * Follows a change of the fiscal years: keeps what the invoices say that are no longer dated in one, and nothing of those
-   * that are again.
+   * Follows a change of the fiscal years: keeps the seller and buyer of invoices that are no longer in an open one, and drops
+   * those of invoices that are in an open one again.
    *
    * @returns the numbers of the invoices whose buyer has another name now
    */

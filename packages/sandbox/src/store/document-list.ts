@@ -36,8 +36,8 @@ export type ListedDocument = Kept & {
 }
 
 /**
- * What days are: those of the documents, those on which documents were registered or cancelled, or those of documents that were
- * registered or cancelled later.
+ * The meaning of the days of a filter: the dates of the documents, the days on which they were registered or cancelled, or the
+ * dates of documents that were registered or cancelled later.
  */
 export const DAYS = ['document', 'registration', 'later'] as const
 
@@ -58,12 +58,12 @@ const NO_ACCOUNT = 'none'
 
 const PAID_TEXTS = ['reference', 'note', 'cancel_reason']
 
-/** The texts by which a document is found, apart from those of its order. */
+/** The searchable columns of a document, in addition to the texts of its order. */
 const OWN_TEXTS = { receipt: PAID_TEXTS, return: ['reason', 'cancel_reason'], repayment: PAID_TEXTS } as const
 
 const ownText = (kind: DocumentKind) => `normalised(concat_ws(char(10), ${OWN_TEXTS[kind].join(', ')}))`
 
-/** Without these indexes, a page of documents, those of a day and those with a text are found by reading all. */
+/** Without these indexes, a page of documents, a filter by day and a search would read all documents. */
 export const DOCUMENT_INDEXES = DOCUMENT_KINDS.map(kind => [kind, `${kind}s`] as const)
   .flatMap(([kind, table]) => [
     `CREATE INDEX IF NOT EXISTS ${table}_by_text ON ${table} (${ownText(kind)})`,
@@ -112,19 +112,19 @@ const changed = ({ from, to }: DocumentFilter) => {
 /** The conditions of a document that is dated on these days, and was registered or cancelled after them. */
 const late = (filter: DocumentFilter) => [
   ...dated(filter),
-  // Nothing is later than days without an end.
+  // Without a last day, nothing is later.
   filter.to === undefined ? 'false' : '(created_at >= $until OR cancelled_at >= $until)',
 ]
 
 const isInvoice = (word: string) => /^#\d+$/.test(word)
 
-/** The documents with a text. */
+/** Selects the documents with a text in their own columns. */
 const WITH_TEXT = DOCUMENT_KINDS.map(
   kind =>
     `SELECT '${kind}', number FROM ${kind}s INDEXED BY ${kind}s_by_text WHERE instr(${ownText(kind)}, $own)`,
 ).join(' UNION ALL ')
 
-/** The condition of a word, which a document or its order has; a number is also that of a document or its amount. */
+/** The condition that a document or its order matches a word. A number also matches the document's number and amount. */
 const conditionOf = (word: string, sql: string, name: string) => {
   const document = documentIn(word)
   if (document !== undefined) return `kind = '${document.kind}' AND number = $${name}`
@@ -139,7 +139,7 @@ const conditionOf = (word: string, sql: string, name: string) => {
   return `(${[inOrder, ...own].join(' OR ')})`
 }
 
-/** The parameters of {@link conditionOf} apart from that of the order. */
+/** The parameters of {@link conditionOf}, except that for the order. */
 const ownParameters = (word: string, name: string) => {
   if (documentIn(word) !== undefined || isInvoice(word)) return {}
   const digits = amountIn(word)
@@ -192,7 +192,7 @@ const found = (filter: DocumentFilter, clock: Clock) => {
 const NEWEST_FIRST = 'date DESC, kind DESC, number DESC'
 
 export const documentList = ({ one, all }: Sql, clock: Clock) => ({
-  /** The first receipt with this reference, apart from one and those that are cancelled. */
+  /** The first receipt with this reference, except a given one and cancelled ones. */
   withReference: (reference: string, except: number) =>
     one<Pick<ListedDocument, 'number' | 'external_id'>>(
       `SELECT number, external_id FROM receipts JOIN orders USING (invoice_number)
@@ -246,7 +246,7 @@ export const documentList = ({ one, all }: Sql, clock: Clock) => ({
     })
     return row?.count ?? 0
   },
-  /** The number of matching documents that are dated on the days of the filter, but were registered or cancelled after them. */
+  /** The number of matching documents dated on the days of the filter that were registered or cancelled later. */
   countLate: (filter: DocumentFilter) => {
     const { where, parameters } = found({ ...filter, days: 'later' }, clock)
     const [row] = all<{ count: number }>(`SELECT count(*) AS count FROM ${ALL} WHERE ${where}`, parameters)

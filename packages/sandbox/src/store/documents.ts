@@ -9,7 +9,7 @@ export type Paid = {
   amount: string | null
   method: Payment['method']
   reference: string
-  /** The accountant's own words; empty for the payment of a store. */
+  /** The accountant's note; empty for a store's payment. */
   note: string
   date: string
   account_code: string | null

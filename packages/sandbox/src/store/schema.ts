@@ -128,14 +128,15 @@ CREATE TRIGGER order_updated AFTER UPDATE OF date, status, ${SUMMED} ON orders B
   ${ADD}
 END;
 
--- What finalized invoices outside the open fiscal years say about seller and buyer, as JSON.
+-- The seller and buyer of finalized invoices outside the open fiscal years, as JSON.
 CREATE TABLE closed_invoices (
   invoice_number INTEGER PRIMARY KEY REFERENCES orders (invoice_number),
   seller TEXT NOT NULL,
   buyer TEXT NOT NULL
 ) STRICT;
 
--- The words by which an order is found, by invoice number, and apart from them the references of its documents. Trigrams find any part of a word from three characters on.
+-- The searchable words of an order, by invoice number, and separately the references of its documents. Trigrams find any part
+-- of a word of three characters or more.
 CREATE VIRTUAL TABLE search USING fts5 (text, refs, tokenize = 'trigram case_sensitive 1');
 
 CREATE TABLE invoice_rows (

@@ -5,17 +5,17 @@ import type { Sql } from './query.ts'
 
 const STEPS = ['issued', 'returned', 'return_reversed', 'reviewed', 'corrected'] as const
 
-/** Why stock changed: a step of an invoice, a number that was entered, or a difference. */
+/** Why stock changed: a step of an invoice, or a new number or a difference that the accountant entered. */
 export const MOVE_KINDS = [...STEPS, 'set', 'adjusted'] as const
 
-/** Why the stock of a product changes, and for which invoice, if any. The accountant gives the reason of an adjustment. */
+/** Why the stock of a product changes, and for which invoice, if any. An adjustment has the accountant's reason. */
 export type MoveCause = {
   kind: (typeof MOVE_KINDS)[number]
   invoice_number: number | null
   reason?: string
 }
 
-/** A change of the stock of a product; the order is that of the invoice. */
+/** A change of the stock of a product, with the order of its invoice, if any. */
 export type StockMove = Omit<MoveCause, 'reason'> & {
   reason: string | null
 } & { number: number; at: string; before: string; after: string } & {
@@ -24,7 +24,7 @@ export type StockMove = Omit<MoveCause, 'reason'> & {
 
 type NewMove = MoveCause & { sku: string; before: Decimal; after: Decimal }
 
-/** A page of the changes of a kind and of these days: `before` is the last number of the previous page. */
+/** The filter and page of a list of changes: `before` is the last number of the previous page. */
 type MovePage = {
   kind?: MoveCause['kind'] | undefined
   from?: string | undefined
