@@ -27,7 +27,7 @@ export const deliveryWith = ({ dynamodb, nameOf }: Context, delivery: string) =>
 /** Maximum number of messages in quarantine to read. */
 const QUARANTINED_MOST = 1000
 
-/** The message in quarantine with a delivery, whose id could be read. */
+/** The quarantined message with this delivery id, if the id could be read. */
 const quarantinedWith = async (context: Context, delivery: string): Promise<Message | undefined> => {
   const selection = { ids: [delivery], limit: QUARANTINED_MOST }
   return (await collect(context, QUARANTINE, selection)).messages[0]
@@ -64,7 +64,7 @@ export const showDelivery = async (context: Context, delivery: string) => {
   }
 }
 
-/** The record of a delivery, or what is in quarantine of it. */
+/** The record of a delivery or, if it is in quarantine, its message. */
 const show = async (context: Context, delivery: string): Promise<Report> => {
   const isQueued = (await deliveryWith(context, delivery)) !== undefined
   const message = isQueued ? undefined : await quarantinedWith(context, delivery)

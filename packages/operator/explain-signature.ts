@@ -28,7 +28,7 @@ export const explainSignatureCommand = ({ program, run }: Cli): void => {
   program
     .command('explain-signature')
     .description(
-      'Explain why a signature does not verify: a changed body, another form of the secret, the clock. ' +
+      'Explain why a signature does not verify: a changed body, another form of the secret, a wrong clock. ' +
         'The secret is read from standard input or prompted for, and stays on this machine.',
     )
     .requiredOption('--signature <value>', 'value of the header X-Service-Signature')

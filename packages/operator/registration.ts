@@ -245,7 +245,7 @@ const renew = async (context: Context, url: string, options: RotateOptions) => {
     : { fresh: await replaceSecret(context, url, options), old: ofUrl, resumed }
 }
 
-/** Reports what an interrupted step leaves behind, instead of the interruption. */
+/** Replaces the error of an interrupted step by one that describes the state it leaves. */
 const ifInterrupted =
   (signal: AbortSignal | undefined, found: string, remedy: string) => (error: unknown) => {
     throw signal?.aborted ? cannot('finish', found, remedy) : error
@@ -261,7 +261,7 @@ export const rotate = async (context: Context, options: RotateOptions) => {
   const resumable = ifInterrupted(
     signal,
     'interrupted while both secrets are accepted',
-    'the next rotation resumes it, and retires the old one',
+    'the next rotation resumes this one and retires the old secret',
   )
   const url = await webhookUrlOf(context, options.url)
   const { fresh, old, resumed } = await renew(context, url, options)

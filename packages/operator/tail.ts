@@ -18,7 +18,7 @@ type Filter = {
   /** A delivery, a request or a feed message. */
   delivery?: string | undefined
   errors?: boolean | undefined
-  /** A part of the line, in lower or upper case. */
+  /** A part of the line, case-insensitive. */
   find?: string | undefined
   /** Whether to include the signed pings that check a secret. @default true */
   pings?: boolean | undefined
@@ -183,7 +183,7 @@ export const tailCommand = ({ program, run }: Cli): void => {
     .addOption(ORDER)
     .option('--delivery <id>', 'only this delivery, request or feed message')
     .option('--errors', 'only warnings and errors')
-    .option('--find <text>', 'only lines that contain this text, in lower or upper case')
+    .option('--find <text>', 'only lines that contain this text (case-insensitive)')
     .option('--no-follow', 'stop at the end of the log')
     .addHelpText(
       'after',

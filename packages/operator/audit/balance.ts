@@ -279,7 +279,7 @@ export const balance = (evidence: Evidence) => {
     unread: [...unread].map(([reason, { length: orders }]) => ({ reason, orders })),
     /** Messages that wait for a person, regardless of their age. */
     left,
-    /** The messages that stores have not received, regardless of their age; deleted ones of the period. */
+    /** The messages that stores have not received, regardless of their age, and those deleted in the period. */
     undelivered,
     /** The members of the counts of events, requests and orders. */
     lists,

@@ -233,7 +233,10 @@ export const messageCommands = (
       .addOption(SINCE)
       .addOption(GROUP)
       .addOption(DONE_OPTION)
-  filtered('groups', 'Group the messages by failure, with their number, first and last time.')
+  filtered(
+    'groups',
+    'Group the messages by failure, with the number of messages and the times of the first and last one.',
+  )
     .addOption(LIMIT)
     .action(run((context, options) => list(context, kind, options, true)))
   filtered('list', help.list)

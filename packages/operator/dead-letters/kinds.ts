@@ -181,8 +181,8 @@ export const DEAD_LETTERS: Kind = {
     }
   },
 
-  // Its order describes the event until the worker saves the order again, and its request may be saved with the order; a
-  // message of a feed fails according to its last attempt.
+  // Until the worker saves the order again, the order still describes the deleted event, and may contain its request. A feed
+  // message would still be shown as failing because of its last attempt.
   beforeDeletion: async (context, { from, raw, source, external_id, delivery = '' }) => {
     if (source === undefined || external_id === undefined) return
     const key = { source, external_id }
@@ -205,7 +205,7 @@ export const deadCommands = (cli: Cli): void =>
     replay:
       'Have the worker handle dead letters now, in sequence within each order; return feed messages to their feed. Messages that fail again remain dead letters. Repeating a replay is safe.',
     discard:
-      'A request that is saved with its order is still sent, usually with a check right after the deletion, unless it is withdrawn first; any other request ends with its message. A store does not receive a deleted message of its feed.',
+      'A request that is saved with its order is still sent, usually with a check right after the deletion, unless it is withdrawn first; any other request is lost with its message. A deleted feed message never reaches its store.',
   })
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
@@ -300,7 +300,7 @@ export const QUARANTINE: Kind = {
     }
   },
 
-  // The receiver would take a repetition for one that is still kept. A crash after this keeps it twice.
+  // Otherwise, the receiver would treat a repeated webhook as still quarantined. After a crash here, it may be kept twice.
   beforeDeletion: async ({ dynamodb, nameOf }, { from, body }) => {
     if (from !== 'webhook') return
     const Key = { delivery: { S: quarantineId(body) } }
@@ -316,5 +316,5 @@ export const quarantineCommands = (cli: Cli): void =>
     show: 'Show a message in quarantine and its body.',
     replay:
       'Add the messages that can now be read to the order queue; the others are kept. For a webhook, the worker reads the order from the accounting service, since it may have changed in the meantime.',
-    discard: 'A webhook that is sent again afterwards is kept again.',
+    discard: 'A webhook that is sent again afterwards is quarantined again.',
   })

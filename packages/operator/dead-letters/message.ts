@@ -82,7 +82,7 @@ export type Kind = {
   /** Adds the cause of the failure from the tables. */
   explain?: (context: Context, message: Message) => Promise<Message>
   planner: (context: Context) => (message: Message) => Promise<Step>
-  /** What has to be done before a message is deleted unhandled. */
+  /** Runs before a message is deleted without being handled. */
   beforeDeletion?: (context: Context, message: Message) => Promise<void>
 }
 

@@ -199,7 +199,10 @@ export const callCounts = (calls: readonly ExpectedCall[]): Record<CallKind, num
   return { create: of('create'), payment: of('payment'), refund: of('refund'), read: of('read') }
 }
 
-/** @param unknown why the calls of messages cannot be predicted, for each of them; @param all the number of messages */
+/**
+ * @param unknown for each message whose calls cannot be predicted, the reason
+ * @param all the number of messages
+ */
 export const callCountsText = (
   { create, payment, refund }: Record<CallKind, number>,
   unknown: readonly string[],

@@ -107,7 +107,7 @@ const webhook: Check = async (context, url, audited) => {
   const previous = ofUrl.at(-2)?.secret
   // The receivers have up to a minute to read it, and the command that stored it waits for them.
   const isFresh = Date.now() < since.getTime() + ACCEPTED_WITHIN_MS
-  // The log shows a ping as such, but a HEAD request as a request of a store.
+  // The log marks a ping as one, but would show a HEAD request as a store's.
   const { response, offset } = await timed(() => ping(url, secret, previous))
   const { notices: findings } = await signaturesOf(context, audited, url)
   // The service may have forgotten the registration that the relay remembers.

@@ -36,7 +36,8 @@ export const MESSAGES = {
   'no-dead-letter-queue': 'it has no dead-letter queue',
   'deploy-again': 'deploy again',
   'lower-receives': 'lower maxReceiveCount of the queue, or raise its retention, and deploy',
-  'receives-differ': 'failing messages of {queue} become dead letters earlier or later than deployed',
+  'receives-differ':
+    'failing messages of {queue} become dead letters earlier or later than the template sets',
   'receives-found':
     '{count} receives within at most {time}; a deployment sets {set}, within at most {longest}',
   'restore-receives':
@@ -150,7 +151,7 @@ export const MESSAGES = {
   'accepted-since': '{refused}; the key of a later request of the store was accepted, at {time}',
   'key-unknown': 'the key is unknown: wrong, revoked or of another relay',
   'key-new':
-    'a key was created at {time} and, if the request had it, was not known yet: a new key works within {count} seconds',
+    'a key was created at {time} and, if the request used it, was not known yet: a new key works within {count} seconds',
   'key-absent': 'no key was sent',
   'key-expired': 'the key "{name}" has expired',
   'key-reads': 'the key "{name}" may only read orders',

@@ -26,7 +26,7 @@ const answerOf = ({ status, code, error }: Ended) => {
   return characters.length > WIDEST ? `${characters.slice(0, WIDEST - 1).join('')}…` : error
 }
 
-/** The errors that a table names only by their code or their beginning. */
+/** The errors of which a table shows only the code or the beginning. */
 const errorsIn = (attempts: readonly Ended[]): string[] => {
   const named = attempts.map(each => [answerOf(each), each.error] as const)
   const errors = named.filter(([answer, error]) => typeof answer === 'string' && error && answer !== error)
@@ -92,7 +92,7 @@ const showMessage = async (context: Context, order: OrderKey, delivery: string):
     text: lines(
       is_original
         ? 'As it was sent:'
-        : 'As it would be sent now: the order has changed since it was sent, or its history does not show which requests it named.',
+        : 'As it would be sent now: the order has changed since, or its history does not show which requests the message reported.',
       ['', visibleLines(JSON.stringify(jsonOf(body), null, 2)), ''],
       `Names of the ${label}: ${names.length === 0 ? 'none' : names.join(', ')}`,
     ),

@@ -15,7 +15,7 @@ import { timelineOf } from '../orders/orders.ts'
 
 type Sent = Pick<FeedMessage, 'event' | 'delivery'>
 
-/** A message, and whether it is known to be what was sent; otherwise, its data is that of the order now. */
+/** `isOriginal`: the message is known to be identical to the one sent. Otherwise, its data is the current data of the order. */
 type Rebuilt = { message: FeedMessage; isOriginal: boolean }
 
 const hasEnded = ({ state }: { state: string }) => state === 'registered' || state === 'duplicate'
@@ -24,8 +24,8 @@ const withRequests = (update: Notice & { event: 'order.updated' }, requests: rea
   requests.length === 0 ? [] : [{ ...update, requests: requests.map(({ id }) => id) }]
 
 /**
- * What a message may report, since the history does not have the requests of a message: what its change suggests, and what
- * else its id may prove.
+ * What a message may have reported. The history does not record the requests of a message: `probable` follows from the change,
+ * and `others` are the candidates that the id of the message can confirm.
  */
 const noticesOf = (
   order: Order,
@@ -57,8 +57,8 @@ const idsIn = (notice: Notice): readonly string[] =>
   notice.event === ORDER_UPDATED ? (notice.requests ?? []) : [notice.request]
 
 /**
- * Rebuilds a message that the worker has published. Its id proves its content, from which it is derived. The id of a
- * relayed webhook does not, but the relay keeps the webhook. Pure.
+ * Rebuilds a message that the worker has published. The id of a message is derived from its content and therefore proves it.
+ * A relayed webhook has the id of its delivery, which proves nothing, but the relay keeps the webhook. Pure.
  *
  * @param entry the change with which it was published
  * @param webhook the text of the relayed webhook, if it is known
@@ -103,7 +103,7 @@ export const rebuild = (
   }
 }
 
-/** The names of the headers are the same for each secret in base64; for others, `webhook-signature` is missing. */
+/** Every secret in base64 results in the same headers. Without base64, `webhook-signature` would be missing. */
 const SECRET = 'c2VjcmV0'
 
 /**
@@ -121,7 +121,7 @@ export const messageContent = async (context: Context, order: OrderKey, delivery
     throw cannot(action, `the history of the order has no message "${delivery}"`)
   const webhook = entry.delivery === delivery ? (await deliveryWith(context, delivery))?.body : undefined
   const rebuilt = rebuild(stored, entry, sent, { webhook, exact })
-  if (rebuilt === undefined) throw cannot(action, 'it is no longer known which request it reported')
+  if (rebuilt === undefined) throw cannot(action, 'the request that the message reported is no longer known')
   const { message, isOriginal } = rebuilt
   const { json: body, attributes = {} } = queuedForm(message)
   const form = { secrets: [SECRET], event: sent.event, delivery, body, ...(exact && { exact: attributes }) }

@@ -16,7 +16,7 @@ const MOST = 10_000
 /** A failing message is attempted again at least every 25 minutes. */
 const LONGEST_PAUSE_MS = 30 * 60_000
 
-/** How long after its next attempt was due a message may still be received; after that, it has left the queue. */
+/** Maximum delay of an attempt after it is due. A message whose attempt is later than that has left the queue. */
 const LATE_MS = 5 * 60_000
 
 type LoggedAttempt = NonNullable<ReturnType<typeof attemptIn>>
@@ -24,8 +24,8 @@ type LoggedAttempt = NonNullable<ReturnType<typeof attemptIn>>
 /**
  * Failing messages of a store that share a cause.
  *
- * - `store`: it has accepted no message since they began to fail
- * - `orders`: it has accepted those of other orders since
+ * - `store`: the store has accepted no message since they began to fail
+ * - `orders`: the store has accepted messages of other orders since then
  * - `relay`: the relay cannot deliver them
  */
 export type FailingFeed = {
@@ -35,19 +35,19 @@ export type FailingFeed = {
   message: string
   status?: number | undefined
   code?: string | undefined
-  /** When the first of them failed first, as far as its attempts were read. */
+  /** The first of their failures that was read. */
   since: Date
-  /** Whether it had failed before. */
+  /** Whether they had failed before `since`. */
   earlier: boolean
-  /** When the next of them is attempted. */
+  /** When the next attempt for one of them is due. */
   next: Date | undefined
-  /** The order numbers; that of a message that the relay cannot read is its id. */
+  /** The order numbers. A message that the relay cannot read is listed by its id. */
   orders: readonly string[]
   /** When the store last accepted a message. */
   accepted: Date | undefined
 }
 
-/** `called`: the last one with a call, which a disabled feed does without. */
+/** `called`: the last attempt that called the store. A disabled feed makes no calls. */
 type Failures = { first: LoggedAttempt; last: LoggedAttempt; called: LoggedAttempt | undefined }
 
 const byTime = (a: LoggedAttempt, b: LoggedAttempt) => Number(a.at) - Number(b.at)
@@ -61,8 +61,8 @@ const causeOf = ({ first, last }: Failures, accepted: Date | undefined): Failing
 }
 
 /**
- * The failing messages of each store by cause, the gravest first: its endpoint has refused them, or not responded, and has
- * not accepted them since. A dead letter is not attempted anymore, nor is a message that has left the queue. Pure.
+ * The failing messages of each store by cause, the most serious cause first. Dead letters and messages that have left the
+ * queue are excluded, since they are no longer attempted. Pure.
  *
  * @param attempts oldest first
  * @param begin from when on they were read. @default the beginning
@@ -133,7 +133,7 @@ export const failingFeeds = async (context: Context): Promise<Map<string, Failin
   const http = new Set(context.stores().flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [source])))
   if (http.size === 0) return new Map()
   const newest = { since: new Date(Date.now() - ERROR_HOURS * 3_600_000), messages: ENDED_LINES }
-  // The accepted ones are many: on AWS, those of a day take long to read.
+  // Accepted attempts are numerous: on AWS, reading those of a day takes long.
   const read = (line: LogLine) => attemptIn(context, line)
   const failed = await newestOf(context, { ...newest, messages: FAILED_LINES }, 1, read)
   if (failed.length === 0) return new Map()
@@ -147,7 +147,7 @@ export const failingFeeds = async (context: Context): Promise<Map<string, Failin
   )
   const isUnsigned = ({ code }: FailingFeed) => code === NO_SECRET
   if (![...failing.values()].some(feeds => feeds.some(isUnsigned))) return failing
-  // The next attempt of a store that has got its secret since may be minutes away. Without the right to read secrets, the
+  // A store that has since received its secret may wait minutes for its next attempt. Without the right to read secrets, the
   // store is listed until then.
   const secrets = await storesWithSecret(context).catch(() => new Set<string>())
   const left = [...failing].map(([source, feeds]): [string, FailingFeed[]] => [

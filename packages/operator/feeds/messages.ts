@@ -113,7 +113,7 @@ const LIMIT = 1000
 
 type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages'>
 
-/** The dead letters in a queue. Their ids suffice, so their orders are not read. */
+/** The dead letters in a queue. Their orders are not read, since the ids suffice. */
 const readDead = (context: Context, queue: string): Promise<Reading> => {
   const { explain: _, ...kind } = DEAD_LETTERS
   return collect(context, { ...kind, queues: () => [queue] }, { limit: LIMIT })

@@ -29,7 +29,7 @@ const httpStore = (context: Context, source: string) => {
   )
 }
 
-/** Maximum number of attempts among which to find the latest of a message that is not deleted. */
+/** Maximum number of attempts to search for the latest one of a message that is not deleted. */
 const RECENT = 50
 
 const ENDED = /^(MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)$/
@@ -93,7 +93,7 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
 }
 
 export const retriedText = ({ retried, dead }: Awaited<ReturnType<typeof retryStore>>) =>
-  `Orders whose messages are retried, in order: ${retried}${dead > 0 ? `. Dead letters, which only a replay retries: ${dead}` : ''}`
+  `Orders whose messages are retried in sequence: ${retried}${dead > 0 ? `. Dead letters, which only a replay retries: ${dead}` : ''}`
 
 /** Retries the waiting messages of a store; returns the number of their orders, and of its dead letters. */
 export const retryStore = async (

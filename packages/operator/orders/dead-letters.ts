@@ -23,7 +23,7 @@ export type DeadLettersOfOrder = {
 
 type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages' | 'hidden'>
 
-/** Finds the dead letters of an order in a reading; `orders` is the number of orders with some. */
+/** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters. */
 export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
 
 /** Maximum number of dead letters to read for the state of orders. */

@@ -211,8 +211,8 @@ const changedOrders = async (
 }
 
 /**
- * The orders with a failing event that is retried, longest failing first; not those whose event is a dead letter. A page
- * may have fewer orders than `limit`.
+ * The orders with a failing event that is retried, longest failing first. Orders whose event is a dead letter are excluded. A
+ * page may have fewer orders than `limit`.
  *
  * @param readDead reads the dead letters if an order has a failing event
  */

@@ -66,7 +66,7 @@ export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: numb
   return { for: code === 'unauthorized' ? 'service key' : 'service', ...times, reason: message }
 }
 
-/** Why a dead letter waits. A check sends its request regardless if it is saved with the order. */
+/** Why a dead letter waits. If its request is saved with the order, a check sends the request anyway. */
 export const whyDead = (
   { since, error, delivery = '' }: DeadLetter,
   stored: StoredOrder,

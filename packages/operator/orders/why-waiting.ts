@@ -113,7 +113,7 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
     })
   for (const { id, kind } of announcedRequests(order, announced)) {
     if (links.some(link => link.id === id)) continue
-    // The worker reads announced withdrawals without their events.
+    // An announced withdrawal is never lost, since the worker reads it without its event.
     const accepted = announced?.requests?.find(each => each.id === id)?.accepted_at ?? now
     const reason = isLost(accepted, dead, now)
       ? ({ for: 'store', reason: say('waits/lost') } as const)

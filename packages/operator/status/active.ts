@@ -29,14 +29,14 @@ export const activeAlarms = <A extends Alarm>(alarms: readonly A[]): A[] => {
     })
 }
 
-/** How long ago the reading before may be, in milliseconds, to have seen that an alarm begins. */
+/** Maximum time since the previous reading, in milliseconds, for a newly active alarm to have started just now. */
 const SEEN_MS = 10_000
 
 /**
- * Remembers since when alarms are active. The local stack cannot tell when a queue was filled, and the counter of the same
- * messages ends earlier. An alarm that began before the first reading gets no time.
+ * Remembers when alarms started. The local stack cannot tell when a queue was filled, and the alarm of the counter for the same
+ * messages ends earlier. An alarm whose start was not observed has no start time.
  *
- * @returns a function that adds the times to the alarms of each reading
+ * @returns a function that adds the start times to the alarms of each reading
  */
 export const alarmMemory = () => {
   let before: ReadonlyMap<string, { state: string; since?: string | undefined }> = new Map()

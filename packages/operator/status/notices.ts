@@ -54,8 +54,8 @@ export const unregisteredFinding = (context: Pick<Context, 'flags'>, url: string
   problem(say('webhook-unregistered'), say('no-secret', { url }), registerCommandFor(context, url))
 
 /**
- * Whether a webhook is registered; if so, whether webhooks are refused for their signature and are accepted again, and
- * whether orders may lag because their webhooks were refused or the webhook was not registered.
+ * Reports a webhook that is not registered. Otherwise, reports webhooks that are refused for their signature or are accepted
+ * again, and orders that may lag because their webhooks were refused or the webhook was not registered.
  *
  * @param audited the period of an audit that has shown that no order lags; recorded repairs are known
  * @param url the webhook URL, if it is not the registered one

@@ -86,7 +86,7 @@ const localState = async (
   if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
     const depth = watchedDepth(context, alarm, queues)
     if (depth === undefined) return { state: 'unknown' }
-    // CloudWatch takes the maximum of a minute: a reading, which hides messages, is shorter.
+    // Messages in flight count: a reading hides them briefly, and CloudWatch takes the maximum of a minute.
     return { state: exceeds(totalOf(depth)) ? 'alarm' : 'ok' }
   }
   if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
@@ -209,7 +209,7 @@ const status = async (context: Context): Promise<Report> => {
   // After the dead letters of failing orders, since two readers would hide messages from each other.
   const alarms = await withBeginnings(context, states)
   const active = activeAlarms(alarms)
-  // It would contradict the problem below it.
+  // "No alarm is active." would contradict a problem listed below it.
   const isFine = active.length === 0 && notices.every(({ level }) => level !== 'problem')
   const failingText = saysThatOrdersFail(active) ? undefined : failing.text?.text
   const unknown = alarms.filter(({ state }) => state === 'unknown').length

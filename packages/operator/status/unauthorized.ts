@@ -36,7 +36,7 @@ const fields = v.object({
 /** A request that was refused because of its key: with 401, or with 403 because the key does not allow it. */
 type Refused = v.InferOutput<typeof fields> & {
   at: Date
-  /** When the key was created that the API may not have known yet. */
+  /** When a key was created that the API may not have known yet. */
   created?: Date
 }
 
@@ -54,7 +54,7 @@ const storeOf = ({ source, claimed_source }: Pick<Refused, 'source' | 'claimed_s
 /** How long a new key may be unknown: its index is written after it, and clocks differ. */
 const UNKNOWN_MS = KEY_DELAY_SECONDS * 1000 + 10_000
 
-/** Adds when the key was created that the API may not have known yet: its log does not say which key was sent. */
+/** Adds the creation time of a key that the API may not have known yet. The API's log does not say which key was sent. */
 const withCreated = (request: Refused, keys: readonly StoredKey[]): Refused => {
   const source = storeOf(request)
   if (request.key !== 'unknown' || source === undefined) return request

@@ -50,7 +50,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
     )
   ofStore(
     'revoke',
-    'Revoke a key. If it was used within a day and no other full key was, the store loses its access: this is confirmed by typing the name of the key, or its id if it has none.',
+    'Revoke a key. If it was used within the last day and no other full key was, the store loses its access: type the name of the key to confirm, or its id if it has none.',
   )
     .argument('<key>', 'name or id of the key, as listed by relay stores show')
     .option('--yes <name>', 'the name or id of the key, for scripts')

@@ -34,15 +34,15 @@ export const keyLabel = ({ id, name = id, expired }: StoredKey): string =>
 
 type UsedKey = Pick<StoredKey, 'kind' | 'expired'> & { used: Date | undefined }
 
-/** Whether a key was used within a day; of its last use, only the hour is known. */
+/** Whether a key was used within a day. Only the hour of its last use is known. */
 const isInUse = ({ used, expired }: UsedKey, now: number) =>
   used !== undefined && !expired && Number(used) + HOUR * 1000 > now - DAY * 1000
 
-/** Whether a store would lose its access with a key: the key is in use, and no other full key is. Pure. */
+/** Whether a store would lose its access without a key: the key is in use, and no other full key is. Pure. */
 export const isOnlyInUse = <Key extends UsedKey>(keys: readonly Key[], key: Key, now: number): boolean =>
   isInUse(key, now) && !keys.some(each => each !== key && each.kind === 'full' && isInUse(each, now))
 
-/** The keys of one store, the hour in which each was last used, and whether its access depends on one. */
+/** The keys of one store, with the hour in which each was last used, and whether the store's access depends on it. */
 export const keysWithUse = async (context: Context, source: string) => {
   const { dynamodb, nameOf, stores } = context
   const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
@@ -66,7 +66,7 @@ export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
-/** A request with an unknown key delays a new one by this long, in seconds: until then, the API does not look it up. */
+/** After a request with an unknown key, the API does not look up another unknown key for this time, in seconds. */
 export const KEY_DELAY_SECONDS = NEW_VALUE_INTERVAL_MS / 1000
 
 /** Fits on a line of a list. */
@@ -140,7 +140,7 @@ export const revokeKey = async (context: Context, source: string, given: string)
 }
 
 /**
- * Revokes a key, the only one in use only once it is confirmed.
+ * Revokes a key. Revoking the only key in use requires confirmation.
  *
  * @param confirm gets the action, and the name or id of the key
  */

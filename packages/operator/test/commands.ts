@@ -180,7 +180,7 @@ export const monitorTests = () => {
     await local.empty('quarantine')
   })
 
-  test('a webhook that is discarded from the quarantine and sent again is in quarantine again', async () => {
+  test('a discarded webhook that is sent again is quarantined again', async () => {
     const file = join(folder(), 'unreadable.json')
     await writeFile(file, randomUUID())
     const ids = async () => {

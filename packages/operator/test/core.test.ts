@@ -114,7 +114,8 @@ describe('settings that must be consistent', () => {
   const REPLAYS = 'deliveries are forgotten while dead letters can still be replayed'
   const INVISIBLE = 'messages reappear while the worker still processes them'
   const ANSWERED = 'the sender gives up before the receiver responds'
-  const RECEIVES = 'failing messages of orders.fifo become dead letters earlier or later than deployed'
+  const RECEIVES =
+    'failing messages of orders.fifo become dead letters earlier or later than the template sets'
   const DEAD = 'failing messages of orders.fifo expire before they become dead letters'
 
   test.each<[Partial<Windows>, string[]]>([

@@ -30,7 +30,7 @@ test('a store depends on a key that was used within a day while no other full ke
     isOnlyInUse([...others, key], key, now)
   expect(depends(used(0))).toBe(true)
   expect(depends(used(0, 'read-only'))).toBe(true)
-  // The hour ends less than a day ago.
+  // The hour of the last use ended less than a day ago.
   expect([depends(used(24)), depends(used(25))]).toEqual([true, false])
   expect([depends(unused), depends(used(0, 'full', true))]).toEqual([false, false])
   expect(depends(used(0), used(1))).toBe(false)

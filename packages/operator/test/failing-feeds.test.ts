@@ -24,7 +24,7 @@ const NOW = at(12)
 const failing = (attempts: Parameters<typeof failingIn>[0], now = NOW) =>
   failingIn(attempts, now).get('shop') ?? []
 
-test('a store fails since it accepted its last message, not since an order fails', () => {
+test('a store counts as failing from its first failure after its last accepted message', () => {
   const attempts = [
     attempt(0, 'a', 'failed'),
     attempt(1, 'b', 'accepted'),
@@ -46,7 +46,7 @@ test('a store fails since it accepted its last message, not since an order fails
   expect(failing(attempts, at(11))).toEqual([expected, expect.objectContaining({ orders: ['a'] })])
 })
 
-test('an order whose messages alone fail is named, and that the store accepts the others', () => {
+test('if the messages of only one order fail, names the order and when the store last accepted a message', () => {
   const attempts = [attempt(0, 'a', 'failed'), attempt(1, 'b', 'accepted'), attempt(7, 'a', 'failed')]
   const [only, ...others] = failing(attempts)
   expect(only).toMatchObject({ cause: 'orders', orders: ['a'], since: at(0), at: at(7), accepted: at(1) })
@@ -65,7 +65,7 @@ test('a message that the relay cannot deliver says nothing about the store', () 
   expect(relay).toMatchObject({ cause: 'relay', orders: ['x'], since: at(9), message: 'foreign' })
 })
 
-test('a disabled store fails with its last answer', () => {
+test("a disabled feed is reported with the status of the store's last response", () => {
   const disabled = {
     ...attempt(9, 'a', 'failed'),
     outcome: 'unsent' as const,

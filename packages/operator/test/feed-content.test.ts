@@ -39,7 +39,7 @@ const ofCreate = published(before, created, create)
 const ofWebhook = published(created, finalized, webhook)
 const inexact = { exact: false }
 
-test('a message is rebuilt from the last save of its order, or from its order if that has not changed since', () => {
+test('a message is rebuilt from the last save of its order, or from an order that has not changed since', () => {
   const { entry, message } = ofCreate
   const original = { message, isOriginal: true }
   expect(rebuild({ order: created, outbox: create }, entry, message, inexact)).toEqual(original)
@@ -48,7 +48,7 @@ test('a message is rebuilt from the last save of its order, or from its order if
   expect(rebuild({ order: created, outbox }, entry, message, inexact)).toEqual(original)
 })
 
-test('a message whose order has changed has the data of the order now, and says so', () => {
+test('if the order has changed since the message, shows the current data of the order and says so', () => {
   const { entry, message } = ofCreate
   expect(rebuild({ order: finalized, outbox: webhook }, entry, message, inexact)).toEqual({
     message: { ...message, data: result('invoiced') },

@@ -88,7 +88,7 @@ test('a message whose dead letter was deleted neither fails nor blocks others', 
   expect(statesOf(published(1), [attempt('1', 'deleted')], { feed: 'sqs' })).toEqual(['deleted'])
 })
 
-test('a message is a dead letter once it is among them, whatever its last attempt', () => {
+test('a message among the dead letters is shown as one, even if its last recorded attempt has another outcome', () => {
   expect(statesOf(published(2), [attempt('1', 'failed')], { dead: ['1'] })).toEqual(['dead', 'queued'])
 })
 

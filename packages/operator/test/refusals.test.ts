@@ -74,7 +74,7 @@ test('the finding says since when webhooks are refused, and names the remedy', (
   expect(wordsOf({ ...refusals, accepted: undefined })[1]).toMatch(/; none accepted in the last 24 hours$/)
 })
 
-test('the finding about one refused webhook has one time', () => {
+test('the finding about a single refused webhook states its time once', () => {
   const once = { since: at(3), until: at(3), accepted: at(2), lasts: true }
   expect([wordsOf(once)[1], wordsOf({ ...once, accepted: at(6), lasts: false })[1]]).toEqual([
     'one refused, at 2026-11-27T10:03:00.000Z; the last one accepted at 2026-11-27T10:02:00.000Z',

@@ -59,7 +59,7 @@ test('of the active alarms, those that stop all orders come first, then lost cha
   ])
 })
 
-test('in the local stack, the alarm of a queue stays while its messages are being read', async () => {
+test('in the local stack, the alarm of a queue stays active while its messages are being read', async () => {
   const read = { ...queues, ordersDead: { ...depth, inFlight: 1 } }
   const alarms = await alarmsOf(context, read, counting([], 0, 0))
   expect(alarms.find(({ code }) => code === 'dead-letters')?.state).toBe('alarm')
@@ -137,7 +137,7 @@ test('a queue and the counter of the same messages are one alarm, since the coun
   expect(activeAlarms(others)).toEqual(others)
 })
 
-test('the console remembers since when it has seen an alarm of a queue', () => {
+test('the console remembers when it saw an alarm of a queue start', () => {
   const alarm = (code: AlarmCode, state: string, since?: string) => ({
     code,
     name: code,

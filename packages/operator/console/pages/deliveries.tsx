@@ -78,7 +78,7 @@ export const Deliveries = page(
   ),
 )
 
-/** Shows another page instead: the order whose request or event has this id, or the message in quarantine with the delivery. */
+/** Redirects to the order whose request or event has this id, or to the message in quarantine with this delivery. */
 const Instead = ({ link }: { link: string }) => {
   useEffect(() => replaceRoute(link), [link])
   return <PageHead />

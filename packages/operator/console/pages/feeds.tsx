@@ -109,7 +109,7 @@ const Content = (key: Key) => {
       {!is_original && (
         <p class="muted">
           {t(
-            'As it would be sent now: the order has changed since it was sent, or its history does not show which requests it named.',
+            'As it would be sent now: the order has changed since, or its history does not show which requests the message reported.',
           )}
         </p>
       )}

@@ -202,7 +202,7 @@ const Log = (key: Key) => {
   )
 }
 
-/** What a reader notices of a change: the worker also saves what it needs itself. */
+/** The parts of an order whose changes are announced. The worker also saves fields that the page does not show. */
 const announced = ({ status, version, requests, why }: Data) =>
   JSON.stringify([
     status,

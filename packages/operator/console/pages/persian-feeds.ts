@@ -48,6 +48,6 @@ export const FEEDS = {
   Content: 'محتوا',
   'Names of the headers': 'نام هدرها',
   'Names of the message attributes': 'نام ویژگی‌های پیام (message attributes)',
-  'As it would be sent now: the order has changed since it was sent, or its history does not show which requests it named.':
+  'As it would be sent now: the order has changed since, or its history does not show which requests the message reported.':
     'آن‌گونه که اکنون ارسال می‌شود: سفارش پس از ارسال پیام تغییر کرده است، یا تاریخچه نشان نمی‌دهد پیام از کدام درخواست‌ها نام برده است.',
 } as const

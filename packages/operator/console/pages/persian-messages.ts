@@ -225,10 +225,11 @@ export const MESSAGES = {
   'interrupted before the secret was replaced': 'پیش از تعویض کلید امضا متوقف شد',
   'the next rotation starts again': 'تعویض بعدی از ابتدا شروع می‌شود',
   'interrupted while both secrets are accepted': 'در حالی متوقف شد که هر دو کلید امضا پذیرفته می‌شوند',
-  'the next rotation resumes it, and retires the old one':
+  'the next rotation resumes this one and retires the old secret':
     'تعویض بعدی آن را ادامه می‌دهد و کلید قبلی را حذف می‌کند',
   'the history of the order has no message "{=id}"': 'در تاریخچهٔ سفارش پیامی با شناسهٔ «{id}» نیست',
-  'it is no longer known which request it reported': 'دیگر معلوم نیست پیام دربارهٔ کدام درخواست بوده است',
+  'the request that the message reported is no longer known':
+    'دیگر معلوم نیست پیام دربارهٔ کدام درخواست بوده است',
   'show ~the order': 'نمایش سفارش',
   'show the delivery': 'نمایش وب‌هوک',
   'show the message': 'نمایش پیام',
@@ -270,7 +271,7 @@ export const MESSAGES = {
     'پیام‌های ناموفق که فقط با پردازش مجدد دوباره تلاش می‌شوند: {count}',
   'Already retried or being retried: {count}': 'در این فاصله دوباره امتحان شده یا در حال امتحان است: {count}',
   'No longer waiting: {count}': 'دیگر در انتظار نبود: {count}',
-  'Orders whose messages are retried, in order: {count}':
+  'Orders whose messages are retried in sequence: {count}':
     'سفارش‌هایی که پیام‌هایشان به ترتیب و بی‌درنگ دوباره ارسال می‌شود: {count}',
   'it answered {status}': 'پاسخ {status} داد',
   'reach AWS': 'دسترسی به AWS',

@@ -251,7 +251,7 @@ export const t = translator({
   Send: 'ارسال',
   'More fields': 'فیلدهای بیشتر',
   'Explain a signature': 'بررسی امضا',
-  'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret is sent only to the console on this machine and is not stored.':
+  'Names the cause of a signature that does not verify: a changed body, another form of the secret, a wrong clock. The secret is sent only to the console on this machine and is not stored.':
     'علت نامعتبر بودن امضا را پیدا می‌کند: تغییر متن، قالب نادرست کلید یا اختلاف ساعت. کلید امضا فقط به کنسول روی همین دستگاه می‌رود و ذخیره نمی‌شود.',
   'Such as {example}. Empty: now.': 'مانند {example}. خالی: اکنون.',
   Explain: 'بررسی',
@@ -334,7 +334,7 @@ export const t = translator({
   Created: 'زمان ایجاد',
   Revoke: 'ابطال',
   'Revoke key {id}': 'ابطال کلید {id}',
-  'The store uses it, and no other key with all rights: it loses its access within a minute. The key cannot be restored.':
+  'The store uses this key and no other one with all rights, so it loses its access within a minute. The key cannot be restored.':
     'فروشگاه همین کلید را به کار می‌برد و کلید دیگری با همهٔ دسترسی‌ها در کار نیست: دسترسی‌اش ظرف یک دقیقه قطع می‌شود. کلید بازگرداندنی نیست.',
   'Type {name}': '{name} را وارد کنید',
   'It stops working within a minute, and cannot be restored.':

@@ -108,7 +108,7 @@ type End = { at: string; failure?: string | undefined }
 
 const DISMISSED = 'dismissed'
 
-/** When the outcomes ended that the user has dismissed, the last ones. */
+/** The end times of the outcomes that the user dismissed last. They identify an outcome. */
 const dismissed = signal((localStorage.getItem(DISMISSED) ?? '').split(' '))
 
 const dismiss = ({ at }: End) => {
@@ -125,7 +125,7 @@ export const isOver = (end: End | undefined): boolean =>
   (dismissed.value.includes(end.at) ||
     (end.failure === undefined && !isToCome(new Date(Date.parse(end.at) + SUCCESS_MS).toISOString())))
 
-/** When something ended: its outcome remains on the page for a while. */
+/** The time at which a job or retry ended, and a button to dismiss its outcome. */
 export const Ended = ({ end, isReport = false }: { end: End; isReport?: boolean }) => (
   <p class="row small muted">
     {t('Ended {ago}', { ago: <Ago iso={end.at} /> })}
@@ -140,7 +140,7 @@ export const Ended = ({ end, isReport = false }: { end: End; isReport?: boolean 
 type JobProps = {
   job: NonNullable<RouteData<'service'>['job']>
   stop: () => unknown
-  /** The page shows what the job has found until it is started again. */
+  /** The outcome is a report: the page shows it until the job is started again. */
   isReport?: boolean
 }
 

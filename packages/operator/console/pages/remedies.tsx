@@ -175,7 +175,7 @@ export const askRevoke = (source: string, { id, name = id, only_in_use = false }
     title: t('Revoke key {id}', { id: name }),
     text: only_in_use
       ? t(
-          'The store uses it, and no other key with all rights: it loses its access within a minute. The key cannot be restored.',
+          'The store uses this key and no other one with all rights, so it loses its access within a minute. The key cannot be restored.',
         )
       : t('It stops working within a minute, and cannot be restored.'),
     fields: only_in_use ? [{ name: 'name', label: t('Type {name}', { name }), autofocus: true }] : [],

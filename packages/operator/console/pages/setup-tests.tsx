@@ -159,7 +159,7 @@ const SignaturePage = page({ title: () => t('Explain a signature'), reads: () =>
   return (
     <Test
       text={t(
-        'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret is sent only to the console on this machine and is not stored.',
+        'Names the cause of a signature that does not verify: a changed body, another form of the secret, a wrong clock. The secret is sent only to the console on this machine and is not stored.',
       )}
       action={t('Explain')}
       submit={explain}

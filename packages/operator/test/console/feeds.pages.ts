@@ -82,7 +82,7 @@ test('shows the messages that a store received, and retries one message or all o
   })
   await visit(`stores/${SELF}`, async page => {
     await page.getByRole('button', { name: 'Retry all now' }).click()
-    await page.getByText('Orders whose messages are retried, in order: 2').waitFor()
+    await page.getByText('Orders whose messages are retried in sequence: 2').waitFor()
   })
   for (const id of ['two', 'three']) await until(async () => !(await isFailing(id)))
   await visit(

@@ -413,7 +413,7 @@ export const pageTests = (open: Open) => {
       await local.sandbox('DELETE', '/panel/faults')
       await submit('Retry now')
       await until(async () => (await shownOrder('retried'))?.status === 'invoiced')
-      // Where it was started, and until it is dismissed.
+      // The outcome is shown where the retry was started, until it is dismissed.
       const outcome = page.locator('.progress', { hasText: 'Ended' })
       await outcome.waitFor()
       await page.reload()
@@ -425,7 +425,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('a change of an order is announced if it shows, and not on the next page', async () => {
+  test('a visible change of an order is announced, but not on the next page', async () => {
     await local.create('announced', {}, 'relay')
     await visit({ hash: '#/orders/api/announced' }, async ({ page }) => {
       const announcer = page.locator('#announcer')
@@ -509,7 +509,7 @@ export const pageTests = (open: Open) => {
       await click('button', 'Stop')
       await page
         .getByText(
-          'interrupted while both secrets are accepted; the next rotation resumes it, and retires the old one',
+          'interrupted while both secrets are accepted; the next rotation resumes this one and retires the old secret',
         )
         .waitFor()
       await local.relay(['rotate', '--overlap', '0s'])

@@ -219,7 +219,7 @@ scenario(
     status = 200
     await page.evaluate(`location.hash = '#/stores/${SELF}'`)
     await click(page, 'button', 'Retry all now')
-    await page.getByText('Orders whose messages are retried, in order: 3').waitFor()
+    await page.getByText('Orders whose messages are retried in sequence: 3').waitFor()
     await until(async () => [...(await states())].join() === 'accepted', END_MS)
   },
 )
@@ -281,7 +281,7 @@ scenario(
 )
 
 scenario(
-  'a dead letter of a store that is deleted: its message is gone, and the order is sent again',
+  'the dead letter of a feed is deleted: its store does not receive it until the order is resent',
   async (page, compared) => {
     const order = { source: SELF, external_id: 'unheard' }
     const isLast = (state: string) => async () => {
