@@ -29,8 +29,8 @@ const isoOf = (time: number, isIt: (at: Date) => boolean) => {
 export const jalaliOf = (date: string): number[] => persianDay.format(midnight(date)).split('/').map(Number)
 
 /**
- * A typed date, `1405/2/3`, `1405.2.3`, `2026-04-23` or `14050203`, as `YYYY-MM-DD`; undefined if there is no such day or the year
- * does not have four digits. Years before 1700 are Jalali, whatever the calendar of the page is.
+ * A typed date, such as `1405/2/3`, `1405.2.3`, `2026-04-23` or `14050203`, as `YYYY-MM-DD`; undefined if the day does not exist
+ * or the year does not have four digits. Years before 1700 are Jalali, regardless of the calendar of the page.
  */
 export const exactDate = (typed: string) => {
   const text = latinDigits(typed)

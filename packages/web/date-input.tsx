@@ -11,7 +11,7 @@ import './date-input.css'
 
 const isPersian = choices.calendar.chosen === 'persian'
 
-/** A Gregorian date as it is typed in the reader's calendar. Other text, such as an incomplete date, is returned unchanged. */
+/** A Gregorian date in the form in which the reader types dates. Other text, such as an incomplete date, is unchanged. */
 const typedDate = (value: string) => (isPersian && exactDate(value) === value ? persianInput(value) : value)
 
 const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
@@ -83,7 +83,7 @@ const Month = ({ value, onChoose, onCancel }: MonthProps) => {
     const { left = 0, right = 0 } = month.current?.getBoundingClientRect() ?? {}
     const isOutside = left < 0 || right > document.documentElement.clientWidth
     if (isOutside && month.current) month.current.style.insetInline = 'auto 0'
-    // Focus scrolls only to the day.
+    // Focus alone would scroll only the chosen day into view.
     month.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   useLayoutEffect(() => {

@@ -15,7 +15,7 @@ type Question = {
   submit: FormProps['submit']
   check?: FormProps['check']
   tone?: FormProps['tone']
-  /** Whether more than the fields has changed. The dialog asks before it discards changes. */
+  /** Whether something other than the fields has changed. The dialog asks before it discards changes. */
   isEdited?: () => boolean
 }
 
@@ -74,10 +74,10 @@ const Dialog = ({
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     dialog.current?.showModal()
-    // The first field takes focus, and one below a long text would be scrolled into view.
+    // The first field takes focus: below a long text, it would be scrolled into view.
     dialog.current?.querySelector('.asked')?.scrollTo({ top: 0 })
   }, [])
-  // Not after the next paint: the reader may type and press Escape before.
+  // Layout effect: with a passive one, the reader could type and press Escape before the guard is in place.
   useLayoutEffect(() => {
     const warn = (event: Event) => hasChanges() && event.preventDefault()
     // Not at the event "cancel": browsers close the dialog at the second Escape in spite of it.

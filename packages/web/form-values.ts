@@ -13,7 +13,7 @@ const NOTHING = JSON.rawJSON('0')
 /**
  * The values of a form.
  *
- * @param problems takes the problems of all fields, which otherwise throw
+ * @param problems collects the problems of all fields; without it, the first problem is thrown
  */
 export const valuesOf = (form: HTMLFormElement, problems?: Refusal[]) => {
   const data = new FormData(form)
@@ -54,7 +54,7 @@ export const valuesOf = (form: HTMLFormElement, problems?: Refusal[]) => {
   return {
     text,
     isOn: (field: string) => data.has(field),
-    /** The bytes of a body, of its file if one is chosen, in base64, since JSON has only text. */
+    /** The bytes of a body, or of its file if one is chosen. In base64, since JSON has only text. */
     base64: async (field: string) => {
       const file = data.get(`${field}-file`)
       const isChosen = file instanceof File && file.size > 0

@@ -21,11 +21,11 @@ export type Draft = Record<string, string | boolean>
 
 type FormState = {
   draft: Signal<Draft>
-  /** Those of fields name them; at most one is of the whole form. */
+  /** A problem with a field names it. At most one problem concerns the whole form and names none. */
   problems: Signal<readonly Refusal[]>
   /** Whether it is being submitted. */
   busy: Signal<boolean>
-  /** What submitting it would do, shown next to its button. */
+  /** The expected result of submitting it, shown next to its button. */
   outcome: Signal<string | undefined>
 }
 
@@ -36,7 +36,7 @@ export const FormContext = createContext<FormState>({
   outcome: signal(undefined),
 })
 
-/** Shows what submitting the form would do next to its button, which stays in view. */
+/** Shows the expected result of submitting the form next to its button, where it stays in view. */
 export const Outcome = ({ children }: { children: string }) => {
   const { outcome } = useContext(FormContext)
   useLayoutEffect(() => {
@@ -58,7 +58,7 @@ const problemsIn = (form: HTMLFormElement, check: NonNullable<FormProps['check']
 export type FormProps = {
   label?: string
   class?: string
-  /** The class of an element around the fields, for one that scrolls. */
+  /** The class of an additional element around the fields, such as one that scrolls. */
   body?: string
   /** The label of the submit button. */
   action: string
@@ -68,7 +68,7 @@ export type FormProps = {
   /**
    * Reads all fields, so that all invalid ones are marked at once.
    *
-   * @returns the problems with the rules of the service
+   * @returns the problems that the rules of the service find
    */
   check?: ((values: Values) => readonly Refusal[]) | undefined
   /** Keeps unsaved changes after the form is closed. */
@@ -161,7 +161,7 @@ export type FieldProps = {
   readOnly?: boolean
   /** Takes focus when its dialog opens, its text selected. */
   autofocus?: boolean
-  /** What follows from the value, below the control. */
+  /** A text below the control that depends on its value. */
   below?: ComponentChildren
   /** The values to choose from; without them, the value is typed freely. */
   options?: OptionsProps['options']
@@ -179,7 +179,7 @@ export const Options = ({ options }: OptionsProps) =>
     </option>
   ))
 
-/** A typed amount of whole rials. A point may separate thousands, so an amount with one is not known. */
+/** A typed amount of whole rials; undefined if it has a decimal point, which may be meant to separate thousands. */
 export const rialsIn = (typed: string) =>
   decimalSignIn(typed) === undefined ? exactNumber(withoutRials(typed)) : undefined
 

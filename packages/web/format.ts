@@ -119,7 +119,7 @@ export const exactNumber = (typed: string) => {
 /** Whether a typed number is one if its separators are left out. */
 export const isMisgrouped = (typed: string) => exactNumber(typed.replaceAll(SEPARATORS, '')) !== undefined
 
-/** The decimal point of a typed number, which some readers use to separate thousands. In Persian, it may be a slash. */
+/** The decimal separator in a typed number. Some readers type it between thousands. In Persian, it may be a slash. */
 export const decimalSignIn = (typed: string) => /[.٫/]/.exec(typed)?.[0]
 
 /** A typed amount without its unit. */

@@ -18,11 +18,11 @@ const quotedLabel = (control: Element | undefined) => {
 const grouped = (rule: string) =>
   rule.replace(/(?<![\d.-])[1-9]\d{3,}$/, digits => BigInt(digits).toLocaleString('en'))
 
-/** The problem in the form's terms: the rule next to the field, and labels instead of names. */
+/** The problem with the form's labels instead of field names. Leaves out the field itself, next to which it is shown. */
 export const inWords = (error: unknown, form: HTMLFormElement) => {
   if (!(error instanceof Refusal)) return new Refusal(messageOf(error))
   const { field, message } = error
-  // The service may name a part of a field's value.
+  // The service may name a part of the value, such as `items[0].sku`.
   const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
   if (known === undefined) return new Refusal(messageOf(error))
   const rule = message
@@ -35,7 +35,7 @@ export const inWords = (error: unknown, form: HTMLFormElement) => {
   )
 }
 
-/** The problem with the row or the label of its field, for readers who do not see it next to the field. */
+/** The problem, preceded by the row or the label of its field, for places away from the field. */
 export const namedProblem = (error: unknown, form: HTMLFormElement) => {
   const { field, message } = inWords(error, form)
   const control = controlOf(form, field)

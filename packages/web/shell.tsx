@@ -224,7 +224,7 @@ export const page =
     useEffect(() => {
       if (!fresh || data === undefined) return
       const last = before.current?.hash === route.hash ? before.current : undefined
-      // An announcement about the page before must not be read on this one.
+      // Clears an announcement about the previous page.
       const text = last ? spec.announce?.(last.data, data) : ''
       if (text !== undefined) announcement.value = text
       before.current = { hash: route.hash, data }

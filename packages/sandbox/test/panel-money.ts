@@ -236,7 +236,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().detail('3')).cancelled).toMatchObject({ receipts: [{ cancel_reason: 'اشتباه' }] })
 
     const { page: list } = await open('#/documents')
-    await list.getByText(/has −1,100 rials, although a cash box cannot hold less than zero/).waitFor()
+    await list.getByText(/has −1,100 rials\. A cash box cannot be negative/).waitFor()
     await list.getByText('Sums by account and type of receipt').click()
     const sums = list.getByRole('table', { name: 'Sums by account, in rials' })
     expect(await sums.getByRole('row').filter({ hasText: 'Negative' }).count()).toBe(1)
