@@ -114,7 +114,7 @@ type SearchProps = {
 
 /**
  * Searches when typing pauses; by default, sets the address parameter `q`. Shows the text as typed until the parameter
- * changes by other means, because the address may follow late, and without the blanks around the text.
+ * changes by other means: the address changes later, and leaves out the spaces around the text.
  */
 export const SearchBox = ({
   label,

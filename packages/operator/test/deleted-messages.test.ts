@@ -45,7 +45,7 @@ const publishes = async () => {
   return message
 }
 
-test('a deleted dead letter of a feed is gone, and its store has not received it', async () => {
+test('a deleted dead letter of a feed is shown and counted as not received by its store', async () => {
   const message = await publishes()
   const { delivery } = message
   const failed: Attempt = {

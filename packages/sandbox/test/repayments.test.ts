@@ -16,7 +16,7 @@ const credited = async () => {
 }
 
 describe('a repayment', () => {
-  test('must be reversed first, which the refusal of every step that it prevents says', async () => {
+  test('must be reversed before other steps, and the refusals of these steps say so', async () => {
     await credited()
     await act('repay', { method: 'transfer', amount: 600 })
     const message = async (action: string, body?: object) =>

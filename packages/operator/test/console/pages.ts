@@ -158,9 +158,9 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('the search keeps what is typed before the address follows, and spaces between words', () =>
+  test('the search keeps text that is typed before the address changes, and spaces between words', () =>
     visit({ hash: '#/stores' }, async ({ page }) => {
-      // The page learns of a change of its address only when the test says so.
+      // The page sees a change of its address only when the test dispatches the event.
       await page.addInitScript(`
         addEventListener('hashchange', event => event.isTrusted && event.stopImmediatePropagation())
       `)

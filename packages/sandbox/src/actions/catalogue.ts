@@ -160,7 +160,7 @@ export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>
     products: store.products.list().map(({ sku }) => putProduct(sku, { stock }, store)),
   }))
 
-/** The given identity with Latin digits, which searches and spreadsheets find. */
+/** The given identity with Latin digits, so that searches and spreadsheets match it. */
 const identityOf = <Change extends SellerChange | CustomerChange>(change: Change): Change => {
   const numbers = ['economicCode', 'nationalId', 'postalCode', 'phone'] as const
   const given = numbers.filter(name => change[name] !== undefined)

@@ -75,7 +75,7 @@ export const correctionOf = (values: Values, lines: readonly Line[], about: Corr
     ...items,
     ...othersOf(values, about),
     ...held,
-    // Items and held payment replace those that the dialog showed, which would undo changes that others have made since.
+    // Items and held payment replace the stored ones: they must not undo what others have changed since the dialog was opened.
     ...((items || held) && { unchangedSince: order.updated_at }),
   }
 }
