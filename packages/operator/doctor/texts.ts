@@ -41,7 +41,7 @@ export const MESSAGES = {
   'receives-found':
     '{count} receives within at most {time}; a deployment sets {set}, within at most {longest}',
   'restore-receives':
-    'deploy again; if maxReceiveCount was changed by hand, set it back to {set}, since CloudFormation only applies changes of the template',
+    'deploy again; if maxReceiveCount was changed by hand, set it back to {set}, since CloudFormation only applies changes to the template',
   // The webhook.
   'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',

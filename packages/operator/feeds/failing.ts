@@ -16,7 +16,7 @@ const MOST = 10_000
 /** A failing message is attempted again at least every 25 minutes. */
 const LONGEST_PAUSE_MS = 30 * 60_000
 
-/** Maximum delay of an attempt after it is due. A message whose attempt is later than that has left the queue. */
+/** A message whose next attempt is overdue by more than this has left the queue. */
 const LATE_MS = 5 * 60_000
 
 type LoggedAttempt = NonNullable<ReturnType<typeof attemptIn>>

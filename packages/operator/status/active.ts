@@ -29,7 +29,7 @@ export const activeAlarms = <A extends Alarm>(alarms: readonly A[]): A[] => {
     })
 }
 
-/** Maximum time since the previous reading, in milliseconds, for a newly active alarm to have started just now. */
+/** If the previous reading is at most this old, in milliseconds, a newly active alarm has just started. */
 const SEEN_MS = 10_000
 
 /**

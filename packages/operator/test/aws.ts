@@ -274,7 +274,7 @@ export const awsTests = () => {
     expect(await tail('--order', '2')).toMatchObject({ code: 0, out: '', err: 'No matching lines.\n' })
   })
 
-  // The policy for operators is compared with their calls.
+  // Their calls are also compared with the operators' policy.
   test.each([
     ['deliveries list', /^2026-03-21\S+ +failed +fourth/m],
     ['feeds list', /^2026-03-21\S+ +api +1 /m],

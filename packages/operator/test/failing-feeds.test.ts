@@ -18,7 +18,7 @@ const attempt = (minutes: number, external_id: string, outcome: 'accepted' | 'fa
   ...(outcome === 'failed' && { next_at: at(minutes + 7) }),
 })
 
-/** Before the next attempt of the tests' last one. */
+/** Before the next attempt after the latest failure in these tests is due. */
 const NOW = at(12)
 
 const failing = (attempts: Parameters<typeof failingIn>[0], now = NOW) =>

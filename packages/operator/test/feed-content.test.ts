@@ -11,7 +11,7 @@ const WEBHOOK = '00000000-0000-4000-8000-000000000002'
 const result = (status: string) => ({ ...KEY, status, total: 1_000 })
 
 const before = newOrder(KEY)
-/** After its create, whose message reports the request. */
+/** The order after its create, whose message reports the request. */
 const created: Order = {
   ...before,
   version: 1,
@@ -22,7 +22,7 @@ const create: Outbox = {
   cause: { event: 'order.create', delivery: REQUEST },
   notices: [{ event: 'order.updated', requests: [REQUEST] }],
 }
-/** After a webhook. */
+/** The order after a webhook. */
 const finalized: Order = { ...created, version: 2, result: result('invoiced') }
 const webhook: Outbox = {
   cause: { event: 'order.updated', delivery: WEBHOOK },

@@ -160,7 +160,7 @@ test('the console remembers when it saw an alarm of a queue start', () => {
   // The counter that raised an alarm about the same messages has ended.
   const counter = alarm('quarantined-by-worker', 'alarm', counted)
   expect(sinceOf([start, quarantine, counter], [later, quarantine])).toBe(counted)
-  // CloudWatch knows it.
+  // CloudWatch reports the start time itself.
   expect(sinceOf([start, dead], [later, { ...dead, since: counted }])).toBe(counted)
 })
 

@@ -170,7 +170,7 @@ const CHECKED = {
 
 /** What invoices say about the seller or the buyer besides the name. */
 const identity = {
-  // The tax administration's announcement 36: a company has its national ID, a person the national code and four digits.
+  // Announcement 36 of the tax administration: a company uses its national ID, a person the national code and four more digits.
   economicCode: v.exactOptional(
     digits(
       /^([0-9۰-۹٠-٩]{11,12}|[0-9۰-۹٠-٩]{14})?$/,

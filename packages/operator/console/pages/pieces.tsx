@@ -108,7 +108,7 @@ type End = { at: string; failure?: string | undefined }
 
 const DISMISSED = 'dismissed'
 
-/** The end times of the outcomes that the user dismissed last. They identify an outcome. */
+/** The outcomes that the user dismissed last, identified by their end times. */
 const dismissed = signal((localStorage.getItem(DISMISSED) ?? '').split(' '))
 
 const dismiss = ({ at }: End) => {

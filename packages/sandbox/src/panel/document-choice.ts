@@ -50,7 +50,7 @@ export const choiceOf = (
         },
       ]
 
-/** The number of the chosen document as a field of the body, which is empty for all documents. A single document needs no choice. */
+/** The number of the chosen document as a field of the body, or no field for all documents. A single document needs no choice. */
 export const chosenIn = (name: string, documents: readonly Document[], { required }: Values) => {
   const chosen = documents.length === 1 ? documents[0]?.number : required(name)
   return chosen === 'all' ? {} : { [name]: Number(chosen) }
