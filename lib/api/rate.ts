@@ -16,8 +16,8 @@ type RateOptions = Pick<Runtime, 'now' | 'random'> & {
 
 /**
  * Limits the requests of each store, so that one store cannot use up the rate of the route that all stores share.
- * All environments of the function count in one item; an environment refuses the rest of a window as soon as
- * a count of its own shows that the window is full. The limit is therefore approximate.
+ * All environments of the function count in one item; an environment refuses the rest of a window once its own
+ * count shows that the window is full. The limit is therefore approximate.
  */
 export const storeRate = (
   dynamodb: DynamoDB,

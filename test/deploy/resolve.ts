@@ -15,10 +15,10 @@ const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 }
 
-/** What names the stage: the stack, its resources and its paths, also those of a connector. */
+/** Matches what names the stage: the stack, its resources and its paths, and those of a connector. */
 export const OF_STAGE = RegExp(`order-relay(?:-woocommerce)?[-/]${STAGE}\\b`, 'g')
 
-/** Everything that names the stage, for a stage whose name begins with it, with a domain and zone of its own. */
+/** The value for a stage whose name begins with that of this stage, with another domain and zone. */
 export const inOtherStage = <Value>(value: Value): Value =>
   JSON.parse(
     JSON.stringify(value)

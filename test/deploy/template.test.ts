@@ -160,7 +160,7 @@ test.each([
   expect(await found(altered(checked, part, from, to))).toContainEqual(expect.stringContaining(expected))
 })
 
-/** Likewise, all at once: each has a violation of its own. */
+/** The same for these changes, all at once: each causes a separate violation. */
 const TOGETHER = [
   ['ApiLambdaFunction', '{"Ref":"RegistrationsTable"}', '{"Ref":"HistoryTable"}', 'REGISTRATIONS_TABLE is'],
   ['FeederLambdaFunction', '{"Ref":"FeedsDeadQueue"}', '{"Ref":"BulkQueue"}', 'FEEDS_DEAD_QUEUE_URL is'],

@@ -1,6 +1,6 @@
 /**
  * IANA's special-purpose address registries for IPv4 and IPv6 (RFC 6890), and the multicast blocks, which have
- * registries of their own.
+ * separate registries.
  */
 export const SPECIAL_PURPOSE: readonly [block: string, name: string][] = [
   ['0.0.0.0/8', 'this network'],

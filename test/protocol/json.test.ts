@@ -151,7 +151,7 @@ describe('a scan', () => {
     expect(scanJson(text)).toEqual({ repeated })
   })
 
-  test('finds at most ten repeated names, whatever the text', () => {
+  test('finds at most ten repeated names in any text', () => {
     const [name, many] = ['a'.repeat(200_000), '{"b":1,"b":2},'.repeat(20_000)]
     const scan = scanJson(`{"${name}":[${many}1]}`)
     expect('repeated' in scan && scan.repeated.length).toBe(10)

@@ -36,7 +36,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 
 const inStack = (name: string) => {
   const last = name.slice(name.lastIndexOf('/') + 1)
-  // A stack of its own.
+  // The connector is a separate stack.
   if (last.startsWith('order-relay-woocommerce-')) return last
   return `order-relay-STAGE-${last.replace(/^order-relay-production-/, '')}`
 }

@@ -356,7 +356,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const { body: preset } = await client().panel('settings')
     await client().settings({ taxRate: 8.5, defaultCustomer: null, pricesIncludeTax: true })
     await confirm('Restore the default settings', 'and the current ones are lost.')
-    await page.getByText('The settings are those of a new service').waitFor()
+    await page.getByText('The default settings are restored').waitFor()
     expect((await client().panel('settings')).body).toEqual(preset)
     await page.getByLabel('Fault', { exact: true }).selectOption('Error responses')
     await page.getByLabel('Applies to').selectOption('Read an order')

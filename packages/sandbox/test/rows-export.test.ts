@@ -52,7 +52,7 @@ test('finalized invoices are exported by row, with the buyer, both discounts and
   expect((await exported('q=draft')).lines).toHaveLength(1)
 })
 
-test('the rows add up to the invoices, whatever is rounded', async () => {
+test('the rows add up to the invoices despite rounding', async () => {
   const { create, settings, detail, panel } = sandbox()
   const ids = ['a', 'b', 'c', 'd', 'e', 'f']
   for (const [index, id] of ids.entries()) {

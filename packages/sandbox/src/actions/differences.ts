@@ -6,7 +6,7 @@ type Content = Pick<Order, 'customer_code' | 'date' | 'order_discount'> & { rows
 
 const COMPARED = ['name', 'quantity', 'unit_price', 'discount'] as const
 
-/** A name on a line of its own. */
+/** A name without line breaks. */
 const named = (name: string) => `"${name.replace(/\s+/g, ' ')}"`
 
 const labelOf = ({ name, sku }: InvoiceRow) => `${named(name)} (${sku})`

@@ -54,7 +54,7 @@ const inPersian = ({ kind, method, type, cancelled_at }: ListedDocument) => ({
   state: cancelled_at === null ? 'معتبر' : 'باطل‌شده',
 })
 
-/** The amounts of a cancelled document are in a column of their own, so that the others add up. */
+/** The amounts of cancelled documents are in a separate column, so that the other columns add up. */
 const cellsOf = (
   document: ListedDocument,
   { language, calendar }: DocumentSpreadsheetQuery,

@@ -149,7 +149,7 @@ const partsOf = ({ invoice_number, order_discount }: ListedOrder, store: Store) 
   }
 }
 
-/** The money columns of finalized invoices; drafts have a total of their own, so that columns add up as in the panel. */
+/** The money columns of finalized invoices. The total of a draft has a separate column, so that sums agree with the panel. */
 const moneyOf = (order: ListedOrder, store: Store) =>
   order.status === 'needs_review'
     ? {

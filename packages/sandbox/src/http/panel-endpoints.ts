@@ -98,14 +98,14 @@ const orders: readonly Endpoint[] = [
   }),
   get('/panel/documents', 'listDocuments', 'List receipts, returns and repayments', {
     description:
-      'The documents of all orders, newest first, with cancelled ones. The sums are those of all matching documents that are not cancelled.',
+      'The documents of all orders, newest first, including cancelled ones. The sums cover all matching documents that are not cancelled.',
     answers: { 200: { schema: 'DocumentList', when: 'A page of documents.' } },
     example: { query: 'kind=receipt&account=bank-1&from=2026-01-01' },
     ...asks(queries.documentsQuery, onStore(listDocuments)),
   }),
   get('/panel/documents.csv', 'exportDocuments', 'Export receipts, returns and repayments', {
     description:
-      'All matching documents as CSV, like the export of orders. The amounts of cancelled documents are in a column of their own.',
+      'All matching documents as CSV, like the export of orders. The amounts of cancelled documents are in a separate column.',
     example: { query: 'language=fa&calendar=persian' },
     answers: { 200: { type: 'text/csv', when: 'The documents.' } },
     ...asks(queries.documentSpreadsheetQuery, (query, request) =>

@@ -93,7 +93,7 @@ const operationOf = (endpoint: Endpoint) => ({
   security: endpoint.access === 'local' ? [] : [{ key: [] }],
 })
 
-/** The tag of HEAD requests, a group of its own on documentation pages. */
+/** The tag of HEAD requests, which documentation pages show as a separate group. */
 export const HEAD_TAG = { name: 'HEAD', description: 'Every GET request, without the body of its response.' }
 
 type Read = { operationId: string; summary: string; responses: Readonly<Record<number, object>> }

@@ -155,7 +155,7 @@ const clicksOf = ({ automaticFinalization: isOn }: SchemaData<'Settings'>): read
   },
   {
     label: t('Restore the default settings'),
-    done: t('The settings are those of a new service'),
+    done: t('The default settings are restored'),
     request: ['DELETE', 'settings', {}],
     loss: t(
       'The connection settings, such as the tax rate and the receiving account, get their default values, and the current ones are lost. This cannot be undone.',

@@ -181,7 +181,7 @@ export const Invoice = ({ order }: { order: Order }) => {
       class="card invoice"
       aria-labelledby="invoice"
       data-printed={printed.value}
-      // On paper, the size of the table's type follows from the columns of amounts and their digits.
+      // In print, the font size of the table depends on the number of amount columns and their digits.
       style={{ '--amounts': columns.length - GOODS.length + 1, '--digits': order.total.length }}
     >
       <header class="row spread">

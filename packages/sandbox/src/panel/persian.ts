@@ -574,7 +574,7 @@ export const t = translator({
   'No product is in stock': 'هیچ کالایی موجود نیست',
   'Stock 100 of each product': 'موجودی ۱۰۰ برای هر کالا',
   'Restore the default settings': 'بازگرداندن تنظیمات پیش‌فرض',
-  'The settings are those of a new service': 'تنظیمات به پیش‌فرض برگشت',
+  'The default settings are restored': 'تنظیمات به پیش‌فرض برگشت',
   '100 of each product are in stock': 'موجودی هر کالا ۱۰۰ شد',
   '{action}?': '{action}؟',
   'The stock of every product becomes 0, and its current stock is lost. This cannot be undone.':
