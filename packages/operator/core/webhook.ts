@@ -48,7 +48,7 @@ export type WebhookRequest = {
 export type WebhookResponse = {
   status: number
   body: string
-  /** The header `Date`. */
+  /** The `Date` header. */
   date: string | null
 }
 

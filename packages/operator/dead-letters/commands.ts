@@ -209,7 +209,7 @@ const limitOption = () =>
   new Option('--limit <number>', 'maximum number of messages to read').argParser(positive)
 const LIMIT = limitOption().default(1000)
 
-const GROUP = new Option('--group <name>', 'only this group of failures, as listed by groups')
+const GROUP = new Option('--group <name>', 'only this group of failures; the groups command lists them')
 
 const DONE_OPTION = new Option('--done', 'only messages whose order shows that they are already done')
 

@@ -25,7 +25,7 @@ const operation = v.object({
   stopped: v.optional(v.string()),
   /** Number of messages or orders by outcome, or of erased items by table. */
   counts: v.record(v.string(), v.number()),
-  /** Number of deleted messages to stores, by store. */
+  /** Number of deleted feed messages, by store. */
   undelivered: v.optional(v.record(v.string(), v.number())),
   /** The first messages that were removed from their queue. */
   messages: v.array(v.string()),

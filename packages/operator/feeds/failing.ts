@@ -54,7 +54,7 @@ const byTime = (a: LoggedAttempt, b: LoggedAttempt) => Number(a.at) - Number(b.a
 
 const nextOf = ({ last }: Failures) => ('next_at' in last ? Number(last.next_at) : undefined)
 
-/** Without a status or code, the store has not been called. */
+/** If an attempt was not sent and has no code, the cause is in the relay. */
 const causeOf = ({ first, last }: Failures, accepted: Date | undefined): FailingFeed['cause'] => {
   if (last.outcome === 'unsent' && last.code === undefined) return 'relay'
   return accepted !== undefined && first.at < accepted ? 'orders' : 'store'

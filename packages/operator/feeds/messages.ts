@@ -45,7 +45,7 @@ type Circumstances = {
   feed: 'sqs' | 'http'
   /** Number of messages in the queue of the feed. */
   queued: number
-  /** The messages among the visible dead letters. */
+  /** Ids of the messages that are visible dead letters. */
   dead: ReadonlySet<string>
   /** The setting `feedAttempts`. */
   recorded: string

@@ -142,7 +142,7 @@ export const revokeKey = async (context: Context, source: string, given: string)
 /**
  * Revokes a key. Revoking the only key in use requires confirmation.
  *
- * @param confirm gets the action, and the name or id of the key
+ * @param confirm asks for confirmation of the action by the name or id of the key
  */
 export const revokeConfirmed = async (
   context: Context,

@@ -136,13 +136,13 @@ test.each<[string, Partial<Order>, string, More?]>([
     { announced: forgotten, dead: { queued: empty } },
   ],
   [
-    'a request that may be a dead letter that could not be read',
+    'a request whose event may be a dead letter that was not read',
     { result: invoiced },
     'payment waits for the worker: it is in the order queue',
     { announced: forgotten, dead: { queued: empty, unread: 1 } },
   ],
   [
-    'a request that may not be counted yet',
+    'a request whose event SQS may not count yet',
     { result: invoiced },
     'create waits for the worker: it is in the order queue',
     { announced: announced('c'), dead: { queued: empty } },

@@ -246,7 +246,7 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     await sent.waitFor({ state: 'detached' })
   })
 
-  test('a row of a correction finds its product as the search does', async () => {
+  test('the product field of a correction finds products by any part of their name', async () => {
     await client().product('TEA-1', { name: 'چای سبز ممتاز', stock: 5, price: 4000 })
     await client().product('TEA-2', { name: 'چای سبز کیسه‌ای', stock: 5 })
     await client().create(order('1'))

@@ -5,7 +5,7 @@ import type { DocumentFilter, DocumentKind, DocumentSums, ListedDocument } from 
 import { RECEIPT_TYPES } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 
-/** The last day that dates can name. */
+/** The latest possible date. */
 const LAST_DAY = '9999-12-31'
 
 /** A document as the start of the next page. */

@@ -28,7 +28,7 @@ export type Action = {
   fields?: (order: Order) => FieldProps[]
   content?: (order: Order, money: Accounts) => ComponentChildren
   bodyOf?: (values: Values, order: Order) => object
-  /** The rules of the body. */
+  /** Validates the body. */
   rules: GenericSchema
   /** Describes the order after a dry run of the action. */
   resultOf?: (after: Order, before: Order) => string

@@ -19,7 +19,7 @@ type Order = SchemaData<'OrderDetail'>
 /** The result of a retry, and the entries of the history about the stock that was set with it. */
 export type Retried = { order: Order; stocked: readonly string[] }
 
-/** Contains the SKU, so that typed stock stays with its product when another shortage ends elsewhere. An id has no spaces. */
+/** Contains the SKU, so that typed stock stays with its product when another shortage is resolved elsewhere. An id has no spaces. */
 const stockField = (sku: string) => `stock-${encodeURIComponent(sku)}`
 
 /** Retries the order with the stock and the settings in the form; if one of them is refused, nothing changes. */
