@@ -335,7 +335,7 @@ export const t = translator({
   Revoke: 'ابطال',
   'Revoke key {id}': 'ابطال کلید {id}',
   'The store uses this key and no other one with all rights, so it loses its access within a minute. The key cannot be restored.':
-    'فروشگاه همین کلید را به کار می‌برد و کلید دیگری با همهٔ دسترسی‌ها در کار نیست: دسترسی‌اش ظرف یک دقیقه قطع می‌شود. کلید بازگرداندنی نیست.',
+    'فروشگاه همین کلید را به کار می‌برد و کلید دیگری با همهٔ دسترسی‌ها در کار نیست: دسترسی‌اش ظرف یک دقیقه قطع می‌شود. کلید قابل بازیابی نیست.',
   'Type {name}': '{name} را وارد کنید',
   'It stops working within a minute, and cannot be restored.':
     'تا یک دقیقه بعد از کار می‌افتد و قابل بازگشت نیست.',

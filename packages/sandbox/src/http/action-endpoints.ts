@@ -81,7 +81,7 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('pay', 'payOrder', 'Register a payment', {
     description:
-      'Pays an `amount` of an invoiced order into an `account`, by default the amount due and the receiving account of the settings. The order stays `invoiced`, and its receipts are not in the order result, until they cover its total. A dry run returns the same response, with its `warnings`, and changes nothing.',
+      'Pays an `amount` of an invoiced order into an `account`: by default, the amount due into the receiving account of the settings. Until its receipts cover its total, the order stays `invoiced` and the order result has no receipt number. A dry run returns the same response, with its `warnings`, and changes nothing.',
     example: { method: 'transfer', reference: '98765' },
     ...accepts(requests.panelPayment, ['PanelPaymentRequest'], ({ dryRun, ...paid }, request) =>
       rehearsed(dryRun, request.store, () =>
