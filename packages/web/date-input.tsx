@@ -35,7 +35,7 @@ const firstOf = (date: string) => addDays(date, 1 - dayOfMonth(date))
 const nextMonth = (date: string) => firstOf(addDays(firstOf(date), 31))
 const previousMonth = (date: string) => firstOf(addDays(firstOf(date), -1))
 
-/** A function that does this twelve times. */
+/** Repeats a step by a month for a whole year. */
 const ofYear = (step: (date: string) => string) => (date: string) =>
   Array.from({ length: 12 }).reduce<string>(step, date)
 

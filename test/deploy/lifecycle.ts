@@ -119,7 +119,7 @@ const linkedTo = (type: string) =>
 const passedTo = (type: string) =>
   `${/Backup|CodeDeploy/.exec(type)?.[0].toLowerCase() ?? 'lambda'}.amazonaws.com`
 
-/** The resource of a request for a resource of the template in one part of its life. */
+/** The target of a request that CloudFormation makes for a resource of the template in one part of its life. */
 const targetOf = (template: Resolved, part: string, action: string, self: Resource): string => {
   const of = (type: string) => template.resources.filter(each => each.type === type)
   if (covered(WITHOUT_RESOURCE, action)) return '*'

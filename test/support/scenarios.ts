@@ -96,7 +96,7 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
       holdsPayment: false,
       requests: {
         payment: all('rejected', 'withdrawn'),
-        // No request can be registered or held, which a withdrawal could not undo.
+        // No request is registered or held, so the withdrawal is never rejected.
         ...(withdrawal && { withdrawal: { ...withdrawal, others: ['duplicate'] } }),
       },
     }

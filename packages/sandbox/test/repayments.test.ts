@@ -165,7 +165,7 @@ describe('the account of a payment', () => {
     })
   })
 
-  test('is the receiving account by default, and may be given while none is selected', async () => {
+  test('is the receiving account by default, and can be given even if no receiving account is selected', async () => {
     const { create, settings } = sandbox()
     await create(order('1'))
     expect((await act('pay', { ...PAYMENT, account: 'no', amount: 1 })).error).toMatchObject({

@@ -138,8 +138,8 @@ const requireAgreement = (method: Repayment['method'], code: string, store: Stor
 }
 
 /**
- * Registers money that is paid back to the buyer, from the credit that a return or a payment of too much left (spec:
- * refund). The status of the order does not change.
+ * Registers money that is paid back to the buyer, from the credit left by a return or an overpayment (spec: refund). The
+ * status of the order does not change.
  */
 export const repayOrder = (key: OrderKey, repayment: Repayment, store: Store): void =>
   changeOrder('repay', key, store, order => {
