@@ -27,7 +27,7 @@ const waitingOrders = async (context: Context) => {
 const countOf = (orders: readonly { source: string }[]) =>
   new Map([...Map.groupBy(orders, ({ source }) => source)].map(([source, each]) => [source, each.length]))
 
-/** Rates are averaged over this time, from when a store was first seen, but at least since the previous reading. */
+/** Rates are averaged over this time or since the store was first seen, but at least since the previous reading. */
 const WINDOW_MS = 60_000
 
 type Counts = ReadonlyMap<string, number>

@@ -76,7 +76,7 @@ export const logOf = (context: Context, range: Range): AsyncGenerator<LogLine> =
 
 const LOCAL_INTERVAL_MS = 250
 
-/** For each field, a line must contain one of its texts: a cheap test before the few that do are parsed. */
+/** For each field, a matching line contains one of its texts. This cheap test selects the few lines to parse. */
 const textsOf = ({ fields, messages }: Pick<Range, 'fields' | 'messages'>) =>
   Object.entries({ ...fields, ...(messages && { message: messages }) }).map(([name, values]) =>
     // In the logger's serialization.

@@ -172,7 +172,7 @@ const reportOf = (
     done.flatMap(({ message, outcome }) => (outcome === wanted ? [message.raw.id] : []))
   const succeeded = idsWith(DONE[action])
   const others = done.filter(({ outcome }) => outcome !== DONE[action])
-  // A selection by ids leaves the others intentionally.
+  // A selection by ids intentionally leaves all other messages.
   const left = selection.ids === undefined || missing.length > 0 ? hidden : 0
   return {
     data: {

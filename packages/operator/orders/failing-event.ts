@@ -11,9 +11,9 @@ export const isSpent = ({ receives }: Failing, { maxReceives }: Pick<DeadLetters
   receives >= maxReceives
 
 /**
- * Where the failing event of an order is: an order describes it until the worker saves the order again, although the
- * event may be a dead letter by then, or have been one and be deleted. SQS cannot be searched, so an event is known to
- * be deleted only if its queue is empty, or if it has used all its attempts and is not among the dead letters.
+ * Where the failing event of an order is. The order describes the event until the worker saves the order again, even if the
+ * event has become a dead letter or was deleted. SQS cannot be searched, so an event is known to be deleted only if its queue
+ * is empty, or if it has used all its attempts and is not among the dead letters.
  *
  * @param now unix time in milliseconds
  */

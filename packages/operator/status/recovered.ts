@@ -11,7 +11,7 @@ type Facts = {
   signatures?: SignatureRecovery | undefined
 }
 
-/** Of more orders than are counted, some may wait for the service. */
+/** Whether no order fails for this cause. Unknown if there are more failing orders than were read. */
 const none = (cause: 'unavailable' | 'unauthorized', { failing }: Facts) =>
   failing?.[cause] === 0 && !failing.more
 
@@ -19,8 +19,8 @@ const isEmpty = (name: 'ordersDead' | 'feedsDead' | 'quarantine', { queues }: Fa
   queues !== undefined && queues[name].waiting + queues[name].inFlight === 0
 
 /**
- * The cure of refused webhooks: a new secret was stored or, as proof, a webhook accepted; and when the alarm ends. Times are
- * ISO 8601.
+ * The end of refusals of webhooks: a new secret was stored or, as proof, a webhook was accepted. Includes the time at which the
+ * alarm ends. Times are ISO 8601.
  */
 export type SignatureRecovery = Readonly<Record<'until' | 'ends', string>> &
   ({ accepted: string } | { stored: string })

@@ -322,7 +322,7 @@ const PAGES: Readonly<
       'deliveries list --since 1h': /refused +not signed with a known secret/,
       'tail --since 30m': /delivery received outcome=forged why=mismatch/,
       'register --again': /The relay accepts webhooks signed with it\.\nRetired: sandbox\./,
-      // The dead letters of other scenarios are differences.
+      // The audit exits with 1, since the dead letters of other scenarios are differences.
       'audit --since 24h --repair': { code: 1, prints: /\d deliver(?:y|ies) received/ },
     },
   },
