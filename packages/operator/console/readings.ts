@@ -1,8 +1,9 @@
 import PQueue from 'p-queue'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { DEAD_LETTERS, QUARANTINE } from '../dead-letters/kinds.ts'
+import { DEAD_LETTERS } from '../dead-letters/dead.ts'
 import { collect } from '../dead-letters/message.ts'
+import { QUARANTINE } from '../dead-letters/quarantine.ts'
 
 export const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
 

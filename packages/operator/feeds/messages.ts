@@ -6,7 +6,7 @@ import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { DEAD_LETTERS } from '../dead-letters/kinds.ts'
+import { DEAD_LETTERS } from '../dead-letters/dead.ts'
 import { collect } from '../dead-letters/message.ts'
 import { attemptsOf, latestOf } from './attempts.ts'
 

@@ -1,30 +1,13 @@
-import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { DEAD_LETTERS } from '../dead-letters/kinds.ts'
-import { collect, type Message } from '../dead-letters/message.ts'
-
-/** An event of an order in the dead-letter queue. Times are ISO 8601. */
-export type DeadLetter = Pick<Message, 'event' | 'delivery' | 'error' | 'done'> & { since: string }
-
-/** The dead letters of an order. */
-export type DeadLettersOfOrder = {
-  letters: readonly DeadLetter[]
-  /** The number of dead letters, of any order, that could not be read. */
-  unread: number
-  /** The number of receives after which an event becomes a dead letter. */
-  maxReceives: number
-  /** The approximate number of events in the queues from which they are processed. */
-  queued: Readonly<Record<Failing['queue'], number>>
-}
+import { DEAD_LETTERS } from '../dead-letters/dead.ts'
+import { collect } from '../dead-letters/message.ts'
+import type { DeadLetters, DeadLettersOfOrder } from './failing-event.ts'
 
 type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages' | 'hidden'>
-
-/** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters. */
-export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
 
 /** Maximum number of dead letters to read for the state of orders. */
 const LIMIT = 1000

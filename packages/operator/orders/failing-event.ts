@@ -1,5 +1,23 @@
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import type { DeadLetters, DeadLettersOfOrder } from './dead-letters.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import type { Message } from '../dead-letters/message.ts'
+
+/** An event of an order in the dead-letter queue. Times are ISO 8601. */
+export type DeadLetter = Pick<Message, 'event' | 'delivery' | 'error' | 'done'> & { since: string }
+
+/** The dead letters of an order. */
+export type DeadLettersOfOrder = {
+  letters: readonly DeadLetter[]
+  /** The number of dead letters, of any order, that could not be read. */
+  unread: number
+  /** The number of receives after which an event becomes a dead letter. */
+  maxReceives: number
+  /** The approximate number of events in the queues from which they are processed. */
+  queued: Readonly<Record<Failing['queue'], number>>
+}
+
+/** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters. */
+export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
 
 /** How long after its next attempt was due an event may still be received, or moved to the dead letters. */
 const LATE_MS = 5 * 60_000

@@ -10,8 +10,7 @@ import {
 } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Coded } from '../core/coded.ts'
-import type { DeadLetter, DeadLettersOfOrder } from './dead-letters.ts'
-import { isSpent } from './failing-event.ts'
+import { type DeadLetter, type DeadLettersOfOrder, isSpent } from './failing-event.ts'
 import { say, type WaitingCode } from './texts.ts'
 
 /** Whom or what an item waits for, as part of a sentence. */

@@ -11,8 +11,7 @@ import {
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
-import type { DeadLettersOfOrder } from './dead-letters.ts'
-import { isLost, isSpent, placeOf } from './failing-event.ts'
+import { type DeadLettersOfOrder, isLost, isSpent, placeOf } from './failing-event.ts'
 import {
   FOR,
   iso,

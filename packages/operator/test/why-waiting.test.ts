@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Announced } from '@order-relay/lib/orders/announcements.ts'
 import { isSettled, newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import type { DeadLetter, DeadLettersOfOrder } from '../orders/dead-letters.ts'
+import type { DeadLetter, DeadLettersOfOrder } from '../orders/failing-event.ts'
 import { createOf } from '../orders/summary.ts'
 import { waitingInWords, whyWaiting } from '../orders/why-waiting.ts'
 
