@@ -13,10 +13,10 @@ export const isServiceFailure = ({ code }: Pick<Failing, 'code'>): boolean => SE
 /** The mean delay of the retry schedule, in seconds. */
 const MEAN_RETRY = (MAX_RETRY_SECONDS * 3) / 4
 
-/** Maximum number of attempts beyond the retry schedule. The others suffice for a day, even if every early attempt fails. */
+/** Maximum number of attempts beyond the retry schedule. The remaining ones suffice for a day even if all early ones fail. */
 const EARLY_ATTEMPTS = MAX_RECEIVES - DAY / MEAN_RETRY
 
-/** Whether a failing event may be retried before its next attempt; if not, it waits for that even once its cause has ended. */
+/** Whether a failing event may be retried early. If not, it waits for its next attempt, even if the cause has ended. */
 export const hasEarlyAttempts = (
   { since, receives }: Pick<Failing, 'since' | 'receives'>,
   now: number,

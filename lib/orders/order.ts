@@ -46,7 +46,7 @@ type OpenFields = {
 type Stage =
   /** To be sent, for the first time or again after a refusal. */
   | { stage: 'unsent'; refused?: Refused }
-  /** A call was made without a result, since its response was lost or an error such as 503: sent again. */
+  /** A call had no result, because its response was lost or an error such as 503: it is sent again. */
   | { stage: 'unanswered'; refused?: Refused }
   /** Refused for a fixable cause: sent again when the order changes or is checked. */
   | { stage: 'refused'; refused: Refused }

@@ -12,13 +12,13 @@ export const quarantineEntry = v.object({
   /** The exact bytes received. */
   body_base64: v.string(),
   received_at: v.string(),
-  /** The delivery id of the header, which is not signed: the body may have none that can be read. */
+  /** The delivery id of the header, which is not signed. The body may have no readable id. */
   header_delivery: v.optional(v.string()),
 })
 
 type QuarantineEntry = v.InferOutput<typeof quarantineEntry>
 
-/** Maximum length of a header that is kept. */
+/** Maximum length of a header to keep. */
 const HEADER_MAX = 100
 
 /** Stores unreadable input; resolves once SQS has it. */

@@ -5,10 +5,10 @@ import type { Context } from './core/context.ts'
 import { note } from './core/output.ts'
 import { type Finding, say } from './doctor/texts.ts'
 
-/** How many days an audit must go back, since it compares only the orders that were saved in its period. */
+/** The minimum period of an audit that covers a gap, in days: an audit compares only the orders saved in its period. */
 const DAYS = 30
 
-/** A period without a registered webhook, until now if it has no end. */
+/** A period without a registered webhook. Without an end, it continues. */
 type Gap = { from: Date; to?: Date | undefined }
 
 type ClosedGap = Gap & { to: Date }
@@ -41,7 +41,7 @@ export const endGap = async (context: Context, to: Date): Promise<ClosedGap | un
 /**
  * The periods without a registered webhook that ended in the last 30 days, oldest first.
  *
- * @param registered when the webhook was registered again, in case this was not recorded: the local stack does not
+ * @param registered when the webhook was registered again; used if no end was recorded, as in the local stack
  */
 export const recentGaps = async (context: Context, registered: Date): Promise<ClosedGap[]> => {
   const recent = Date.now() - DAYS * DAY * 1000

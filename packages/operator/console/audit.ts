@@ -33,7 +33,7 @@ export const createAudits = () => {
     repair: (orders: number) => {
       if (last !== undefined) last = { ...last, repaired: { at: new Date(), orders } }
     },
-    /** Its period, if it has compared all orders, and none has to be repaired. */
+    /** The period of the audit, if it has compared all orders and none needs a repair. */
     covered: (): Period | undefined =>
       last?.unread.length === 0 && !last.differences.some(isOutdated) ? last : undefined,
   }

@@ -29,7 +29,7 @@ const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
 const NO_SESSION =
   'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once'
 
-/** The address of the page that a path names, such as `/#/orders` of `/orders`. The token stays where the page reads it. */
+/** The address of the page that a path names, such as `/#/orders` for `/orders`. Keeps the token where the page reads it. */
 const pageAddress = ({ pathname, searchParams: query }: URL): string => {
   const token = query.get('token')
   query.delete('token')

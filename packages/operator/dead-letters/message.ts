@@ -106,7 +106,7 @@ export type Selection = {
 export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
   delivery === undefined ? [raw.id] : [raw.id, delivery]
 
-/** The messages with an id that begins with a text, in lower or upper case. */
+/** The messages with an id that begins with a text, ignoring case. */
 export const withId = (messages: readonly Message[], text: string): Message[] => {
   const start = text.trim().toLowerCase()
   return messages.filter(message => idsOf(message).some(id => id.toLowerCase().startsWith(start)))

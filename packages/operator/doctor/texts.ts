@@ -46,7 +46,7 @@ export const MESSAGES = {
   'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',
   'no-secret': 'no secret is stored for {url}; the scheduled checks find only changes of unsettled orders',
-  'was-unregistered': 'the webhook was not registered for a time',
+  'was-unregistered': 'the webhook was not registered for some time',
   'not-received-between':
     'no webhooks were received from {since} to {until}; only an audit finds changes of settled orders in that time',
   'audit-gap':

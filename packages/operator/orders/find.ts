@@ -179,8 +179,9 @@ const readNow = async (context: Context, kind: Kind) =>
   (await collect(context, kind, { limit: MESSAGES })).messages
 
 /**
- * Finds dead letters and messages in quarantine by the beginning of their id or that of their delivery or request, unless
- * the text has found an order by something else. A quarantined webhook may have the delivery id of another order.
+ * Finds dead letters and messages in quarantine by the beginning of their id or that of their delivery or request. If the text
+ * has found orders, searches only the quarantine, and only if it found them by delivery id: a quarantined webhook may have the
+ * delivery id of another order.
  *
  * @param read reads the messages of a kind. @default up to 1000 from each queue
  */
@@ -204,8 +205,9 @@ const messageText = (context: Context, { kind, message }: { kind: Kind; message:
 const COST = `
 The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001".
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
-found, the latest ${CHANGES} changes are searched for the beginning of an id, of an invoice number, or of the reference
-of a payment, and dead letters and the quarantine for the beginning of the id of a message, delivery or request. Each store costs up to four reads.`
+found, the latest ${CHANGES} changes are searched for the beginning of an id, an invoice number or the reference of a
+payment, and dead letters and the quarantine for the beginning of the id of a message, delivery or request. Each store
+costs up to four reads.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)

@@ -57,7 +57,7 @@ export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: numb
   const isUnknown = dead.unread > 0 && Date.parse(next) < now
   const times = { since, ...(!isUnknown && { next }) }
   if (!isServiceFailure(failing)) return { for: 'relay', ...times, reason: message }
-  // The service may answer again since its last attempt.
+  // The service may have recovered since the last attempt.
   if (!hasEarlyAttempts(failing, now)) {
     const reason = say('waits/scheduled', { count: receives, reason: { foreign: message } })
     return { for: 'attempt', ...times, reason }

@@ -24,8 +24,8 @@ const readNow = async (context: Context, kind: 'dead' | 'quarantine') =>
   (await collect(context, kind === 'dead' ? DEAD_LETTERS : QUARANTINE, { limit: LIMIT })).messages
 
 /**
- * When each message entered its queue; undefined if unknown. Locally, SQS states for an event that it made a dead letter when
- * the event was queued; it became one when its last attempt was due, which its order records.
+ * When each message entered its queue; undefined if unknown. For a dead letter, the local SQS reports when it was first queued
+ * as an event. The event became a dead letter when its last attempt was due, a time that its order records.
  */
 const enteredAt = async (context: Context, messages: readonly Message[]) => {
   const keyOf = ({ source = '', external_id = '' }: Message) => ({ source, external_id })
@@ -39,8 +39,8 @@ const enteredAt = async (context: Context, messages: readonly Message[]) => {
 }
 
 /**
- * Adds to active alarms about messages that wait for an operator when the oldest of the messages began to wait, if the alarm's
- * own beginning is unknown, as in the local stack.
+ * Adds start times to active alarms about messages that wait for an operator: the time at which the oldest message began to
+ * wait. Only for alarms whose own start is unknown, as in the local stack.
  *
  * @param read reads the messages, for example from a shared reading
  */

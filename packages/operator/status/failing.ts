@@ -20,7 +20,7 @@ const failedBy = (cause: keyof typeof CAUSES, failing: readonly Failing[]) =>
 
 /**
  * Which alarm starts, and when. The scheduled check reads orders that wait for the service until a call succeeds, and then
- * releases their events. An event that has no early attempts left shows nothing about the service.
+ * releases their events. An event without early attempts left says nothing about the state of the service.
  */
 const alarmText = (all: readonly Failing[], now: number): Coded<WaitingCode> => {
   const failing = all.filter(each => hasEarlyAttempts(each, now))

@@ -175,6 +175,6 @@ export const unauthorizedFindings = async (context: Context): Promise<Finding[]>
   return [...found].toSorted(([a], [b]) => Number(b.at) - Number(a.at)).map(([, finding]) => finding)
 }
 
-/** Of these findings, those that need an action: the key is not new, and the store has used no valid one since. */
+/** The findings that need an action: the key is not new, and the store has not used a valid one since. */
 export const unauthorizedNotices = async (context: Context): Promise<Finding[]> =>
   (await unauthorizedFindings(context)).filter(({ remedy }) => remedy !== undefined)

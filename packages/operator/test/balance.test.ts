@@ -244,7 +244,7 @@ test('reports an order that differs from the service', () => {
   ])
 })
 
-test('names once for each kind of difference what resolves it', () => {
+test('names the remedy once for each kind of difference', () => {
   const unknown = { unknown: { status: 404, message: 'not registered' } }
   const ours = (id: string, service: ComparedOrder['service']) => compared(id, { result: paid(id) }, service)
   const refunded = (id: string) => ours(id, { result: { ...key(id), status: 'refunded' } })

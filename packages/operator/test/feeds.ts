@@ -244,7 +244,7 @@ export const feedTests = () => {
       out: `A message of the order is a dead letter. To send it again, run relay dead replay ${letter} --local\n`,
     })
     expect((await local.relay(['feeds', 'retry', SELF])).out).toContain(
-      'Orders whose messages are retried, in order: 0. Dead letters, which only a replay retries: 1\n',
+      'Orders whose messages are retried in sequence: 0. Dead letters, which only a replay retries: 1\n',
     )
     await local.empty(QUEUES.feedsDead)
     await registration('DELETE')

@@ -432,7 +432,7 @@ test('releases the first event that waits for the service alone, until the worke
   expect((await retried).out).toMatch(/^Failing events released: 2\./)
 })
 
-test('does not count an event that the worker has received again as one that no longer waits', async () => {
+test('an event that the worker has received again does not count as no longer waiting', async () => {
   const key = api('in-progress')
   await hides(key)
   const { failing_handles: handles = [] } = (await orders().get(key)) ?? {}
@@ -495,10 +495,10 @@ test('shows dead letters with their orders and in lists, and discards those alre
     { code: 'feed-dead-letters', state: 'ok' },
   ] as const
   const since = () => withBeginnings(context, [alarm, ...others])
-  // The last attempt of its event was due then.
+  // At this time, the last attempt of the event was due.
   expect(await since()).toEqual([{ ...alarm, since: '2026-01-02T00:40Z' }, ...others])
   await letterOf(done, uuid(300))
-  // Its last attempt is unknown.
+  // The last attempt of this event is unknown.
   expect(await since()).toEqual([alarm, ...others])
   // Later events of the order "done" have succeeded.
   expect((await failingOf(context)).dead).toBe(2)

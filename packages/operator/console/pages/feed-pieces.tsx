@@ -121,13 +121,13 @@ const retry = ({ source, external_id }: Key) =>
       throw new Error(
         done.dead.length === 0
           ? t('No message of the order is waiting for its next attempt.')
-          : t('The message has become a dead letter in the meantime, which only a replay sends again.'),
+          : t('The message has meanwhile become a dead letter. Only a replay sends it again.'),
       )
   }, t('The message is being sent to the store.'))
 
 /**
- * Retries the failing message of an order; if none fails, plans the replay of its dead letters. Not for disabled feeds, which
- * are not called.
+ * Retries the failing message of an order or, if none fails, plans the replay of its dead letters. Not shown for disabled feeds,
+ * which are not called.
  */
 export const RetryButton = ({ order, messages }: { order: Key; messages: readonly FeedMessage[] }) => {
   const failing = messages.find(({ state }) => state === 'failing' || state === 'unsent')

@@ -24,7 +24,7 @@ export const FEEDS = {
   'No message of the order is waiting for its next attempt.': 'هیچ پیامی از این سفارش منتظر تلاش بعدی نیست.',
   'The message is being sent to the store.': 'پیام همین حالا برای فروشگاه ارسال می‌شود.',
   'Replay the message to the store…': 'پردازش مجدد پیام فروشگاه…',
-  'The message has become a dead letter in the meantime, which only a replay sends again.':
+  'The message has meanwhile become a dead letter. Only a replay sends it again.':
     'پیام در این فاصله ناموفق شده است و فقط با پردازش مجدد دوباره ارسال می‌شود.',
   'Retry the message to the store': 'تلاش مجدد برای این پیام',
   'Retry all now': 'تلاش مجدد برای همه',

@@ -424,7 +424,7 @@ export const t = translator({
   '{count} {count|order waits|orders wait} for the replay of a dead letter instead.':
     '{count} سفارش در عوض منتظر پردازش مجدد پیام ناموفق است.',
   'Delete permanently?': 'برای همیشه حذف شود؟',
-  'The store does not receive the message. Afterwards, resend the order on its page.':
+  'The store does not receive the message. Afterwards, resend the order from the page of the order.':
     'پیام به فروشگاه نمی‌رسد. پس از حذف، سفارش را از صفحهٔ آن دوباره بفرستید.',
   '{count} {count|message|messages}:': '{count} پیام:',
   'Replay now?': 'دوباره پردازش شود؟',

@@ -167,9 +167,13 @@ const deletionsText = (messages: Plan['messages']) => {
   const isAlone = messages.length === 1
   const effects = messages.flatMap(({ deletion }) => {
     if (deletion === undefined) return []
-    // It names the order.
+    // This text names a single order.
     return deletion.code === 'discard/feed' && !isAlone
-      ? [t('The store does not receive the message. Afterwards, resend the order on its page.')]
+      ? [
+          t(
+            'The store does not receive the message. Afterwards, resend the order from the page of the order.',
+          ),
+        ]
       : [textOf(deletion)]
   })
   const groups = [...Map.groupBy(effects, text => text)]

@@ -80,7 +80,7 @@ const END_MS = 120_000
 /** The functions look for a new key this often, once the service refuses theirs. */
 const NEW_KEY_MS = 15_000
 
-/** More than an event has after an hour of an outage; after each failed retry, the next attempt is minutes away. */
+/** More receives than an event has after an hour of an outage. After each failed retry, its next attempt is minutes away. */
 const MANY_RECEIVES = 40
 
 /** Comparisons while a fault lasts, and after its end. */
