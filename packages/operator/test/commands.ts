@@ -174,7 +174,7 @@ export const monitorTests = () => {
     expect(reused.out).toMatch(
       /^RECEIVED .*\n\S+ +quarantined +its delivery id belongs to another order +api +w-2 /,
     )
-    // The id leads to both.
+    // The id finds the order and the quarantined webhook.
     const both = await local.relay(['find', data.delivery])
     expect(both.out).toMatch(/ w-1 .*\nIn quarantine: relay quarantine show \S+ --local\n$/)
     await local.empty('quarantine')

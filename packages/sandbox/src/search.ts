@@ -68,7 +68,7 @@ export const documentIn = (word: string) => {
 export const amountIn = (word: string) =>
   /^\d{1,3}(?:[,٬]\d{3})+$|^\d+$/.test(word) ? word.replace(/[,٬]/g, '') : undefined
 
-/** The texts to search: all of an order or, for documents, those without its total and the references of its documents. */
+/** What to search: all texts of an order or, in a search for documents, all except its total and its references. */
 type Scope = 'order' | 'document'
 
 /** The SQL condition for rows of the table `search s` that contain a word, and its parameter. */
