@@ -274,6 +274,7 @@ const PAGES: Readonly<
       'quarantine groups': /^GROUP .*\n\S+ +1 .* webhook: Field "event"/,
       'quarantine list': /webhook .* no +Field "event"/,
       'quarantine show <id>': /"name": "order-relay"/,
+      'find <id>': /^In quarantine: relay quarantine show \S+ --local\n$/,
       'quarantine replay --all': { code: 1, prints: /kept: still unreadable/ },
       'quarantine replay <id>': {
         before: async () => {
