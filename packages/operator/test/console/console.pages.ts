@@ -1,13 +1,17 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { createLive } from '../../console/live.ts'
 import { startConsole } from '../../console/server.ts'
-import { pageTests } from './pages.ts'
+import type { Open } from './hands.ts'
+import { allPageTests } from './pages-all.ts'
+import { orderPageTests } from './pages-orders.ts'
+import { queuePageTests } from './pages-queues.ts'
+import { setupPageTests } from './pages-setup.ts'
 import { useConsole } from './serve.ts'
 import { tourTests } from './tour.ts'
 
@@ -140,8 +144,15 @@ test('reports a change as soon as the first page has connected', async () => {
 
 describe('in a browser', () => {
   const openAt = withBrowser()
-  pageTests(options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options }))
-  tourTests(options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options }))
+  const open: Open = options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options })
+  // A test that fails during an outage must not fail the next ones.
+  afterEach(() => local.sandbox('DELETE', '/panel/faults'))
+
+  orderPageTests(open)
+  allPageTests(open)
+  queuePageTests(open)
+  setupPageTests(open)
+  tourTests(open)
 
   test('all tabs of a browser share the session, which another port does not receive', async () => {
     const address = nextUrl()

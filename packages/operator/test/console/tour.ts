@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
-import type { Opened } from '@order-relay/test-support/browser.ts'
-import type { BrowserContextOptions } from 'playwright-core'
+import type { Open } from './hands.ts'
 
 /** Covers the tour's outage and the time until the relay has sent the payment again. */
 const HEALED = { timeout: 90_000 }
 
-export const tourTests = (open: (options?: BrowserContextOptions) => Promise<Opened>) => {
+export const tourTests = (open: Open) => {
   test('the tour takes an order through an outage and another through a review', async () => {
     const { page, errors } = await open()
     await page.getByRole('link', { name: 'Take the two-minute tour' }).click()

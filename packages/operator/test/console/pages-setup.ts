@@ -1,0 +1,197 @@
+import { createHmac } from 'node:crypto'
+import { appendFile, writeFile } from 'node:fs/promises'
+import { expect, test } from '@jest/globals'
+import { keyUseItem } from '@order-relay/lib/api/keys.ts'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { local } from '@order-relay/test-support/relay.ts'
+import { onceInMemory } from 'order-relay-store'
+import { consumeFeed } from 'order-relay-store/sqs'
+import { goTo, type Open, shownOrder, visiting } from './hands.ts'
+
+/** The relay reads new secrets once a minute. */
+const LOOKUP = { timeout: 75_000 }
+
+const FEED = 'feed-demo-shop.fifo'
+
+export const setupPageTests = (open: Open) => {
+  const visit = visiting(open)
+  const folder = useFolder()
+
+  test('unregisters the webhook, registers it from the finding, and stops a rotation', () =>
+    visit({ hash: '#/setup', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
+      await click('button', 'Set the API key…')
+      await fill('API key', 'nonsense')
+      await submit('Store the key')
+      await page.getByText('401 The key is not known').waitFor()
+      await fill('API key', 'sandbox-key')
+      await submit('Store the key')
+      await page
+        .getByText(
+          'Stored; it is used within 15 seconds if the service refuses the current key, otherwise within a minute.',
+        )
+        .waitFor()
+
+      await click('button', 'Unregister…')
+      await fill('Type the URL', 'http://127.0.0.1/another')
+      await submit('Unregister')
+      await page.getByText('it was not confirmed by the name').waitFor()
+      await fill('Type the URL', await page.getByLabel('Webhook URL').inputValue())
+      await isAccessible()
+      await submit('Unregister')
+      await page.getByText('1 secret deleted').waitFor()
+
+      const missing = page.locator('.finding', { hasText: 'the webhook is not registered' })
+      await missing.getByRole('button', { name: 'Register…' }).click()
+      await submit('Register')
+      await page.getByText('The relay accepts webhooks signed with it.').waitFor(LOOKUP)
+      const missed = page.locator('.finding', { hasText: 'no webhooks were received from' }).last()
+      await missed.getByRole('button', { name: 'Audit and repair' }).waitFor()
+      await isAccessible()
+
+      await click('button', 'Rotate the secret…')
+      await fill('Announce', '600')
+      await submit('Rotate')
+      const announcing = { name: /^Announcing the new secret to the relay: \d+ of 600/ }
+      await page.getByRole('progressbar', announcing).waitFor()
+      await click('button', 'Stop')
+      await page
+        .getByText('interrupted before the secret was replaced; the next rotation starts again')
+        .waitFor()
+      // The announcement takes a few seconds, and both secrets are accepted afterwards.
+      await click('button', 'Rotate the secret…')
+      await fill('Announce', '0')
+      await submit('Rotate')
+      await page.getByRole('progressbar', { name: /^Accepting both secrets/ }).waitFor(LOOKUP)
+      await click('button', 'Stop')
+      await page
+        .getByText(
+          'interrupted while both secrets are accepted; the next rotation resumes this one and retires the old secret',
+        )
+        .waitFor()
+      await local.relay(['rotate', '--overlap', '0s'])
+      await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
+      expect((await local.relay(['doctor'])).out).toContain('No problems found')
+    }))
+
+  test('sends a test delivery', () =>
+    visit({ hash: '#/setup/send' }, async ({ page, click }) => {
+      await click('button', 'Send')
+      await page.getByText('Fill in this field').waitFor()
+      await page.getByLabel('Order number').fill('sent-by-the-console')
+      await page.getByText('More fields').click()
+      await page.getByLabel('Receipt number').fill('7')
+      await page.getByLabel('Wait for the order').fill('20')
+      await click('button', 'Send')
+      await page.getByText('200', { exact: true }).waitFor()
+      const result = { status: 'paid', total: '1000', receipt_number: 7 }
+      expect(await shownOrder('sent-by-the-console')).toMatchObject(result)
+    }))
+
+  test.each([
+    ['en-GB', ['Body', 'Secret'], 'a line break at the end of the body was removed'],
+    ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطر از انتهای متن حذف شده است'],
+  ] as const)('explains a signature in %s', (locale, [bodyLabel, secretLabel], cause) =>
+    visit({ hash: '#/setup/signature', locale }, async ({ page, isAccessible }) => {
+      const t = Math.round(Date.now() / 1000)
+      const body = '{"event":"x"}\n'
+      const v1 = createHmac('sha256', 'whsec_secret').update(`${t}.${body}`).digest('hex')
+      const explain = page.locator('form button[type=submit]')
+      await page.getByLabel('X-Service-Signature').fill(`t=${t},v1=${v1}`)
+      await page.getByLabel(bodyLabel, { exact: true }).fill(body.trim())
+      await page.getByLabel(secretLabel, { exact: true }).fill('whsec_secret')
+      await explain.click()
+      await page.getByText(cause).waitFor()
+      await isAccessible()
+      const file = { name: 'body', mimeType: 'application/json', buffer: Buffer.from(body) }
+      await page.locator('input[type=file]').setInputFiles(file)
+      await explain.click()
+      await page.locator('.chip[data-tone=good]').waitFor()
+    }),
+  )
+
+  test('a test of a store says what it does, shows findings as they appear, and can be stopped', async () => {
+    await local.empty(FEED)
+    const stop = new AbortController()
+    const handled = folder('handled.txt')
+    await writeFile(handled, '')
+    const consuming = consumeFeed({
+      sqs: local.stack().sqs,
+      queueUrl: local.queue(FEED),
+      once: onceInMemory(),
+      signal: stop.signal,
+      handle: ({ delivery }) => appendFile(handled, `${delivery}\n`),
+    })
+    await visit({ hash: '#/stores/demo-shop', locale: 'fa-IR' }, async ({ page, isAccessible }) => {
+      const start = async () => {
+        await page.getByRole('button', { name: 'آزمون فروشگاه' }).click()
+        await page.getByRole('dialog').getByText('relay-conformance-').waitFor()
+        await isAccessible()
+        await page.getByLabel('محل ثبت').fill(handled)
+        await page.getByRole('button', { name: 'شروع آزمون' }).click()
+      }
+      await start()
+      await page.getByText('مشکلی پیدا نشد').waitFor()
+      const found = await page.locator('.finding p').allInnerTexts()
+      expect(found.filter(text => !/[\u0600-\u06ff]/.test(text))).toEqual([])
+      expect(found.join()).toContain('هر تغییر را یک بار و به ترتیب پردازش کرد')
+      await isAccessible()
+
+      stop.abort()
+      await consuming
+      await start()
+      await page.getByRole('button', { name: 'توقف' }).click()
+      await page.getByRole('alert').filter({ hasText: 'متوقف شد' }).waitFor()
+      await local.empty(FEED)
+    })
+  })
+
+  test('the only key that a store uses is revoked by typing its name, and any other with a click', async () => {
+    for (const name of ['till', 'spare']) await local.relay(['stores', 'key', 'demo-shop', '--name', name])
+    const { data } = await local.json(['stores', 'show', 'demo-shop'])
+    // Uses the key "till" only.
+    for (const { id, name } of data.keys) {
+      const Item = { ...keyUseItem(id), used_at: { S: new Date().toISOString().slice(0, 13) } }
+      await local.stack().dynamodb.putItem({
+        TableName: 'deliveries',
+        Item: name === 'till' ? Item : keyUseItem(id),
+      })
+    }
+    await visit(
+      { hash: '#/stores/demo-shop', isRefused: true },
+      async ({ page, fill, submit, isAccessible }) => {
+        await page.getByRole('button', { name: 'Revoke key spare' }).click()
+        await submit('Revoke')
+        await page.getByText('Revoked; it stops working within a minute.').waitFor()
+        await page.getByRole('button', { name: 'Revoke key till' }).click()
+        await page.getByText('it loses its access within a minute').waitFor()
+        await isAccessible()
+        await fill('Type till', 'another')
+        await submit('Revoke')
+        await page.getByText('it was not confirmed by the name; type "till"').waitFor()
+        await fill('Type till', 'till')
+        await submit('Revoke')
+        await page.getByRole('button', { name: 'Revoke key till' }).waitFor({ state: 'detached' })
+      },
+    )
+  })
+
+  test('the overview updates with events and setup shows findings, in English and Persian', () =>
+    visit({ hash: '#/setup', locale: 'fa-IR' }, async ({ page }) => {
+      await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
+      const found = await page.locator('.finding p').allInnerTexts()
+      // Commands and addresses are not translated.
+      expect(found.filter(text => !/[\u0600-\u06ff]|^relay |^http:/.test(text))).toEqual([])
+      await goTo(page, '#/overview')
+      await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
+      await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
+      await page.locator('.verdict', { hasText: 'پیام‌های ناموفق' }).waitFor()
+      await page.getByRole('link', { name: 'راهنمای رفع مشکل' }).click()
+      await page.getByRole('heading', { name: 'بازگشت به حالت عادی' }).waitFor()
+      await page.getByText('npx relay dead replay --all --plan <file> --local').waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await page.getByRole('button', { name: 'برنامهٔ پردازش مجدد' }).click()
+      await page.getByRole('heading', { name: 'پردازش مجدد' }).waitFor()
+      await local.empty('orders-dead.fifo')
+    }))
+}
