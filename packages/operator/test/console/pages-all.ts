@@ -73,7 +73,7 @@ export const allPageTests = (open: Open) => {
           const link = pages.getByRole('link', { name })
           if (!(await link.isVisible())) await pages.getByRole('button', { name: 'More' }).click()
           await link.click()
-          // The heading of the page before can contain the name: "Messages to stores".
+          // The heading of the previous page can contain the name, as in "Messages to stores".
           await page.getByRole('heading', { level: 1, name: new RegExp(`^${name}`) }).waitFor()
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
         }

@@ -40,7 +40,7 @@ export const orderPageTests = (open: Open) => {
         'rgb(255, 255, 255)',
       )
       await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
-      // The shortcut focuses the field, which print may or may not have left in time.
+      // The shortcut focuses the field, whether or not printing has already left it.
       await page.getByRole('searchbox').blur()
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).waitFor()
       await page.keyboard.press('/')
@@ -122,7 +122,7 @@ export const orderPageTests = (open: Open) => {
     await until(async () => (await local.json(['orders', 'list', '--failing'])).data.orders.length > 0)
     const phone = { locale: 'fa-IR', viewport: { width: 320, height: 640 } }
     await visit({ hash: '#/overview', ...phone }, async ({ page, isAccessible }) => {
-      // Alarms of earlier tests may still stand beside it.
+      // Alarms of earlier tests may still be active.
       const verdict = page.locator('.verdict', { hasText: 'سفارش خطا می‌دهد' })
       await verdict.waitFor()
       await isAccessible()
@@ -138,7 +138,7 @@ export const orderPageTests = (open: Open) => {
       await click('button', 'Retry now…')
       await page.getByRole('dialog').getByText('was unavailable when they were last tried').waitFor()
       await isAccessible()
-      // Not earlier: once the service answers, the order is soon retried without the operator.
+      // Only now: once the service answers, the relay soon retries the order automatically.
       await local.sandbox('DELETE', '/panel/faults')
       await submit('Retry now')
       await until(async () => (await shownOrder('retried'))?.status === 'invoiced')
