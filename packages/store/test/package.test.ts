@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
@@ -38,16 +38,21 @@ test('the commands of the README install the package; the snippets compile and r
   const script = install
     .replace('npm --prefix ../order-relay ci\n', '')
     .replaceAll('../order-relay', `'${ROOT}'`)
-  await run('sh', ['-ec', script], {
+  // npm replaces the copy of an installed folder by a link to it when it installs another package.
+  await mkdir(join(project, 'other'))
+  await writeFile(join(project, 'other/package.json'), JSON.stringify({ name: 'other', version: '1.0.0' }))
+  await run('sh', ['-ec', `${script}npm install ./other`], {
     cwd: project,
     env: { ...process.env, npm_config_offline: 'true', npm_config_audit: 'false' },
   })
+  const installed = join(project, 'node_modules/order-relay-store')
+  expect((await lstat(installed)).isDirectory()).toBe(true)
   for (const scope of ['@aws-sdk', '@types', '@smithy']) {
     await mkdir(join(project, 'node_modules'), { recursive: true })
     await symlink(join(ROOT, 'node_modules', scope), join(project, 'node_modules', scope))
   }
 
-  expect(await readdir(join(project, 'node_modules/order-relay-store'))).not.toContain('stale.js')
+  expect(await readdir(installed)).not.toContain('stale.js')
 
   const snippets = [README, GUIDE].flatMap(page => codeBlocks(page, 'ts'))
   expect(snippets.length).toBeGreaterThan(5)
