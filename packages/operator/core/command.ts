@@ -40,6 +40,8 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
         const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
         const colorOf = options.json ? undefined : report.colorOf
         printLines(terminal, text, colorOf)
+        if (report.about !== undefined && !options.json)
+          terminal.stderr.write(`${visibleLines(report.about)}\n`)
         if (report.ok === false) setExitCode(EXIT.failure)
       } catch (error) {
         throw explain(error, context)

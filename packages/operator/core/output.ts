@@ -6,6 +6,8 @@ import type { Color } from './terminal.ts'
 export type Report = {
   data: unknown
   text: string
+  /** Explains the text, on standard error, so that a script can assign standard output to a variable. */
+  about?: string
   /** Whether everything is fine; otherwise the exit code is 1. @default true */
   ok?: boolean
   /** The color of a line of text on a terminal. */

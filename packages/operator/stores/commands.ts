@@ -31,7 +31,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
   ).action(run(showStore))
   ofStore(
     'key',
-    `Create a key for the stores' API. It is shown once; only its hash is stored. It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,
+    `Create a key for the stores' API. It is shown once, alone on standard output; only its hash is stored. It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,
   )
     .option('--name <text>', 'name of the key, by which it can be revoked')
     .option('--expires <when>', 'when the key stops working: 90d, or a date', expiry)
@@ -69,7 +69,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run(writeIndexes))
   ofStore(
     'secret',
-    'Create the secret that signs the messages of an HTTP feed, or replace it. It is shown once; the previous one remains in use for a day.',
+    'Create the secret that signs the messages of an HTTP feed, or replace it. It is shown once, alone on standard output; the previous one remains in use for a day.',
   )
     .option('--stdin', 'read the secret from standard input, or prompt for it, instead of creating one')
     .action(run(setSecret))

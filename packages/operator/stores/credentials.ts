@@ -107,8 +107,8 @@ export const createKey = async (
   const { apiUrl } = await context.stack()
   return {
     data: { source, id, key, name, kind, expires, api: apiUrl, delay: KEY_DELAY_SECONDS },
-    text: lines(
-      key,
+    text: key,
+    about: lines(
       `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
       `${apiUrl}${ORDERS_PATH} as "Authorization: Bearer <key>".`,
       `It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,
@@ -182,11 +182,13 @@ export const setSecret = async (context: Context, source: string, { stdin = fals
     replaced === undefined
       ? ['15 seconds', ` Then retry those that wait: relay feeds retry ${shellWord(source)}${context.flags}`]
       : ['a minute', ' For a day they are also signed with the previous secret.']
+  const data = { source, url: feed.http, ...(!stdin && { secret: value }) }
+  if (stdin)
+    return { data, text: `Stored. Messages to ${feed.http} are signed with it within ${soon}.${more}` }
   return {
-    data: { source, url: feed.http, ...(!stdin && { secret: value }) },
-    text: stdin
-      ? `Stored. Messages to ${feed.http} are signed with it within ${soon}.${more}`
-      : `${value}\nThe store "${source}" verifies messages to ${feed.http} with it; they are signed with it within ${soon}.${more}`,
+    data,
+    text: value,
+    about: `The store "${source}" verifies messages to ${feed.http} with this secret; they are signed with it within ${soon}.${more}`,
   }
 }
 

@@ -476,6 +476,11 @@ export const keyTests = () => {
       if (other.id === id) continue
       await local.stack().dynamodb.deleteItem({ TableName: 'deliveries', Key: keyUseItem(other.id) })
     }
+    const alone = await local.relay(['stores', 'key', 'demo-shop'])
+    expect(alone).toMatchObject({
+      out: expect.stringMatching(/^[\w-]{43}\n$/),
+      err: expect.stringMatching(/^This key is shown only once; .* The store "demo-shop" sends it to\n/),
+    })
     const unconfirmed = await local.relay(['stores', 'revoke', 'demo-shop', id], { input: 'another' })
     expect(unconfirmed.err).toContain(`it was not confirmed by its name; type it, or pass --yes "${id}"`)
     expect((await read()).status).toBe(404)

@@ -15,7 +15,7 @@ import { since } from '../core/options.ts'
 import { count, facts, shellWord, table } from '../core/output.ts'
 import { colored } from '../core/terminal.ts'
 import { type Windows, windowFindings } from '../doctor/windows.ts'
-import { feedSecretsOf } from '../stores/credentials.ts'
+import { feedSecretsOf, setSecret } from '../stores/credentials.ts'
 import { toSource } from '../tail.ts'
 
 test.each([
@@ -82,6 +82,16 @@ test('a remedy quotes the store for the shell and repeats the options of the rel
   const context = { parameters: { below: async () => [] }, flags: ' --local' } as unknown as Context
   const remedy = "create it: relay stores secret 'web shop' --local"
   await expect(feedSecretsOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
+})
+
+test('a new secret is printed alone, and its explanation apart from it', async () => {
+  const parameters = { get: async () => undefined, put: async () => {}, writeIndex: async () => {} }
+  const stores = () => [{ source: 'shop', feed: { http: 'https://shop.example/' } }]
+  const context = { parameters, stores, flags: ' --local' } as unknown as Context
+  const { data, text, about } = await setSecret(context, 'shop', {})
+  expect(text).toMatch(/^whsec_\S+$/)
+  expect(data.secret).toBe(text)
+  expect(about).toContain('The store "shop" verifies messages to https://shop.example/ with this secret')
 })
 
 test('an error of the local stack about its credentials is shown as it is, one of AWS with a remedy', () => {
