@@ -29,6 +29,7 @@ export const SECONDS: Kind = [
   'a number of seconds',
   value => typeof value === 'number' && !Number.isNaN(value),
 ]
+const NUMBER: Kind = ['a finite number', Number.isFinite]
 export const COUNT: Kind = ['a whole number, 0 or more', numberFrom(0)]
 export const POSITIVE: Kind = ['a whole number, 1 or more', numberFrom(1)]
 export const WAIT: Kind = [
@@ -44,10 +45,11 @@ const isBuffer = (value: unknown): value is ArrayBuffer =>
 export const isRaw = (value: unknown): value is RawBody =>
   typeof value === 'string' || value instanceof Uint8Array || isBuffer(value)
 export const BYTES: Kind = ['the raw bytes or their text, nothing parsed', isRaw]
-// Some runtimes accept an empty key, which anyone can use.
+// Some runtimes accept an empty key, which anyone can use. A line break of a file would make every signature differ.
+const isSecret = (value: unknown) => isText(value) && value.trim() === value
 export const SECRETS: Kind = [
-  'a secret, or a list of secrets, none of them empty',
-  value => isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+  'a secret, or a list of secrets, none of them empty or with white space at its ends; trim a secret that is read from a file',
+  value => isSecret(value) || (Array.isArray(value) && value.length > 0 && value.every(isSecret)),
 ]
 export const HTTP_URL: Kind = [
   'a URL that begins with https:// or http://',
@@ -96,12 +98,23 @@ export const assertArguments = (
   }
 }
 
-/** @throws ArgumentError for the first name that is not known, such as a misspelled one */
-export const assertKnown = (action: string, what: string, given: object, names: readonly string[]): void => {
+/**
+ * @param more continues the error
+ * @throws ArgumentError for the first name that is not known, such as a misspelled one
+ */
+export const assertKnown = (
+  action: string,
+  what: string,
+  given: object,
+  names: readonly string[],
+  more = '',
+): void => {
   const unknown = Object.keys(given).find(name => !names.includes(name))
   if (unknown === undefined) return
   const known = names.join(', ')
-  throw new ArgumentError(`Cannot ${action}: there is no ${what} "${unknown}"; the ${what}s are ${known}`)
+  throw new ArgumentError(
+    `Cannot ${action}: there is no ${what} "${unknown}"; the ${what}s are ${known}${more}`,
+  )
 }
 
 /**
@@ -116,4 +129,27 @@ export const assertOptions = (
 ): void => {
   assertArguments(action, given)
   assertKnown(action, 'option', options, Object.keys(given))
+}
+
+/**
+ * A body as JSON.
+ *
+ * @throws ArgumentError for a value that JSON cannot hold, such as NaN or a BigInt
+ */
+export const jsonText = (body: unknown): string => {
+  const action = 'send a request'
+  const paths = new Map<unknown, string>()
+  try {
+    return JSON.stringify(body, function (this: unknown, name, value: unknown) {
+      const parent = paths.get(this) ?? ''
+      const path = Array.isArray(this) ? `${parent}[${name}]` : parent === '' ? name : `${parent}.${name}`
+      if (typeof value === 'number' || typeof value === 'bigint')
+        assertArguments(action, { [path]: [value, NUMBER] })
+      if (typeof value === 'object') paths.set(value, path)
+      return value
+    })
+  } catch (cause) {
+    if (cause instanceof ArgumentError) throw cause
+    throw new ArgumentError(`Cannot ${action}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
 }

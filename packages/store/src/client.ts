@@ -1,11 +1,14 @@
 import {
   ArgumentError,
   assertArguments,
+  assertKnown,
   assertOptions,
   BOOLEAN,
   either,
   FUNCTION,
   HTTP_URL,
+  isObject,
+  jsonText,
   type Kind,
   OBJECT,
   ORDER,
@@ -62,6 +65,7 @@ const BASE_URL: Kind = [
   value => HTTP_URL[1](value) && !/\/api\/v1(\/orders)?\/*$/.test(String(value)),
   'shown',
 ]
+const REASON: Kind = ['a string, since the refund is always of the whole order', STRING[1]]
 const WITHDRAWN = oneOf('create', 'payment', 'refund')
 
 /** Statuses of temporary failures. */
@@ -94,16 +98,17 @@ const objectOf = (value: unknown): Record<string, unknown> =>
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-/** @throws ArgumentError for a value that JSON cannot hold, such as a BigInt */
-const textOfBody = (body: unknown) => {
-  try {
-    return JSON.stringify(body)
-  } catch (cause) {
-    throw new ArgumentError(`Cannot send a request: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    })
-  }
-}
+const PAYMENT_FIELDS = ['method', 'reference', 'date'] satisfies (keyof Payment)[]
+
+/** The service ignores other fields, and would register a payment with an `amount` as one of the whole invoice. */
+const assertPayment = (action: string, payment: object) =>
+  assertKnown(
+    action,
+    'payment field',
+    payment,
+    PAYMENT_FIELDS,
+    ', and the payment is always of the whole invoice',
+  )
 
 /** A proxy may respond with something other than JSON. */
 const jsonOf = (text: string): unknown => {
@@ -183,7 +188,7 @@ export const createClient = (options: ClientOptions) => {
     })
     const waiting = wait === 0 ? 'respond-async' : `wait=${wait}`
     const preferences = [...(wait === undefined ? [] : [waiting]), ...(strict ? ['handling=strict'] : [])]
-    const text = body === undefined ? undefined : textOfBody(body)
+    const text = body === undefined ? undefined : jsonText(body)
     const attempt = async () => {
       const aborted = AbortSignal.timeout(timeout)
       const response = await send(api + path, {
@@ -225,6 +230,7 @@ export const createClient = (options: ClientOptions) => {
     create: async (order: OrderRequest, options?: RequestOptions): Promise<RequestResult> => {
       assertArguments('create an order', { order: [order, OBJECT] })
       assertArguments('create an order', { external_id: [order.external_id, ORDER] })
+      if (isObject(order.payment)) assertPayment('create an order', order.payment)
       return request('POST', 'orders/', { source, ...order }, options)
     },
     /**
@@ -240,6 +246,7 @@ export const createClient = (options: ClientOptions) => {
     /** Registers the payment of the whole invoice (spec: POST payment). */
     pay: async (external_id: string, payment: Payment, options?: RequestOptions): Promise<RequestResult> => {
       assertArguments('pay an order', { external_id: [external_id, ORDER], payment: [payment, OBJECT] })
+      assertPayment('pay an order', payment)
       return request('POST', pathOf(external_id, 'payment/'), payment, options)
     },
     /** Registers a full return (spec: POST refund). */
@@ -250,7 +257,7 @@ export const createClient = (options: ClientOptions) => {
     ): Promise<RequestResult> => {
       assertArguments('refund an order', {
         external_id: [external_id, ORDER],
-        reason: [reason, optional(STRING)],
+        reason: [reason, optional(REASON)],
       })
       return request(
         'POST',

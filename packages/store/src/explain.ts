@@ -7,8 +7,9 @@ import {
   hexOf,
   hmac,
   SignatureError,
+  TOLERANCE_SECONDS,
   toBase64,
-  verifySignature,
+  verify,
 } from './signature.ts'
 
 export type Explanation = {
@@ -161,9 +162,8 @@ export const explainSignature = async (options: {
     secret: [secret, TEXT],
     receivedAt: [receivedAt, SECONDS],
   })
-  const failure = await verifySignature({ headers, body, secrets: secret, receivedAt }).catch(
-    (error: unknown) => error,
-  )
+  const delivery = { headers, body, secrets: secret, receivedAt, tolerance: TOLERANCE_SECONDS }
+  const failure = await verify(delivery).catch((error: unknown) => error)
   if (failure === undefined) return { valid: true, cause: 'the signature is valid' }
   if (!(failure instanceof SignatureError)) throw failure
   const header = headerOf(headers, 'x-service-signature') ?? ''

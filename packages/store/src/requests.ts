@@ -5,7 +5,7 @@ export type PaymentMethod = 'online' | 'transfer' | 'card' | 'pos' | 'cash'
 /** A payment of the whole order (spec: payment). */
 export type Payment = { method?: PaymentMethod; reference?: string; date?: string }
 
-/** An order of the store (spec: Order request). Amounts are whole rials. */
+/** An order of the store (spec: Order request). Amounts are in rials, without fractions. */
 export type OrderRequest = {
   /** Order number in the store, up to 100 characters. */
   external_id: string
@@ -40,7 +40,10 @@ export type RequestResult = {
   /** The id and state of the request; undefined when the accounting service itself has answered. */
   id: string | undefined
   state: RequestState | undefined
-  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten, and long names end with `…`. */
+  /**
+   * Fields of the request that have no effect, such as `items[0].discont`; at most ten, and long names end with `…`. With
+   * `strict`, the relay refuses the request and names the field that was probably meant.
+   */
   warnings: readonly string[]
   /** The known fields of the order. */
   order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }

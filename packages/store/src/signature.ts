@@ -121,6 +121,33 @@ export type VerifyOptions = {
   tolerance?: number
 }
 
+/** Verifies a signature, even with a secret that has white space at its ends. @throws SignatureError if it is not authentic */
+export const verify = async ({
+  headers,
+  body,
+  secrets,
+  receivedAt,
+  tolerance,
+}: Required<VerifyOptions>): Promise<void> => {
+  const { t, signatures } = parse(headerOf(headers, 'x-service-signature'))
+  const age = Math.round(receivedAt - Number(t))
+  if (Math.abs(age) > tolerance) {
+    const when = age > 0 ? `${age} seconds ago` : `${-age} seconds in the future`
+    throw new SignatureError('stale', `Cannot accept the signature: it was made ${when}; check the clock`)
+  }
+  let matches = false
+  for (const secret of [secrets].flat()) {
+    const expected = hexOf(await hmac(secret, t, bytesOf(body)))
+    for (const signature of signatures) matches = isEqual(expected, signature) || matches
+  }
+  if (!matches) {
+    throw new SignatureError(
+      'mismatch',
+      'Cannot verify the signature: another secret signed the body, or the body was changed; explainSignature names the cause',
+    )
+  }
+}
+
 /**
  * Verifies the signature of a delivery of the relay or of the accounting service (spec: Signature).
  *
@@ -146,21 +173,5 @@ export const verifySignature = async (options: VerifyOptions): Promise<void> => 
     receivedAt: [receivedAt, SECONDS],
     tolerance: [tolerance, SECONDS],
   })
-  const { t, signatures } = parse(headerOf(headers, 'x-service-signature'))
-  const age = Math.round(receivedAt - Number(t))
-  if (Math.abs(age) > tolerance) {
-    const when = age > 0 ? `${age} seconds ago` : `${-age} seconds in the future`
-    throw new SignatureError('stale', `Cannot accept the signature: it was made ${when}; check the clock`)
-  }
-  let matches = false
-  for (const secret of [secrets].flat()) {
-    const expected = hexOf(await hmac(secret, t, bytesOf(body)))
-    for (const signature of signatures) matches = isEqual(expected, signature) || matches
-  }
-  if (!matches) {
-    throw new SignatureError(
-      'mismatch',
-      'Cannot verify the signature: another secret signed the body, or the body was changed; explainSignature names the cause',
-    )
-  }
+  await verify({ headers, body, secrets, receivedAt, tolerance })
 }

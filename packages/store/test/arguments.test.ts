@@ -16,6 +16,8 @@ const feed = {
   handle: () => undefined,
 }
 const headers = {}
+const circular: { self?: object } = {}
+circular.self = circular
 
 test.each<[message: string, call: (store: Untyped) => unknown]>([
   [
@@ -56,8 +58,25 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['create an order: order is undefined', ({ client }) => client().create()],
   ['create an order: external_id is 1001', ({ client }) => client().create({ external_id: 1001 })],
   [
-    'send a request: Do not know how to serialize a BigInt',
+    'send a request: shipping is a bigint; it must be a finite number',
     ({ client }) => client().create({ external_id: '1', shipping: 10n }),
+  ],
+  [
+    'send a request: Converting circular structure to JSON',
+    ({ client }) => client().create({ external_id: '1', shipping: circular }),
+  ],
+  [
+    'send a request: items[1].unit_price is NaN; it must be a finite number',
+    ({ client }) =>
+      client().create({ external_id: '1', items: [{ quantity: 1 }, { unit_price: Number.NaN }] }),
+  ],
+  [
+    'send a request: discount is Infinity',
+    ({ client }) => client().create({ external_id: '1', discount: Number.POSITIVE_INFINITY }),
+  ],
+  [
+    'create an order: there is no payment field "amount"; the payment fields are method, reference, date, and the payment is always of the whole invoice',
+    ({ client }) => client().create({ external_id: '1', payment: { method: 'card', amount: 5 } }),
   ],
   ['read an order: external_id is empty', ({ client }) => client().read('')],
   [
@@ -66,10 +85,30 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ],
   ['send a request: wait is 11', ({ client }) => client().read('1', { wait: 11 })],
   ['pay an order: payment is a string', ({ client }) => client().pay('1', 'card')],
-  ['refund an order: reason is an object', ({ client }) => client().refund('1', { wait: 0 })],
+  [
+    'pay an order: there is no payment field "amount"; the payment fields are method, reference, date, and the payment is always of the whole invoice',
+    ({ client }) => client().pay('1', { method: 'card', amount: 5 }),
+  ],
+  [
+    'refund an order: reason is an object; it must be a string, since the refund is always of the whole order',
+    ({ client }) => client().refund('1', { amount: 5, items: [1] }),
+  ],
+  [
+    'send a request: there is no option "amount"',
+    ({ client }) => client().refund('1', 'returned', { amount: 5 }),
+  ],
   ['register a webhook: url is "shop.example"', ({ client }) => client().registerWebhook('shop.example')],
   ['remove a webhook: url is undefined', ({ client }) => client().removeWebhook()],
   ['create a receiver: secrets is undefined', ({ createReceiver }) => createReceiver({ handle: () => 1 })],
+  [
+    'create a receiver: secrets is a string; it must be a secret, or a list of secrets, none of them empty or with white space at its ends; trim a secret that is read from a file',
+    ({ createReceiver }) => createReceiver({ secrets: 'whsec_c2VjcmV0\n', handle: () => 1 }),
+  ],
+  [
+    'verify the signature: secrets is a list',
+    ({ verifySignature }) => verifySignature({ headers, body: '', secrets: ['s', ' s'] }),
+  ],
+  ['sign a body: secrets is a string', ({ sign }) => sign('{}', 's\r\n')],
   ['create a receiver: secrets is an empty list', ({ createReceiver }) => createReceiver({ secrets: [] })],
   [
     'create a receiver: there is no option "secret"',
