@@ -48,7 +48,7 @@ export const BYTES: Kind = ['the raw bytes or their text, nothing parsed', isRaw
 // Some runtimes accept an empty key, which anyone can use. A line break of a file would make every signature differ.
 const isSecret = (value: unknown) => isText(value) && value.trim() === value
 export const SECRETS: Kind = [
-  'a secret, or a list of secrets, none of them empty or with white space at its ends; trim a secret that is read from a file',
+  'a secret or a list of secrets, not empty and without white space at the ends (trim what is read from a file)',
   value => isSecret(value) || (Array.isArray(value) && value.length > 0 && value.every(isSecret)),
 ]
 export const HTTP_URL: Kind = [

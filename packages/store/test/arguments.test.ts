@@ -101,7 +101,7 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['remove a webhook: url is undefined', ({ client }) => client().removeWebhook()],
   ['create a receiver: secrets is undefined', ({ createReceiver }) => createReceiver({ handle: () => 1 })],
   [
-    'create a receiver: secrets is a string; it must be a secret, or a list of secrets, none of them empty or with white space at its ends; trim a secret that is read from a file',
+    'create a receiver: secrets is a string; it must be a secret or a list of secrets, not empty and without white space at the ends (trim what is read from a file), or a function',
     ({ createReceiver }) => createReceiver({ secrets: 'whsec_c2VjcmV0\n', handle: () => 1 }),
   ],
   [
