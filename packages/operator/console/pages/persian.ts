@@ -293,6 +293,7 @@ export const t = translator({
   'For the developer of the store': 'برای برنامه‌نویس فروشگاه',
   'Policy of the queue': 'Policy صف',
   "Policy of the consumer's role": 'Policy نقش مصرف‌کننده',
+  'Registration of the URL': 'ثبت نشانی',
   'Environment variables': 'متغیرهای محیطی',
   'Code of the store: {file}': 'کد فروشگاه: {file}',
   'Write the index': 'ساخت ایندکس',

@@ -6,7 +6,6 @@ import { attempt } from '@order-relay/web/notices.ts'
 import {
   Ago,
   Button,
-  Code,
   type Column,
   Command,
   Facts,
@@ -133,19 +132,26 @@ const askResend = (source: string) =>
     submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
   })
 
+type NameIn<Snippets> = Snippets extends object ? keyof Snippets : never
+
+const codeOf = (file: string) => t('Code of the store: {file}', { file })
+
 const SNIPPETS: Readonly<Record<string, string>> = {
   url: t('Queue'),
   arn: 'ARN',
   policy: t('Policy of the queue'),
   role_policy: t("Policy of the consumer's role"),
   aws_cli: 'AWS CLI',
+  registration: t('Registration of the URL'),
   environment: t('Environment variables'),
-  'store.mjs': t('Code of the store: {file}', { file: 'store.mjs' }),
-  'store.py': t('Code of the store: {file}', { file: 'store.py' }),
+  'store.mjs': codeOf('store.mjs'),
+  'once.mjs': codeOf('once.mjs'),
+  'store.py': codeOf('store.py'),
+  'once.py': codeOf('once.py'),
   message: t('Message'),
   attributes: t('Message attributes'),
   headers: t('Additional headers'),
-}
+} satisfies Record<'url' | 'arn' | 'policy' | NameIn<Shop['snippets']>, string>
 
 /** Information for the store's developer. */
 const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
@@ -154,7 +160,7 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
       ([name, content]) =>
         content && (
           <details key={name}>
-            <summary>{SNIPPETS[name] ?? <Code>{name}</Code>}</summary>
+            <summary>{SNIPPETS[name]}</summary>
             <Command text={typeof content === 'string' ? content : JSON.stringify(content, null, 2)} />
           </details>
         ),
