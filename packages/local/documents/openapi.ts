@@ -4,9 +4,10 @@ import type { JsonSchema } from 'order-relay-sandbox/src/openapi/json-schema.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
-ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials, in numbers of up to 40
+ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is in rials, in numbers of up to 40
 digits with an exponent of at most 350, which includes every double. Texts are well-formed Unicode: half of a surrogate
-pair is refused. Only the service decides on what its interface leaves open, such as a payment without a method.`
+pair is refused. Only the service decides on what its interface leaves open, such as a payment without a method or the rounding of
+fractions.`
 
 const content = (...names: SchemaName[]) => {
   const forms = names.map(refTo)
