@@ -42,7 +42,7 @@ export type RequestResult = {
   state: RequestState | undefined
   /**
    * Fields of the request that have no effect, such as `items[0].discont`; at most ten, and long names end with `…`. With
-   * `strict`, the relay refuses the request and names the field that was probably meant.
+   * `strict`, the relay refuses the request instead, and suggests the right name of a misspelled field.
    */
   warnings: readonly string[]
   /** The known fields of the order. */
