@@ -104,11 +104,13 @@ type Options = Named & {
 const NAMED = 20
 
 /** What becomes of the requests in messages that are not done. */
-const deletionsText = (messages: readonly Message[]) => {
+const deletionsText = async (context: Context, kind: Kind, messages: readonly Message[]) => {
   const undone = messages.filter(({ done }) => !done)
-  const texts = undone
-    .slice(0, NAMED)
-    .flatMap(message => deletionText(message).map(text => `${message.raw.id}  ${text}`))
+  const texts: string[] = []
+  for (const message of undone.slice(0, NAMED)) {
+    const deleted = await kind.whenDeleted?.(context, message)
+    if (deleted !== undefined) texts.push(...deletionText(deleted).map(text => `${message.raw.id}  ${text}`))
+  }
   const more = texts.length > 0 && undone.length > NAMED ? ['For the others, see --dry-run.'] : []
   return [...texts, ...more].map(text => `${visible(text)}\n`).join('')
 }
@@ -137,7 +139,7 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
   let name = plan?.name ?? nameOf(selection)
   if (action === 'discard') {
     const { messages } = await collect(context, kind, selection)
-    if (yes === undefined) context.terminal.stderr.write(deletionsText(messages))
+    if (yes === undefined) context.terminal.stderr.write(await deletionsText(context, kind, messages))
     if (selection.ids === undefined) {
       // Messages that arrive from here on are not deleted.
       name = nameOf(selection, messages.length)

@@ -12,8 +12,8 @@ import { shellWord } from '../core/output.ts'
 import { envelopeOf, jsonOf } from '../core/webhook.ts'
 import { recordDeletion } from '../feeds/attempts.ts'
 import { checkOrders, commandFor } from '../orders/orders.ts'
-import { ordersOf } from '../orders/read.ts'
-import { requestIn, whenDeleted } from '../orders/reasons.ts'
+import { announcementsOf, ordersOf } from '../orders/read.ts'
+import { isBeingWithdrawn, requestIn, whenDeleted } from '../orders/reasons.ts'
 import { say } from '../orders/texts.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind, Message, Sent } from './message.ts'
@@ -121,27 +121,33 @@ export const DEAD_LETTERS: Kind = {
     if (source === undefined || external_id === undefined) return message
     const stored = await (await ordersOf(context)).get({ source, external_id })
     if (from === 'feed') {
-      if (stored === undefined) return { ...message, deletion: say('discard/feed-unknown') }
-      const { version } = stored.order
-      const command = `relay stores resend ${shellWord(source)} --order ${shellWord(external_id)}${context.flags}`
-      const known = { ...message, deletion: say('discard/feed', { command }) }
-      return (versionOf(message) ?? version) < version ? { ...known, superseded_by: version } : known
+      const { version = 0 } = stored?.order ?? {}
+      return (versionOf(message) ?? version) < version ? { ...message, superseded_by: version } : message
     }
-    if (stored === undefined) return { ...message, deletion: whenDeleted(message, stored) }
-    const request = delivery === undefined ? undefined : requestIn(stored, delivery)
-    const prevention =
-      request && commandFor('orders withdraw', { source, external_id }, context, request.kind)
+    if (stored === undefined) return message
     // The next save of the order removes the error.
     const error = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
     const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
     const done = isDone ? { done: true as const } : {}
-    return {
-      ...message,
-      error,
-      ...done,
-      deletion: whenDeleted({ ...message, ...done }, stored),
-      ...(prevention !== undefined && { prevention }),
+    return { ...message, error, ...done }
+  },
+
+  whenDeleted: async (context, message) => {
+    const { from, source, external_id, delivery = '' } = message
+    if (source === undefined || external_id === undefined) return undefined
+    const key = { source, external_id }
+    const stored = await (await ordersOf(context)).get(key)
+    if (from === 'feed') {
+      if (stored === undefined) return { deletion: say('discard/feed-unknown') }
+      const command = `relay stores resend ${shellWord(source)} --order ${shellWord(external_id)}${context.flags}`
+      return { deletion: say('discard/feed', { command }) }
     }
+    const announced = await announcementsOf(context).get(key, true)
+    const deletion = whenDeleted(message, stored, announced)
+    const request = stored && requestIn(stored, delivery)
+    return stored === undefined || request === undefined || isBeingWithdrawn(request, stored, announced)
+      ? { deletion }
+      : { deletion, prevention: commandFor('orders withdraw', key, context, request.kind) }
   },
 
   planner: context => {

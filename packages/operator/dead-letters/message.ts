@@ -28,10 +28,6 @@ export type Message = {
   error?: string | undefined
   /** The order shows that the message is already done: a replay would change nothing. */
   done?: true | undefined
-  /** The effect of deleting it. */
-  deletion?: Coded<WaitingCode>
-  /** A command that prevents this effect. */
-  prevention?: string
   /** For a message of a feed: the latest version of its order, if a later one has been published. */
   superseded_by?: number | undefined
   /** The content that the relay received. */
@@ -66,6 +62,9 @@ export const isKept = (outcome: Outcome): boolean => outcome !== 'quarantined' &
 /** The commands for messages. */
 export const MESSAGE_COMMANDS = ['dead', 'quarantine'] as const
 
+/** The effect of deleting a message, and a command that prevents it. */
+export type Deletion = { deletion: Coded<WaitingCode>; prevention?: string }
+
 /** The differences between dead letters and the quarantine. */
 export type Kind = {
   command: (typeof MESSAGE_COMMANDS)[number]
@@ -81,6 +80,8 @@ export type Kind = {
   columns: Readonly<Record<string, (message: Message) => string | number | boolean | Date | undefined>>
   /** Adds the cause of the failure from the tables. */
   explain?: (context: Context, message: Message) => Promise<Message>
+  /** The effect of deleting a message. */
+  whenDeleted?: (context: Context, message: Message) => Promise<Deletion | undefined>
   planner: (context: Context) => (message: Message) => Promise<Step>
   /** Runs before a message is deleted without being handled. */
   beforeDeletion?: (context: Context, message: Message) => Promise<void>

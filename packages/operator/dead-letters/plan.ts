@@ -8,10 +8,10 @@ import { count, lines } from '../core/output.ts'
 import { announcementsOf, ordersOf } from '../orders/read.ts'
 import { eachStep, MESSAGE_ACTIONS, type Task } from './carry-out.ts'
 import {
+  type Deletion,
   failureOf,
   type Kind,
   MESSAGE_COMMANDS,
-  type Message,
   type Outcome,
   type Selection,
   summaryOf,
@@ -56,7 +56,7 @@ const plan = v.object({
       id: v.string(),
       does: v.array(v.string()),
       predicted: v.optional(prediction),
-      deletion: v.optional(v.custom<NonNullable<Message['deletion']>>(value => v.is(coded, value))),
+      deletion: v.optional(v.custom<Deletion['deletion']>(value => v.is(coded, value))),
       source: v.optional(v.string()),
       external_id: v.optional(v.string()),
       event: v.optional(v.string()),
@@ -86,11 +86,8 @@ export const nameOf = ({ ids = [], limit: _, ...filters }: Selection, found?: nu
 }
 
 /** What becomes of the request in a message that is deleted, and the command that prevents it. */
-export const deletionText = ({
-  deletion,
-  prevention,
-}: Pick<Message, 'deletion' | 'prevention'>): string[] => [
-  ...(deletion === undefined ? [] : [deletion.text]),
+export const deletionText = ({ deletion, prevention }: Deletion): string[] => [
+  deletion.text,
   ...(prevention === undefined ? [] : [`To withdraw it: ${prevention}`]),
 ]
 
@@ -111,14 +108,14 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
   const { hidden } = await eachStep(context, kind, task, async (message, step) => {
     const { event, note = OUTCOMES[step.outcome] } = step.outcome === 'replayed' ? step : {}
     const predicted = event && (await predictEvent(event))
-    const { deletion } = step.outcome === 'discarded' ? message : {}
-    const noted = deletion === undefined ? [note] : deletionText(message)
+    const deleted = step.outcome === 'discarded' ? await kind.whenDeleted?.(context, message) : undefined
+    const noted = deleted === undefined ? [note] : deletionText(deleted)
     const does = predicted === undefined ? noted : predictionText(predicted)
     predictions.push(predicted ?? NOTHING)
     messages.push({
       ...summaryOf(message),
       ...(predicted && { predicted }),
-      ...(deletion && { deletion }),
+      ...(deleted && { deletion: deleted.deletion }),
       does: does.map(visible),
     })
     failure ??= task.selection.group && failureOf(message)

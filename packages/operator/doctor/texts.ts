@@ -172,7 +172,7 @@ export const MESSAGES = {
   'dead/one': '{count} order has dead letters',
   'dead/many': '{count} orders have dead letters',
   'dead/found':
-    'no dead letter is retried until it is replayed; a request that is saved with its order is still sent by a check',
+    'no dead letter is retried until it is replayed; a request that is saved with its order is still sent by a check unless it is withdrawn',
   'dead/replay': '{command} plans the replay',
   'accountant/one': '{count} order waits for an accountant',
   'accountant/many': '{count} orders wait for an accountant',

@@ -50,5 +50,6 @@ export const deadLettersOf = async (
     maxReceives,
     queued: { orders, bulk },
   })
-  return Object.assign(find, { orders: byGroup.size })
+  const waiting = [...byGroup.values()].filter(found => found.some(({ done }) => done !== true))
+  return Object.assign(find, { orders: waiting.length })
 }

@@ -16,7 +16,7 @@ export type DeadLettersOfOrder = {
   queued: Readonly<Record<Failing['queue'], number>>
 }
 
-/** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters. */
+/** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters that are not done. */
 export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
 
 /** How long after its next attempt was due an event may still be received, or moved to the dead letters. */

@@ -1,3 +1,4 @@
+import type { Announced } from '@order-relay/lib/orders/announcements.ts'
 import { hasEarlyAttempts, isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
 import {
   idsOf,
@@ -65,17 +66,29 @@ export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: numb
   return { for: code === 'unauthorized' ? 'service key' : 'service', ...times, reason: message }
 }
 
+/** Whether an open request has a withdrawal that is not decided yet: with the order, or still queued. */
+export const isBeingWithdrawn = (
+  { kind, accepted_at, withdrawals }: OpenRequest,
+  { order }: Pick<StoredOrder, 'order'>,
+  announced: Announced | undefined,
+): boolean =>
+  withdrawals.length > 0 ||
+  (announced?.withdrawals ?? []).some(
+    each => each.of === kind && each.accepted_at >= accepted_at && !isKnown(order, each.id),
+  )
+
 /** Why a dead letter waits. If its request is saved with the order, a check sends the request anyway. */
 export const whyDead = (
   { since, error, delivery = '' }: DeadLetter,
   stored: StoredOrder,
   failing: Failing | undefined,
+  announced: Announced | undefined,
 ): Reason => {
   const dead =
     error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } })
   const request = requestIn(stored, delivery)
   if (request === undefined) return { for: 'operator', since, reason: dead }
-  const { reason, ...open } = whyOpen(request, stored, failing)
+  const { reason, ...open } = whyOpen(request, stored, failing, announced)
   const isForWorker = open.for === 'worker' || open.for === 'bulk queue'
   return {
     ...open,
@@ -87,7 +100,16 @@ export const whyDead = (
 }
 
 /** Why an open request waits. */
-export const whyOpen = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
+export const whyOpen = (
+  request: OpenRequest,
+  stored: StoredOrder,
+  failing: Failing | undefined,
+  announced: Announced | undefined,
+): Reason => {
+  if (isBeingWithdrawn(request, stored, announced))
+    return failing === undefined
+      ? { for: 'worker', reason: say('waits/being-withdrawn'), ...nextCheck(stored) }
+      : whyBehind(failing)
   switch (request.stage) {
     case 'held':
       return { for: 'accountant', reason: say('waits/held') }
@@ -100,6 +122,12 @@ export const whyOpen = (request: OpenRequest, stored: StoredOrder, failing: Fail
   }
 }
 
+const whyBehind = ({ event, next_at: next }: Failing): Reason => ({
+  for: 'earlier event',
+  reason: say('waits/failing', { event: named(event) }),
+  next,
+})
+
 const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing | undefined): Reason => {
   const { bulk } = stored
   const refused = refusalOf(request)
@@ -108,12 +136,7 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing
     const reason = say('waits/refused', { status, reason: { foreign: message } })
     return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
   }
-  if (failing !== undefined)
-    return {
-      for: 'earlier event',
-      reason: say('waits/failing', { event: named(failing.event) }),
-      next: failing.next_at,
-    }
+  if (failing !== undefined) return whyBehind(failing)
   const reason = say(request.stage === 'unanswered' ? 'waits/unanswered' : 'waits/unsent')
   return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
 }
@@ -141,12 +164,21 @@ export const requestIn = ({ order }: Pick<StoredOrder, 'order'>, delivery: strin
 export const whenDeleted = (
   { event = '', delivery = '', done }: Pick<DeadLetter, 'event' | 'delivery' | 'done'>,
   stored: Pick<StoredOrder, 'order'> | undefined,
+  announced: Announced | undefined,
 ): Coded<WaitingCode> => {
   const request = stored && requestIn(stored, delivery)
-  if (request !== undefined) return say('discard/kept', { kind: say(`kind/${request.kind}`) })
+  if (stored !== undefined && request !== undefined) {
+    const isWithdrawn = isBeingWithdrawn(request, stored, announced)
+    return say(isWithdrawn ? 'discard/withdrawn' : 'discard/kept', { kind: say(`kind/${request.kind}`) })
+  }
+  // The worker reads announced withdrawals without their events.
   const isUndecided =
     stored &&
-    openRequests(stored.order).some(({ withdrawals }) => withdrawals.some(({ id }) => id === delivery))
+    openRequests(stored.order).some(
+      ({ kind, withdrawals }) =>
+        withdrawals.some(({ id }) => id === delivery) ||
+        announced?.withdrawals.some(({ of, id }) => of === kind && id === delivery),
+    )
   if (isUndecided) return say('discard/harmless')
   if (done || (stored && isKnown(stored.order, delivery))) return say('discard/done')
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)

@@ -14,6 +14,7 @@ export const WAITING = {
   'waits/unanswered':
     'the last call returned no result, and the service may have acted on it: it is sent again',
   'waits/unsent': 'it is to be sent',
+  'waits/being-withdrawn': 'it is being withdrawn, for which the order is read first: it may be done already',
   'waits/dead': 'its event is a dead letter: {reason}',
   'waits/dead-unknown': 'its event is a dead letter; the log shows why it failed',
   'waits/dead-open': '{dead}; the request is saved with the order: {request}',
@@ -50,12 +51,18 @@ export const WAITING = {
   'check/resends': 'The worker reads the order from the service and resends the refused request.',
   'check/resends-due':
     'The worker reads the order from the service and resends the refused request, which is due at {time}.',
+  'check/withdraws':
+    'The worker reads the order from the service, and the open request is withdrawn unless it is done already.',
+  'check/withdraws-due':
+    'The worker reads the order from the service, which is due at {time}, and the open request is withdrawn unless it is done already.',
   'check/sends': 'The worker reads the order from the service and sends the open request.',
   'check/sends-due':
     'The worker reads the order from the service and sends the open request, which is due at {time}.',
   'replay/now': 'The worker processes "{event}" immediately.',
   'discard/kept':
     'The {kind} is saved with the order: the relay still sends it, usually with a check right after the deletion. If it must not be sent, withdraw it first.',
+  'discard/withdrawn':
+    'The {kind} is already being withdrawn: the relay reads the order, usually with a check right after the deletion, and withdraws the {kind} unless it is done already.',
   'discard/done': 'Nothing is lost: it is already done.',
   'discard/lost': 'The request is not saved with the order: it is lost, and its store is not notified.',
   'discard/feed':

@@ -1,10 +1,8 @@
 import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import {
   idsOf,
-  isKnown,
   isRefused,
   isToBeSent,
-  type OpenRequest,
   openRequests,
   type RequestKind,
 } from '@order-relay/lib/orders/order.ts'
@@ -14,6 +12,7 @@ import { type Coded, textOf } from '../core/coded.ts'
 import { type DeadLettersOfOrder, isLost, isSpent, placeOf } from './failing-event.ts'
 import {
   FOR,
+  isBeingWithdrawn,
   iso,
   named,
   nextCheck,
@@ -56,17 +55,6 @@ const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ do
 export const waitsForAccountant = ({ order }: Pick<StoredOrder, 'order'>): boolean =>
   (order.result !== undefined && isInReview(order.result.status)) || openRequests(order).some(isRefused)
 
-/** Whether an open request has a withdrawal that is not decided yet: with the order, or still queued. */
-export const isBeingWithdrawn = (
-  { kind, accepted_at, withdrawals }: OpenRequest,
-  { order }: Pick<StoredOrder, 'order'>,
-  announced: Announced | undefined,
-): boolean =>
-  withdrawals.length > 0 ||
-  (announced?.withdrawals ?? []).some(
-    each => each.of === kind && each.accepted_at >= accepted_at && !isKnown(order, each.id),
-  )
-
 type Known = {
   stored: StoredOrder
   failing: Failing | undefined
@@ -83,8 +71,10 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
     links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
   const letters = waitingLetters(dead)
   for (const letter of letters)
-    add(letter.event ?? 'message', whyDead(letter, stored, failing), letter.delivery)
+    add(letter.event ?? 'message', whyDead(letter, stored, failing, announced), letter.delivery)
   if (failing !== undefined) add(failing.event, whyFailing(failing, dead, now), failing.delivery)
+  // The request of a dead letter may wait for the failing event.
+  links.sort((a, b) => Number(a.for === 'earlier event') - Number(b.for === 'earlier event'))
   if (bulk !== undefined) add('order', { for: 'bulk queue', reason: say('waits/import') })
   if (result !== undefined && isInReview(result.status)) {
     const { error } = result
@@ -99,7 +89,8 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
   for (const request of openRequests(order)) {
     const { kind, id, others, withdrawals } = request
     const isDead = letters.some(({ delivery = '' }) => idsOf(request).includes(delivery))
-    if (id !== failing?.delivery && !isDead) add(kind, whyOpen(request, stored, failing), id, others.length)
+    if (id !== failing?.delivery && !isDead)
+      add(kind, whyOpen(request, stored, failing, announced), id, others.length)
     for (const withdrawal of withdrawals)
       if (!links.some(link => link.id === withdrawal.id))
         add('withdrawal', whyWithdrawal(kind, failing), withdrawal.id)
@@ -138,8 +129,10 @@ const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[]
   const isBlocked = failing !== undefined
   const [letter] = waitingLetters(dead)
   const open = openRequests(order)
-  const sends = open.some(isToBeSent) ? 'check/sends' : 'check/reads'
-  const reads = open.some(isRefused) ? 'check/resends' : sends
+  const kept = open.filter(request => !isBeingWithdrawn(request, stored, announced))
+  const withdraws = kept.length < open.length ? 'check/withdraws' : 'check/reads'
+  const sends = kept.some(isToBeSent) ? 'check/sends' : withdraws
+  const reads = kept.some(isRefused) ? 'check/resends' : sends
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
   const check = isBlocked ? say('check/blocked', { event: named(failing.event) }) : read
   return [
@@ -151,10 +144,10 @@ const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[]
       ? []
       : ([
           { action: 'replay', effect: say('replay/now', { event: named(letter.event ?? 'message') }) },
-          { action: 'discard', effect: whenDeleted(letter, stored) },
+          { action: 'discard', effect: whenDeleted(letter, stored, announced) },
         ] as const)),
-    ...open
-      .filter(request => request.stage !== 'held' && !isBeingWithdrawn(request, stored, announced))
+    ...kept
+      .filter(({ stage }) => stage !== 'held')
       .map(({ kind: of }) => {
         const kind = say(`kind/${of}`)
         const effect = isBlocked

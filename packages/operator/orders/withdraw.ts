@@ -9,7 +9,7 @@ import type { Report } from '../core/output.ts'
 import { confirmName } from '../core/terminal.ts'
 import { commandFor } from './orders.ts'
 import { announcementsOf, ordersOf } from './read.ts'
-import { isBeingWithdrawn } from './why-waiting.ts'
+import { isBeingWithdrawn } from './reasons.ts'
 
 /**
  * Withdraws an open request on behalf of its store, like the store's own DELETE: queues the withdrawal and announces it

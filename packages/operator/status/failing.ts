@@ -82,7 +82,7 @@ export const failingOf = async (
   return {
     count: orders.length,
     more,
-    /** The number of orders with dead letters. */
+    /** The number of orders with dead letters that are not already done. */
     dead,
     /** How many of them wait for the accounting service. */
     unauthorized: failedBy('unauthorized', failures),

@@ -30,7 +30,7 @@ export const accountantNotices = async (context: Context): Promise<Finding[]> =>
   return [note(check, say('accountant/why'), say('accountant/list', { command }))]
 }
 
-/** The number of orders with dead letters. */
+/** The number of orders with dead letters that are not already done. */
 export const deadNotices = ({ flags }: Context, { dead: count }: { dead: number }): Finding[] => {
   if (count === 0) return []
   const command = `relay dead replay --all --plan dead.json${flags}`

@@ -500,8 +500,8 @@ test('shows dead letters with their orders and in lists, and discards those alre
   await letterOf(done, uuid(300))
   // The last attempt of this event is unknown.
   expect(await since()).toEqual([alarm, ...others])
-  // Later events of the order "done" have succeeded.
-  expect((await failingOf(context)).dead).toBe(2)
+  // Nothing is left to do about the order "done".
+  expect((await failingOf(context)).dead).toBe(1)
   context.close()
 
   const { out } = await relay(['orders', 'show', 'api', 'dead'])
@@ -552,8 +552,18 @@ test('discards the dead letter of a request that is saved with its order', async
   const refused = await relay(['dead', 'discard', id])
   expect(refused.err).toMatch(effect)
   expect(refused.code).toBe(1)
+
+  expect((await relay(['orders', 'withdraw', 'api', 'kept', 'create', '--yes', 'kept'])).code).toBe(0)
+  for (const told of [
+    (await relay(['dead', 'discard', id, '--dry-run'])).out,
+    (await relay(['dead', 'discard', id])).err,
+  ]) {
+    expect(told).toContain('The create is already being withdrawn')
+    expect(told).not.toContain('orders withdraw')
+  }
   expect((await relay(['dead', 'discard', id, '--yes', id])).code).toBe(0)
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([
+    { event: 'order.withdraw', data: key },
     { event: 'order.check', data: key },
   ])
 })

@@ -336,6 +336,45 @@ test('a withdrawal is part of the chain until it is decided, and no second one i
   expect(effects({ open: { create: later } }, { ...down, ...queued })).toHaveProperty(['withdraw create'])
 })
 
+test('a dead letter whose request is being withdrawn: its deletion and a check do not send the request', () => {
+  const withdrawal = { id: 'w', of: 'create', accepted_at: NOW } as const
+  const queued = { announced: { withdrawals: [withdrawal] } }
+  const saved = { ...create, withdrawals: [withdrawal] }
+  const dead = { dead: { letters: [{ ...letter, event: 'order.create', delivery: 'c' }] } }
+  const stuck = { failing: { ...failing, event: 'order.withdraw', delivery: 'w' } }
+  const discard =
+    'The create is already being withdrawn: the relay reads the order, usually with a check right after the deletion, and withdraws the create unless it is done already.'
+  for (const [order, more] of [
+    [{ open: { create: saved }, doubt: 'now' }, dead],
+    [{ open: { create } }, { ...dead, ...queued }],
+  ] as const) {
+    expect(effects(order, more)).toMatchObject({
+      check: `The worker reads the order from the service, which is due at ${CHECK}, and the open request is withdrawn unless it is done already.`,
+      discard,
+    })
+    expect(why(order, more).summary).toMatch(
+      'the request is saved with the order: it is being withdrawn, for which the order is read first: it may be done already; next attempt',
+    )
+    // The withdrawal fails, and the dead letter's request waits for it.
+    expect(why(order, { ...more, ...stuck }).summary).toMatch(
+      /^order\.withdraw waits for the accounting service since .* order\.create behind it$/,
+    )
+    expect(effects(order, { ...more, ...stuck })).toMatchObject({ discard })
+  }
+  // A later create is not withdrawn.
+  const later = { open: { create: { ...create, accepted_at: NOW + 1 } } }
+  expect(effects(later, { ...dead, ...queued })).toMatchObject({
+    check: expect.stringContaining('sends the open request'),
+    discard: expect.stringMatching(/^The create is saved with the order: the relay still sends it/),
+  })
+})
+
+test('an announced withdrawal is not lost if its dead letter is deleted', () => {
+  const dead = { dead: { letters: [{ ...letter, event: 'order.withdraw', delivery: 'w' }] } }
+  const announced: Announced = { withdrawals: [{ id: 'w', of: 'create', accepted_at: NOW }] }
+  expect(effects({ open: { create } }, { ...dead, announced }).discard).toMatch(/^Nothing is lost/)
+})
+
 test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced }, {})).toEqual({})
   expect(effects({ open: { create: refused } })).toEqual({
