@@ -161,6 +161,7 @@ export const handleEvent = async (
       ...cause,
       request,
       calls: made,
+      bulk: defer && bulk,
       messages,
       ...(request !== undefined && isSent(event) && { reference: referenceIn(event.data.body) }),
     })

@@ -55,6 +55,8 @@ export type HistoryEntry = OrderKey & {
   published: readonly Pick<FeedMessage, 'event' | 'delivery'>[]
   /** The requests whose state changed. */
   requests: readonly Pick<RequestView, 'id' | 'kind' | 'state'>[]
+  /** The delivery, if this save moved its event to the bulk queue. */
+  bulk?: string | undefined
   /** Whether lists were truncated. */
   cut?: true
 }
@@ -130,7 +132,10 @@ export const historyEntry = (
   {
     messages,
     ...rest
-  }: Pick<HistoryEntry, 'at' | 'previous' | 'event' | 'delivery' | 'request' | 'reference' | 'calls'> & {
+  }: Pick<
+    HistoryEntry,
+    'at' | 'previous' | 'event' | 'delivery' | 'request' | 'reference' | 'calls' | 'bulk'
+  > & {
     messages: readonly FeedMessage[]
   },
 ): HistoryEntry => {

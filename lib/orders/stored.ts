@@ -11,7 +11,7 @@ export type Failing = {
   delivery: string
   queue: 'orders' | 'bulk'
   receives: number
-  /** When the event was queued. */
+  /** When the request was accepted, or another event was queued. */
   since: string
   /** The time of the last failure and of the next attempt. */
   at: string
@@ -19,13 +19,13 @@ export type Failing = {
   /** The code of an AccountingError, or the name of another error. */
   code: string
   /** The service's HTTP status. */
-  status?: number
+  status?: number | undefined
   /** Without the values that it quotes. */
   message: string
   /** The number of events behind it in the same batch. */
   behind: number
   /** The `Retry-After` of the service or the breaker, in seconds. */
-  retry_after?: number
+  retry_after?: number | undefined
 }
 
 /** An order as the worker saves it, with the data of its processing. */

@@ -35,20 +35,21 @@ export const noteFailing = async (
   const iso = (time: number) => new Date(time).toISOString()
   const accounting = error instanceof AccountingError ? error : undefined
   const { name, message } = error instanceof Error ? error : new Error(String(error))
-  const status = accounting?.reason?.status
+  const accepted = event !== 'order.updated' && 'accepted_at' in data ? data.accepted_at : now
   const failing: Failing = {
     event,
     delivery,
     queue,
     receives: Number(record.attributes.ApproximateReceiveCount),
-    since: iso(Number(record.attributes.SentTimestamp)),
+    // An event that has moved to the bulk queue was sent again.
+    since: iso(Math.min(accepted, Number(record.attributes.SentTimestamp))),
     at: iso(now),
     next_at: iso(now + seconds * 1000),
     code: accounting?.code ?? name,
-    ...(status !== undefined && { status }),
+    status: accounting?.reason?.status,
     message: causeOf(message).slice(0, MAX_MESSAGE),
     behind: behind.length,
-    ...(accounting?.retryAfter !== undefined && { retry_after: accounting.retryAfter }),
+    retry_after: accounting?.retryAfter,
   }
   const handles = [record, ...behind].map(({ receiptHandle }) => receiptHandle)
   await orders.fail(data, failing, handles)

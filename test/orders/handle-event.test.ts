@@ -305,7 +305,7 @@ test('saves an unchanged order to clear its failing event, unless the event fail
 
 describe('an event whose call is deferred', () => {
   test('moves to the bulk queue, and later events follow until the last one is processed', async () => {
-    const { from, steps, stored } = world()
+    const { from, journal, steps, stored } = world()
     expect(await from('orders', create, undefined)).toMatchObject({ deferred: true, calls: 0 })
     expect(stored()).toMatchObject({ bulk: 'create', order: { open: { create: { stage: 'unsent' } } } })
     const hook = webhook('invoiced')
@@ -322,6 +322,13 @@ describe('an event whose call is deferred', () => {
       ...['create', 'save invoiced v1, revision 2, marked webhook invoiced', 'publish order.updated v1'],
       'save invoiced v1, revision 3',
       ...['save paid v2, revision 4', 'publish order.updated v2'],
+    ])
+    expect(journal.entries.map(({ delivery, bulk }) => [delivery, bulk])).toEqual([
+      ['create', 'create'],
+      [hook.delivery, hook.delivery],
+      ['create', undefined],
+      [hook.delivery, undefined],
+      [webhook('paid').delivery, undefined],
     ])
   })
 

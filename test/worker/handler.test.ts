@@ -326,6 +326,20 @@ describe('a failed event', () => {
   })
 })
 
+test('a request fails since it was accepted, even if it moved to the bulk queue; the time in a webhook is not read', async () => {
+  const earlier = { accepted_at: NOW - 60_000 }
+  const sentAt = NOW - 10_000
+  respond = () => ({ status: 503 })
+  const since = async (name: string, data: object) => {
+    elapsed += 1000
+    const attributes = { SentTimestamp: String(sentAt), ApproximateReceiveCount: '2' }
+    await run(record('1', event('slow', name, { ...data, ...earlier }), attributes, 'bulk'))
+    return Date.parse((await stored('slow'))?.failing?.since ?? '')
+  }
+  expect(await since('order.payment', { body: '{}' })).toBe(earlier.accepted_at)
+  expect(await since('order.updated', { status: 'invoiced' })).toBe(sentAt)
+})
+
 test("moves an event behind its order's events in the bulk queue each time, without deduplication", async () => {
   const body = JSON.stringify({ ...webhook('moved'), sent: 1 }, undefined, 1)
   const mark = async () => {

@@ -34,11 +34,12 @@ const entryRow = (entry: HistoryEntry) => [
   entry.delivery,
   entry.status,
   [
+    ...(entry.bulk === undefined ? [] : ['moved to the bulk queue']),
     ...entry.calls.map(callText),
     ...entry.requests.map(({ kind, state }) => `${kind} ${state}`),
     ...entry.published.map(({ event }) => `published: ${event} v${entry.version}`),
     ...(entry.cut ? ['and more'] : []),
-  ].join('; '),
+  ].join('; ') || 'no change',
 ]
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {

@@ -88,12 +88,11 @@ export const whyDead = (
     error === undefined ? say('waits/dead-unknown') : say('waits/dead', { reason: { foreign: error } })
   const request = requestIn(stored, delivery)
   if (request === undefined) return { for: 'operator', since, reason: dead }
-  const { reason, ...open } = whyOpen(request, stored, failing, announced)
-  const isForWorker = open.for === 'worker' || open.for === 'bulk queue'
+  const { reason, ...open } = whyOpen(request, { ...stored, bulk: undefined }, failing, announced)
   return {
     ...open,
     // The worker receives a check, but not the dead letter.
-    ...(isForWorker && { for: 'check' as const }),
+    ...(open.for === 'worker' && { for: 'check' as const }),
     since,
     reason: say('waits/dead-open', { dead, request: reason }),
   }
@@ -137,8 +136,11 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder, failing: Failing
     return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
   }
   if (failing !== undefined) return whyBehind(failing)
-  const reason = say(request.stage === 'unanswered' ? 'waits/unanswered' : 'waits/unsent')
-  return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
+  const isUnanswered = request.stage === 'unanswered'
+  if (bulk !== undefined)
+    return { for: 'bulk queue', reason: say(isUnanswered ? 'waits/unanswered' : 'waits/bulk') }
+  const reason = say(isUnanswered ? 'waits/unanswered' : 'waits/unsent')
+  return { for: 'worker', reason, ...nextCheck(stored) }
 }
 
 /** Why a request waits that the worker has not handled yet. */
@@ -147,7 +149,7 @@ export const whyQueued = (bulk: string | undefined, failing: Failing | undefined
     return { for: 'earlier event', reason: say('waits/failing', { event: named(failing.event) }) }
   return bulk === undefined
     ? { for: 'worker', reason: say('waits/queued') }
-    : { for: 'bulk queue', reason: say('waits/import') }
+    : { for: 'bulk queue', reason: say('waits/bulk') }
 }
 
 /** Why a withdrawal is not decided yet. */

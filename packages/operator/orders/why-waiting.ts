@@ -75,7 +75,6 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
   if (failing !== undefined) add(failing.event, whyFailing(failing, dead, now), failing.delivery)
   // The request of a dead letter may wait for the failing event.
   links.sort((a, b) => Number(a.for === 'earlier event') - Number(b.for === 'earlier event'))
-  if (bulk !== undefined) add('order', { for: 'bulk queue', reason: say('waits/import') })
   if (result !== undefined && isInReview(result.status)) {
     const { error } = result
     const reason =
@@ -110,6 +109,9 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
       : whyQueued(bulk, failing)
     add(kind, reason, id)
   }
+  // The moved event is not a request, such as a webhook.
+  if (bulk !== undefined && failing === undefined && !links.some(link => link.for === 'bulk queue'))
+    links.unshift({ what: 'order', ...whyQueued(bulk, failing) })
   return links
 }
 

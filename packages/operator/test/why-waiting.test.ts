@@ -227,10 +227,34 @@ test.each<[string, Partial<Order>, string, More?]>([
     },
   ],
   [
-    'an import',
+    'a create that was moved to the bulk queue',
     { open: { create } },
-    'order waits for its turn in the bulk queue: calls of an import would delay those of other stores; create behind it',
+    'create waits for its turn in the bulk queue: calls of its store are many or slow and would delay other events in the order queue',
     { bulk: 'c' },
+  ],
+  [
+    'a create that fails in the bulk queue',
+    { open: { create } },
+    `order.create waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z`,
+    { bulk: 'c', failing: { ...failing, event: 'order.create', delivery: 'c', queue: 'bulk' } },
+  ],
+  [
+    'a call that got no response and is sent again from the bulk queue',
+    { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
+    'payment waits for its turn in the bulk queue: the last call returned no result, and the service may have acted on it: it is sent again',
+    { bulk: 'p' },
+  ],
+  [
+    'a webhook that was moved to the bulk queue',
+    { result: invoiced },
+    'order waits for its turn in the bulk queue: calls of its store are many or slow and would delay other events in the order queue',
+    { bulk: 'w' },
+  ],
+  [
+    'a dead letter of an order whose later event was moved to the bulk queue',
+    { result: invoiced, open: { payment } },
+    'order waits for its turn in the bulk queue: calls of its store are many or slow and would delay other events in the order queue; order.payment behind it',
+    { bulk: 'w', dead: { letters: [letter] } },
   ],
   [
     'a webhook that is not confirmed',

@@ -50,7 +50,8 @@ const toneOf = ({ calls, requests, status }: Entry): Tone | undefined => {
 const DELIVERED = 'order.updated'
 
 const Change = ({ entry, feed }: { entry: Entry; feed: Data['feed'] }) => {
-  const { at, event, delivery, calls, published, requests, version, cut } = entry
+  const { at, event, delivery, bulk, calls, published, requests, version, cut } = entry
+  const isEmpty = [calls, published, requests].every(({ length }) => length === 0)
   return (
     <Happened what={nameIn(NAMES, event)} at={at} tone={toneOf(entry)}>
       <p class="row">
@@ -60,6 +61,8 @@ const Change = ({ entry, feed }: { entry: Entry; feed: Data['feed'] }) => {
         ))}
       </p>
       <ul class="small muted">
+        {bulk !== undefined && <li>{t('Moved to the bulk queue')}</li>}
+        {bulk === undefined && isEmpty && <li>{t('No change')}</li>}
         {calls.map((call, index) => (
           <Call key={String(index)} call={call} />
         ))}
