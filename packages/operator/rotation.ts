@@ -36,10 +36,20 @@ const SWITCH_LEAD_SECONDS = (2 * ROTATION_INTERVAL_MS) / 1000
 /** Long enough for every receiver to read the announcement, even while forged webhooks come in. */
 export const LEAD_SECONDS = REFRESH_INTERVAL_MS / 1000 + 5
 
-const waitFor = async ({ terminal }: Context, label: string, seconds: number, signal?: AbortSignal) => {
+/** The interval at which `check` runs while a step waits, in seconds. */
+const CHECK_SECONDS = 10
+
+const waitFor = async (
+  { terminal }: Context,
+  label: string,
+  seconds: number,
+  signal?: AbortSignal,
+  check?: () => Promise<void>,
+) => {
   using shown = progress(terminal, label, seconds)
   for (let left = seconds; left > 0; left--) {
     signal?.throwIfAborted()
+    if (left % CHECK_SECONDS === 0) await check?.()
     await sleep(1000)
     shown.advance()
   }
@@ -120,7 +130,17 @@ export const rotate = async (context: Context, options: RotateOptions) => {
       text: `The secret ${fresh.id} is in use. The old one remains valid; run relay rotate${context.flags} again after ${until.toISOString()} to retire it.`,
     }
   }
-  await waitFor(context, 'Accepting both secrets during the overlap', left, signal).catch(resumable)
+  /** Ends the rotation if another command has deleted its secret, such as `relay unregister`. */
+  const requireStored = async () => {
+    const { ofUrl } = await registrationsOf(context, url)
+    if (ofUrl.some(({ id }) => id === fresh.id)) return
+    const found = `another command has deleted the new secret ${fresh.id}`
+    const remedy = `unless that was intended, register the webhook again: ${registerCommandFor(context, url)}`
+    throw cannot('rotate the webhook secret', found, remedy)
+  }
+  const overlapping = 'Accepting both secrets during the overlap'
+  await waitFor(context, overlapping, left, signal, requireStored).catch(resumable)
+  await requireStored()
   for (const registration of old) await removeSecret(context, registration)
   return {
     data: { ...data, retired: true },

@@ -227,6 +227,9 @@ export const MESSAGES = {
   'interrupted while both secrets are accepted': 'در حالی متوقف شد که هر دو کلید امضا پذیرفته می‌شوند',
   'the next rotation resumes this one and retires the old secret':
     'تعویض بعدی آن را ادامه می‌دهد و کلید قبلی را حذف می‌کند',
+  'another command has deleted the new secret {=id}': 'دستور دیگری کلید جدید {id} را حذف کرده است',
+  'unless that was intended, register the webhook again: {=command}':
+    'اگر عمدی نبوده است، وب‌هوک را دوباره ثبت کنید: {command}',
   'the history of the order has no message "{=id}"': 'در تاریخچهٔ سفارش پیامی با شناسهٔ «{id}» نیست',
   'the request that the message reported is no longer known':
     'دیگر معلوم نیست پیام دربارهٔ کدام درخواست بوده است',
