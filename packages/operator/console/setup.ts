@@ -75,7 +75,8 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
       const all = Object.keys(CHECKS).length
       let done = 0
       yield { done, all, findings: [] }
-      for await (const findings of diagnose(context, undefined, audits.covered()))
+      const ended = jobs.of(WEBHOOK)?.end?.at
+      for await (const findings of diagnose(context, undefined, audits.covered(), ended))
         yield { done: ++done, all, findings }
     }),
     get('service', {}, async () => {

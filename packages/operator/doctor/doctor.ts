@@ -22,8 +22,11 @@ import { stores } from './stores.ts'
 import { type DoctorCode, type Finding, messagesOf, say } from './texts.ts'
 import { windowFindings } from './windows.ts'
 
-/** @param audited the period of an audit that has shown that no order lags */
-type Check = (context: Context, webhookUrl: string, audited?: Period) => Promise<Finding[]>
+/**
+ * @param audited the period of an audit that has shown that no order lags
+ * @param ended when the console's last change of the registration ended
+ */
+type Check = (context: Context, webhookUrl: string, audited?: Period, ended?: Date) => Promise<Finding[]>
 
 const redrive = v.pipe(
   v.string(),
@@ -96,7 +99,7 @@ const clocks = async (context: Context, webhookUrl: string, relay: number | unde
   return ok(say('clocks-agree'), found)
 }
 
-const webhook: Check = async (context, url, audited) => {
+const webhook: Check = async (context, url, audited, ended) => {
   const { ofUrl, others } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
@@ -131,7 +134,8 @@ const webhook: Check = async (context, url, audited) => {
       until > new Date() ? say('old-secret-used', { time: until.toISOString() }) : say('old-secret-unused')
     const remedy = say('retire-secret', { command: `relay rotate${context.flags}` })
     const replaced = say('secret-replaced', { time: since.toISOString() })
-    findings.push(isFresh ? note(check, replaced) : note(check, found, remedy))
+    const isReplacing = isFresh && !(ended !== undefined && ended > since)
+    findings.push(isReplacing ? note(check, replaced) : note(check, found, remedy))
   }
   if (others.length > 0) {
     const found = say('other-secrets', { url, others: others.join(', ') })
@@ -210,12 +214,13 @@ export async function* diagnose(
   context: Context,
   given?: string,
   audited?: Period,
+  ended?: Date,
 ): AsyncGenerator<Finding[]> {
   const url = await webhookUrlOf(context, given)
   // Fails once if there is no relay at all, instead of in every check.
   await context.queueUrl(QUEUES.orders)
   for (const [topic, check] of Object.entries(CHECKS)) {
-    yield await check(context, url, audited).catch(error => [
+    yield await check(context, url, audited, ended).catch(error => [
       problem(say('not-checked', { topic }), explain(error, context).message, say('fix-and-repeat')),
     ])
   }

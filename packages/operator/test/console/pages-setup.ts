@@ -69,6 +69,8 @@ export const setupPageTests = (open: Open) => {
           'interrupted while both secrets are accepted; the next rotation resumes this one and retires the old secret',
         )
         .waitFor()
+      const stored = page.locator('.finding', { hasText: 'webhook secrets are stored' })
+      await stored.getByText('webhooks signed with the old one may still arrive').waitFor()
       await local.relay(['rotate', '--overlap', '0s'])
       await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
