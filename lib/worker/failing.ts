@@ -6,14 +6,14 @@ import type { FailedRecord } from '../platform/batch.ts'
 
 const MAX_MESSAGE = 200
 
-const KEPT = /(Field "[^"]*"|answered \d{3}\b|\bUTF-8\b)/
+const KEPT = /(Field "[^"]*"|answered \d{3}\b|within \d+ ms|ECONNREFUSED \S+|UTF-8)/
 const QUOTED = /(?<quote>["`]|(?<!\w)').*?\k<quote>/
 const ID_OR_NUMBER = /[\da-f]{8}-[\da-f-]{27}|(?<!\w)-?\d[\d.]*|\d{4,}/
 const DETAIL = new RegExp(`${KEPT.source}|${QUOTED.source}|${ID_OR_NUMBER.source}`, 'gis')
 
 /**
  * The message of an error without values, ids and numbers, which vary between orders (promise P11). Field names,
- * statuses and the name of the encoding are kept.
+ * statuses, timeouts, refused addresses and the name of the encoding are kept.
  */
 export const causeOf = (message: string): string =>
   message.replace(DETAIL, (_, kept?: string, quote = '') => kept ?? `${quote}…${quote}`)
