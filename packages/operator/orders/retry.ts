@@ -180,11 +180,13 @@ export const retryOrders = async (
   { cause, all, rate }: Options,
 ): Promise<Report> => {
   const isNamed = source !== undefined || cause !== undefined
-  if (isNamed === (all === true))
+  if (!isNamed && !all)
+    throw usageError('retry orders', 'no order is selected', 'pass a store, an order, --cause or --all')
+  if (isNamed && all)
     throw usageError(
       'retry orders',
-      'expected either --all, or a store, an order or --cause',
-      'pass --all, for example',
+      'the orders are selected in two ways',
+      'pass --all alone, or leave it out: without a store, --cause selects orders of all stores',
     )
   const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))
   const left = done.total - done.released - done.checked - done.dead - done.received - done.gone

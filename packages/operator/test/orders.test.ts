@@ -409,8 +409,12 @@ test('retries one order, the orders of a store or of a cause, or all orders', as
     /^Failing events released: 0\. .* No longer/,
   )
   expect((await relay(['orders', 'retry'])).err).toContain(
-    'expected either --all, or a store, an order or --cause',
+    'no order is selected; pass a store, an order, --cause or --all',
   )
+  for (const selected of [['--cause', 'unavailable'], ['api']])
+    expect((await relay(['orders', 'retry', '--all', ...selected])).err).toContain(
+      'the orders are selected in two ways; pass --all alone, or leave it out: without a store, --cause',
+    )
 })
 
 test('releases the first event that waits for the service alone, until the worker has called the service', async () => {
