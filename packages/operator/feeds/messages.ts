@@ -29,7 +29,8 @@ type MessageState =
   | { state: 'dead'; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
-type ShownAttempt = Omit<Attempt, 'handle'>
+/** A deletion is no attempt: the dead letter was also received when it was read. */
+type ShownAttempt = Omit<Attempt, 'handle' | 'receives'> & Partial<Pick<Attempt, 'receives'>>
 
 export type FeedMessageView = MessageState & {
   delivery: string
@@ -74,7 +75,12 @@ export const messageViews = (
   const published = entries.flatMap(({ at: published_at, version, published }) =>
     published.map(message => ({ ...message, version, published_at })).toReversed(),
   )
-  const shown = attempts.map(({ handle: _, ...attempt }): ShownAttempt => attempt)
+  const shown = attempts.map(
+    ({ handle: _, receives, ...attempt }): ShownAttempt => ({
+      ...attempt,
+      ...(attempt.outcome !== 'deleted' && { receives }),
+    }),
+  )
   const byDelivery = Map.groupBy(shown, ({ delivery }) => delivery)
   const latest = latestOf(attempts)
   const current = published.findIndex(({ delivery }) => delivery === latest?.delivery)
