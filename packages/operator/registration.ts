@@ -135,6 +135,11 @@ const urlOption = [
   "webhook URL, remembered for all commands (default: the one registered, else the deployment's own)",
 ] as const
 
+const HELP = `
+The command sends signed pings until the relay accepts the new secret, usually at once. If the relay
+refused a webhook in the last minute and knows no earlier secret, this takes about a minute, and one
+ping may be refused. It then counts as a webhook with an invalid signature.`
+
 /** `relay register`: has the accounting service send its webhooks to the relay (spec: PUT webhook). */
 export const registerCommand = ({ program, run }: Cli): void => {
   program
@@ -148,6 +153,7 @@ export const registerCommand = ({ program, run }: Cli): void => {
       'register again, for example after the URL was removed or its secret replaced at the service; retires the old secret once the relay accepts the new one',
     )
     .option('--no-check', 'do not wait until the relay accepts the secret')
+    .addHelpText('after', HELP)
     .action(
       run(async (context, options) => {
         const { data, text } = await register(context, options)

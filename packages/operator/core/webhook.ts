@@ -102,8 +102,11 @@ export const isAccepted = ({ status }: WebhookResponse): boolean => status === 2
 /** The relay reads new secrets at the first signature that does not match, but at a bounded rate. */
 export const ACCEPTED_WITHIN_MS = REFRESH_INTERVAL_MS + 10_000
 
-/** The seconds of the wait at which a ping without a known secret is sent: a refused one counts as forged. */
-const UNKNOWN_PINGS: readonly number[] = [0, 5, 20, 45]
+/**
+ * The seconds of the wait at which a ping without a known secret is sent. The relay cannot tell a refused ping from a forgery,
+ * so it counts as one: after a refusal, the next ping is sent once the relay must have read the secrets again.
+ */
+const UNKNOWN_PINGS: readonly number[] = [0, REFRESH_INTERVAL_MS / 1000 + 2]
 
 const PING_SECONDS = 5
 
@@ -113,6 +116,7 @@ const REMEDY = 'the secret is stored; check that this is the URL of this relay, 
  * Waits until the relay accepts signatures of a secret.
  *
  * @param known a secret that the relay probably accepts, such as the previous one
+ * @param pause waits for milliseconds; tests replace it
  * @throws Failure if it does not within 70 seconds
  */
 export const waitUntilAccepted = async (
@@ -123,6 +127,7 @@ export const waitUntilAccepted = async (
     known,
     signal,
   }: { url: string; secret: string; known?: string | undefined; signal?: AbortSignal | undefined },
+  pause: (milliseconds: number) => Promise<unknown> = sleep,
 ): Promise<void> => {
   const last = ACCEPTED_WITHIN_MS / 1000
   using shown = progress(terminal, 'Waiting for the relay to accept the secret', last)
@@ -143,7 +148,7 @@ export const waitUntilAccepted = async (
         throw cannot('confirm that the secret is accepted', found, REMEDY)
       }
     }
-    await sleep(1000)
+    await pause(1000)
     shown.advance()
   }
 }
