@@ -74,7 +74,8 @@ const translated = (text: string): string | undefined =>
       phraseIn(text) ??
       listIn(text, ', ', '، '))
 
-const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
+/** A time that is not the argument of an option: commands must work when they are copied. */
+const INSTANT = /(?<!--[\w-]+ )\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
 /** A text in the reader's calendar and time. */
 const localized = (text: string) => shortened(text, LONGEST).replace(INSTANT, formatMoment)

@@ -185,3 +185,11 @@ test('a remedy behind a value is translated', () => {
   expect(untranslated([found])).toEqual([])
   expect(translate(found)).toMatch(/"api"\u2069، \u2068"demo-shop"\u2069؛ /)
 })
+
+test('a time in a sentence is localized, and one in a command is not', () => {
+  const time = '2026-11-26T12:10:59.000Z'
+  const command = `relay stores resend shop --since ${time} --after 10 --local`
+  expect(translate(`refused at ${time}; continue with ${command}`)).toMatch(
+    new RegExp(`^refused at (?!${time}).+; continue with ${command}$`),
+  )
+})
