@@ -46,7 +46,7 @@ const waitFor = async (
   signal?: AbortSignal,
   check?: () => Promise<void>,
 ) => {
-  using shown = progress(terminal, label, seconds)
+  using shown = progress(terminal, label, seconds, ' s')
   for (let left = seconds; left > 0; left--) {
     signal?.throwIfAborted()
     if (left % CHECK_SECONDS === 0) await check?.()

@@ -45,15 +45,16 @@ export const printLines = (
  * Ctrl-C, which must reach the code that releases held messages.
  *
  * @param total the sum of all `advance` calls; undefined when it is not known
+ * @param unit what is counted, if the label does not say it
  */
-export const progress = ({ stderr, onProgress }: Terminal, label: string, total?: number) => {
+export const progress = ({ stderr, onProgress }: Terminal, label: string, total?: number, unit = '') => {
   let reached = 0
   const draw = (text: string) => {
     if (onProgress === undefined && stderr.isTTY === true && total !== 0) stderr.write(`\r\u001b[K${text}`)
   }
   const advance = (by = 1) => {
     reached += by
-    const text = `${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}`}`
+    const text = `${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}${unit}`}`
     onProgress?.(text, reached, total)
     draw(text)
   }

@@ -130,7 +130,7 @@ export const waitUntilAccepted = async (
   pause: (milliseconds: number) => Promise<unknown> = sleep,
 ): Promise<void> => {
   const last = ACCEPTED_WITHIN_MS / 1000
-  using shown = progress(terminal, 'Waiting for the relay to accept the secret', last)
+  using shown = progress(terminal, 'Waiting for the relay to accept the secret', last, ' s')
   let signing = known
   for (let second = 0; ; second++) {
     signal?.throwIfAborted()

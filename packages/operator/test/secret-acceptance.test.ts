@@ -43,8 +43,11 @@ test.each([
   ['a webhook was refused just before', 0, [401, 200]],
 ])('causes at most one refused ping until the relay accepts a first secret: %s', async (_, ago, expected) => {
   const { url, statuses, pause, close } = await receiverThatRefused(ago)
-  const terminal = { stdin: stream(), stdout: stream(), stderr: stream(), environment: {} }
+  const shown: string[] = []
+  const onProgress = (text: string) => shown.push(text)
+  const terminal = { stdin: stream(), stdout: stream(), stderr: stream(), environment: {}, onProgress }
   await waitUntilAccepted(terminal, { url, secret: 'new' }, pause)
   await close()
   expect(statuses).toEqual(expected)
+  expect(shown[0]).toBe('Waiting for the relay to accept the secret: 0 of 70 s')
 })

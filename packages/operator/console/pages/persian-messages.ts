@@ -207,10 +207,12 @@ export const MESSAGES = {
   'compare the secret with the one that `relay stores secret` or the registration of the webhook has shown, and log the length of the raw body beside Content-Length':
     'کلید را با کلیدی که هنگام ساخت یا ثبت وب‌هوک نمایش داده شد مقایسه کنید و طول متن خام را کنار Content-Length در لاگ بنویسید',
   // Progress.
-  'Announcing the new secret to the relay~: {done} of {all}': 'اعلام کلید جدید به رله: {done} از {all}',
-  'Waiting for the relay to accept the secret~: {done} of {all}':
-    'انتظار برای پذیرش کلید در رله: {done} از {all}',
-  'Accepting both secrets during the overlap~: {done} of {all}': 'پذیرش همزمان هر دو کلید: {done} از {all}',
+  'Announcing the new secret to the relay~: {done} of {all}~ s':
+    'اعلام کلید جدید به رله: {done} از {all} ثانیه',
+  'Waiting for the relay to accept the secret~: {done} of {all}~ s':
+    'انتظار برای پذیرش کلید در رله: {done} از {all} ثانیه',
+  'Accepting both secrets during the overlap~: {done} of {all}~ s':
+    'پذیرش همزمان هر دو کلید: {done} از {all} ثانیه',
   'Cannot sign for the store "{=source}": Parameter Store has no {=path}/{=name}; ~create it with npx relay stores secret {=options}':
     'امضا برای فروشگاه «{source}» ممکن نیست: کلید امضایی ندارد؛ با npx relay stores secret {options} بسازید',
   'Resending orders~: {done} of {all}': 'ارسال مجدد سفارش‌ها: {done} از {all}',

@@ -180,6 +180,7 @@ export const t = translator({
   'Checking: {done} of {all} topics': 'در حال بررسی: {done} از {all}',
   '{count} {count|problem|problems}': '{count} مشکل',
   'No problems found.': 'مشکلی پیدا نشد.',
+  'Checked {time}.': 'آخرین بررسی: {time}',
   Problem: 'مشکل',
   Note: 'توجه',
   'Set the API key…': 'تعیین کلید API…',
@@ -430,7 +431,7 @@ export const t = translator({
   'The store does not receive the message. Afterwards, resend the order from the page of the order.':
     'پیام به فروشگاه نمی‌رسد. پس از حذف، سفارش را از صفحهٔ آن دوباره بفرستید.',
   '{count} {count|message|messages}:': '{count} پیام:',
-  'Replay now?': 'دوباره پردازش شود؟',
+  'Replay {count} {count|message|messages} now?': '{count} پیام دوباره پردازش شود؟',
   Effect: 'نتیجه',
   Plan: 'برنامه',
   '{count} {count|message|messages} whose calls are unknown:': '{count} پیام که فراخوانی‌های آن‌ها معلوم نیست:',

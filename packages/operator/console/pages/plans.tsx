@@ -191,7 +191,9 @@ export const confirm = ({ plan, command, action, messages }: Plan) => {
     ? [{ name: 'count', kind: 'number', label: t('Number of messages: type {count}', { count }) }]
     : []
   ask({
-    title: isDeletion ? t('Delete permanently?') : t('Replay now?'),
+    title: isDeletion
+      ? t('Delete permanently?')
+      : t('Replay {count} {count|message|messages} now?', { count }),
     ...(isDeletion && { text: deletionsText(messages) }),
     fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],
     action: ACTIONS[action],

@@ -11,9 +11,10 @@ import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 
-export const SERVICE = reads('service', {}, 'webhook')
+/** Read again when a job changes the registration, and when a command does: the notices on signatures then change. */
+export const SERVICE = reads('service', {}, 'webhook', 'signatures')
 
-type Service = RouteData<'service'>
+export type Service = RouteData<'service'>
 
 /** Counts actions that affect the doctor's checks. */
 export const changes = signal(0)

@@ -91,6 +91,7 @@ export const queuePageTests = (open: Open) => {
       await letter('later')
 
       await click('button', 'Replay')
+      await page.getByText(/^Replay \d\d messages now\?$/).waitFor()
       await fill('Reason', 'the service is back')
       await submit('Replay')
       await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()

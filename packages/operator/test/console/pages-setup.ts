@@ -76,6 +76,17 @@ export const setupPageTests = (open: Open) => {
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
 
+  test('checks again when a command changes the registration, and says when it checked', () =>
+    visit({ hash: '#/setup' }, async ({ page }) => {
+      await page.getByText(/^Checked (now|\d+ sec)/).waitFor()
+      const { url } = (await local.json(['register', '--no-check'])).data
+      await local.relay(['unregister', '--yes', url])
+      await page.locator('.finding', { hasText: 'the webhook is not registered' }).waitFor()
+      await page.getByText('1 problem', { exact: true }).waitFor()
+      await local.relay(['register', '--no-check'])
+      await page.locator('.finding', { hasText: 'the webhook was registered by this relay' }).waitFor(LOOKUP)
+    }))
+
   test('sends a test delivery', () =>
     visit({ hash: '#/setup/send' }, async ({ page, click }) => {
       await click('button', 'Send')
