@@ -13,7 +13,13 @@ import { alarmMemory } from '../status/active.ts'
 import { withBeginnings } from '../status/beginnings.ts'
 import { failingOf } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
-import { accountantNotices, deadNotices, feedNotices, signaturesOf } from '../status/notices.ts'
+import {
+  accountantNotices,
+  deadNotices,
+  expiryNotices,
+  feedNotices,
+  signaturesOf,
+} from '../status/notices.ts'
 import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
 import { unauthorizedNotices } from '../status/unauthorized.ts'
 import type { Audits } from './audit.ts'
@@ -23,8 +29,9 @@ import { get } from './route.ts'
 
 /** Polling intervals, in milliseconds: CloudWatch has a new value every minute, and each request costs. */
 const EVERY = {
-  local: { queues: 1000, metrics: 2000, alarms: 1000 },
-  aws: { queues: 10_000, metrics: 60_000, alarms: 30_000 },
+  local: { queues: 1000, metrics: 2000, alarms: 1000, keys: 2000 },
+  // Keys are reported days before they expire.
+  aws: { queues: 10_000, metrics: 60_000, alarms: 30_000, keys: 600_000 },
 }
 
 /** Maximum number of queue depths read per second. */
@@ -50,6 +57,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
   const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covered()))
   const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
   const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))
+  const expiring = live.poll('expiring-keys', every.keys, () => expiryNotices(context))
   const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))
   return [
     get('overview', {}, async () => {
@@ -74,6 +82,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
         found.signatures?.notices,
         await readable(feeds()),
         await readable(unauthorized()),
+        await readable(expiring()),
         await readable(accountant()),
       ]
       const { stage, local } = context

@@ -15,6 +15,20 @@ import { registrationOf } from '../stores/endpoints.ts'
 import { deadLettersIn } from '../stores/stores.ts'
 import { type Finding, messagesOf, say } from './texts.ts'
 
+/** The finding that a store has registered no URL for its feed: a problem if messages wait. */
+export const unregisteredFeed = async (
+  context: Context,
+  store: Store,
+  waiting: number,
+): Promise<Finding | undefined> => {
+  const { source } = store
+  if (!registersItself(store) || (await registrationOf(context, source)) !== undefined) return undefined
+  const check = say('feed', { source })
+  const remedy = say('register-url', { url: (await context.stack()).apiUrl + REGISTRATION_PATH })
+  if (waiting === 0) return note(check, say('not-registered'), remedy)
+  return problem(check, say('not-registered-waiting', { messages: messagesOf(waiting) }), remedy)
+}
+
 const feed = async (
   context: Context,
   store: Store,
@@ -36,11 +50,8 @@ const feed = async (
       const command = `relay dead list --source ${shellWord(source)}${context.flags}`
       return problem(check, say('consumer-failed', { count: dead }), command)
     }
-    if (registersItself(store) && (await registrationOf(context, source)) === undefined) {
-      const remedy = say('register-url', { url: (await context.stack()).apiUrl + REGISTRATION_PATH })
-      if (all === 0) return note(check, say('not-registered'), remedy)
-      return problem(check, say('not-registered-waiting', { messages: messagesOf(all) }), remedy)
-    }
+    const unregistered = await unregisteredFeed(context, store, all)
+    if (unregistered !== undefined) return unregistered
     if (all === 0) return ok(check, say('no-messages'))
     if (failing !== undefined) return failingFindings(context, source, failing, all)
     const command = `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags}`
@@ -55,17 +66,19 @@ const feed = async (
 /** How long before its expiry a key is reported. */
 const EXPIRES_SOON_MS = 14 * DAY * 1000
 
+export const expiresSoon = ({ expires, expired }: StoredKey): boolean =>
+  expires !== undefined && !expired && Number(expires) - Date.now() <= EXPIRES_SOON_MS
+
 /** The keys of a store that expire soon. */
 export const expiryFindings = (
   { flags }: Pick<Context, 'flags'>,
   source: string,
   keys: readonly StoredKey[],
 ): Finding[] =>
-  keys.flatMap(({ id, name = id, expires, expired }) => {
-    if (!expires || expired || Number(expires) - Date.now() > EXPIRES_SOON_MS) return []
-    const found = say('key-expires', { name, time: expires.toISOString() })
+  keys.filter(expiresSoon).map(({ id, name = id, expires }) => {
+    const found = say('key-expires', { name, time: new Date(expires || 0).toISOString() })
     const command = `relay stores key ${shellWord(source)}${flags}`
-    return [note(say('store-key', { source }), found, say('replace-key', { command }))]
+    return note(say('store-key', { source }), found, say('replace-key', { command }))
   })
 
 /** The feeds and keys of the stores, and the requests that were refused because of their key. */

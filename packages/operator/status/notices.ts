@@ -1,14 +1,17 @@
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
-import { UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
+import { storeName, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { isCovered, type Period, repairsSince } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
+import { hasLog } from '../core/local-log.ts'
 import { note, problem } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
+import { expiresSoon, expiryFindings, unregisteredFeed } from '../doctor/stores.ts'
 import { type Finding, say } from '../doctor/texts.ts'
 import { failingFeeds, failingFindings } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
+import { isInUse, storeKeysOf, withUse } from '../stores/credentials.ts'
 import { coversGap, gapFinding, recentGaps } from '../webhook-gaps.ts'
 import type { SignatureRecovery } from './recovered.ts'
 import { refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
@@ -38,15 +41,32 @@ export const deadNotices = ({ flags }: Context, { dead: count }: { dead: number 
   return [note(check, say('dead/found'), say('dead/replay', { command }))]
 }
 
-/** The stores whose HTTP feed fails and has messages waiting. */
+/** The stores with HTTP feeds whose messages wait because the feed fails or the store has registered no URL. */
 export const feedNotices = async (context: Context, { feeds }: Queues): Promise<Finding[]> => {
   const depths = new Map(feeds.map(({ source, depth }) => [source, totalOf(depth)]))
-  const isHttp = ({ source, feed }: { source: string; feed: unknown }) => feed !== 'sqs' && depths.get(source)
-  if (!context.stores().some(isHttp)) return []
-  return [...(await failingFeeds(context))].flatMap(([source, failing]) => {
-    const waiting = depths.get(source) ?? 0
-    return waiting > 0 ? failingFindings(context, source, failing, waiting) : []
+  const waiting = context.stores().flatMap(store => {
+    const count = depths.get(store.source) ?? 0
+    return store.feed !== 'sqs' && count > 0 ? [{ store, count }] : []
   })
+  if (waiting.length === 0) return []
+  const failing = hasLog(context) ? await failingFeeds(context) : undefined
+  const findings = waiting.map(async ({ store, count }) => {
+    const unregistered = await unregisteredFeed(context, store, count)
+    if (unregistered !== undefined) return [unregistered]
+    return failingFindings(context, store.source, failing?.get(store.source) ?? [], count)
+  })
+  return (await Promise.all(findings)).flat()
+}
+
+/** The keys in use that expire soon. */
+export const expiryNotices = async (context: Context): Promise<Finding[]> => {
+  const keys = (await storeKeysOf(context)).filter(expiresSoon)
+  const findings = context.stores().map(async ({ source }) => {
+    const own = keys.filter(({ store }) => store === storeName(source))
+    const used = (await withUse(context, own)).filter(key => isInUse(key, Date.now()))
+    return expiryFindings(context, source, used)
+  })
+  return (await Promise.all(findings)).flat()
 }
 
 /** The finding that no secret is stored for the webhook URL. */

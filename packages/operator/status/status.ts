@@ -19,7 +19,7 @@ import {
   type Series,
   seriesOf,
 } from './metrics.ts'
-import { accountantNotices, deadNotices, feedNotices, signaturesOf } from './notices.ts'
+import { accountantNotices, deadNotices, expiryNotices, feedNotices, signaturesOf } from './notices.ts'
 import { recoveredText, saysThatOrdersFail } from './recovered.ts'
 import { unauthorizedNotices } from './unauthorized.ts'
 
@@ -188,7 +188,7 @@ const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` 
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [states, rates, ages, failing, signatures, feedFindings, unauthorized, accountant] =
+  const [states, rates, ages, failing, signatures, feedFindings, unauthorized, expiring, accountant] =
     await Promise.all([
       alarmsOf(context, queues, read),
       ratesOf(read),
@@ -197,6 +197,7 @@ const status = async (context: Context): Promise<Report> => {
       signaturesOf(context),
       feedNotices(context, queues),
       unauthorizedNotices(context),
+      expiryNotices(context),
       accountantNotices(context),
     ])
   const notices = [
@@ -204,6 +205,7 @@ const status = async (context: Context): Promise<Report> => {
     ...signatures.notices,
     ...feedFindings,
     ...unauthorized,
+    ...expiring,
     ...accountant,
   ]
   // After the dead letters of failing orders, since two readers would hide messages from each other.

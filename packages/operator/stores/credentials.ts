@@ -35,18 +35,16 @@ export const keyLabel = ({ id, name = id, expired }: StoredKey): string =>
 type UsedKey = Pick<StoredKey, 'kind' | 'expired'> & { used: Date | undefined }
 
 /** Whether a key was used within a day. Only the hour of its last use is known. */
-const isInUse = ({ used, expired }: UsedKey, now: number) =>
+export const isInUse = ({ used, expired }: UsedKey, now: number) =>
   used !== undefined && !expired && Number(used) + HOUR * 1000 > now - DAY * 1000
 
 /** Whether a store would lose its access without a key: the key is in use, and no other full key is. Pure. */
 export const isOnlyInUse = <Key extends UsedKey>(keys: readonly Key[], key: Key, now: number): boolean =>
   isInUse(key, now) && !keys.some(each => each !== key && each.kind === 'full' && isInUse(each, now))
 
-/** The keys of one store, with the hour in which each was last used, and whether the store's access depends on it. */
-export const keysWithUse = async (context: Context, source: string) => {
-  const { dynamodb, nameOf, stores } = context
-  const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
-  const used = await Promise.all(
+/** Adds to each key the hour in which it was last used. */
+export const withUse = ({ dynamodb, nameOf }: Context, keys: readonly StoredKey[]) =>
+  Promise.all(
     keys.map(async key => {
       const TableName = nameOf(TABLES.deliveries)
       const { Item } = await dynamodb.getItem({ TableName, Key: keyUseItem(key.id) })
@@ -54,8 +52,13 @@ export const keysWithUse = async (context: Context, source: string) => {
       return { ...key, used: hour === undefined ? undefined : new Date(`${hour}:00Z`) }
     }),
   )
+
+/** The keys of one store, with the hour in which each was last used, and whether the store's access depends on it. */
+export const keysWithUse = async (context: Context, source: string) => {
+  const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
+  const used = await withUse(context, keys)
   // The API refuses the keys of a removed store.
-  const isServed = stores().some(store => storeName(store.source) === storeName(source))
+  const isServed = context.stores().some(store => storeName(store.source) === storeName(source))
   return used.map(key => ({ ...key, only_in_use: isServed && isOnlyInUse(used, key, Date.now()) }))
 }
 

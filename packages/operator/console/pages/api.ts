@@ -38,6 +38,7 @@ export const OVERVIEW = reads(
   'signatures',
   'failing-feeds',
   'unauthorized',
+  'expiring-keys',
   'accountant',
 )
 

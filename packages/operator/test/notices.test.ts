@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals'
+import { keyUseItem, storeKeyParameter } from '@order-relay/lib/api/keys.ts'
+import { DAY } from '@order-relay/lib/platform/environment.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import type { Context } from '../core/context.ts'
+import { findingText } from '../core/output.ts'
+import type { Queues } from '../core/queue.ts'
+import { expiryNotices, feedNotices } from '../status/notices.ts'
+
+const flags = ' --local'
+const nameOf = (name: string) => name
+const none = { waiting: 0, inFlight: 0 }
+
+const folder = useFolder()
+
+test('messages that wait for a store without a registered URL are a problem', async () => {
+  const registered = { url: { S: 'https://shop.example' } }
+  const context = {
+    local: true,
+    dataDir: folder(),
+    flags,
+    nameOf,
+    stores: () => ['shop', 'idle', 'known'].map(source => ({ source, feed: {} })),
+    stack: async () => ({ apiUrl: 'https://relay.example' }),
+    dynamodb: {
+      getItem: async ({ Key }: { Key: { source: { S: string } } }) =>
+        Key.source.S === 'known' ? { Item: registered } : {},
+    },
+  } as unknown as Context
+  const waiting = { waiting: 3, inFlight: 1 }
+  const feeds = [
+    { source: 'shop', depth: waiting },
+    { source: 'idle', depth: none },
+    { source: 'known', depth: waiting },
+  ]
+  const found = await feedNotices(context, { feeds } as unknown as Queues)
+  expect(found.map(findingText)).toEqual([
+    '!!    the feed of "shop": the store has registered no webhook URL; 4 messages not received yet\n' +
+      '      → the store registers one with its key: PUT https://relay.example/api/v1/webhook/',
+  ])
+})
+
+test('a key that is in use and expires soon is a note', async () => {
+  const inDays = (days: number) => Math.floor(Date.now() / 1000) + days * DAY
+  const hour = new Date(Date.now() - 3_600_000).toISOString().slice(0, 13)
+  const parameterOf = (name: string, days: number) =>
+    storeKeyParameter('', 'shop', name, { kind: 'full', name, expires: inDays(days) })
+  const parameters = [parameterOf('used', 2), parameterOf('unused', 2), parameterOf('later', 30)]
+  const idOf = ({ Name }: { Name: string }) => Name.split('/').at(-1) ?? ''
+  const inUse = [parameters[0], parameters[2]].flatMap(each =>
+    each === undefined ? [] : [keyUseItem(idOf(each)).delivery.S],
+  )
+  const context = {
+    flags,
+    nameOf,
+    stores: () => [{ source: 'shop', feed: 'sqs' }],
+    parameters: {
+      below: async () =>
+        parameters.map(each => ({
+          name: each.Name.split('/').slice(-2).join('/'),
+          value: each.Value,
+          modified: new Date(0),
+        })),
+    },
+    dynamodb: {
+      getItem: async ({ Key }: { Key: { delivery: { S: string } } }) =>
+        inUse.includes(Key.delivery.S) ? { Item: { used_at: { S: hour } } } : {},
+    },
+  } as unknown as Context
+  expect((await expiryNotices(context)).map(findingText)).toEqual([
+    expect.stringMatching(
+      /^note {2}the key of "shop": the key "used" expires at .*\n.* relay stores key shop --local$/,
+    ),
+  ])
+})
