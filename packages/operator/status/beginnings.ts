@@ -8,7 +8,10 @@ import { QUARANTINE } from '../dead-letters/quarantine.ts'
 import { readOrders } from '../orders/read.ts'
 import { minuteOf } from './active.ts'
 
-/** The alarms about messages that wait for an operator, and their queues. */
+/**
+ * The alarms about messages that wait for an operator, and their queues. The dead letters of an SQS feed are not among them:
+ * nothing records when the store received a message for the last time, and SQS reports only when the relay sent it.
+ */
 export const WATCHED = {
   'dead-letters': 'ordersDead',
   'feed-dead-letters': 'feedsDead',
