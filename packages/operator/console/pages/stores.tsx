@@ -72,6 +72,16 @@ const ofKeys = (
   { notices: expiring }: RouteData<'stores'>,
 ): Finding[] => [...refused.filter(isUnauthorized), ...expiring]
 
+/** All notices about a store. The overview has only the expiring keys that are in use. */
+const ofStore = (
+  source: string | undefined,
+  { notices }: RouteData<'overview'>,
+  { notices: expiring }: RouteData<'stores'>,
+): Finding[] => {
+  const others = notices.filter(({ check }) => typeof check === 'string' || check.code !== 'store-key')
+  return [...others, ...expiring].filter(each => isOf(source, each))
+}
+
 const isOf = (source: string | undefined, { check }: Finding) =>
   typeof check !== 'string' && check.values.source === source
 
@@ -265,7 +275,7 @@ export const Store = page(
     return (
       <>
         <PageHead />
-        <Findings findings={[...overview.notices, ...known.notices].filter(each => isOf(path[1], each))} />
+        <Findings findings={ofStore(path[1], overview, known)} />
         {store && (
           <Details
             key={store.source}
