@@ -66,8 +66,8 @@ const feed = async (
 /** How long before its expiry a key is reported. */
 const EXPIRES_SOON_MS = 14 * DAY * 1000
 
-export const expiresSoon = ({ expires, expired }: StoredKey): boolean =>
-  expires !== undefined && !expired && Number(expires) - Date.now() <= EXPIRES_SOON_MS
+export const expiresSoon = <Key extends StoredKey>(key: Key): key is Key & { expires: Date } =>
+  key.expires !== undefined && !key.expired && key.expires.getTime() - Date.now() <= EXPIRES_SOON_MS
 
 /** The keys of a store that expire soon. */
 export const expiryFindings = (
@@ -76,7 +76,7 @@ export const expiryFindings = (
   keys: readonly StoredKey[],
 ): Finding[] =>
   keys.filter(expiresSoon).map(({ id, name = id, expires }) => {
-    const found = say('key-expires', { name, time: new Date(expires || 0).toISOString() })
+    const found = say('key-expires', { name, time: expires.toISOString() })
     const command = `relay stores key ${shellWord(source)}${flags}`
     return note(say('store-key', { source }), found, say('replace-key', { command }))
   })

@@ -23,7 +23,12 @@ export const storeKeysOf = async ({ parameters }: Context) =>
   (await parameters.below(PARAMETERS.storeKeys)).map(({ name: parameter, value, modified }) => {
     const { hash: _, expires, ...key } = storedKey(parameter, value)
     const expired = isExpired(expires, nowSeconds())
-    return { ...key, since: modified, expires: expires && new Date(expires * 1000), expired }
+    return {
+      ...key,
+      since: modified,
+      expires: expires === undefined ? undefined : new Date(expires * 1000),
+      expired,
+    }
   })
 
 export type StoredKey = Awaited<ReturnType<typeof storeKeysOf>>[number]
