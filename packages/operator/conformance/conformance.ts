@@ -1,16 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { feedQueueName } from '@order-relay/lib/platform/names.ts'
-import { interruptible, type Patience, within } from '../core/async.ts'
+import { interruptible, type Patience } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { durationOption } from '../core/options.ts'
-import { count, type Finding, findingColor, findingsReport, findingText } from '../core/output.ts'
-import { browse, depthOf, type QueueMessage } from '../core/queue.ts'
+import { type Finding, findingColor, findingsReport, findingText } from '../core/output.ts'
 import { printLines } from '../core/terminal.ts'
 import { endpointOf } from '../stores/endpoints.ts'
-import { httpFeed, INVISIBLE, sqsFeed, storeProcess } from './feeds.ts'
+import { httpFeed, storeProcess } from './feeds.ts'
 import { FIRST, type Playing, PREFIX, play } from './play.ts'
+import { feedInQueue } from './queue.ts'
 
 type Options = {
   handled?: string | undefined
@@ -33,38 +33,16 @@ const textAt = async (place: string): Promise<string> => {
   }
 }
 
-/** Removes the messages that an earlier run left in a queue, unless it has one of a real order; returns whether it has. */
-const removeLeftovers = async (context: Context, queue: string, patience: Patience) => {
-  let isReal = false
-  const visit = async ({ body }: QueueMessage) => {
-    isReal ||= !body.includes(`"external_id":"${PREFIX}`)
-    return isReal ? 'keep' : 'delete'
-  }
-  // A message that the killed store had received is invisible until its visibility timeout ends.
-  await within(patience, async () => {
-    await browse(context, queue, Number.POSITIVE_INFINITY, visit, () => isReal)
-    return isReal || (await depthOf(context, queue)).all === 0 || undefined
-  })
-  return isReal
-}
-
-const feedOf = async (context: Context, source: string, patience: Patience) => {
+const feedOf = async (
+  context: Context,
+  source: string,
+  options: Patience & { run: string; isStarted: boolean },
+) => {
   const { feed, ...store } = storeNamed(context, source)
-  if (feed !== 'sqs') {
-    const { url, secrets } = await endpointOf(context, { ...store, feed }, 'test the store')
-    // The secret that the store should have, even while the replaced one still signs.
-    return httpFeed({ url, secret: secrets[0] ?? '', ...patience })
-  }
-  const name = feedQueueName(source, store.queue)
-  const isReal = (await depthOf(context, name)).all > 0 && (await removeLeftovers(context, name, patience))
-  const { all } = await depthOf(context, name)
-  if (all > 0) {
-    const [found, remedy] = isReal
-      ? [`${count(all, 'message')} of real orders may wait in ${name}`, 'let the store consume them first']
-      : [`${count(all, 'message')} in ${name} stayed invisible for ${patience.wait} s (--wait)`, INVISIBLE]
-    throw cannot(`test the store "${source}"`, found, remedy)
-  }
-  return sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), ...patience })
+  if (feed === 'sqs') return feedInQueue(context, store, options)
+  const { url, secrets } = await endpointOf(context, { ...store, feed }, 'test the store')
+  // The secret that the store should have, even while the replaced one still signs.
+  return httpFeed({ url, secret: secrets[0] ?? '', ...options })
 }
 
 /**
@@ -88,13 +66,24 @@ export const testStore = async (
   }
   const store = command.length === 0 ? undefined : storeProcess(command, terminal.environment)
   const patience = { wait, signal, assertUseful: store?.assertAlive }
-  const feed = await feedOf(context, source, patience)
+  const run = `${PREFIX}${randomUUID().slice(0, 8)}`
+  const { clean, ...feed } = {
+    clean: undefined,
+    ...(await feedOf(context, source, { ...patience, run, isStarted: store !== undefined })),
+  }
   const handled = place === undefined ? store?.output : () => textAt(place)
   await handled?.()
   const kill = async () => store?.kill()
   signal?.addEventListener('abort', kill)
+  const end = async () => {
+    await kill()
+    const left = await clean?.()
+    if (left !== undefined && signal?.aborted)
+      throw cannot('finish', `interrupted; ${left}`, 'the next run of this command removes them')
+  }
   return play({
     source,
+    run,
     exact: storeNamed(context, source).exact,
     ...feed,
     ...patience,
@@ -103,7 +92,7 @@ export const testStore = async (
     ...(store && { store }),
     ...(handled && { handled }),
     ...(only !== undefined && { only: namesIn(only) }),
-  }).finally(kill)
+  }).finally(end)
 }
 
 /** The action of `relay conformance`. */

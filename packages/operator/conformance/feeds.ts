@@ -39,6 +39,8 @@ export type Fault = { wrong: string | false | undefined; remedy?: string }
 export type Feed = {
   /** What to do if the store does not handle the first message. */
   start: string
+  /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
+  lost: (message: Sent) => Fault
   /** Publishes messages; does not wait for a store that is down. */
   publish: (messages: readonly Sent[]) => Promise<void>
   /** Resolves once all published messages are acknowledged, otherwise with the reason. */
@@ -56,8 +58,10 @@ export type HttpSend = (
 ) => Promise<string | undefined>
 
 /** The consequence of a message that was not accepted. */
-export const refused = ({ version }: Sent, failure: string) =>
-  `did not acknowledge version ${version} (${failure}): the relay would retry it until it is a dead letter, and block the order`
+export const refused = ({ version, event }: Sent, failure: string) => {
+  const what = event === 'order.updated' ? `version ${version}` : `"${event}" of version ${version}`
+  return `did not acknowledge ${what} (${failure}): the relay would retry it until it is a dead letter, and block the order`
+}
 
 /** Number of attempts to send a message, with a pause in between. */
 const ATTEMPTS = 3
@@ -92,6 +96,9 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   const feed: Feed = {
     start:
       'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
+    lost: ({ version }) => ({
+      wrong: `acknowledged version ${version} and did not handle it: a change of the order is lost`,
+    }),
     async publish(messages) {
       for (const [order, added] of Map.groupBy(messages, orderOf))
         waiting.set(order, [...(waiting.get(order) ?? []), ...added])
@@ -132,13 +139,20 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
 export const INVISIBLE = 'pass a --wait that is longer than the visibility timeout of the store'
 
 const SLOW =
-  'if its output has no error, the store is slower than --wait, or does not delete what it has handled'
+  'if its output has no error, the store is slower than --wait or does not delete what it has handled, or another program reads the queue'
+
+const LOST =
+  'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue'
 
 export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: string } & Patience) => {
   const { wait } = patience
   const depth = () => depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)
   const feed: Feed = {
     start: 'start the store with the queue of its feed; it notes each delivery that it handles, once',
+    lost: ({ version }) => ({
+      wrong: `did not handle version ${version}, which left the queue: the store deleted it, or another program reads the queue`,
+      remedy: LOST,
+    }),
     async publish(messages) {
       // With its own deduplication id: SQS drops repetitions within five minutes.
       for (const { order, json, attributes = {} } of messages)

@@ -17,11 +17,13 @@ import {
 } from './checks.ts'
 import { type Feed, type HttpSend, messageMaker, StoreExited, type StoreProcess } from './feeds.ts'
 
-/** No real order has such an id: every id of a run begins with this and the run's number. */
+/** No real order has such an id: the id of every test order begins with this. */
 export const PREFIX = 'relay-conformance-'
 
 export type Playing = Patience & {
   source: string
+  /** Begins the id of every test order. @default a new one */
+  run?: string
   /** Whether the store is exact. @default false */
   exact?: boolean | undefined
   feed: Feed
@@ -64,7 +66,19 @@ const lastWords = async (store: StoreProcess | undefined) => {
  * restarted
  */
 export const play = async (options: Playing): Promise<readonly Finding[]> => {
-  const { source, exact = false, feed, http, store, handled, only, signal, terminal, onFinding } = options
+  const {
+    source,
+    run = `${PREFIX}${randomUUID()}`,
+    exact = false,
+    feed,
+    http,
+    store,
+    handled,
+    only,
+    signal,
+    terminal,
+    onFinding,
+  } = options
   const patience = { wait: options.wait, signal, assertUseful: store?.assertAlive }
   const start = () => {
     signal?.throwIfAborted()
@@ -73,7 +87,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const stage: Play = {
     exact,
     feed,
-    message: messageMaker({ source, exact }, `${PREFIX}${randomUUID().slice(0, 8)}`),
+    message: messageMaker({ source, exact }, run),
     timesHandled: async message => placesIn((await handled?.()) ?? '', message).length,
     untilHandled: async (which, messages) =>
       handled &&
@@ -109,9 +123,9 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const judge = async (name: string, { play: playCheck, when, remedy }: Check): Promise<Finding> => {
     const { exited, ...outcome } = await playUnlessExited(playCheck)
     const expected = outcome.handled ?? []
-    const wrong = outcome.wrong || (handled && faultIn(await handled(), outcome))
+    const fault = outcome.wrong ? outcome : handled && faultIn(await handled(), outcome, feed)
     const why = name === FIRST || exited ? await lastWords(store) : ''
-    if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, outcome.remedy ?? remedy)
+    if (fault?.wrong) return problem(name, `${when}, the store ${fault.wrong}${why}`, fault.remedy ?? remedy)
     if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
     if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
     const found = `${when}, the store acknowledged everything; which messages it handled is unknown`

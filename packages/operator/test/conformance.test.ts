@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { SQS } from '@aws-sdk/client-sqs'
 import { afterEach, expect, test } from '@jest/globals'
-import { sendInOrder } from '@order-relay/lib/platform/fifo.ts'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -12,7 +11,8 @@ import { createQueue, startParts } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import { conformance, testStore } from '../conformance/conformance.ts'
+import { faultIn } from '../conformance/checks.ts'
+import { conformance } from '../conformance/conformance.ts'
 import { httpFeed, messageMaker, sqsFeed, storeProcess } from '../conformance/feeds.ts'
 import { play } from '../conformance/play.ts'
 import { createContext } from '../core/context.ts'
@@ -140,30 +140,6 @@ test('distinguishes a queue that nothing reads from a store that does not delete
   })
 })
 
-test('removes messages of an earlier run from the queue, and refuses to run while a message of a real order waits', async () => {
-  const parts = await startParts()
-  closing.push(parts.close)
-  const url = await createQueue(parts.sqs, 'feed-shop.fifo')
-  const context = {
-    ...createContext({ local: true }, terminal),
-    sqs: parts.sqs,
-    queueUrl: async () => url,
-    stores: () => [{ source: 'shop', feed: 'sqs' as const }],
-  }
-  const run = () => testStore(context, 'shop', { wait: 5 }, {}, [process.execPath, '-e', 'process.exit(3)'])
-  for (const _run of ['leaves a message', 'removes it'])
-    expect((await run())[0]?.found).toMatch('the store exited with code 3')
-  // The killed store had received the message.
-  const { Messages: [held] = [] } = await parts.sqs.receiveMessage({ QueueUrl: url, VisibilityTimeout: 30 })
-  const short = testStore(context, 'shop', { wait: 1 }, {}, [process.execPath, '-e', 'process.exit(3)'])
-  await expect(short).rejects.toThrow('1 message in feed-shop.fifo stayed invisible for 1 s (--wait)')
-  await parts.sqs.deleteMessage({ QueueUrl: url, ReceiptHandle: held?.ReceiptHandle })
-  const order = { source: 'shop', external_id: '1' }
-  const json = JSON.stringify({ data: order })
-  await sendInOrder(parts.sqs, url, order, { id: randomUUID(), json, attributes: {} })
-  await expect(run()).rejects.toThrow('1 message of real orders may wait in feed-shop.fifo')
-})
-
 test('does not report "No problems" about checks that it cannot judge, and refuses names of no check', async () => {
   const { url, close } = await listening((_request, response) => response.end())
   closing.push(close)
@@ -188,5 +164,46 @@ test('does not report "No problems" about checks that it cannot judge, and refus
     message: expect.stringMatching(
       /^Cannot test .*no check "raw-body"; the checks are delivery, .*raw body.*kills$/,
     ),
+  })
+})
+
+/** The finding "same version" of an HTTP store that handles each delivery once, and answers other events like this. */
+const sameVersion = async (answer: number) => {
+  const handled = new Set<string>()
+  const { url, close } = await listening(async (request, response) => {
+    const { event, delivery } = JSON.parse((await buffer(request)).toString())
+    if (event !== 'order.updated') return response.writeHead(answer).end()
+    handled.add(delivery)
+    return response.end()
+  })
+  closing.push(close)
+  const findings = await play({
+    source: 'shop',
+    ...httpFeed({ url, secret, wait: 5 }),
+    wait: 5,
+    handled: async () => [...handled].join('\n'),
+    only: ['same version'],
+    terminal,
+  })
+  return findings.find(({ check }) => check === 'same version')
+}
+
+test('tells a store that refuses events which it does not know to acknowledge them, and accepts one that ignores them', async () => {
+  expect(await sameVersion(400)).toMatchObject({
+    level: 'problem',
+    found: expect.stringContaining(
+      'the store did not acknowledge "order.rejected" of version 1 (it answered 400)',
+    ),
+    remedy: 'acknowledge events that the store does not know',
+  })
+  expect(await sameVersion(204)).toMatchObject({ level: 'ok' })
+})
+
+test('names another reader of the queue as the possible cause of a message that the store did not handle', () => {
+  const message = messageMaker({ source: 'shop' }, 'lost')('1', 1)
+  const { feed } = sqsFeed({ sqs: new SQS({ region: 'eu-central-1' }), queueUrl: '', wait: 1 })
+  expect(faultIn('', { handled: [message] }, feed)).toMatchObject({
+    wrong: expect.stringContaining('another program reads the queue'),
+    remedy: expect.stringContaining('stop any other program that reads the queue'),
   })
 })

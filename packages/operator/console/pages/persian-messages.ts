@@ -406,7 +406,8 @@ export const MESSAGES = {
   '{when}, the store {did}': '{when}، فروشگاه {did}',
   'When the first message arrived': 'وقتی اولین پیام رسید',
   'When messages were repeated': 'وقتی پیام‌ها تکرار شدند',
-  'When another message of the same version arrived': 'وقتی پیام دیگری با همان نسخه رسید',
+  'When another event or another message of the same version arrived':
+    'وقتی رویداد دیگری یا پیام دیگری با همان نسخه رسید',
   'When an older version arrived late': 'وقتی نسخه‌ای قدیمی دیر رسید',
   'When the messages of many orders were interleaved': 'وقتی پیام‌های چند سفارش درهم رسیدند',
   'When it could not read one message of a batch': 'وقتی یکی از پیام‌های دسته ناخوانا بود',
@@ -428,12 +429,17 @@ export const MESSAGES = {
     'نسخهٔ {version} را {count} بار پردازش کرد: تغییر دوباره اعمال شده است',
   'handled version {version} before version {other}: the order reverts to an older state':
     'نسخهٔ {version} را قبل از {other} پردازش کرد: سفارش به وضعیت قبلی برگشته است',
-  'acknowledged version ~{version}~, which it had not handled: a change of the order is lost':
-    'نسخهٔ {version} را بدون پردازش تأیید کرد: یک تغییر سفارش از دست رفته است',
   'handled version ~{version}~ before version ~{other}~, which had failed: the order reverts to an older state':
     'نسخهٔ {version} را قبل از {other} که خطا داده بود پردازش کرد: سفارش به وضعیت قبلی برگشته است',
-  'did not acknowledge version {version} ({reason}): the relay would retry it until it is a dead letter, and block the order':
+  'did not acknowledge ~version {version}~ ({reason}): the relay would retry it until it is a dead letter, and block the order':
     'نسخهٔ {version} را تأیید نکرد ({reason}): رله آن‌قدر تلاش می‌کند تا پیام به DLQ برود و سفارش معطل می‌ماند',
+  'did not acknowledge ~"{=event}" of version {version}~ ({reason}): the relay would retry it until it is a dead letter, and block the order':
+    'رویداد «{event}» با نسخهٔ {version} را تأیید نکرد ({reason}): رله آن‌قدر تلاش می‌کند تا پیام به DLQ برود و سفارش معطل می‌ماند',
+  'did not handle version {version}, which left the queue: the store deleted it, or another program reads the queue':
+    'نسخهٔ {version} را پردازش نکرد ولی پیام در صف نیست: فروشگاه آن را حذف کرده یا برنامهٔ دیگری صف را می‌خواند',
+  'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue':
+    'شناسهٔ هر پیام پردازش‌شده را ثبت و پیام را فقط پس از آن حذف کنید، و هر برنامهٔ دیگری را که صف را می‌خواند متوقف کنید',
+  'acknowledge events that the store does not know': 'رویدادهایی را که فروشگاه نمی‌شناسد تأیید کنید',
   'left {messages} in the queue for {seconds} s (--wait): undeleted messages return and block their order':
     '{messages} را {seconds} ثانیه در صف گذاشت: پیام حذف‌نشده برمی‌گردد و سفارش خود را معطل می‌کند',
   'did not return 401 to a message that {why}: {answer}': 'به پیامی که {why} پاسخ ۴۰۱ نداد: {answer}',
@@ -444,8 +450,8 @@ export const MESSAGES = {
     'فروشگاه را با کلید فید آن اجرا کنید؛ باید امضا را روی بایت‌های خام متن بررسی کند (relay explain-signature کمک می‌کند) و شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
   'start the store with the queue of its feed; it notes each delivery that it handles, once':
     'فروشگاه را با صف فید آن اجرا کنید؛ باید شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
-  'if its output has no error, the store is slower than --wait, or does not delete what it has handled':
-    'اگر در خروجی فروشگاه خطایی نیست، فروشگاه کندتر از مهلت تعیین‌شده است یا پیام‌های پردازش‌شده را حذف نمی‌کند',
+  'if its output has no error, the store is slower than --wait or does not delete what it has handled, or another program reads the queue':
+    'اگر در خروجی فروشگاه خطایی نیست، فروشگاه کندتر از مهلت تعیین‌شده است، پیام‌های پردازش‌شده را حذف نمی‌کند یا برنامهٔ دیگری صف را می‌خواند',
   'remember the version and deliveries of an order in the transaction that handles a message':
     'نسخه و شناسهٔ پیام‌های سفارش را در همان تراکنشی ذخیره کنید که پیام را پردازش می‌کند',
   '{remember}, which begins with a lock of the order, and answer 2xx to what was handled before':
@@ -465,10 +471,12 @@ export const MESSAGES = {
   'test the store "{=source}"': 'آزمون فروشگاه «{source}»',
   '{messages} of real orders may wait in {=queue}':
     'ممکن است {messages} از سفارش‌های واقعی در {queue} مانده باشد',
-  '{messages} in {=queue} stayed invisible for {seconds} s (--wait)':
-    '{messages} در {queue} به مدت {seconds} ثانیه پنهان ماند',
   'pass a --wait that is longer than the visibility timeout of the store':
     'مهلتی طولانی‌تر از visibility timeout فروشگاه تعیین کنید',
+  '{messages} of another test stayed in {=queue} for {seconds} s (--wait)':
+    '{messages} از آزمونی دیگر به مدت {seconds} ثانیه در {queue} ماند',
+  'start the store, or wait until the other test has ended':
+    'فروشگاه را اجرا کنید، یا تا پایان آزمون دیگر صبر کنید',
   'let the store consume them first': 'ابتدا اجازه دهید فروشگاه آن‌ها را دریافت کند',
   'a store of {=title} would receive messages about test orders':
     'فروشگاهی از {title} پیام‌هایی دربارهٔ سفارش‌های آزمایشی دریافت می‌کرد',
