@@ -131,10 +131,12 @@ export const readMessage = (json: string): FeedMessage => {
     typeof data.source === 'string' &&
     typeof data.external_id === 'string'
   if (isMessage) return value as FeedMessage
+  const order =
+    isObject(data) && typeof data.external_id === 'string' ? ` of order "${data.external_id}"` : ''
   if (event === 'order.updated' && typeof delivery === 'string' && version === undefined && isObject(data))
     throw new MessageError(
-      'Cannot read a message without a version: it is a webhook of the accounting service, or the store is exact in ' +
+      `Cannot read a message${order} without a version: it is a webhook of the accounting service, or the store is exact in ` +
         'stores.yml; verify such messages with verifySignature, or remove "exact" from the store',
     )
-  throw new MessageError('Cannot read a feed message: it must have event, delivery, version and data')
+  throw new MessageError(`Cannot read a feed message${order}: it must have event, delivery, version and data`)
 }

@@ -2,6 +2,7 @@ import {
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
   type Message,
+  QueueDoesNotExist,
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
@@ -17,7 +18,7 @@ import {
   POSITIVE,
   SIGNAL,
 } from './arguments.ts'
-import { readMessage } from './messages.ts'
+import { MessageError, readMessage } from './messages.ts'
 import { type Handling, type Once, onceInMemory } from './once.ts'
 import { pause } from './pause.ts'
 
@@ -39,6 +40,16 @@ export type ConsumeOptions<Transaction> = Handling<Transaction> & {
 /** The longest delay of a message whose handler keeps failing, in seconds. */
 const MAX_DELAY = 900
 
+/** @throws MessageError that names the message in the queue */
+const readReceived = ({ Body = '', MessageId }: Message) => {
+  try {
+    return readMessage(Body)
+  } catch (error) {
+    if (!(error instanceof MessageError)) throw error
+    throw new MessageError(`${error.message}; its MessageId is "${MessageId}"`, { cause: error.cause })
+  }
+}
+
 const entriesOf = (messages: readonly Message[]) =>
   messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
 
@@ -46,6 +57,8 @@ const entriesOf = (messages: readonly Message[]) =>
  * Consumes the queue of a feed until `signal` is aborted: different orders in parallel, the messages of one order
  * (a message group) in sequence. If `handle` throws, the message and those behind it of the same order are redelivered
  * after an increasing delay.
+ *
+ * @throws Error if the queue does not exist
  *
  * @example
  * ```ts
@@ -85,7 +98,7 @@ export const consumeFeed = async <Transaction = undefined>(
     const done: Message[] = []
     try {
       for (const received of messages) {
-        const message = readMessage(received.Body ?? '')
+        const message = readReceived(received)
         await once(message, transaction => handle(message, transaction))
         done.push(received)
       }
@@ -128,6 +141,11 @@ export const consumeFeed = async <Transaction = undefined>(
       for (const result of results) if (result.status === 'rejected') onError(result.reason)
     } catch (error) {
       if (signal?.aborted) return
+      if (error instanceof QueueDoesNotExist) {
+        const found = `the queue "${queueUrl}" does not exist, or its account denies access`
+        const remedy = 'use the URL that "relay stores show" prints, and check the region and credentials'
+        throw new Error(`Cannot consume a feed: ${found}; ${remedy}`, { cause: error })
+      }
       onError(error)
       await pause(1000, signal)
     }
