@@ -84,6 +84,7 @@ export const testStore = async (
   return play({
     source,
     run,
+    flags: context.flags,
     exact: storeNamed(context, source).exact,
     ...feed,
     ...patience,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Patience, within } from '../core/async.ts'
 import { usageError } from '../core/errors.ts'
-import { type Finding, note, ok, problem } from '../core/output.ts'
+import { type Finding, note, ok, problem, shellWord } from '../core/output.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
 import {
   type Check,
@@ -24,6 +24,8 @@ export type Playing = Patience & {
   source: string
   /** Begins the id of every test order. @default a new one */
   run?: string
+  /** The options that select its relay, such as ` --local`. @default none */
+  flags?: string
   /** Whether the store is exact. @default false */
   exact?: boolean | undefined
   feed: Feed
@@ -44,9 +46,8 @@ export type Playing = Patience & {
 const SETTLE_MS = 150
 
 export const FIRST = 'delivery'
-const NEEDS_HANDLED = 'pass --handled, or the command that starts the store'
+const NEEDS_HANDLED = 'name the log of handled messages (--handled)'
 const EXACT_MESSAGES = 'the store is exact: its messages have no version and are order.updated'
-const NEEDS_STORE = 'pass the command that starts the store after "--"'
 
 const LAST_LINES = 20
 
@@ -69,6 +70,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const {
     source,
     run = `${PREFIX}${randomUUID()}`,
+    flags = '',
     exact = false,
     feed,
     http,
@@ -79,6 +81,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     terminal,
     onFinding,
   } = options
+  const startsStore = `run relay conformance ${shellWord(source)}${flags} -- <command that starts the store>`
   const patience = { wait: options.wait, signal, assertUseful: store?.assertAlive }
   const start = () => {
     signal?.throwIfAborted()
@@ -129,7 +132,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
     if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
     const found = `${when}, the store acknowledged everything; which messages it handled is unknown`
-    return note(name, found, NEEDS_HANDLED)
+    return note(name, found, `${NEEDS_HANDLED}, or ${startsStore}`)
   }
 
   const kills = killChecks(stage)
@@ -172,6 +175,6 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     shown.advance()
   }
   if (inapplicable.length > 0) add(note(inapplicable.join(', '), 'not applicable', EXACT_MESSAGES))
-  if (store === undefined) add(note(Object.keys(ofStore).join(', '), 'not judged', NEEDS_STORE))
+  if (store === undefined) add(note(Object.keys(ofStore).join(', '), 'not judged', startsStore))
   return findings
 }

@@ -148,3 +148,15 @@ test('a test of a running store neither removes messages of another test nor ign
   )
   expect(await depth()).toBe(1)
 })
+
+test('a test of a running store names the command that also judges restarts and kills', async () => {
+  const handled = consume()
+  const findings = await run([], { only: 'duplicates' })
+  expect(handled).toHaveLength(3)
+  expect(findings).toContainEqual({
+    check: 'failures, restarts, outages, kills',
+    level: 'note',
+    found: 'not judged',
+    remedy: 'run relay conformance shop --local -- <command that starts the store>',
+  })
+})

@@ -399,10 +399,10 @@ export const MESSAGES = {
   'answer 401 to a message signed with another secret; the relay then signs it with the replaced one':
     'به پیامی که با کلید دیگری امضا شده پاسخ 401 دهید؛ رله سپس آن را با کلید قبلی امضا می‌کند',
   'first fix "{check}"': 'ابتدا «{check}» را رفع کنید',
-  'pass --handled, or the command that starts the store':
-    'محل ثبت پیام‌های پردازش‌شده را وارد کنید یا فروشگاه را با دستور relay conformance اجرا کنید',
-  'pass the command that starts the store after "--"':
-    'با دستور relay conformance آزمایش کنید و دستور اجرای فروشگاه را پس از «--» بنویسید',
+  'name the log of handled messages (--handled)~, or ~{run}':
+    'محل ثبت پیام‌های پردازش‌شده را وارد کنید، یا {run}',
+  'run ~{=command} -- <command that starts the store>':
+    'این دستور را اجرا کنید: {command} -- <دستور اجرای فروشگاه>',
   '{when}, the store {did}': '{when}، فروشگاه {did}',
   'When the first message arrived': 'وقتی اولین پیام رسید',
   'When messages were repeated': 'وقتی پیام‌ها تکرار شدند',

@@ -148,9 +148,11 @@ type JobProps = {
 export const Job = ({ job: { progress, end }, stop, isReport = false }: JobProps) => {
   if (!isReport && isOver(end)) return null
   const text = translateMessage(progress?.text ?? '')
+  // A job that failed shows how far it came.
+  const isUnfinished = end === undefined || end.failure !== undefined
   return (
     <div class="card made progress">
-      {progress && end?.text === undefined && (
+      {progress && isUnfinished && (
         <>
           <p class="muted">{text}</p>
           <progress value={progress.reached} max={Math.max(1, progress.total ?? 1)} aria-label={text} />

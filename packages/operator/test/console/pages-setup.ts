@@ -148,6 +148,10 @@ export const setupPageTests = (open: Open) => {
       const found = await page.locator('.finding p').allInnerTexts()
       expect(found.filter(text => !/[\u0600-\u06ff]/.test(text))).toEqual([])
       expect(found.join()).toContain('هر تغییر را یک بار و به ترتیب پردازش کرد')
+      expect(found.join()).toContain('relay conformance demo-shop --local')
+      const section = page.locator('[aria-labelledby=conformance]')
+      expect(await section.getByText('پایان').count()).toBe(1)
+      expect(await section.getByRole('progressbar').count()).toBe(0)
       await isAccessible()
 
       stop.abort()
