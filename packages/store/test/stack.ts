@@ -116,18 +116,23 @@ export const storeTests = () => {
 
   test('relay conformance tests the example, prints each result when its check ends, and refuses a deployed store', async () => {
     const { dataDir, environment } = local.stack()
-    const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
-    const options = ['--only', 'duplicates', '--wait', '20s']
-    const { code, out } = await relay(['--local', 'conformance', SOURCE, ...options, '--', ...command], {
-      environment: { ...environment, ...(await readEnvironment(dataDir)), DATABASE: folder('store.sqlite') },
-    })
-    expect(out).toMatch(/ok {2}duplicates: .* once and in order\nNo problems .*"relay-conformance-…"/)
+    const consumer = [
+      process.execPath,
+      `${ROOT}/examples/sqs-consumer.ts`,
+      local.queue(`feed-${SOURCE}.fifo`),
+    ]
+    // In its own process, whose calls are not recorded: starting a store takes the rights of the store.
+    const start = async (database: string, ...options: string[]) =>
+      startRelay(['--local', 'conformance', SOURCE, ...options, '--', ...consumer], {
+        ...environment,
+        ...(await readEnvironment(dataDir)),
+        DATABASE: folder(database),
+      })
+    const complete = await start('store.sqlite', '--only', 'duplicates', '--wait', '20s')
+    const { code, output } = await complete.ended
+    expect(output).toMatch(/ok {2}duplicates: .* once and in order\nNo problems .*"relay-conformance-…"/)
     expect(code).toBe(0)
-    const interrupted = startRelay(['--local', 'conformance', SOURCE, '--', ...command], {
-      ...environment,
-      ...(await readEnvironment(dataDir)),
-      DATABASE: folder('interrupted.sqlite'),
-    })
+    const interrupted = await start('interrupted.sqlite')
     expect(await interrupted.printed(/ok {2}delivery: /)).not.toBeNull()
     interrupted.child.kill('SIGINT')
     expect((await interrupted.ended).output).toMatch(/Cannot finish: interrupted/)

@@ -78,6 +78,7 @@ export const orderPageTests = (open: Open) => {
 
   test('the search keeps text that is typed before the address changes, and spaces between words', () =>
     visit({ hash: '#/stores' }, async ({ page }) => {
+      await page.getByText('All stores in').waitFor()
       // The page sees a change of its address only when the test dispatches the event.
       await page.addInitScript(`
         addEventListener('hashchange', event => event.isTrusted && event.stopImmediatePropagation())
