@@ -74,7 +74,7 @@ const translated = (text: string): string | undefined =>
       phraseIn(text) ??
       listIn(text, ', ', '، '))
 
-/** A time that is not the argument of an option: commands must work when they are copied. */
+/** A time, unless it is the argument of an option: copied commands must work. */
 const INSTANT = /(?<!--[\w-]+ )\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
 /** A text in the reader's calendar and time. */

@@ -79,7 +79,7 @@ export const NOT_EXACT: ReadonlySet<string> = new Set([
   'test message',
 ])
 
-/** An event that not every store knows. */
+/** An event that some stores do not know. */
 const OTHER_EVENT = 'order.rejected'
 
 /** How long after its acknowledgement the delivery of a message may appear in the log, in seconds. */

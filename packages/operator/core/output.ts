@@ -6,7 +6,7 @@ import type { Color } from './terminal.ts'
 export type Report = {
   data: unknown
   text: string
-  /** Explains the text, on standard error, so that a script can assign standard output to a variable. */
+  /** Explains the text on standard error, so that a script can use standard output as the value. */
   about?: string
   /** Whether everything is fine; otherwise the exit code is 1. @default true */
   ok?: boolean

@@ -29,7 +29,7 @@ type MessageState =
   | { state: 'dead'; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
-/** A deletion is no attempt: the dead letter was also received when it was read. */
+/** A deletion is not an attempt, and reading a dead letter also counts as a receive. */
 type ShownAttempt = Omit<Attempt, 'handle' | 'receives'> & Partial<Pick<Attempt, 'receives'>>
 
 export type FeedMessageView = MessageState & {

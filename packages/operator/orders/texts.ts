@@ -14,14 +14,15 @@ export const WAITING = {
   'waits/unanswered':
     'the last call returned no result, and the service may have acted on it: it is sent again',
   'waits/unsent': 'it is to be sent',
-  'waits/being-withdrawn': 'it is being withdrawn, for which the order is read first: it may be done already',
+  'waits/being-withdrawn': 'it is withdrawn unless a read of the order shows that it is done already',
   'waits/dead': 'its event is a dead letter: {reason}',
   'waits/dead-unknown': 'its event is a dead letter; the log shows why it failed',
   'waits/dead-open': '{dead}; the request is saved with the order: {request}',
   'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
   'waits/scheduled':
     'its last attempt failed: {reason}; after {count} attempts, the relay waits until the next one is due',
-  'waits/bulk': 'calls of its store are many or slow and would delay other events in the order queue',
+  'waits/bulk':
+    'the calls of its store are so many or so slow that they would delay other events in the order queue',
   'waits/review': 'it is in review',
   'waits/review-reason': 'it is in review: {reason}',
   'waits/doubt': 'it may be out of date and is read from the service',

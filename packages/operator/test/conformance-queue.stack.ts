@@ -44,7 +44,7 @@ const contextOf = () => {
 }
 
 const exiting = [process.execPath, '-e', 'process.exit(3)']
-/** A store that a restart costs no more than its visibility timeout of two seconds. */
+/** A store whose visibility timeout is two seconds, so that a restart takes no longer. */
 const consumer = () => [
   process.execPath,
   '--input-type=module',

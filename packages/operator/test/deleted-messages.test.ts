@@ -69,7 +69,7 @@ test('a deleted dead letter of a feed is shown and counted as not received by it
   const attempts = [{ outcome: 'deleted' }, { outcome: 'failed', receives: 1 }]
   const [deleted] = await messages()
   expect(deleted).toMatchObject({ state: 'deleted', attempts })
-  // The dead letter was received several times to read it, which are no attempts.
+  // Reading the dead letter received it several times, but these are not attempts.
   expect(deleted.attempts[0]).not.toHaveProperty('receives')
   const { out } = await relay(['feeds', 'show', 'demo-shop', '1'])
   expect(out).toContain('deleted by an operator, not received')

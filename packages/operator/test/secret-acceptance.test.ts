@@ -30,7 +30,7 @@ const receiverThatRefused = async (secondsAgo: number) => {
     statuses.push(status)
     return { status }
   })
-  /** Lets the receiver's time pass. */
+  /** Advances the receiver's clock. */
   const pause = async (milliseconds: number) => {
     state.now += milliseconds
   }

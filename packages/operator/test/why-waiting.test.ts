@@ -229,7 +229,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a create that was moved to the bulk queue',
     { open: { create } },
-    'create waits for its turn in the bulk queue: calls of its store are many or slow and would delay other events in the order queue',
+    'create waits for its turn in the bulk queue: the calls of its store are so many or so slow that they would delay other events in the order queue',
     { bulk: 'c' },
   ],
   [
@@ -247,13 +247,13 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a webhook that was moved to the bulk queue',
     { result: invoiced },
-    'order waits for its turn in the bulk queue: calls of its store are many or slow and would delay other events in the order queue',
+    'order waits for its turn in the bulk queue: the calls of its store are so many or so slow that they would delay other events in the order queue',
     { bulk: 'w' },
   ],
   [
     'a dead letter of an order whose later event was moved to the bulk queue',
     { result: invoiced, open: { payment } },
-    'order waits for its turn in the bulk queue: calls of its store are many or slow and would delay other events in the order queue; order.payment behind it',
+    'order waits for its turn in the bulk queue: the calls of its store are so many or so slow that they would delay other events in the order queue; order.payment behind it',
     { bulk: 'w', dead: { letters: [letter] } },
   ],
   [
@@ -377,7 +377,7 @@ test('a dead letter whose request is being withdrawn: its deletion and a check d
       discard,
     })
     expect(why(order, more).summary).toMatch(
-      'the request is saved with the order: it is being withdrawn, for which the order is read first: it may be done already; next attempt',
+      'the request is saved with the order: it is withdrawn unless a read of the order shows that it is done already; next attempt',
     )
     // The withdrawal fails, and the dead letter's request waits for it.
     expect(why(order, { ...more, ...stuck }).summary).toMatch(

@@ -45,7 +45,7 @@ const isBuffer = (value: unknown): value is ArrayBuffer =>
 export const isRaw = (value: unknown): value is RawBody =>
   typeof value === 'string' || value instanceof Uint8Array || isBuffer(value)
 export const BYTES: Kind = ['the raw bytes or their text, nothing parsed', isRaw]
-// Some runtimes accept an empty key, which anyone can use. A line break of a file would make every signature differ.
+// Some runtimes accept an empty key, which anyone can use. With a line break from a file, no signature would match.
 const isSecret = (value: unknown) => isText(value) && value.trim() === value
 export const SECRETS: Kind = [
   'a secret or a list of secrets, not empty and without white space at the ends (trim what is read from a file)',

@@ -121,7 +121,7 @@ export const storeTests = () => {
       `${ROOT}/examples/sqs-consumer.ts`,
       local.queue(`feed-${SOURCE}.fifo`),
     ]
-    // In its own process, whose calls are not recorded: starting a store takes the rights of the store.
+    // In a separate process, whose calls are not recorded: a test that starts the store needs the store's permissions.
     const start = async (database: string, ...options: string[]) =>
       startRelay(['--local', 'conformance', SOURCE, ...options, '--', ...consumer], {
         ...environment,

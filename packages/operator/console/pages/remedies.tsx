@@ -11,7 +11,7 @@ import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 
-/** Read again when a job changes the registration, and when a command does: the notices on signatures then change. */
+/** Read again when a job changes the registration, and when the notices on signatures change, as they do after a command. */
 export const SERVICE = reads('service', {}, 'webhook', 'signatures')
 
 export type Service = RouteData<'service'>

@@ -12,7 +12,7 @@ import { changed, changes, Registration, SERVICE, type Service } from './remedie
 
 const stateOf = ({ url, hasKey, secrets }: Service) => JSON.stringify([url, hasKey, secrets])
 
-/** The registration that the page shows. While a job changes it, the one before: the check follows the job's end. */
+/** The registration that the page shows. While a job changes it, the previous one: the check follows the end of the job. */
 const useRegistration = () => {
   const { data, error } = useResources({ service: SERVICE })
   const last = useRef('')
