@@ -39,9 +39,10 @@ export const WAIT: Kind = [
 /** A body as received: its raw bytes or their text. */
 export type RawBody = string | Uint8Array | ArrayBuffer
 
-/** By its tag, since an ArrayBuffer may come from another realm. */
-const isBuffer = (value: unknown): value is ArrayBuffer =>
-  Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+/** By its tag, since the value may come from another realm. */
+const hasTag = (value: unknown, tag: string) => Object.prototype.toString.call(value) === `[object ${tag}]`
+const isBuffer = (value: unknown): value is ArrayBuffer => hasTag(value, 'ArrayBuffer')
+export const isRequest = (value: unknown): boolean => hasTag(value, 'Request')
 export const isRaw = (value: unknown): value is RawBody =>
   typeof value === 'string' || value instanceof Uint8Array || isBuffer(value)
 export const BYTES: Kind = ['the raw bytes or their text, nothing parsed', isRaw]
@@ -72,14 +73,25 @@ export const either = ([what, is]: Kind, [other, isOther]: Kind): Kind => [
 ]
 export const optional = ([what, is]: Kind): Kind => [what, value => value === undefined || is(value)]
 
+/** White space at the ends of a string, most often the line break of a file, in words. */
+const whiteSpaceOf = (value: unknown) => {
+  if (typeof value !== 'string' || value.trim() === value) return undefined
+  return value.trimEnd() === value
+    ? 'a string that begins with white space'
+    : 'a string that ends with white space, such as a line break'
+}
+
 /** Describes a wrong value without exposing secrets or customer data. */
 const described = (value: unknown, isShown: boolean) => {
   if (value === '') return 'empty'
   // A URL may contain a password.
   if (isShown && typeof value === 'string' && !value.includes('@')) return JSON.stringify(value)
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (Array.isArray(value)) {
+    const element = value.map(whiteSpaceOf).find(Boolean)
+    return value.length === 0 ? 'an empty list' : `a list${element ? ` with ${element}` : ''}`
+  }
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  return typeof value === 'object' ? 'an object' : (whiteSpaceOf(value) ?? `a ${typeof value}`)
 }
 
 /**
@@ -127,8 +139,9 @@ export const assertOptions = (
   options: object,
   given: Parameters<typeof assertArguments>[1],
 ): void => {
-  assertArguments(action, given)
+  // First, since a required option that is misspelled is missing as well.
   assertKnown(action, 'option', options, Object.keys(given))
+  assertArguments(action, given)
 }
 
 /**

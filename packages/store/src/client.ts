@@ -56,7 +56,7 @@ export type RequestOptions = {
 type Answer = { response: Response; json: unknown }
 
 const KEY: Kind = [
-  'a string of visible characters',
+  'a string of visible Latin-1 characters (a local key contains its source percent-encoded)',
   value => typeof value === 'string' && /^[!-~\u00a1-\u00ff]+$/.test(value),
 ]
 /** The client adds the interface's own path. */
@@ -162,7 +162,7 @@ export const createClient = (options: ClientOptions) => {
   const { baseUrl, key, source = 'api', attempts = 4, timeout = 15_000, fetch: send = fetch } = options
   assertOptions('create a client', options, {
     baseUrl: [baseUrl, BASE_URL],
-    key: [key, either(TEXT, FUNCTION)],
+    key: [key, either(KEY, FUNCTION)],
     source: [source, TEXT],
     attempts: [attempts, POSITIVE],
     timeout: [timeout, POSITIVE],

@@ -4,6 +4,7 @@ import {
   either,
   FUNCTION,
   isRaw,
+  isRequest,
   type Kind,
   OBJECT,
   optional,
@@ -82,6 +83,11 @@ export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<
   const once = options.once ?? (onceInMemory() as Once<Transaction>)
   const receive = async (headers: HeadersLike, body: unknown): Promise<Outcome> => {
     try {
+      if (isRequest(headers) || isRequest(body)) {
+        throw new TypeError(
+          'Cannot receive a Request: pass it to a handler, as in fetchHandler(receive)(request)',
+        )
+      }
       const raw = rawBody(body)
       // A text has at least as many bytes as characters.
       if (raw.length > maxBytes) return tooLarge(maxBytes)

@@ -53,7 +53,18 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['create a client: key is empty', ({ client }) => client({ key: '' })],
   ['create a client: attempts is 0', ({ client }) => client({ attempts: 0 })],
   ['send a request: key is undefined', ({ client }) => client({ key: async () => undefined }).read('1')],
-  ['send a request: key is a string; it must be', ({ client }) => client({ key: 'k\n' }).read('1')],
+  [
+    'create a client: key is a string that ends with white space, such as a line break; it must be',
+    ({ client }) => client({ key: 'k\n' }),
+  ],
+  [
+    'send a request: key is a string that ends with white space, such as a line break; it must be',
+    ({ client }) => client({ key: async () => 'k\n' }).read('1'),
+  ],
+  [
+    'create a client: key is a string; it must be a string of visible Latin-1 characters (a local key contains its source percent-encoded), or a function',
+    ({ client }) => client({ key: 'کلید' }),
+  ],
   ['send a request: wait is a string', ({ client }) => client().read('1', { wait: '3' })],
   ['create an order: order is undefined', ({ client }) => client().create()],
   ['create an order: external_id is 1001', ({ client }) => client().create({ external_id: 1001 })],
@@ -101,11 +112,11 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['remove a webhook: url is undefined', ({ client }) => client().removeWebhook()],
   ['create a receiver: secrets is undefined', ({ createReceiver }) => createReceiver({ handle: () => 1 })],
   [
-    'create a receiver: secrets is a string; it must be a secret or a list of secrets, not empty and without white space at the ends (trim what is read from a file), or a function',
+    'create a receiver: secrets is a string that ends with white space, such as a line break; it must be a secret or a list of secrets, not empty and without white space at the ends (trim what is read from a file), or a function',
     ({ createReceiver }) => createReceiver({ secrets: 'whsec_c2VjcmV0\n', handle: () => 1 }),
   ],
   [
-    'verify the signature: secrets is a list',
+    'verify the signature: secrets is a list with a string that begins with white space; it must be a secret',
     ({ verifySignature }) => verifySignature({ headers, body: '', secrets: ['s', ' s'] }),
   ],
   ['sign a body: secrets is a string', ({ sign }) => sign('{}', 's\r\n')],
@@ -113,6 +124,10 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   [
     'create a receiver: there is no option "secret"',
     ({ createReceiver }) => createReceiver({ secrets: 's', handle: () => 1, secret: 's' }),
+  ],
+  [
+    'create a receiver: there is no option "secret"; the options are secrets, handle, once, onError, maxBytes',
+    ({ createReceiver }) => createReceiver({ secret: 's', handle: () => 1 }),
   ],
   ['create a receiver: handle is undefined', ({ createReceiver }) => createReceiver({ secrets: 's' })],
   ['create a handler: receive is an object', ({ fetchHandler }) => fetchHandler({})],
@@ -125,6 +140,12 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     'verify the signature: there is no option "secret"',
     ({ verifySignature }) => verifySignature({ headers, body: '', secrets: 's', secret: 's' }),
   ],
+  [
+    'verify the signature: there is no option "secret"',
+    ({ verifySignature }) => verifySignature({ headers, body: '', secret: 's' }),
+  ],
+  ['create a client: there is no option "baseURL"', ({ createClient }) => createClient({ baseURL: 'x' })],
+  ['consume a feed: there is no option "queue"', ({ consumeFeed }) => consumeFeed({ queue: 'x' })],
   [
     'explain the signature: there is no option "secrets"',
     ({ explainSignature }) => explainSignature({ headers, body: '', secret: 's', secrets: 's' }),

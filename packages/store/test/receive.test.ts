@@ -210,6 +210,15 @@ test('a parsed body causes a clear error', async () => {
   expect(String(errors[0])).toContain('receive the raw bytes')
 })
 
+test('a Request that is passed to the receiver itself causes an error that names fetchHandler', async () => {
+  const { receive, errors } = receiving(ignore)
+  const received = await request(orderUpdated({ external_id: '1' }))
+  expect((await receive(received as never, undefined)).status).toBe(500)
+  expect((await receive(received.headers, received)).status).toBe(500)
+  const error = 'Cannot receive a Request: pass it to a handler, as in fetchHandler(receive)(request)'
+  expect(errors).toEqual([new TypeError(error), new TypeError(error)])
+})
+
 describe('a receiver', () => {
   test('handles the messages of an order in sequence, and different orders concurrently', async () => {
     const handled: string[] = []
