@@ -28,6 +28,12 @@ const LATER: Change = [
     .then(() => new Promise(resolve => setTimeout(resolve, 100)))
     .then(() => once(message, transaction => handle(message, transaction)))`,
 ]
+/** Acknowledges a message and handles it shortly afterwards, however many there are. */
+const SOON: Change = [
+  RECEIVE,
+  CALL,
+  'setTimeout(() => once(message, transaction => handle(message, transaction)), 1000)',
+]
 const FORGETFUL: Change = [
   RECEIVE,
   CALL,
@@ -71,6 +77,7 @@ const CASES: Case[] = [
   [CONSUMER, '', onAnyNode(CONSUMER)],
   [TS, '', onAnyNode(TS)],
   [TS, 'kills', LATER],
+  [TS, 'kills', SOON],
   [PY, 'delivery', [PY, 'X-Service-Signature', 'X-Signature']],
   [PY, 'duplicates, same version', [PY_ONCE, ' or (version == last and delivery in deliveries)', '']],
   [TS, 'raw body', PARSED],

@@ -108,8 +108,11 @@ export const feedChecks = (play: Play) => {
   return {
     delivery: {
       when: 'When the first message arrived',
-      remedy: feed.start,
-      play: () => deliver([message('first', 1)]),
+      remedy: feed.startRemedy(undefined),
+      play: async () => {
+        const outcome = await deliver([message('first', 1)])
+        return outcome.wrong ? { ...outcome, remedy: feed.startRemedy(outcome.wrong) } : outcome
+      },
     },
     duplicates: {
       when: 'When messages were repeated',
@@ -283,8 +286,10 @@ export const killChecks = (play: Play): Record<string, Check> => {
       remedy: 'answer 2xx, or delete, only after the transaction that handles the message',
       play: async () => {
         const handled = backlog(message, 'kill')
-        const published = feed.publish(handled)
-        await untilHandled('some', handled)
+        const { promise: acknowledged, resolve } = Promise.withResolvers<void>()
+        const published = feed.publish(handled, resolve)
+        // At the first acknowledgement: a store that handles messages only afterwards loses them.
+        await Promise.race([acknowledged, untilHandled('some', handled)])
         await whileKilled(() => published)
         return { handled, ...(await feed.settle()), mayRepeat: true }
       },

@@ -37,12 +37,16 @@ export type Fault = { wrong: string | false | undefined; remedy?: string }
 
 /** Delivers the messages of the checks to a store, as the relay does. */
 export type Feed = {
-  /** What to do if the store does not handle the first message. */
-  start: string
+  /** What to do if the store does not handle the first message, by what it did wrong. */
+  startRemedy: (wrong: Fault['wrong']) => string
   /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
   lost: (message: Sent) => Fault
-  /** Publishes messages; does not wait for a store that is down. */
-  publish: (messages: readonly Sent[]) => Promise<void>
+  /**
+   * Publishes messages; does not wait for a store that is down.
+   *
+   * @param onAcknowledged called at each acknowledgement, which a queue does not show
+   */
+  publish: (messages: readonly Sent[], onAcknowledged?: () => void) => Promise<void>
   /** Resolves once all published messages are acknowledged, otherwise with the reason. */
   settle: () => Promise<Fault | undefined>
   /** Removes a message that the store could not handle and left in the queue, ahead of the next one, if it did. */
@@ -68,6 +72,18 @@ const ATTEMPTS = 3
 
 const orderOf = ({ order }: Sent) => order.external_id
 
+const STARTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /answered 401/,
+    'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps)',
+  ],
+  [/no complete response/, 'answer within ten seconds, after the transaction that handles the message'],
+  [/answered/, 'find the error in its output; it must handle the message and answer 2xx'],
+  [/did not acknowledge/, 'start the store at the URL of its feed'],
+]
+
+const UNNOTED = 'note the delivery of each message that is handled, once, before it is acknowledged'
+
 export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: string } & Patience) => {
   const http = httpClient()
   const send: HttpSend = async (message, { secrets = [secret], now = Date.now } = {}) => {
@@ -81,11 +97,12 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   let waiting = new Map<string, Sent[]>()
 
   /** Sends the waiting messages, orders in parallel; an order stops at the first message that is not accepted. */
-  const attempt = async (): Promise<string | undefined> => {
+  const attempt = async (onAcknowledged?: () => void): Promise<string | undefined> => {
     const outcomes = [...waiting.values()].map(async messages => {
       for (let [first] = messages; first !== undefined; [first] = messages) {
         const failure = await send(first)
         if (failure !== undefined) return refused(first, failure)
+        onAcknowledged?.()
         messages.shift()
       }
       return undefined
@@ -94,15 +111,14 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   }
 
   const feed: Feed = {
-    start:
-      'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
+    startRemedy: (wrong = '') => STARTS.find(([pattern]) => pattern.test(String(wrong)))?.[1] ?? UNNOTED,
     lost: ({ version }) => ({
       wrong: `acknowledged version ${version} and did not handle it: a change of the order is lost`,
     }),
-    async publish(messages) {
+    async publish(messages, onAcknowledged) {
       for (const [order, added] of Map.groupBy(messages, orderOf))
         waiting.set(order, [...(waiting.get(order) ?? []), ...added])
-      await attempt()
+      await attempt(onAcknowledged)
     },
     async settle() {
       let failure = await attempt()
@@ -148,7 +164,8 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
   const { wait } = patience
   const depth = () => depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)
   const feed: Feed = {
-    start: 'start the store with the queue of its feed; it notes each delivery that it handles, once',
+    startRemedy: () =>
+      'start the store with the queue of its feed; it notes each delivery that it handles, once',
     lost: ({ version }) => ({
       wrong: `did not handle version ${version}, which left the queue: the store deleted it, or another program reads the queue`,
       remedy: LOST,

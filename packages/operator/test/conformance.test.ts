@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 /** Tests a receiver written from the interface document, which handles a delivery once. */
-const findingsOf = async ({ verifies = true } = {}) => {
+const findingsOf = async ({ verifies = true, answer = 200, notes = true } = {}) => {
   const handled = new Set<string>()
   const received: { names: string; headers: string[]; signature: string }[] = []
   const { url, close } = await listening(async (request, response) => {
@@ -41,13 +41,13 @@ const findingsOf = async ({ verifies = true } = {}) => {
     const { event, data, delivery, ...more } = JSON.parse(body.toString())
     if (data === undefined) response.writeHead(500).end()
     else {
-      handled.add(delivery)
+      if (notes) handled.add(delivery)
       received.push({
         names: [event, ...Object.keys(more)].join(),
         headers: Object.keys(request.headers).filter(name => /^(relay|webhook)-/.test(name)),
         signature,
       })
-      response.writeHead(200).end()
+      response.writeHead(answer).end()
     }
   })
   closing.push(close)
@@ -55,7 +55,7 @@ const findingsOf = async ({ verifies = true } = {}) => {
     source: 'old-shop',
     exact: true,
     ...httpFeed({ url, secret, wait: 5 }),
-    wait: 5,
+    wait: notes ? 5 : 1,
     handled: async () => [...handled].join('\n'),
     terminal,
   })
@@ -75,6 +75,16 @@ test('sends an exact store only what the service sends, and skips the checks of 
     expect([names, headers]).toEqual(['order.updated', ['relay-version', 'relay-cause']])
     expect(signature).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/)
   }
+})
+
+test.each([
+  [{ answer: 401 }, /answered 401/, /the secret of its feed/],
+  [{ answer: 500 }, /answered 500/, /find the error in its output/],
+  [{ notes: false }, /acknowledged version 1/, /note the delivery/],
+])('the remedy of the first message depends on what the store did: %j', async (options, found, remedy) => {
+  const { findings } = await findingsOf(options)
+  expect(findings[0]).toMatchObject({ check: 'delivery', found: expect.stringMatching(found) })
+  expect(findings[0]).toMatchObject({ remedy: expect.stringMatching(remedy) })
 })
 
 test('reports an exact store that verifies no signature', async () => {

@@ -446,8 +446,15 @@ export const MESSAGES = {
   'was signed at another time': 'در زمان دیگری امضا شده بود',
   'was signed with another secret': 'با کلید دیگری امضا شده بود',
   'it acknowledged the message': 'پیام را تأیید کرد',
-  'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once':
-    'فروشگاه را با کلید فید آن اجرا کنید؛ باید امضا را روی بایت‌های خام متن بررسی کند (relay explain-signature کمک می‌کند) و شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
+  'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps)':
+    'فروشگاه را با کلید فید آن اجرا کنید؛ باید امضا را روی بایت‌های خام متن بررسی کند (relay explain-signature کمک می‌کند)',
+  'answer within ten seconds, after the transaction that handles the message':
+    'ظرف ده ثانیه و پس از تراکنشی که پیام را پردازش می‌کند پاسخ دهید',
+  'find the error in its output; it must handle the message and answer 2xx':
+    'خطا را در خروجی فروشگاه پیدا کنید؛ باید پیام را پردازش کند و پاسخ 2xx بدهد',
+  'start the store at the URL of its feed': 'فروشگاه را روی نشانی فید آن اجرا کنید',
+  'note the delivery of each message that is handled, once, before it is acknowledged':
+    'شناسهٔ هر پیام پردازش‌شده را یک بار و پیش از تأیید آن ثبت کنید',
   'start the store with the queue of its feed; it notes each delivery that it handles, once':
     'فروشگاه را با صف فید آن اجرا کنید؛ باید شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
   'if its output has no error, the store is slower than --wait or does not delete what it has handled, or another program reads the queue':
