@@ -26,7 +26,7 @@ const answerOf = ({ status, code, error }: Ended) => {
   return characters.length > WIDEST ? `${characters.slice(0, WIDEST - 1).join('')}…` : error
 }
 
-/** The errors of which a table shows only the code or the beginning. */
+/** Full errors, for which a table shows only the code or the beginning. */
 const errorsIn = (attempts: readonly Ended[]): string[] => {
   const named = attempts.map(each => [answerOf(each), each.error] as const)
   const errors = named.filter(([answer, error]) => typeof answer === 'string' && error && answer !== error)

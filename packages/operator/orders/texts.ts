@@ -21,8 +21,7 @@ export const WAITING = {
   'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
   'waits/scheduled':
     'its last attempt failed: {reason}; after {count} attempts, the relay waits until the next one is due',
-  'waits/bulk':
-    'the calls of its store are so many or so slow that they would delay other events in the order queue',
+  'waits/bulk': 'many or slow calls of its store would delay other events in the order queue',
   'waits/review': 'it is in review',
   'waits/review-reason': 'it is in review: {reason}',
   'waits/doubt': 'it may be out of date and is read from the service',

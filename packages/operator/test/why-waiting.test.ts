@@ -229,7 +229,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a create that was moved to the bulk queue',
     { open: { create } },
-    'create waits for its turn in the bulk queue: the calls of its store are so many or so slow that they would delay other events in the order queue',
+    'create waits for its turn in the bulk queue: many or slow calls of its store would delay other events in the order queue',
     { bulk: 'c' },
   ],
   [
@@ -247,13 +247,13 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a webhook that was moved to the bulk queue',
     { result: invoiced },
-    'order waits for its turn in the bulk queue: the calls of its store are so many or so slow that they would delay other events in the order queue',
+    'order waits for its turn in the bulk queue: many or slow calls of its store would delay other events in the order queue',
     { bulk: 'w' },
   ],
   [
     'a dead letter of an order whose later event was moved to the bulk queue',
     { result: invoiced, open: { payment } },
-    'order waits for its turn in the bulk queue: the calls of its store are so many or so slow that they would delay other events in the order queue; order.payment behind it',
+    'order waits for its turn in the bulk queue: many or slow calls of its store would delay other events in the order queue; order.payment behind it',
     { bulk: 'w', dead: { letters: [letter] } },
   ],
   [
