@@ -12,6 +12,7 @@ import {
 } from '@order-relay/local/credentials.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { ACCOUNT_ID, environmentOf, type Ports } from '@order-relay/local/settings.ts'
+import { type Context, createContext } from '@order-relay/operator/core/context.ts'
 import { runRelay } from '@order-relay/operator/program.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { recordingCalls } from './calls.ts'
@@ -20,6 +21,7 @@ import { useFolder } from './folder.ts'
 import { clientsAt } from './parts.ts'
 import { endPrograms, startProgram } from './program.ts'
 import { ROOT } from './project.ts'
+import { startStack as startResources } from './stack.ts'
 
 export type RunOptions = {
   input?: string
@@ -135,6 +137,31 @@ export const relayOf = (environmentOf: () => Record<string, string>) => {
       const { code, out, err } = await run([...args, '--json'], options)
       if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
       return { code, data: JSON.parse(out) }
+    },
+  }
+}
+
+/** The resources of a stack for the tests of a file, and the command run against them in this process. */
+export const relayForTests = async () => {
+  const stack = await startResources()
+  const contexts: Context[] = []
+  const dataDir = useFolder(() => {
+    for (const context of contexts) context.close()
+    return stack.close()
+  })
+  beforeAll(() => writeCredentials(dataDir(), stack.ports))
+  const environment = () => environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
+  return {
+    stack,
+    dataDir,
+    ...relayOf(environment),
+    /** The context of one run of the command, without a terminal. */
+    newContext: (): Context => {
+      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+      const terminal = { stdin, stdout, stderr, environment: environment() }
+      const context = createContext({ local: true }, terminal)
+      contexts.push(context)
+      return context
     },
   }
 }

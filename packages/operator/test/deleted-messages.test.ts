@@ -1,22 +1,12 @@
-import { beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type Attempt, attemptItem } from '@order-relay/lib/feeds/attempts.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { historyRecorder } from '@order-relay/lib/orders/history.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
-import { environmentOf } from '@order-relay/local/settings.ts'
-import { useFolder } from '@order-relay/test-support/folder.ts'
-import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
-import { startStack } from '@order-relay/test-support/stack.ts'
+import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 
-let stack: Awaited<ReturnType<typeof startStack>>
-const dataDir = useFolder(() => stack.close())
-beforeAll(async () => {
-  stack = await startStack()
-  await writeCredentials(dataDir(), stack.ports)
-})
-
-const { relay, json } = relayOf(() => environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false }))
+const { stack, relay, json } = await relayForTests()
 
 const KEY = { source: 'demo-shop', external_id: '1' }
 

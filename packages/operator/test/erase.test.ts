@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
-import { beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { attemptItem, attemptsPartition } from '@order-relay/lib/feeds/attempts.ts'
 import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
@@ -13,26 +12,14 @@ import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { keyItem } from '@order-relay/lib/orders/stored.ts'
 import type { OrderResult } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository, readDelivery } from '@order-relay/lib/webhook/deliveries.ts'
-import { environmentOf } from '@order-relay/local/settings.ts'
-import { useFolder } from '@order-relay/test-support/folder.ts'
 import { scan } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
-import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
-import { startStack } from '@order-relay/test-support/stack.ts'
+import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import * as v from 'valibot'
-import { createContext } from '../core/context.ts'
 import { erase } from '../orders/erase.ts'
 
-let stack: Awaited<ReturnType<typeof startStack>>
-const dataDir = useFolder(() => stack.close())
-beforeAll(async () => {
-  stack = await startStack()
-  await writeCredentials(dataDir(), stack.ports)
-})
-
-const environment = () => environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
-const { relay, json } = relayOf(environment)
+const { stack, relay, json, newContext } = await relayForTests()
 
 const MINUTE = 60_000
 const BEGIN = Date.now() - 24 * 60 * MINUTE
@@ -96,8 +83,7 @@ const erasing = (...options: string[]) =>
 
 /** Erases the order and calls `before` before each DynamoDB call. */
 const erasingWatched = async (before: (command: string, input: object) => Promise<unknown>) => {
-  const [stdin, stdout, stderr] = [Readable.from([]), new PassThrough(), new PassThrough()]
-  const context = createContext({ local: true }, { stdin, stdout, stderr, environment: environment() })
+  const context = newContext()
   context.dynamodb.middlewareStack.add(
     (next, { commandName }) =>
       async args => {
@@ -106,11 +92,7 @@ const erasingWatched = async (before: (command: string, input: object) => Promis
       },
     { step: 'initialize' },
   )
-  try {
-    return await erase(context, key.source, key.external_id, { yes: key.external_id })
-  } finally {
-    context.close()
-  }
+  return await erase(context, key.source, key.external_id, { yes: key.external_id })
 }
 
 /** Erases the order and runs `hook` before the DynamoDB call with this number of this kind. */

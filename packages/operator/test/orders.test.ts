@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from '@jest/globals'
@@ -15,26 +14,14 @@ import type { Item } from '@order-relay/lib/platform/dynamodb.ts'
 import { releaseMessages, visibilityExtender } from '@order-relay/lib/platform/retry.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
-import { environmentOf } from '@order-relay/local/settings.ts'
-import { useFolder } from '@order-relay/test-support/folder.ts'
-import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
-import { startStack } from '@order-relay/test-support/stack.ts'
+import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import { createContext } from '../core/context.ts'
 import { listOrders, type OrderPage } from '../orders/list.ts'
 import { withBeginnings } from '../status/beginnings.ts'
 import { failingOf } from '../status/failing.ts'
 
-let stack: Awaited<ReturnType<typeof startStack>>
-const dataDir = useFolder(() => stack.close())
-beforeAll(async () => {
-  stack = await startStack()
-  await writeCredentials(dataDir(), stack.ports)
-  await seed()
-})
-
-const { relay, json } = relayOf(() => environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false }))
+const { stack, dataDir, relay, json, newContext } = await relayForTests()
 
 const BEGIN = Date.parse('2026-01-02T00:00:00Z')
 const MINUTE = 60_000
@@ -97,8 +84,8 @@ const hiddenEvent = async (key: OrderKey) => {
   return { delivery, handles: Records.map(({ receiptHandle }) => receiptHandle) }
 }
 
-/** Ten orders of two stores: one changes again later, and the payment of one fails. */
-const seed = async () => {
+// Ten orders of two stores: one changes again later, and the payment of one fails.
+beforeAll(async () => {
   for (let each = 0; each < 10; each++) {
     const store = each % 2 === 0 ? api : shop
     await happens(each, webhook(store(`${each}`), each < 5 ? 'invoiced' : 'needs_review'))
@@ -109,7 +96,7 @@ const seed = async () => {
   await expect(payment).rejects.toThrow('down')
   await fails(shop('1'), 21)
   await hiddenEvent(shop('1'))
-}
+})
 
 const idsOf = ({ orders: listed }: { orders: OrderKey[] }) => listed.map(({ external_id }) => external_id)
 const listed = async (...options: string[]) => idsOf((await json(['orders', 'list', ...options])).data)
@@ -200,35 +187,25 @@ test('lists all unsettled orders on one page, however many changes are newer', a
   expect(await listed('--unsettled', '--until', minute(8))).toEqual(['8', '7', '6', '5'])
 })
 
-const contextNow = () => {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const environment = environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
-  return createContext({ local: true }, { stdin, stdout, stderr, environment })
-}
-
 test('reads the history if there are too many unsettled orders, or a page has too few of them', async () => {
-  const context = contextNow()
+  const context = newContext()
   const filter = { unsettled: true, limit: 2 }
-  try {
-    for (const limits of [
-      { most: unsettled.length - 1, read: 1000 },
-      { most: 5000, read: 0 },
-    ]) {
-      const found: OrderKey[] = []
-      let page: OrderPage | undefined
-      do {
-        page = await listOrders(context, { ...filter, cursor: page?.cursor }, limits)
-        expect(page).toHaveProperty('searched')
-        found.push(...page.orders.map(({ order }) => order))
-      } while (page.cursor !== undefined)
-      expect(idsOf({ orders: found })).toEqual(unsettled)
-    }
-    expect(await listOrders(context, filter, { most: unsettled.length, read: 1000 })).not.toHaveProperty(
-      'searched',
-    )
-  } finally {
-    context.close()
+  for (const limits of [
+    { most: unsettled.length - 1, read: 1000 },
+    { most: 5000, read: 0 },
+  ]) {
+    const found: OrderKey[] = []
+    let page: OrderPage | undefined
+    do {
+      page = await listOrders(context, { ...filter, cursor: page?.cursor }, limits)
+      expect(page).toHaveProperty('searched')
+      found.push(...page.orders.map(({ order }) => order))
+    } while (page.cursor !== undefined)
+    expect(idsOf({ orders: found })).toEqual(unsettled)
   }
+  expect(await listOrders(context, filter, { most: unsettled.length, read: 1000 })).not.toHaveProperty(
+    'searched',
+  )
 })
 
 test('sorts unsettled orders by their last change, whenever they are checked next', async () => {
@@ -492,7 +469,7 @@ test('shows dead letters with their orders and in lists, and discards those alre
     ...([0, BEGIN] as const),
   )
 
-  const context = contextNow()
+  const context = newContext()
   const alarm = { code: 'dead-letters', state: 'alarm' } as const
   const others = [
     { code: 'quarantine', state: 'alarm' },

@@ -1,20 +1,10 @@
-import { beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
-import { environmentOf } from '@order-relay/local/settings.ts'
-import { useFolder } from '@order-relay/test-support/folder.ts'
 import { createQueue } from '@order-relay/test-support/parts.ts'
-import { relayOf, writeCredentials } from '@order-relay/test-support/relay.ts'
-import { startStack } from '@order-relay/test-support/stack.ts'
+import { relayForTests } from '@order-relay/test-support/relay.ts'
 
-let stack: Awaited<ReturnType<typeof startStack>>
-const dataDir = useFolder(() => stack.close())
-beforeAll(async () => {
-  stack = await startStack()
-  await writeCredentials(dataDir(), stack.ports)
-})
-
-const { relay, json } = relayOf(() => environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false }))
+const { stack, relay, json } = await relayForTests()
 
 const TABLES = [
   { name: 'deliveries', retained: false },

@@ -1,28 +1,13 @@
-import { PassThrough } from 'node:stream'
-import { beforeAll, expect, test } from '@jest/globals'
-import { environmentOf } from '@order-relay/local/settings.ts'
-import { useFolder } from '@order-relay/test-support/folder.ts'
-import { writeCredentials } from '@order-relay/test-support/relay.ts'
-import { startStack } from '@order-relay/test-support/stack.ts'
+import { expect, test } from '@jest/globals'
+import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { isCovered, recordRepair, repairsSince } from '../audit/repairs.ts'
 import { auditRoutes, createAudits } from '../console/audit.ts'
-import { type Context, createContext } from '../core/context.ts'
+import type { Context } from '../core/context.ts'
 
-let stack: Awaited<ReturnType<typeof startStack>>
-const dataDir = useFolder(() => stack.close())
-beforeAll(async () => {
-  stack = await startStack()
-  await writeCredentials(dataDir(), stack.ports)
-})
+const { newContext } = await relayForTests()
 
 /** A time, in hours. */
 const at = (hour: number) => new Date(Date.UTC(2020, 10, 27, hour))
-
-const contextOf = () => {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const environment = environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
-  return createContext({ local: true }, { stdin, stdout, stderr, environment })
-}
 
 /** Of the times at which webhooks were refused, those that no recorded repair covers. */
 const unrepaired = async (context: Context, first: Date, ...later: readonly Date[]) => {
@@ -31,26 +16,22 @@ const unrepaired = async (context: Context, first: Date, ...later: readonly Date
 }
 
 test('a recorded repair covers the webhooks that were refused in its period before its audit began', async () => {
-  const context = contextOf()
+  const context = newContext()
   const left = (first: number, ...later: number[]) => unrepaired(context, at(first), ...later.map(at))
-  try {
-    expect(await left(9, 10)).toEqual([Number(at(9)), Number(at(10))])
-    await recordRepair(context, { since: at(8), until: at(11) }, 2)
-    expect([await left(9, 10), await left(7, 10), await left(9, 12)]).toEqual([
-      [],
-      [Number(at(7))],
-      [Number(at(12))],
-    ])
-    // Of a shorter period.
-    await recordRepair(context, { since: at(11), until: at(12) }, 0)
-    expect([await left(9, 10), await left(11, 11.5), await left(9, 12)]).toEqual([[], [], [Number(at(12))]])
-  } finally {
-    context.close()
-  }
+  expect(await left(9, 10)).toEqual([Number(at(9)), Number(at(10))])
+  await recordRepair(context, { since: at(8), until: at(11) }, 2)
+  expect([await left(9, 10), await left(7, 10), await left(9, 12)]).toEqual([
+    [],
+    [Number(at(7))],
+    [Number(at(12))],
+  ])
+  // Of a shorter period.
+  await recordRepair(context, { since: at(11), until: at(12) }, 0)
+  expect([await left(9, 10), await left(11, 11.5), await left(9, 12)]).toEqual([[], [], [Number(at(12))]])
 })
 
 test('the console records a repair only if all orders that differ in its last audit are read again', async () => {
-  const context = contextOf()
+  const context = newContext()
   const audits = createAudits()
   const differing = ['1', '2'].map(external_id => ({
     what: '',
@@ -68,10 +49,6 @@ test('the console records a repair only if all orders that differ in its last au
     const isKnown = (await unrepaired(context, at(1), at(2))).length === 0
     return [audits.last()?.repaired?.orders, isKnown]
   }
-  try {
-    expect(await repair('1')).toEqual([undefined, false])
-    expect(await repair('1', '2')).toEqual([2, true])
-  } finally {
-    context.close()
-  }
+  expect(await repair('1')).toEqual([undefined, false])
+  expect(await repair('1', '2')).toEqual([2, true])
 })

@@ -1,65 +1,49 @@
-import { PassThrough } from 'node:stream'
-import { beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
-import { environmentOf } from '@order-relay/local/settings.ts'
-import { useFolder } from '@order-relay/test-support/folder.ts'
-import { writeCredentials } from '@order-relay/test-support/relay.ts'
-import { startStack } from '@order-relay/test-support/stack.ts'
+import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { recordRepair } from '../audit/repairs.ts'
-import { createContext } from '../core/context.ts'
 import { findingText } from '../core/output.ts'
 import { signaturesOf } from '../status/notices.ts'
 import { beginGap, endGap } from '../webhook-gaps.ts'
 
-let stack: Awaited<ReturnType<typeof startStack>>
-const dataDir = useFolder(() => stack.close())
-beforeAll(async () => {
-  stack = await startStack()
-  await writeCredentials(dataDir(), stack.ports)
-})
+const { newContext } = await relayForTests()
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS)
 
 test('a period without a registered webhook is reported until an audit of 30 days has followed it', async () => {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const environment = environmentOf({ ports: stack.ports, dataDir: dataDir(), watch: false })
-  const context = createContext({ local: true }, { stdin, stdout, stderr, environment })
+  const context = newContext()
   const notices = async (...audited: Parameters<typeof signaturesOf>[1][]) =>
     (await signaturesOf(context, ...audited)).notices.map(findingText)
   const audit = (until: Date, days: number) => ({ since: new Date(Number(until) - days * DAY_MS), until })
-  try {
-    await context.parameters.put(`${PARAMETERS.webhookSecrets}/sandbox`, 'secret')
-    expect(await endGap(context, hoursAgo(6))).toBeUndefined()
-    expect(await notices()).toEqual([])
+  await context.parameters.put(`${PARAMETERS.webhookSecrets}/sandbox`, 'secret')
+  expect(await endGap(context, hoursAgo(6))).toBeUndefined()
+  expect(await notices()).toEqual([])
 
-    await beginGap(context, hoursAgo(900))
-    await endGap(context, hoursAgo(800))
-    const [from, to] = [hoursAgo(5), hoursAgo(4)]
-    await beginGap(context, from)
-    expect(await endGap(context, to)).toEqual({ from, to })
-    const missed = [
-      expect.stringContaining(
-        `no webhooks were received from ${from.toISOString()} to ${to.toISOString()}; only an audit finds changes of settled orders`,
-      ),
-    ]
-    expect(await notices()).toEqual(missed)
-    expect((await notices())[0]).toMatch(/: relay audit --since 30d --repair --local$/)
+  await beginGap(context, hoursAgo(900))
+  await endGap(context, hoursAgo(800))
+  const [from, to] = [hoursAgo(5), hoursAgo(4)]
+  await beginGap(context, from)
+  expect(await endGap(context, to)).toEqual({ from, to })
+  const missed = [
+    expect.stringContaining(
+      `no webhooks were received from ${from.toISOString()} to ${to.toISOString()}; only an audit finds changes of settled orders`,
+    ),
+  ]
+  expect(await notices()).toEqual(missed)
+  expect((await notices())[0]).toMatch(/: relay audit --since 30d --repair --local$/)
 
-    expect(await notices(audit(hoursAgo(3), 1))).toEqual(missed)
-    expect(await notices(audit(to, 30))).toEqual(missed)
-    expect(await notices(audit(hoursAgo(3), 30))).toEqual([])
+  expect(await notices(audit(hoursAgo(3), 1))).toEqual(missed)
+  expect(await notices(audit(to, 30))).toEqual(missed)
+  expect(await notices(audit(hoursAgo(3), 30))).toEqual([])
 
-    await recordRepair(context, audit(hoursAgo(3), 1), 0)
-    expect(await notices()).toEqual(missed)
-    await recordRepair(context, audit(hoursAgo(3), 30), 2)
-    expect(await notices()).toEqual([])
+  await recordRepair(context, audit(hoursAgo(3), 1), 0)
+  expect(await notices()).toEqual(missed)
+  await recordRepair(context, audit(hoursAgo(3), 30), 2)
+  expect(await notices()).toEqual([])
 
-    // The local stack registers the webhook again at its next start, without ending the period.
-    await beginGap(context, hoursAgo(2))
-    expect(await notices()).toEqual([expect.stringContaining(hoursAgo(2).toISOString().slice(0, 15))])
-  } finally {
-    context.close()
-  }
+  // The local stack registers the webhook again at its next start, without ending the period.
+  await beginGap(context, hoursAgo(2))
+  expect(await notices()).toEqual([expect.stringContaining(hoursAgo(2).toISOString().slice(0, 15))])
 })
