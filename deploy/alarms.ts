@@ -2,20 +2,19 @@ import { HOUR, MINUTE } from '../lib/platform/environment.ts'
 import { feedDeadQueueName, isProbed, METRICS_NAMESPACE, storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
+import {
+  above,
+  any,
+  type Condition,
+  functionMetric,
+  lasting,
+  metric,
+  notEmpty,
+  olderThan,
+  recurring,
+} from './alarm-conditions.ts'
 import { pascal, ref, type Stack } from './cloudformation.ts'
 import { feedDeadQueueId, feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
-
-type Source = { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: unknown }[] }
-
-type Condition = Source & {
-  Statistic: 'Sum' | 'Maximum' | 'p99'
-  /** Seconds. */
-  Period: number
-  EvaluationPeriods: 1
-  ComparisonOperator: 'GreaterThanThreshold' | 'GreaterThanOrEqualToThreshold' | 'LessThanThreshold'
-  Threshold: number
-  TreatMissingData: 'notBreaching' | 'breaching' | 'ignore'
-}
 
 export type AlarmCode =
   | keyof ReturnType<typeof definitions>
@@ -37,41 +36,6 @@ export type Alarm = {
   summary: string
   condition: Condition
 }
-
-const metric = (Namespace: string, MetricName: string, dimensions: Record<string, unknown>): Source => ({
-  Namespace,
-  MetricName,
-  Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
-})
-const queueMetric = (QueueName: unknown, name: string) => metric('AWS/SQS', name, { QueueName })
-const functionMetric = (functionId: string, name: string) =>
-  metric('AWS/Lambda', name, { FunctionName: ref(`${functionId}LambdaFunction`) })
-
-const above = (
-  source: Source,
-  Statistic: Condition['Statistic'],
-  Period: number,
-  Threshold: number,
-): Condition => ({
-  ...source,
-  Statistic,
-  Period,
-  EvaluationPeriods: 1,
-  ComparisonOperator: 'GreaterThanThreshold',
-  Threshold,
-  // Missing data means that nothing happened, except for queues: SQS stops reporting a queue that is idle for six
-  // hours, even if it contains messages, so its alarms keep their state.
-  TreatMissingData: source.Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching',
-})
-const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
-/** For causes that `reconcile` detects every 15 seconds while they last: the alarm clears soon after them. */
-const lasting = (source: Source) => above(source, 'Sum', MINUTE, 0)
-/** For causes that only attempts detect, up to 30 minutes apart: keeps the alarm raised between attempts. */
-const recurring = (source: Source) => above(source, 'Sum', 30 * MINUTE, 0)
-const notEmpty = (name: unknown) =>
-  above(queueMetric(name, 'ApproximateNumberOfMessagesVisible'), 'Maximum', MINUTE, 0)
-const olderThan = (name: unknown, period: number, seconds: number) =>
-  above(queueMetric(name, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
 
 /** The metric of refused requests, in the namespace of the stack's own name. */
 export const THROTTLED = 'Throttled'
