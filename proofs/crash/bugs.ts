@@ -44,7 +44,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'an order is published before it is saved',
-    file: 'lib/orders/handle-event.ts',
+    file: 'lib/orders/order-writer.ts',
     find: `${SAVE}
     ${PUBLISH}`,
     replace: `${PUBLISH}
