@@ -39,20 +39,20 @@ export const shiftAlarms = SHIFTED.map(shiftAlarm)
 /** The parameter of the nested stack with a function's new version. */
 const versionOf = (name: string) => `${pascal(name)}Version`
 
-/** A single failure proves nothing. */
+/** Fewer failures than this may be chance. */
 const MIN_FAILURES = 3
 /** The failures per invocation that a new version may have in addition to twice those of the old one. */
 const TOLERANCE = 0.05
 
-/** How many times its standard error a difference must exceed, as the square: four times. */
+/** A difference must exceed four standard errors; this is the square of four. */
 const SIGNIFICANT = 16
 
 /**
  * Compares the new version's failing invocations with the old version's in the same five minutes. Failures of the
- * accounting service, a store or AWS affect both, but during an outage, the few invocations of the new version may fail
- * by chance more often: their number must exceed the expected number, whose standard error is its square root,
- * significantly. Nothing is compared while only one version is invoked. The products avoid a division by zero, for which
- * CloudWatch has no value.
+ * accounting service, a store or AWS affect both, but during an outage, the few invocations of the new version may
+ * fail more often by chance. The failures must exceed the expected number by four standard errors; the standard error is
+ * the square root of that number. Nothing is compared while only one version is invoked. The formulas multiply instead of
+ * dividing: CloudWatch returns no value for a division by zero.
  */
 const judgement = (service: string, name: Shifted) => {
   const FunctionName = `${service}-${name}`
@@ -64,7 +64,7 @@ const judgement = (service: string, name: Shifted) => {
   const isWorse = `new_failed * old_calls > ${mayFail}`
   const isSignificant = `excess * excess > ${SIGNIFICANT} * new_calls * old_failed * old_calls`
   const condition = `IF(new_failed >= ${MIN_FAILURES} AND ${isWorse} AND ${isSignificant}, 1, 0)`
-  // All events of a batch may fail for one reason.
+  // Counts invocations, since one cause can fail every event of a batch.
   const once = { Stat: 'SampleCount' } as const
   return positive(condition, [
     math('new_failed', 'FILL(new_errors, 0) + FILL(new_failures, 0)'),
@@ -83,7 +83,7 @@ const judgement = (service: string, name: Shifted) => {
 
 const NONE = 'none'
 
-/** `none`, or the name of a CodeDeploy configuration for Lambda; `AllAtOnce` is excluded because it watches no alarm. */
+/** `none`, or the name of a CodeDeploy configuration for Lambda. `AllAtOnce` watches no alarm. */
 export const SHIFTS = [
   NONE,
   'AllAtOnce',
@@ -144,7 +144,7 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
         alarmWith(service, shiftAlarm(name), judgement(service, name)),
       ] as const,
   )
-  // watchVersions sets the versions, which osls has not compiled yet.
+  // Placeholders: osls has not compiled the versions yet, and `watchVersions` sets them.
   const versions = Object.fromEntries(SHIFTED.map(name => [versionOf(name), '']))
   return nestedStack('Shift', { Service: service, AlarmTopic: ref('AlarmTopic'), ...versions }, [
     ['Application', application],
@@ -204,7 +204,7 @@ export const addAliases = (
 }
 
 /**
- * Has the alarms watch the new versions, once osls has merged the resources. The aliases depend on the alarms, so a new
+ * Points the alarms at the new versions. Call it after osls has merged the resources. The aliases depend on the alarms, so a new
  * version is watched before it is invoked.
  */
 export const watchVersions = (

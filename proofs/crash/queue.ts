@@ -8,8 +8,9 @@ export type QueuedMessage = {
   sentAt: number
   /** Invisible until this time. */
   visibleAt: number
-  /** The times of the receives and of the changes that made the message visible. */
+  /** The times of the receives. */
   receivedAt: number[]
+  /** The times at which a change of its visibility made the message visible. */
   releasedAt: number[]
   deletedAt?: number
 }
@@ -141,7 +142,7 @@ export const fifoQueue = (
       release(group)
     },
 
-    /** Up to `max` messages, all of one group before those of the next. */
+    /** Returns up to `max` messages: every message of a group before the next group. */
     receive(max: number): Received[] {
       const now = clock.now()
       const batch: QueuedMessage[] = []

@@ -36,7 +36,7 @@ beforeEach(() => {
   world.meanwhile = async () => expect('no wait').toBe('expected')
 })
 
-/** Does not wait for the worker, since there is none. */
+/** Sends `respond-async`, because no worker runs here. */
 const ask: typeof api.ask = (method, path, body, options) =>
   api.ask(method, path, body, { headers: { prefer: 'respond-async' }, ...options })
 
@@ -105,7 +105,7 @@ describe('an accepted change', () => {
     expect(request.match(/"source":"\w*"/g)).toEqual(['"source":"shop"'])
   })
 
-  test('of the maximum size fits in a message, escaped', async () => {
+  test('of the maximum size fits in an SQS message after JSON escaping', async () => {
     for (const note of ['"'.repeat(120_000), '\uFFFE'.repeat(166_000)]) {
       expect(await ask('POST', ORDERS, order({ note }))).toMatchObject({ status: 202 })
       expect((await queued()).map(({ request }) => JSON.parse(request))).toEqual([order({ note })])
@@ -116,7 +116,7 @@ describe('an accepted change', () => {
     ['one field of 20,000 characters', { ['x'.repeat(20_000)]: 1 }],
     ['ten Persian fields', Object.fromEntries([...'ابپتثجچحخد'].map(name => [name.repeat(300), 1]))],
     ['emoji, which take two UTF-16 units', { [`a${'😀'.repeat(300)}`]: 1 }],
-  ])('has warnings of less than 2 KB in its headers and decodable: %s', async (_name, fields) => {
+  ])('has warnings whose header is below 2 KB and can be decoded: %s', async (_name, fields) => {
     const { headers, body } = await ask('POST', ORDERS, order(fields))
     const header = String(headers['relay-warnings'])
     expect(header.length).toBeLessThan(2000)
@@ -149,7 +149,7 @@ describe('an accepted change', () => {
   })
 })
 
-describe('nothing is queued', () => {
+describe('an invalid request', () => {
   const paying = (source?: string) => ({ method: 'cash', ...(source !== undefined && { source }) })
   const PAYMENT = `${ORDERS}1/payment/`
   const READ_ONLY = { key: 'read-only' }
@@ -188,20 +188,20 @@ describe('nothing is queued', () => {
     ['another method', 405, 'GET', ORDERS],
     // The key is not looked up.
     ['another path', 404, 'POST', '/favicon.ico', '', { key: 'unknown' }],
-  ])('for %s: %i', async (_name, status, method, path, body = '', options = {}) => {
+  ])('with %s returns %i and is not queued', async (_name, status, method, path, body = '', options = {}) => {
     const answer = await ask(method, path, body, options)
     expect(answer.status).toBe(status)
     expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined)
     expect(answer.body.error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
-    // The index of the keys, which does not exist, and the keys.
+    // Reads the index of the keys, which is missing here, then the keys.
     const reads = ['GetParametersByPath', 'GetParametersByPath']
     expect(stack.commands()).toEqual(status === 401 && options.key !== '' ? reads : [])
-    // A path or method that the API does not have is not a request of a store.
+    // Unknown paths and methods are not counted as a store's requests.
     const counted = [{ name: 'Requests', dimensions: { status: `${status}` }, value: 1 }]
     expect(recorded.metrics).toEqual([404, 405].includes(status) ? [] : counted)
   })
 
-  test('for a request without a source, and the answer contains the remedy', async () => {
+  test('without a source is refused with the remedy', async () => {
     const message =
       'The request names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request'
     const error = { code: 'foreign_source', field: 'source', message }
@@ -216,10 +216,10 @@ describe('nothing is queued', () => {
     ['an empty body', '', 400, undefined],
     ['a source that is a number', order({ source: 7 }), 400, 'source'],
     ['more than 500,000 bytes', order({ note: 'x'.repeat(500_000) }), 413, undefined],
-  ])('for %s', async (_name, body, status, field) => {
+  ])('with %s is refused and not queued', async (_name, body, status, field) => {
     const answer = await ask('POST', ORDERS, body)
     expect([answer.status, answer.body.error.field]).toEqual([status, field])
-    // An invalid create is a success when the order is registered.
+    // The order is read first: an invalid create of a registered order succeeds as a duplicate.
     expect(stack.commands().filter(command => command !== 'GetItem')).toEqual([])
   })
 })
@@ -231,7 +231,7 @@ test.each<[string, string, string, Body]>([
   ['GetItem', 'POST', '', order({ external_id: '1003', items: [] })],
   ['GetItem', 'GET', '1003/?source=shop', ''],
   ['GetParameter', 'GET', '1003/?source=shop', ''],
-])('while %s fails, a %s is answered with a request to retry', async (command, method, path, body) => {
+])('while %s fails, a %s gets 503 with Retry-After', async (command, method, path, body) => {
   stack.faults.set(command, 'before')
   const answer = { status: 503, headers: { 'retry-after': '5' }, body: { error: { code: 'unavailable' } } }
   expect(await ask(method, ORDERS + path, body)).toMatchObject(answer)
@@ -383,7 +383,7 @@ describe('a read', () => {
     },
   )
 
-  test('waits for the service for three seconds, and never behind the failures of other reads', async () => {
+  test('waits for the service for three seconds, regardless of earlier failed reads', async () => {
     const timeouts: number[] = []
     world.service = ({ timeout }) => {
       timeouts.push(timeout)

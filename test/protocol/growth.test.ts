@@ -61,7 +61,7 @@ const timed = ([read, input]: Reading) => {
   return (user + system) / 1000
 }
 
-/** Whether one run takes at most `factor` times as long as another, by the fastest of several. */
+/** Whether the fastest of several runs takes at most `factor` times as long as the other's. */
 const isWithin = (factor: number, one: Reading, other: Reading): boolean => {
   let [fastest, otherFastest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let round = 0; round < 20; round++) {
@@ -87,7 +87,7 @@ test('limits a number to 1,000 characters in every reader', () => {
   expect(readOrderEvent(`[${long}]`)).toEqual({ unreadable: reason })
 })
 
-test('refuses a request with 87,000 invalid items at the first one', () => {
+test('stops validating at the first of 87,000 invalid items', () => {
   const body = create(Array.from({ length: 87_000 }, () => '1').join(','))
   expect(readCreate(body)).toMatchObject({ invalid: { status: 400, body: { error: { field: 'items[0]' } } } })
   // Collecting an issue for each item would take about a hundred times as long as reading them.

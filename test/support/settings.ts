@@ -4,7 +4,7 @@ import { feedQueueName, PROBE_SOURCE, QUEUES, TABLES } from '../../lib/platform/
 /**
  * The settings of the functions, with the resource names of a stack without a prefix.
  *
- * @param changes values of the harness
+ * @param changes settings that replace the defaults
  */
 export const settingsWith = (queueUrl: (name: string) => string, changes: Partial<Settings>): Settings => ({
   ordersTable: TABLES.orders,

@@ -21,7 +21,7 @@ import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
 const EVERY_MESSAGE = { limit: 10_000 }
 
-/** Dead letters of the stores are among those of the relay, or in their own queues. */
+/** The dead letters of stores are in the relay's dead-letter queues or in queues of the stores. */
 const undeliveredIn = async (
   context: Context,
   letters: readonly Message[],
