@@ -41,7 +41,7 @@ const versionOf = (name: string) => `${pascal(name)}Version`
 
 /** Fewer failures than this may be chance. */
 const MIN_FAILURES = 3
-/** The failures per invocation that a new version may have in addition to twice those of the old one. */
+/** The failures per invocation of a new version that are tolerated in addition to twice the old version's. */
 const TOLERANCE = 0.05
 
 /** A difference must exceed four standard errors; this is the square of four. */

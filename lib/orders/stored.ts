@@ -35,7 +35,7 @@ export type SavedOrder = {
   outbox: Outbox | undefined
   /** The delivery of the last event moved to the bulk queue; undefined when none is waiting there. */
   bulk: string | undefined
-  /** The time of its latest entry in the history if that of the last save is missing; empty if it has none. */
+  /** The time of the latest history entry if the last save has none; empty if the order has no entry. */
   entry_at?: string | undefined
 }
 

@@ -54,7 +54,7 @@ export const PARAMETERS = {
   storeKeys: 'store-keys',
   feedSecrets: 'feed-secrets',
   accountingKey: 'accounting-key',
-  /** The registered webhook URL, if it is not that of the API. */
+  /** The registered webhook URL, if it is not the API's own. */
   webhookUrl: 'webhook-url',
   /** The periods without a registered webhook. */
   webhookGaps: 'webhook-gaps',

@@ -102,7 +102,7 @@ export type Body = string | Uint8Array
 /** A webhook has less than a kilobyte; this limit still fits an SQS message when quarantined as base64. */
 export const MAX_BODY_BYTES = 256 * 1024
 
-/** Whether a body exceeds a limit in bytes, by default that of a webhook. */
+/** Whether a body exceeds a limit in bytes, by default the limit of a webhook. */
 export const isTooLarge = (body: Body, limit = MAX_BODY_BYTES): boolean =>
   // A UTF-16 unit takes at most three bytes, so most texts need no counting.
   body.length > limit / 3 && Buffer.byteLength(body) > limit

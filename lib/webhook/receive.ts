@@ -33,7 +33,7 @@ export type Received =
   /** `known`: whether the secret that an authentic probe asks about is in use. */
   | { outcome: 'ignored'; delivery: string; why: 'probe'; known: boolean }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
-  /** `why`: a header contradicts the body, or the delivery id is that of another order. */
+  /** `why`: a header contradicts the body, or the delivery id belongs to another order. */
   | ({ outcome: 'contradictory'; why: 'header' | 'delivery id'; reason: string } & About)
   | ({ outcome: 'unreadable'; reason: string } & About)
   | { outcome: 'too_large' }

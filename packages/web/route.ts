@@ -46,7 +46,7 @@ export const followAddress = () => {
   history.scrollRestoration = 'manual'
   // It may have changed since the script was loaded.
   route.value = parse(location.hash)
-  // Until the page has followed the address, the entry of the history is already that of the next one.
+  // Until the page has followed the address, the history entry already belongs to the next page.
   const keepScroll = () =>
     location.hash === route.value.hash && history.replaceState({ scroll: window.scrollY }, '')
   window.addEventListener('scrollend', keepScroll)

@@ -25,7 +25,7 @@ type View = (props: { route: Route }) => ComponentChildren
 /** A page, and what a second part of its address shows. Those with a label and an icon are in the navigation. */
 type About = { Page: View; Detail?: View; label?: string; icon?: Item['icon'] }
 
-/** Pages by the first part of their address, in the order of the navigation. The empty address is that of the first. */
+/** Pages by the first part of their address, in the order of the navigation. The empty address opens the first. */
 export type Pages = Readonly<Record<string, About>>
 
 const Items = createContext<readonly Item[]>([])

@@ -72,7 +72,7 @@ const SHOWN = 5
 
 /**
  * The distinct modes of a place. A call without an effect cannot take effect late, and a response after the timeout is
- * ignored, so these runs would equal those of a lost call.
+ * ignored, so these runs would repeat the runs in which the call is lost.
  */
 const modesAt = (place: Place): readonly Mode[] => {
   if (isRead(place)) return MODES.filter(mode => mode !== 'unanswered' && mode !== 'late')

@@ -30,7 +30,7 @@ const LAMBDA = 1000
 const PARAMETER_READS = 40
 
 const serverless = readFileSync('serverless.yml', 'utf8')
-/** The default of a parameter, which comes before those of stages. */
+/** The default of a parameter: its first value in the file, before the values of stages. */
 const setting = (name: string) => Number(new RegExp(`^    ${name}: (\\d+)$`, 'm').exec(serverless)?.[1])
 
 /** Events of a batch of the worker, which it handles in parallel. */

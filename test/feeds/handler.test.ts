@@ -197,7 +197,7 @@ describe('a failed message', () => {
     ])
   })
 
-  test('is counted together with those of its batch, as one data point', async () => {
+  test('is counted in one data point with the other failures of its batch', async () => {
     answer = () => 500
     await run(record('a'), record('b'))
     expect(recorded.metrics.filter(({ name }) => name === 'FeedRetried')).toEqual([

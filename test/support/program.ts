@@ -6,7 +6,7 @@ import { until } from './until.ts'
 type ProgramOptions = {
   /** @default the project's directory */
   cwd?: string
-  /** All variables of its environment. @default those of this process */
+  /** All variables of its environment. @default the variables of this process */
   env?: NodeJS.ProcessEnv
   /** Its standard input. @default empty */
   input?: string | undefined

@@ -240,7 +240,7 @@ describe('a failed event', () => {
     },
   )
 
-  test('is counted together with those of its batch, as one data point', async () => {
+  test('is counted in one data point with the other failures of its batch', async () => {
     respond = () => ({ status: 503 })
     await run(record('1', create('first')), record('2', create('second')))
     expect(recorded.metrics.filter(({ name }) => name === 'EventRetried')).toEqual([

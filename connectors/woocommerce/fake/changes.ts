@@ -17,7 +17,7 @@ export const orderChanges = ({
     const rest = Number(order.total) + Number(sumOf(order.refunds.map(each => each.total)))
     if (Number(amount) > rest + 1e-9 || Number(amount) < 0)
       throw new Refusal(500, 'woocommerce_rest_cannot_create_order_refund')
-    // A refund of zero, such as that of a shipping line, has the total "-" or "-0".
+    // A refund of zero, such as for a shipping line, has the total "-" or "-0".
     const created = { id: newId(), reason, total: `-${amount}` }
     order.refunds.push(created)
     if (Number(amount) === rest) order.status = 'refunded'

@@ -39,7 +39,7 @@ export type NewOrder = {
   phone?: string
   payment_method?: string
   transaction_id?: string
-  /** @default whether the status is that of a paid order */
+  /** @default whether orders with this status are paid */
   set_paid?: boolean
   items?: readonly {
     sku: string | null

@@ -37,7 +37,7 @@ export const timesQuantity = (price: bigint, quantity: Amount): bigint => halfUp
 export const unitPrice = (rials: bigint, quantity: Amount): bigint =>
   (rials * MILLION + quantity - 1n) / quantity
 
-/** A percentage of an amount, rounded half up. @param rate percent, such as that of `amountOf(8.5)` */
+/** A percentage of an amount, rounded half up. @param rate percent, such as `amountOf(8.5)` */
 export const percentOf = (amount: bigint, rate: Amount): bigint => halfUp(amount * rate, 100n * MILLION)
 
 export const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, each) => total + each, 0n)

@@ -11,7 +11,7 @@ export type Mapped = {
   request?: OrderRequest
   /** Why it cannot, or why the total differs. Amounts are in rials. */
   problems: readonly Attention[]
-  /** The shop's total and that of the invoice, in rials. */
+  /** The totals of the shop and of the invoice, in rials. */
   total: bigint
   invoiceTotal?: bigint
   /** The accounting service does not accept the phone number, so it is not sent. */

@@ -107,7 +107,7 @@ export const feedInQueue = async (
       throw refusal(found, INVISIBLE)
     }
   } else if (before > 0) {
-    // They may be those of a run that is still active, which must not lose them.
+    // They may belong to a run that is still active, which must not lose them.
     const isEmpty = await within(patience, async () => (await depth()) === 0 || undefined)
     if (!isEmpty) {
       const found = `${count(await depth(), 'message')} of another test stayed in ${name} for ${patience.wait} s (--wait)`

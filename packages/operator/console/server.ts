@@ -62,7 +62,7 @@ export const startConsole = async (
       const [{ message }] = valid.issues
       return refuse(c, 400, `Cannot read the request: ${message}`)
     }
-    // The schema of the route is that of its handler: `get` and `post` take both together.
+    // The schema matches the handler, since `get` and `post` take both together.
     const gone = new AbortController()
     const result = handle(valid.output as never, AbortSignal.any([gone.signal, c.get('ending')]))
     if (!isIterable(result)) return c.json((await result) ?? {})

@@ -17,7 +17,7 @@ export type Case = {
 
 export type CaseOptions = Pick<ValueOptions, 'known'> & {
   key: string
-  /** Documents that a request must also match to count as valid, such as that of a service to which it is passed on. */
+  /** Documents that a request must also match to count as valid, such as the document of a service to which the request is forwarded. */
   judges?: readonly OpenApi[]
 }
 

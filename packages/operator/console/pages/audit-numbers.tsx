@@ -77,7 +77,7 @@ const UNDELIVERED = [
   ['deleted', t('deleted in this period')],
 ] as const
 
-/** What the audit has counted. @param period that of the list of deliveries */
+/** What the audit has counted. @param period the period of the linked list of deliveries */
 export const Numbers = ({
   deliveries,
   lists,

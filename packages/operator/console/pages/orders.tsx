@@ -126,7 +126,7 @@ const COLUMNS: Column<Row>[] = [
   },
 ]
 
-/** The columns and the title of a list, and the name of its first page. The rows may be those of the previous filter. */
+/** The columns and the title of a list, and the name of its first page. The rows may still match the previous filter. */
 const tableOf = ({ orders, sorted }: List) => {
   if (sorted === 'by event') {
     const caption = t('Failing orders, the oldest failing event first')

@@ -13,7 +13,7 @@ import { causeOf } from '@order-relay/lib/worker/failing.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import * as v from 'valibot'
 
-/** A module of the pages: named by a variable, since its types would make those of the DOM global. */
+/** A module of the pages: named by a variable, since importing its types would make the DOM's types global. */
 const ofPages = (name: string) => import(name)
 
 /** The translation of the console's pages for a Persian reader, whose language is read when the module is loaded. */

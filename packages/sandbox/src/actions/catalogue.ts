@@ -242,7 +242,7 @@ export const putFiscalYears = (
   })
 
 /**
- * Requires a date in an open fiscal year (spec: business rule 8). This applies to the date of a new document, and to that of a
+ * Requires a date in an open fiscal year (spec: business rule 8). This applies to the date of a new document, and to the date of a
  * posted document that is changed or cancelled.
  *
  * @param dated the beginning of the message, such as `Receipt 7 is dated`

@@ -58,6 +58,6 @@ const linesOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
     .join('')
 }
 
-/** The rows of all matching finalized invoices as CSV. Their sums are those of the invoices. */
+/** The rows of all matching finalized invoices as CSV. Their sums equal the amounts of the invoices. */
 export const exportRows = (query: SpreadsheetQuery, store: Store): AsyncGenerator<string> =>
   partsOfExport(COLUMNS, query, store, order => linesOf(order, query, store))

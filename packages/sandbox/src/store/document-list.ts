@@ -152,7 +152,7 @@ const given = (values: Record<string, string | undefined>) =>
     Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )
 
-/** The conditions of a filter in SQL apart from those of its days, and the parameters. */
+/** The conditions of a filter in SQL, without its days, and the parameters. */
 const matching = ({ q = '', kind, type, account }: DocumentFilter) => {
   const parameters = given({ kind, type, account })
   const words = wordsOf(q)

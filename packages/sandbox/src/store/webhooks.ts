@@ -38,7 +38,7 @@ export type NewDelivery = Pick<Delivery, 'delivery' | 'url' | 'invoice_number' |
 /** The progress of a delivery. */
 export type Progress = Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>
 
-/** One attempt; `t` is the signed Unix time, `signature` the header, `status` that of the response, if any. */
+/** One attempt; `t` is the signed Unix time, `signature` the header, `status` the status of the response, if any. */
 export type Attempt = {
   at: string
   t: number
