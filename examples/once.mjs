@@ -13,8 +13,9 @@ const refusePromise = handled => {
 }
 
 /**
- * Records handled messages in a folder, one file for each order, with any Node version. If your store has a database,
- * record them there instead, in the transaction that handles the message. `handle` must be synchronous.
+ * Records handled messages in a folder, one file for each order, with any Node version. A message is handled again if the
+ * program is killed between `handle` and the record. If your store has a database, record messages there instead, in the
+ * transaction that handles them. `handle` must be synchronous.
  */
 export const onceIn = folder => {
   mkdirSync(folder, { recursive: true })

@@ -14,7 +14,8 @@ await consumeFeed({
   sqs: new SQSClient(),
   queueUrl: process.argv[2] ?? '',
   once: onceIn(process.env.DATABASE ?? 'store.sqlite'),
-  // The store's own handling of a message, synchronous with this `once`; its writes belong in the same transaction.
+  // The store's own handling of a message, synchronous with this `once`.
+  // Its writes belong in the transaction that records the message.
   handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''
     console.log('applied:', data.external_id, `v${version}`, event, status, delivery)

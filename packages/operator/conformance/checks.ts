@@ -26,13 +26,17 @@ export type Outcome = Partial<Fault> & {
   handled?: readonly Sent[]
   /** Messages that must not be handled. */
   dropped?: readonly Sent[]
-  /** A killed store may have logged a delivery that its database then rolled back. */
+  /** A killed store may have logged a delivery whose transaction was then rolled back. */
   mayRepeat?: boolean
 }
 
 /** Where a log of handled messages has a message. */
 export const placesIn = (text: string, { delivery }: Sent) =>
   [...text.matchAll(new RegExp(delivery, 'g'))].map(({ index }) => index)
+
+/** How many messages a log has more than once. */
+export const repeatedIn = (text: string, { handled = [] }: Outcome): number =>
+  handled.filter(message => placesIn(text, message).length > 1).length
 
 /** What the store did wrong, according to its log of handled messages. */
 export const faultIn = (
@@ -43,7 +47,7 @@ export const faultIn = (
   const taken = dropped.find(message => placesIn(text, message).length > 0)
   if (taken !== undefined)
     return { wrong: `handled version ${taken.version}, which it must drop: the order is wrong` }
-  const last = new Map<string, { at: number; version: number }>()
+  const last = new Map<string, { at: number; again: number; version: number }>()
   for (const message of handled) {
     const { order, version } = message
     const [at, ...more] = placesIn(text, message)
@@ -55,7 +59,12 @@ export const faultIn = (
       return {
         wrong: `handled version ${version} before version ${before.version}: the order reverts to an older state`,
       }
-    last.set(order.external_id, { at, version })
+    // Its transaction had been committed before the next message was handled, so no kill has rolled it back.
+    if (before !== undefined && before.again > at)
+      return {
+        wrong: `handled version ${before.version} again after version ${version}: the order reverts to an older state`,
+      }
+    last.set(order.external_id, { at, again: more.at(-1) ?? at, version })
   }
   return undefined
 }

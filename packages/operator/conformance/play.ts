@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Patience, within } from '../core/async.ts'
 import { usageError } from '../core/errors.ts'
-import { type Finding, note, ok, problem, shellWord } from '../core/output.ts'
+import { count, type Finding, note, ok, problem, shellWord } from '../core/output.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
 import {
   type Check,
@@ -14,6 +14,7 @@ import {
   type Outcome,
   type Play,
   placesIn,
+  repeatedIn,
 } from './checks.ts'
 import { type Feed, type HttpSend, messageMaker, StoreExited, type StoreProcess } from './feeds.ts'
 
@@ -47,6 +48,9 @@ const SETTLE_MS = 150
 
 export const FIRST = 'delivery'
 const NEEDS_HANDLED = 'name the log of handled messages (--handled)'
+/** A log does not show whether a transaction was committed. */
+const CHECK_REPEATED =
+  'this is correct only if the kill rolled back their transactions; otherwise, the changes were applied twice: remember deliveries and write the log in the transaction that handles a message'
 const EXACT_MESSAGES = 'the store is exact: its messages have no version and are order.updated'
 
 const LAST_LINES = 20
@@ -124,13 +128,24 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   }
 
   const judge = async (name: string, { play: playCheck, when, remedy }: Check): Promise<Finding> => {
-    const { exited, ...outcome } = await playUnlessExited(playCheck)
+    const { exited, ...played } = await playUnlessExited(playCheck)
+    const outcome = { ...played, mayRepeat: played.mayRepeat === true && store !== undefined }
     const expected = outcome.handled ?? []
-    const fault = outcome.wrong ? outcome : handled && faultIn(await handled(), outcome, feed)
+    const log = await handled?.()
+    const fault = outcome.wrong || log === undefined ? outcome : faultIn(log, outcome, feed)
     const why = name === FIRST || exited ? await lastWords(store) : ''
     if (fault?.wrong) return problem(name, `${when}, the store ${fault.wrong}${why}`, fault.remedy ?? remedy)
     if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
-    if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
+    if (log !== undefined) {
+      const repeated = repeatedIn(log, outcome)
+      if (repeated === 0) return ok(name, `${when}, the store handled each change once and in order`)
+      const again = `it handled ${count(repeated, 'message')} again after it was killed and restarted`
+      return ok(
+        name,
+        `${when}, the store handled each change at least once and in order; ${again}`,
+        CHECK_REPEATED,
+      )
+    }
     const found = `${when}, the store acknowledged everything; which messages it handled is unknown`
     return note(name, found, `${NEEDS_HANDLED}, or ${startsStore}`)
   }

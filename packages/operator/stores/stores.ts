@@ -100,6 +100,9 @@ const forPrograms = (isSqs: boolean, url: string) => {
     "process.argv[2] ?? ''": `'${url}'`,
     './once.ts': './once.mjs',
     'store.sqlite': 'handled',
+    // Files have no transactions.
+    'Its writes belong in the transaction that records the message':
+      'A message is handled again if the program is killed before it is recorded: see once.mjs',
   })
   const python = example(`${name}.py`, { 'import sys\n': '', 'sys.argv[1]': `"${url}"` })
   return {

@@ -14,7 +14,7 @@ import { until } from '@order-relay/test-support/until.ts'
 import { faultIn } from '../conformance/checks.ts'
 import { conformance } from '../conformance/conformance.ts'
 import { httpFeed, messageMaker, sqsFeed, storeProcess } from '../conformance/feeds.ts'
-import { play } from '../conformance/play.ts'
+import { type Playing, play } from '../conformance/play.ts'
 import { createContext } from '../core/context.ts'
 
 const folder = useFolder()
@@ -215,5 +215,64 @@ test('names another reader of the queue as the possible cause of a message that 
   expect(faultIn('', { handled: [message] }, feed)).toMatchObject({
     wrong: expect.stringContaining('another program reads the queue'),
     remedy: expect.stringContaining('stop any other program that reads the queue'),
+  })
+})
+
+/** The finding "kills" of a store that is killed before it answers one message, and then handles it again. */
+const killsOf = async (isLate: boolean) => {
+  const log: string[] = []
+  let isRunning = false
+  let unanswered: { delivery: string; destroy: () => unknown } | undefined
+  const { url, close } = await listening(async (request, response) => {
+    const { data, delivery, version } = JSON.parse((await buffer(request)).toString())
+    const isIt = /-kill-3$/.test(data?.external_id)
+    if (data !== undefined && unanswered?.delivery !== delivery) log.push(delivery)
+    if (isIt && unanswered === undefined) unanswered = { delivery, destroy: () => response.destroy() }
+    else {
+      if (isIt && version === (isLate ? 18 : 17)) log.push(unanswered?.delivery ?? '')
+      response.end()
+    }
+  })
+  closing.push(close)
+  const store: NonNullable<Playing['store']> = {
+    isRunning: () => isRunning,
+    ends: () => 0,
+    assertAlive: () => undefined,
+    output: async () => log.join('\n'),
+    start: async () => {
+      isRunning = true
+    },
+    kill: async () => {
+      await until(() => unanswered !== undefined)
+      isRunning = false
+      unanswered?.destroy()
+    },
+  }
+  const findings = await play({
+    source: 'shop',
+    ...httpFeed({ url, secret, wait: 5 }),
+    wait: 5,
+    store,
+    handled: store.output,
+    only: ['kills'],
+    terminal,
+  })
+  return findings.find(({ check }) => check === 'kills')
+}
+
+test('reports how many messages a killed store handled again, instead of stating that it handled each once', async () => {
+  expect(await killsOf(false)).toEqual({
+    check: 'kills',
+    level: 'ok',
+    found:
+      'When it was killed while handling a message, the store handled each change at least once and in order; it handled 1 message again after it was killed and restarted',
+    remedy: expect.stringMatching(/only if the kill rolled back their transactions/),
+  })
+})
+
+test('reports a killed store that handles a message again after a newer version', async () => {
+  expect(await killsOf(true)).toMatchObject({
+    level: 'problem',
+    found: expect.stringMatching(/handled version 17 again after version 18: the order reverts/),
   })
 })
