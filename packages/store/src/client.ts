@@ -21,13 +21,14 @@ import {
   WAIT,
 } from './arguments.ts'
 import type { RequestState } from './messages.ts'
-import { pause } from './pause.ts'
+import { delayOf, pause, shortWait } from './pause.ts'
 import {
   type OrderRead,
   type OrderRequest,
   type Payment,
   RequestError,
   type RequestResult,
+  unanswered,
 } from './requests.ts'
 
 export type ClientOptions = {
@@ -39,7 +40,10 @@ export type ClientOptions = {
   source?: string
   /** Number of attempts of a request; every request is safe to repeat. @default 4 */
   attempts?: number
-  /** Timeout of one attempt, in milliseconds. @default 15000 */
+  /**
+   * Timeout of one attempt, in milliseconds. If it is short, the relay is asked to wait at most as long for the accounting
+   * service, but at least one second; it must be longer than the `wait` of a request. @default 15000
+   */
   timeout?: number
   /** @default the global fetch */
   fetch?: typeof fetch
@@ -68,6 +72,15 @@ const BASE_URL: Kind = [
 const REASON: Kind = ['a string, since the refund is always of the whole order', STRING[1]]
 const WITHDRAWN = oneOf('create', 'payment', 'refund')
 
+const keyOf = async (key: () => Promise<string>) => {
+  try {
+    return await key()
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new RequestError(`Cannot send a request: the function "key" failed: ${reason}`, {}, { cause })
+  }
+}
+
 /** Statuses of temporary failures. */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 
@@ -82,16 +95,6 @@ const isTemporary = (answer: Answer) =>
   RETRIED.has(answer.response.status) &&
   !hasCreate(answer) &&
   objectOf(objectOf(answer.json).error).code !== 'too_many_requests'
-
-/**
- * Seconds to wait before the next attempt: `Retry-After`, as a number or a date, up to half a minute; otherwise
- * exponential backoff with jitter.
- */
-const delayOf = (attempt: number, retryAfter = '') => {
-  const isNumber = /^\d+$/.test(retryAfter)
-  const asked = isNumber ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000
-  return asked >= 0 ? Math.min(asked, 30) : Math.random() * 2 ** (attempt - 2)
-}
 
 const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
@@ -173,7 +176,7 @@ export const createClient = (options: ClientOptions) => {
   const pathOf = (external_id: string, action = '') =>
     `orders/${encodeURIComponent(external_id)}/${action}${query}`
   const authorization = async () => {
-    const token = typeof key === 'function' ? await key() : key
+    const token = typeof key === 'function' ? await keyOf(key) : key
     assertArguments('send a request', { key: [token, KEY] })
     return `Bearer ${token}`
   }
@@ -186,8 +189,14 @@ export const createClient = (options: ClientOptions) => {
       strict: [strict, BOOLEAN],
       signal: [signal, optional(SIGNAL)],
     })
-    const waiting = wait === 0 ? 'respond-async' : `wait=${wait}`
-    const preferences = [...(wait === undefined ? [] : [waiting]), ...(strict ? ['handling=strict'] : [])]
+    if (wait !== undefined && wait * 1000 >= timeout)
+      throw new ArgumentError(
+        `Cannot send a request: wait is ${wait} seconds, and timeout is ${timeout} milliseconds; timeout must be longer`,
+      )
+    const isRead = method === 'GET'
+    const asked = wait ?? (isRead ? undefined : shortWait(timeout))
+    const waiting = asked === 0 ? 'respond-async' : `wait=${asked}`
+    const preferences = [...(asked === undefined ? [] : [waiting]), ...(strict ? ['handling=strict'] : [])]
     const text = body === undefined ? undefined : jsonText(body)
     const attempt = async () => {
       const aborted = AbortSignal.timeout(timeout)
@@ -205,12 +214,14 @@ export const createClient = (options: ClientOptions) => {
       })
       return { response, json: jsonOf(await response.text()) }
     }
+    const failures: unknown[] = []
     for (let number = 1; ; number += 1) {
       const isLast = number >= attempts
       const answer = await attempt().catch(cause => {
         signal?.throwIfAborted()
         if (cause instanceof ArgumentError) throw cause
-        if (isLast) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
+        failures.push(cause)
+        if (isLast) throw unanswered({ api, isRead, timeout }, failures)
         return undefined
       })
       if (answer !== undefined && (isLast || !isTemporary(answer))) return readResponse(answer)

@@ -9,3 +9,24 @@ export const pause = (milliseconds: number, signal: AbortSignal | undefined) =>
     const timer = setTimeout(end, signal?.aborted === true ? 0 : milliseconds)
     signal?.addEventListener('abort', end)
   })
+
+/**
+ * Seconds to wait before the next attempt: `Retry-After`, as a number or a date, up to half a minute; otherwise
+ * exponential backoff with jitter.
+ */
+export const delayOf = (attempt: number, retryAfter = '') => {
+  const isNumber = /^\d+$/.test(retryAfter)
+  const asked = isNumber ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000
+  return asked >= 0 ? Math.min(asked, 30) : Math.random() * 2 ** (attempt - 2)
+}
+
+/** How long the relay waits for the accounting service by default, in seconds. */
+const DEFAULT_WAIT = 3
+/** How long a response may take besides the wait, in milliseconds. */
+const RESPONSE_MS = 500
+
+/** The wait that ends before a timeout in milliseconds, in seconds; undefined if the default does. */
+export const shortWait = (timeout: number) => {
+  const wait = Math.floor((timeout - RESPONSE_MS) / 1000)
+  return wait < DEFAULT_WAIT ? Math.max(1, wait) : undefined
+}

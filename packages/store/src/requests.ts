@@ -85,3 +85,41 @@ export class RequestError extends Error {
     this.state = details.state
   }
 }
+
+/** Codes of connections that were not made. */
+const NOT_CONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+
+/** The reason of a failed `fetch`, such as `ECONNREFUSED`; that of Node is the cause of its "fetch failed". */
+const reasonOf = (failure: unknown) => {
+  const { cause } = failure instanceof Error ? failure : {}
+  const { code, message } = Object(cause ?? failure)
+  return String(code ?? message)
+}
+
+const isTimeout = (failure: unknown) => failure instanceof Error && failure.name === 'TimeoutError'
+
+/**
+ * The error of a request without a response.
+ *
+ * @param failures why each attempt failed; a {@link RequestError} if no key was available to send it
+ * @param timeout of an attempt, in milliseconds
+ */
+export const unanswered = (
+  { api, isRead, timeout }: { api: string; isRead: boolean; timeout: number },
+  failures: readonly unknown[],
+): RequestError => {
+  const cause = failures.at(-1)
+  if (cause instanceof RequestError) return cause
+  const isLate = isTimeout(cause)
+  const isUnsent = (failure: unknown) =>
+    failure instanceof RequestError || NOT_CONNECTED.test(reasonOf(failure))
+  const isSafe = !isRead && !failures.every(isUnsent)
+  const parts = [
+    isLate
+      ? `No complete response from ${api} within ${timeout} ms`
+      : `Cannot reach ${api}: ${reasonOf(cause)}`,
+    ...(isSafe ? ['the request may have been accepted, and sending it again is safe'] : []),
+    ...(isLate ? [`if it only needs longer, raise timeout${isRead ? '' : ' or pass a shorter wait'}`] : []),
+  ]
+  return new RequestError(parts.join('; '), {}, { cause })
+}

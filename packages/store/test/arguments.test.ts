@@ -94,6 +94,10 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     'read an order: external_id is ".."; it must be a string other than "", "." and ".."',
     ({ client }) => client().read('..'),
   ],
+  [
+    'send a request: wait is 5 seconds, and timeout is 5000 milliseconds; timeout must be longer',
+    ({ client }) => client({ timeout: 5000 }).read('1', { wait: 5 }),
+  ],
   ['send a request: wait is 11', ({ client }) => client().read('1', { wait: 11 })],
   ['pay an order: payment is a string', ({ client }) => client().pay('1', 'card')],
   [

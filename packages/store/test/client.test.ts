@@ -134,13 +134,69 @@ test('the caller can set how long the relay waits', async () => {
   expect(preferred).toEqual(['respond-async', 'wait=7, handling=strict'])
 })
 
+test.each([
+  [1000, undefined, 'wait=1'],
+  [2000, undefined, 'wait=1'],
+  [3400, undefined, 'wait=2'],
+  [3500, undefined, null],
+  [15_000, undefined, null],
+  [3000, 2, 'wait=2'],
+  [500, 0, 'respond-async'],
+])(
+  'a timeout of %i ms asks the relay to answer before it, unless the caller sets the wait: %p',
+  async (timeout, wait, expected) => {
+    const { client, requests } = answered([], { timeout })
+    await client.create(order('1'), wait === undefined ? {} : { wait })
+    await client.read('1')
+    const preferred = requests.map(({ headers }) => new Headers(headers).get('prefer'))
+    expect(preferred).toEqual([expected, null])
+  },
+)
+
+test('names the reason of a connection that fails, and says whether the request may have been accepted', async () => {
+  const { port, close } = await startServer(async () => ({ status: 200 }))
+  await close()
+  const url = `http://127.0.0.1:${port}`
+  const refused = createClient({ baseUrl: url, key: 'k', attempts: 1 })
+  await expect(refused.create(order('1'))).rejects.toMatchObject({
+    code: 'unreachable',
+    message: `Cannot reach ${url}/api/v1/: ECONNREFUSED`,
+  })
+  const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+  const failures = [
+    new TypeError('fetch failed', { cause }),
+    Object.assign(new Error(), { code: 'ENOTFOUND' }),
+  ]
+  const lost = answered([], { attempts: 2, fetch: () => Promise.reject(failures.shift()) })
+  await expect(lost.client.create(order('1'))).rejects.toThrow(
+    /^Cannot reach .*: ENOTFOUND; the request may have been accepted, and sending it again is safe$/,
+  )
+})
+
+test('names a key that cannot be read instead of an unreachable relay', async () => {
+  const key = () => Promise.reject(new Error('AccessDenied'))
+  const { client, requests } = answered([], { key, attempts: 1 })
+  await expect(client.create(order('1'))).rejects.toMatchObject({
+    name: 'RequestError',
+    message: 'Cannot send a request: the function "key" failed: AccessDenied',
+  })
+  expect(requests).toEqual([])
+})
+
 test('a slow response times out, and the caller can abort', async () => {
   const hangs: typeof fetch = (_url, init) =>
     new Promise((_resolve, reject) =>
       init?.signal?.addEventListener('abort', ({ target }) => reject((target as AbortSignal).reason)),
     )
   const { client } = answered([], { fetch: hangs, attempts: 1, timeout: 20 })
-  await expect(client.read('1')).rejects.toMatchObject({ code: 'unreachable' })
+  await expect(client.read('1')).rejects.toMatchObject({
+    code: 'unreachable',
+    message:
+      'No complete response from http://a.test/api/v1/ within 20 ms; if it only needs longer, raise timeout',
+  })
+  await expect(client.pay('1', { method: 'card' })).rejects.toThrow(
+    'No complete response from http://a.test/api/v1/ within 20 ms; the request may have been accepted, and sending it again is safe; if it only needs longer, raise timeout or pass a shorter wait',
+  )
   const waits = answered([503], {}, { retryAfter: '30' })
   const start = performance.now()
   for (const patient of [answered([], { fetch: hangs }), waits]) {
