@@ -80,7 +80,7 @@ const CASES: Case[] = [
   [TS, 'kills', SOON],
   [PY, 'delivery', [PY, 'X-Service-Signature', 'X-Signature']],
   [PY, 'duplicates, same version', [PY_ONCE, ' or (version == last and delivery in deliveries)', '']],
-  [TS, 'raw body', PARSED],
+  [TS, 'raw body, test message', PARSED],
   [PY, 'secret rotation', [PY, '[1:])', '[1:2])']],
   [PY, 'test message', [PY, 'if message["event"] != "relay.test"', 'if True']],
   [PY, 'failures', [PY, 'if message["event"] != "relay.test"', 'if message.get("data")']],

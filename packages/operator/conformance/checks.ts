@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
 import { within } from '../core/async.ts'
+import { spacedJson } from '../core/webhook.ts'
 import { type Fault, type Feed, type HttpSend, refused, type Sent } from './feeds.ts'
 
 /** The fixture of the checks. */
@@ -193,6 +194,10 @@ export const feedChecks = (play: Play) => {
   } satisfies Record<string, Check>
 }
 
+const UNAUTHORIZED = 'it answered 401'
+
+const RAW_BODY = 'verify the bytes of the body before anything parses it'
+
 /** The checks for HTTP feeds. */
 export const httpChecks = (
   play: Play,
@@ -211,7 +216,7 @@ export const httpChecks = (
         for (const signed of [{ secrets: [other] }, shifted(-outside), shifted(outside)]) {
           const answer = (await send(forged, signed)) ?? 'it acknowledged the message'
           const how = 'now' in signed ? 'was signed at another time' : 'was signed with another secret'
-          if (answer !== 'it answered 401')
+          if (answer !== UNAUTHORIZED)
             return { wrong: `did not return 401 to a message that ${how}: ${answer}` }
         }
         return { dropped: [forged] }
@@ -219,10 +224,10 @@ export const httpChecks = (
     },
     'raw body': {
       when: 'When the JSON of a message contained white space',
-      remedy: 'verify the bytes of the body before anything parses it',
+      remedy: RAW_BODY,
       play: async () => {
         const compact = message('raw', 1)
-        const spaced = { ...compact, json: JSON.stringify(JSON.parse(compact.json), null, 1) }
+        const spaced = { ...compact, json: spacedJson(JSON.parse(compact.json)) }
         const failure = await send(spaced)
         return { handled: [spaced], wrong: failure && refused(spaced, failure) }
       },
@@ -246,9 +251,14 @@ export const httpChecks = (
       when: `When "relay stores test" sent ${FEED_TEST}, which has no order`,
       remedy: 'answer 2xx and do nothing',
       play: async () => {
-        const test = message('test', 0, FEED_TEST)
+        const compact = message('test', 0, FEED_TEST)
+        const test = { ...compact, json: spacedJson(JSON.parse(compact.json)) }
         const failure = await send(test)
-        return { dropped: [test], wrong: failure && refused(test, failure) }
+        return {
+          dropped: [test],
+          wrong: failure && `did not acknowledge ${FEED_TEST} (${failure})`,
+          ...(failure === UNAUTHORIZED && { remedy: RAW_BODY }),
+        }
       },
     },
     'time-outs': {

@@ -20,6 +20,12 @@ export const jsonOf = (body: Body): unknown => {
   return 'unreadable' in reading ? undefined : reading.json
 }
 
+/**
+ * JSON with white space. A receiver that parses a body and writes it again before it verifies the signature loses the white
+ * space, and does not verify it.
+ */
+export const spacedJson = (value: unknown): string => JSON.stringify(value, null, 1)
+
 const text = v.fallback(v.optional(v.string()), undefined)
 
 const envelope = v.looseObject({

@@ -16,7 +16,7 @@ import { cannot, messageOf } from '../core/errors.ts'
 import { facts, lines, shellWord, table, visibleLines } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
-import { jsonOf } from '../core/webhook.ts'
+import { jsonOf, spacedJson } from '../core/webhook.ts'
 import { failingFeeds } from '../feeds/failing.ts'
 import { keyLabel, keysWithUse, storeKeysOf, storesWithSecret } from './credentials.ts'
 import { endpointOf, registrationOf } from './endpoints.ts'
@@ -219,7 +219,7 @@ export const testFeed = async (context: Context, source: string) => {
   const event = FEED_TEST
   const delivery = randomUUID()
   const data = { source, external_id: event }
-  const body = JSON.stringify({ event, delivery, version: 0, cause: { event, delivery }, data })
+  const body = spacedJson({ event, delivery, version: 0, cause: { event, delivery }, data })
   const began = performance.now()
   // Whether the relay may call a private network is a setting of the deployment, which the deployment has checked.
   const allowed = context.local ? 'loopback' : 'private'

@@ -276,3 +276,20 @@ test('reports a killed store that handles a message again after a newer version'
     found: expect.stringMatching(/handled version 17 again after version 18: the order reverts/),
   })
 })
+
+test('a store that refuses the test event is told so, and not that the relay would retry the event', async () => {
+  const { url, close } = await listening(async (request, response) => {
+    const { event } = JSON.parse((await buffer(request)).toString())
+    response.writeHead(event === 'relay.test' ? 422 : 200).end()
+  })
+  closing.push(close)
+  const feed = httpFeed({ url, secret, wait: 5 })
+  const findings = await play({ source: 'shop', ...feed, wait: 5, only: ['test message'], terminal })
+  expect(findings).toContainEqual({
+    check: 'test message',
+    level: 'problem',
+    found:
+      'When "relay stores test" sent relay.test, which has no order, the store did not acknowledge relay.test (it answered 422)',
+    remedy: 'answer 2xx and do nothing',
+  })
+})

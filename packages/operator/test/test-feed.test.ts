@@ -66,3 +66,15 @@ test('relay stores test shows the status, the duration and the beginning of the 
   expect(refused.text.length).toBeLessThan(2200)
   expect((await testFeed(context, 'shop')).text).toMatch(/^Accepted \(.*\)\nResponse: 204, without a body$/)
 })
+
+test('relay stores test fails for a store that verifies a body that was parsed and written again', async () => {
+  const { url, close } = await listening(async (request, response) => {
+    const body = JSON.stringify(JSON.parse((await buffer(request)).toString()))
+    const header = String(request.headers['x-service-signature'])
+    const isValid = verify({ secrets: ['secret'], header, body: Buffer.from(body), now: nowSeconds() }).valid
+    response.writeHead(isValid ? 200 : 401).end()
+  })
+  closing.push(close)
+  const stored = Object.entries(feedSecretParameters('shop', 'secret', undefined, nowSeconds()))
+  expect((await testFeed(contextFor(url, stored), 'shop')).text).toMatch('it answered 401')
+})

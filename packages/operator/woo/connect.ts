@@ -10,6 +10,7 @@ import { createClient, RequestError, sign } from 'order-relay-store'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { lines, type Report, shellWord } from '../core/output.ts'
+import { spacedJson } from '../core/webhook.ts'
 import { createKey, revokeKey } from '../stores/credentials.ts'
 import { openShop, settingsIn } from './check.ts'
 import { connectorOf } from './connector.ts'
@@ -72,7 +73,7 @@ const unusable = (found: string) => cannot('use the connector', found, 'deploy i
 /** Sends a signed and a forged message to both addresses, like the shop and the relay. */
 const testEndpoint = async (endpoint: string, { settings, webhooks, relay }: Connection): Promise<void> => {
   const feed = `${endpoint}${PATHS.feed}${connectionId(settings.source)}`
-  const test = JSON.stringify({
+  const test = spacedJson({
     event: 'relay.test',
     delivery: 'test',
     version: 0,

@@ -65,6 +65,7 @@ const CHANGES: readonly [
   [PARSED, text => spaced(JSON.parse(text))],
   [PARSED, text => ascii(spaced(JSON.parse(text)))],
   [PARSED, text => ascii(JSON.stringify(JSON.parse(text)))],
+  [PARSED, text => JSON.stringify(JSON.parse(text), null, 1)],
   [PARSED, text => JSON.stringify(JSON.parse(text), null, 2)],
   [LINES, text => text.replaceAll('\r\n', '\n')],
   [LINES, text => text.replaceAll('\n', '\r\n')],
@@ -133,6 +134,31 @@ const traceIn = (body: Uint8Array): string | undefined => {
   return undefined
 }
 
+/** As unix seconds, this is the year 5138. */
+const IN_MILLISECONDS = 1e11
+const MILLISECONDS = { cause: 't is in milliseconds', remedy: 'sign with the unix time in seconds' }
+
+/** How what was signed differs from what was given; undefined if no known difference explains the signature. */
+const differencesOf = async (
+  { secret, body, t }: { secret: string; body: Uint8Array; t: string },
+  isGiven: (hex: string) => boolean,
+): Promise<Omit<Variant, 'value'>[] | undefined> => {
+  const same = { cause: '', remedy: '' }
+  const prefixes: Variant[] = [
+    { ...same, value: `${t}.` },
+    { value: '', cause: 'the HMAC is that of the body alone', remedy: 'compute it over <t>.<body>' },
+  ]
+  for (const { value: prefix, ...beginning } of prefixes) {
+    for (const { value: key, ...meant } of [{ ...same, value: secret }, ...secretsMeant(secret)]) {
+      for (const { value: signed, ...before } of [{ ...same, value: body }, ...bodiesBefore(body)]) {
+        if (!isGiven(hexOf(await hmac(key, String(prefix), bytesOf(signed))))) continue
+        return [before, meant, beginning].filter(({ cause }) => cause !== '')
+      }
+    }
+  }
+  return undefined
+}
+
 /**
  * Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock or the
  * header. Everything is computed locally; the secret is sent nowhere.
@@ -173,28 +199,21 @@ export const explainSignature = async (options: {
   }
   const parts = header.split(',')
   const t = parts.find(part => part.startsWith('t='))?.slice(2) ?? ''
-  const signs = async (key: string | Uint8Array, signed: string | Uint8Array) => {
-    const bytes = await hmac(key, t, bytesOf(signed))
-    return parts.includes(`v1=${hexOf(bytes)}`)
-  }
-
-  const given = { value: bytesOf(body), cause: '', remedy: '' }
-  for (const meant of [{ ...given, value: secret }, ...secretsMeant(secret)]) {
-    for (const before of [given, ...bodiesBefore(given.value)]) {
-      if (!(await signs(meant.value, before.value))) continue
-      const found = [before, meant].filter(({ cause }) => cause !== '')
-      if (found.length > 0) {
-        const causes = found.map(({ cause }) => cause).join(', and ')
-        return invalid(causes, found.map(({ remedy }) => remedy).join('; '))
-      }
-      const age = Math.round(receivedAt - Number(t))
-      return invalid(
-        age > 0 ? `the signature is ${age} seconds old` : `the signature is ${-age} seconds in the future`,
-        'set the clock; for a delivery that waited, also pass the time of its arrival',
-      )
+  const given = bytesOf(body)
+  const found = await differencesOf({ secret, body: given, t }, hex => parts.includes(`v1=${hex}`))
+  if (found !== undefined) {
+    const all = [...found, ...(Number(t) >= IN_MILLISECONDS ? [MILLISECONDS] : [])]
+    if (all.length > 0) {
+      const causes = all.map(({ cause }) => cause).join(', and ')
+      return invalid(causes, all.map(({ remedy }) => remedy).join('; '))
     }
+    const age = Math.round(receivedAt - Number(t))
+    return invalid(
+      age > 0 ? `the signature is ${age} seconds old` : `the signature is ${-age} seconds in the future`,
+      'set the clock; for a delivery that waited, also pass the time of its arrival',
+    )
   }
-  const trace = traceIn(given.value)
+  const trace = traceIn(given)
   if (trace !== undefined) return invalid(`${trace}; if it was not, another secret signed it`, RAW)
   return invalid(
     'another secret signed the body, or the body was changed in a way that cannot be determined',

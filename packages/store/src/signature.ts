@@ -34,11 +34,15 @@ export const headerOf = (headers: HeadersLike, name: string): string | undefined
   return typeof entry === 'string' ? entry : undefined
 }
 
-/** HMAC-SHA256 of `<t>.<body>`; the bytes of the secret are the key. */
-export const hmac = async (secret: string | Uint8Array, t: string, body: Uint8Array): Promise<Uint8Array> => {
+/** HMAC-SHA256 of a prefix, `<t>.`, and a body; the bytes of the secret are the key. */
+export const hmac = async (
+  secret: string | Uint8Array,
+  before: string,
+  body: Uint8Array,
+): Promise<Uint8Array> => {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', bytesOf(secret), algorithm, false, ['sign'])
-  const prefix = bytesOf(`${t}.`)
+  const prefix = bytesOf(before)
   const signed = new Uint8Array(prefix.length + body.length)
   signed.set(prefix)
   signed.set(body, prefix.length)
@@ -77,7 +81,7 @@ export const sign = async (
   assertArguments('sign a body', { body: [body, BYTES], secrets: [secrets, SECRETS] })
   const signatures = [secrets]
     .flat()
-    .map(async secret => `,v1=${hexOf(await hmac(secret, String(t), bytesOf(body)))}`)
+    .map(async secret => `,v1=${hexOf(await hmac(secret, `${t}.`, bytesOf(body)))}`)
   return `t=${t}${(await Promise.all(signatures)).join('')}`
 }
 
@@ -137,7 +141,7 @@ export const verify = async ({
   }
   let matches = false
   for (const secret of [secrets].flat()) {
-    const expected = hexOf(await hmac(secret, t, bytesOf(body)))
+    const expected = hexOf(await hmac(secret, `${t}.`, bytesOf(body)))
     for (const signature of signatures) matches = isEqual(expected, signature) || matches
   }
   if (!matches) {

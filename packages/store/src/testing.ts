@@ -86,7 +86,9 @@ export const requestChanged = (
 /** `webhook-signature` of Standard Webhooks, whose key is the base64-decoded secret. */
 const standardSignatures = async (secrets: readonly string[], signed: string, body: string) => {
   const keys = secrets.map(secret => fromBase64(secret.replace(/^whsec_/, '')))
-  const signatures = keys.map(async key => key && `v1,${toBase64(await hmac(key, signed, bytesOf(body)))}`)
+  const signatures = keys.map(
+    async key => key && `v1,${toBase64(await hmac(key, `${signed}.`, bytesOf(body)))}`,
+  )
   return (await Promise.all(signatures)).filter(signature => signature !== undefined).join(' ')
 }
 

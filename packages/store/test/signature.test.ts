@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import * as relay from '@order-relay/lib/protocol/signature.ts'
@@ -74,6 +75,8 @@ const lost = Buffer.from(BODY)
 const python =
   '{"event": "order.updated", "data": {"status_display": "\\u0646\\u06cc\\u0627", "total": "10"}}'
 
+const hmacOf = (body: string) => createHmac('sha256', SECRET).update(body).digest('hex')
+
 test.each<
   [cause: string, given: { body?: string; secret?: string; header?: string; at?: number }, signed?: string]
 >([
@@ -92,6 +95,10 @@ test.each<
   [`${WRITTEN}, and there are quotes`, { secret: `'${SECRET}'`, body: shifted ?? '' }],
   ['301 seconds old', { at: T + 301 }],
   ['301 seconds in the future', { at: T - 301 }],
+  ['t is in milliseconds', { header: relay.sign({ secret: SECRET, t: T * 1000, body: BODY }), body: BODY }],
+  ['the HMAC is that of the body alone', { header: `t=${T},v1=${hmacOf(BODY)}` }],
+  [`${WRITTEN}, and the HMAC`, { header: `t=${T},v1=${hmacOf(BODY)}`, body: indented ?? '' }],
+  [WRITTEN, { body: BODY }, JSON.stringify(JSON.parse(BODY), null, 1)],
   ['another secret signed the body', { secret: 'other' }],
   ['another secret signed the body', { body: '{"a":1,"b":2}' }],
   ['another secret signed the body', { body: '{"a":[1,2]}' }],

@@ -196,6 +196,10 @@ export const MESSAGES = {
   'decode it first: API Gateway sets isBase64Encoded for such a body':
     'ابتدا آن را دیکد کنید: API Gateway برای چنین متنی isBase64Encoded را تنظیم می‌کند',
   'decode it first': 'ابتدا آن را دیکد کنید',
+  't is in milliseconds': 't به میلی‌ثانیه است',
+  'sign with the unix time in seconds': 'زمان یونیکس را به ثانیه امضا کنید',
+  'the HMAC is that of the body alone': 'HMAC فقط روی متن محاسبه شده است',
+  'compute it over <t>.<body>': 'آن را روی <t>.<body> محاسبه کنید',
   'decode it first, or verify webhook-signature': 'ابتدا آن را دیکد کنید، یا webhook-signature را بررسی کنید',
   'use the secret as it was shown, character for character; its UTF-8 bytes are the key':
     'کلید را دقیقاً همان‌طور که نمایش داده شد استفاده کنید؛ بایت‌های UTF-8 آن کلید است',
@@ -435,6 +439,7 @@ export const MESSAGES = {
     'نسخهٔ {version} را تأیید نکرد ({reason}): رله آن‌قدر تلاش می‌کند تا پیام به DLQ برود و سفارش معطل می‌ماند',
   'did not acknowledge ~"{=event}" of version {version}~ ({reason}): the relay would retry it until it is a dead letter, and block the order':
     'رویداد «{event}» با نسخهٔ {version} را تأیید نکرد ({reason}): رله آن‌قدر تلاش می‌کند تا پیام به DLQ برود و سفارش معطل می‌ماند',
+  'did not acknowledge {=event} ({reason})': '{event} را تأیید نکرد ({reason})',
   'did not handle version {version}, which left the queue: the store deleted it, or another program reads the queue':
     'نسخهٔ {version} را پردازش نکرد ولی پیام در صف نیست: فروشگاه آن را حذف کرده یا برنامهٔ دیگری صف را می‌خواند',
   'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue':
