@@ -73,7 +73,7 @@ export const faultIn = (
 export type Check = {
   /** Begins the sentence about what the store did. */
   when: string
-  remedy: string
+  remedy: NonNullable<Fault['remedy']>
   play: () => Promise<Outcome>
 }
 

@@ -5,8 +5,10 @@ import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { durationOption } from '../core/options.ts'
-import { type Finding, findingColor, findingsReport, findingText } from '../core/output.ts'
+import { findingColor, findingsReport, findingText } from '../core/output.ts'
 import { printLines } from '../core/terminal.ts'
+import type { Finding } from '../doctor/texts.ts'
+import { verifyRemedy } from '../feeds/unverified.ts'
 import { endpointOf } from '../stores/endpoints.ts'
 import { httpFeed, storeProcess } from './feeds.ts'
 import { FIRST, type Playing, PREFIX, play } from './play.ts'
@@ -42,7 +44,8 @@ const feedOf = async (
   if (feed === 'sqs') return feedInQueue(context, store, options)
   const { url, secrets } = await endpointOf(context, { ...store, feed }, 'test the store')
   // The secret that the store should have, even while the replaced one still signs.
-  return httpFeed({ url, secret: secrets[0] ?? '', ...options })
+  const unverified = verifyRemedy(context, { ...store, feed })
+  return httpFeed({ url, secret: secrets[0] ?? '', unverified, ...options })
 }
 
 /**

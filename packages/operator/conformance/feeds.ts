@@ -16,6 +16,7 @@ import { cannot, messageOf } from '../core/errors.ts'
 import { count } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
+import type { Finding } from '../doctor/texts.ts'
 
 /** A message as the checks publish it. */
 export type Sent = { order: OrderKey; version: number; event: string; delivery: string } & ReturnType<
@@ -32,13 +33,15 @@ export const messageMaker =
     return { order: data, version, event, delivery, ...form }
   }
 
+type Remedy = NonNullable<Finding['remedy']>
+
 /** What a store did wrong, and how to fix it if the check does not say. */
-export type Fault = { wrong: string | false | undefined; remedy?: string }
+export type Fault = { wrong: string | false | undefined; remedy?: Remedy }
 
 /** Delivers the messages of the checks to a store, as the relay does. */
 export type Feed = {
   /** What to do if the store does not handle the first message, by what it did wrong. */
-  startRemedy: (wrong: Fault['wrong']) => string
+  startRemedy: (wrong: Fault['wrong']) => Remedy
   /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
   lost: (message: Sent) => Fault
   /**
@@ -73,10 +76,6 @@ const ATTEMPTS = 3
 const orderOf = ({ order }: Sent) => order.external_id
 
 const STARTS: readonly (readonly [RegExp, string])[] = [
-  [
-    /answered 401/,
-    'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps)',
-  ],
   [/no complete response/, 'answer within ten seconds, after the transaction that handles the message'],
   [/answered/, 'find the error in its output; it must handle the message and answer 2xx'],
   [/did not acknowledge/, 'start the store at the URL of its feed'],
@@ -84,7 +83,13 @@ const STARTS: readonly (readonly [RegExp, string])[] = [
 
 const UNNOTED = 'note the delivery of each message that is handled, once, before it is acknowledged'
 
-export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: string } & Patience) => {
+/** @param unverified the remedy for a store that refuses the signature of the first message */
+export const httpFeed = ({
+  url,
+  secret,
+  unverified,
+  ...patience
+}: { url: string; secret: string; unverified: Remedy } & Patience) => {
   const http = httpClient()
   const send: HttpSend = async (message, { secrets = [secret], now = Date.now } = {}) => {
     patience.signal?.throwIfAborted()
@@ -111,7 +116,10 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   }
 
   const feed: Feed = {
-    startRemedy: (wrong = '') => STARTS.find(([pattern]) => pattern.test(String(wrong)))?.[1] ?? UNNOTED,
+    startRemedy: (wrong = '') =>
+      [[/answered 401/, unverified] as const, ...STARTS].find(([pattern]) =>
+        pattern.test(String(wrong)),
+      )?.[1] ?? UNNOTED,
     lost: ({ version }) => ({
       wrong: `acknowledged version ${version} and did not handle it: a change of the order is lost`,
     }),

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Patience, within } from '../core/async.ts'
 import { usageError } from '../core/errors.ts'
-import { count, type Finding, note, ok, problem, shellWord } from '../core/output.ts'
+import { count, note, ok, problem, shellWord } from '../core/output.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
+import type { Finding } from '../doctor/texts.ts'
 import {
   type Check,
   faultIn,

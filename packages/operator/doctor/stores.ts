@@ -53,7 +53,7 @@ const feed = async (
     const unregistered = await unregisteredFeed(context, store, all)
     if (unregistered !== undefined) return unregistered
     if (all === 0) return ok(check, say('no-messages'))
-    if (failing !== undefined) return failingFindings(context, source, failing, all)
+    if (failing !== undefined) return failingFindings(context, store, failing, all)
     const command = `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags}`
     const remedy = isHttp ? say('endpoint-answers', { command }) : say('check-consumer')
     return note(check, say('not-received', { messages: messagesOf(all) }), remedy)

@@ -135,6 +135,12 @@ export const MESSAGES = {
   'next-attempt': 'next attempt at {time}',
   'attempt-due': 'the next attempt is due',
   'see-messages': '{command} shows them and their attempts',
+  'feed-answered': 'the store "{source}" answered {status} at {time}',
+  'signature-refused': 'it refused the signature of the message',
+  verify:
+    'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, create another: {command}',
+  'verify-registered':
+    'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, the store registers its URL again',
   'check-consumer': 'check that the store reads its queue',
   'no-queue': 'its queue does not exist',
   restart: 'restart npm start',

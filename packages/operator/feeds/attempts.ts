@@ -11,7 +11,10 @@ import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
+import { note } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
+import { type Finding, say } from '../doctor/texts.ts'
+import { UNVERIFIED, verifyRemedy } from './unverified.ts'
 
 /** The feeder does not know which options select this relay in the command of its remedy. */
 const forThisRelay = <A extends { code?: string | undefined; error?: string | undefined }>(
@@ -124,6 +127,20 @@ export type AttemptFilter = {
   find?: string | undefined
 }
 
+/** The stores whose last response among these attempts, newest first, refused the signature. */
+const unverifiedIn = (
+  context: Pick<Context, 'flags' | 'stores'>,
+  attempts: readonly { at: Date; source: string; status?: number | undefined }[],
+): Finding[] =>
+  context.stores().flatMap(store => {
+    const { source } = store
+    const last = attempts.find(each => each.source === source && each.status !== undefined)
+    if (store.feed === 'sqs' || last?.status !== UNVERIFIED) return []
+    const time = last.at.toISOString()
+    const check = say('feed-answered', { source, status: String(UNVERIFIED), time })
+    return [note(check, say('signature-refused'), verifyRemedy(context, store))]
+  })
+
 /** The attempts in the log, newest first. */
 export const listAttempts = async (
   context: Context,
@@ -146,5 +163,6 @@ export const listAttempts = async (
       ? attempt
       : undefined
   })
-  return { attempts: found.slice(0, limit), more: found.length > limit }
+  const attempts = found.slice(0, limit)
+  return { attempts, more: found.length > limit, findings: unverifiedIn(context, attempts) }
 }

@@ -6,7 +6,17 @@ import { interruptible } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive, SOURCE } from '../core/options.ts'
-import { lines, moreThan, type Report, shellWord, table, visibleLines } from '../core/output.ts'
+import {
+  findingColor,
+  findingInWords,
+  findingText,
+  lines,
+  moreThan,
+  type Report,
+  shellWord,
+  table,
+  visibleLines,
+} from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { timelineOf } from '../orders/orders.ts'
 import { type AttemptFilter, listAttempts, OUTCOMES } from './attempts.ts'
@@ -48,13 +58,14 @@ const attemptCells = ({
 ]
 
 const list = async (context: Context, filter: AttemptFilter & { limit: number }): Promise<Report> => {
-  const { attempts, more } = await listAttempts(context, filter)
+  const { attempts, more, findings } = await listAttempts(context, filter)
   const rows = attempts.map(attempt => {
     const { at, source, external_id, event, delivery } = attempt
     return [at, source, external_id, event, delivery, ...attemptCells(attempt)]
   })
   return {
-    data: { attempts, more },
+    data: { attempts, more, findings: findings.map(findingInWords) },
+    colorOf: findingColor,
     text:
       rows.length === 0
         ? `No matching attempts in the log of ${context.title}.`
@@ -62,6 +73,7 @@ const list = async (context: Context, filter: AttemptFilter & { limit: number })
             table(['AT', 'SOURCE', 'ORDER', 'EVENT', 'MESSAGE', ...ATTEMPT], rows),
             errorsIn(attempts).map(visible),
             more && moreThan(filter.limit),
+            findings.map(findingText),
           ),
   }
 }

@@ -1,11 +1,13 @@
 import { NO_SECRET } from '@order-relay/lib/feeds/secrets.ts'
 import { storeName } from '@order-relay/lib/platform/names.ts'
+import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { Context } from '../core/context.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
 import { type Finding, messagesOf, say } from '../doctor/texts.ts'
 import { storesWithSecret } from '../stores/credentials.ts'
 import { attemptIn, ENDED_LINES, FAILED_LINES } from './attempts.ts'
+import { UNVERIFIED, verifyRemedy } from './unverified.ts'
 
 /** How far back to search, in hours. */
 export const ERROR_HOURS = 24
@@ -173,11 +175,13 @@ const subjectOf = (source: string, { cause, status, orders }: FailingFeed) => {
 
 /** The finding about failing messages in the queue of a store. */
 const failingFinding = (
-  { flags }: Pick<Context, 'flags'>,
-  source: string,
+  context: Pick<Context, 'flags'>,
+  store: Pick<Store, 'source' | 'feed'>,
   failing: FailingFeed,
   waiting: number,
 ): Finding => {
+  const { flags } = context
+  const { source } = store
   const { cause, at, message, status, code, since: first, earlier, next, accepted } = failing
   if (code === NO_SECRET) {
     const remedy = `relay stores secret ${shellWord(source)}${flags}`
@@ -189,7 +193,10 @@ const failingFinding = (
     next === undefined || Number(next) < Date.now()
       ? say('attempt-due')
       : say('next-attempt', { time: next.toISOString() })
-  const remedy = say('see-messages', { command: `relay feeds list --source ${shellWord(source)}${flags}` })
+  const remedy =
+    status === UNVERIFIED
+      ? verifyRemedy(context, store)
+      : say('see-messages', { command: `relay feeds list --source ${shellWord(source)}${flags}` })
   const found = { since, messages, attempt, reason: { foreign: message } }
   const subject = subjectOf(source, failing)
   if (cause === 'orders' && accepted !== undefined) {
@@ -203,7 +210,7 @@ const failingFinding = (
 /** The findings about the failing messages of a store with messages in its queue. */
 export const failingFindings = (
   context: Pick<Context, 'flags'>,
-  source: string,
+  store: Pick<Store, 'source' | 'feed'>,
   feeds: readonly FailingFeed[],
   waiting: number,
-): Finding[] => feeds.map(each => failingFinding(context, source, each, waiting))
+): Finding[] => feeds.map(each => failingFinding(context, store, each, waiting))

@@ -53,7 +53,7 @@ export const feedNotices = async (context: Context, { feeds }: Queues): Promise<
   const findings = waiting.map(async ({ store, count }) => {
     const unregistered = await unregisteredFeed(context, store, count)
     if (unregistered !== undefined) return [unregistered]
-    return failingFindings(context, store.source, failing?.get(store.source) ?? [], count)
+    return failingFindings(context, store, failing?.get(store.source) ?? [], count)
   })
   return (await Promise.all(findings)).flat()
 }

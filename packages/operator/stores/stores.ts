@@ -11,6 +11,7 @@ import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { readEnvironment } from '@order-relay/local/credentials.ts'
 import { messageMaker } from '../conformance/feeds.ts'
+import { textOf } from '../core/coded.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { facts, lines, shellWord, table, visibleLines } from '../core/output.ts'
@@ -18,6 +19,7 @@ import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { jsonOf, spacedJson } from '../core/webhook.ts'
 import { failingFeeds } from '../feeds/failing.ts'
+import { UNVERIFIED, verifyRemedy } from '../feeds/unverified.ts'
 import { keyLabel, keysWithUse, storeKeysOf, storesWithSecret } from './credentials.ts'
 import { endpointOf, registrationOf } from './endpoints.ts'
 
@@ -235,13 +237,25 @@ export const testFeed = async (context: Context, source: string) => {
   const failure = await deliver({ url, secrets, event, delivery, body }).then(() => undefined, messageOf)
   const milliseconds = Math.round(performance.now() - began)
   const { status, text = '' } = response ?? {}
+  const remedy = status === UNVERIFIED ? verifyRemedy(context, { source, feed }) : undefined
   const answer = visibleLines(Buffer.from(text).subarray(0, SHOWN_BYTES).toString())
   return {
-    data: { source, url, delivery, accepted: failure === undefined, failure, milliseconds, status, answer },
+    data: {
+      source,
+      url,
+      delivery,
+      accepted: failure === undefined,
+      failure,
+      milliseconds,
+      status,
+      answer,
+      remedy,
+    },
     ok: failure === undefined,
     text: lines(
       `${failure ?? 'Accepted'} (${url}, ${milliseconds} ms)`,
       status !== undefined && `Response: ${status}${answer === '' ? ', without a body' : `\n\n${answer}`}`,
+      remedy !== undefined && `Remedy: ${textOf(remedy)}`,
     ),
   }
 }

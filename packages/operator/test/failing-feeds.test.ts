@@ -1,8 +1,27 @@
 import { expect, test } from '@jest/globals'
 import type { Context } from '../core/context.ts'
-import { attemptIn } from '../feeds/attempts.ts'
+import { attemptIn, listAttempts } from '../feeds/attempts.ts'
 import type { FailingFeed } from '../feeds/failing.ts'
 import { failingFeeds, failingFindings, failingIn } from '../feeds/failing.ts'
+
+/** A relay on AWS with a store `shop` and these lines of the feeder. */
+const relayWith = (lines: readonly object[], patterns: string[] = []) => {
+  const logs = async () => ({
+    async *paginateFilterLogEvents({ filterPattern }: { filterPattern: string }) {
+      patterns.push(filterPattern)
+      yield { events: lines.map(line => ({ timestamp: Date.now(), message: JSON.stringify(line) })) }
+    },
+  })
+  return {
+    local: false,
+    flags: '',
+    aws: { logs },
+    stores: () => [SHOP],
+    stack: async () => ({ functions: { feeder: { name: 'feeder' } } }),
+  } as unknown as Context
+}
+
+const SHOP = { source: 'shop', feed: { http: 'https://shop.example', disable_after: 60 } }
 
 /** A time, in minutes. */
 const at = (minutes: number) => new Date(Date.UTC(2020, 10, 27, 10, minutes))
@@ -97,18 +116,7 @@ test.each([
 
 test('while no message fails, the accepted ones are not read', async () => {
   const patterns: string[] = []
-  const logs = async () => ({
-    async *paginateFilterLogEvents({ filterPattern }: { filterPattern: string }) {
-      patterns.push(filterPattern)
-      yield { events: [] }
-    },
-  })
-  const context = {
-    local: false,
-    aws: { logs },
-    stores: () => [{ source: 'shop', feed: { http: 'https://shop.example' } }],
-    stack: async () => ({ functions: { feeder: { name: 'feeder' } } }),
-  } as unknown as Context
+  const context = relayWith([], patterns)
   expect([...(await failingFeeds(context))]).toEqual([])
   expect(patterns).toEqual(['{ ($.message = "feed message retried") }'])
 })
@@ -135,9 +143,9 @@ const FAILING: FailingFeed = {
 
 test('the finding about a store without a secret is the command that creates it', () => {
   const unsigned = { ...FAILING, message: 'Cannot sign', code: 'no_secret' }
-  expect(failingFindings({ flags: ' --local' }, 'my shop', [unsigned], 3)).toMatchObject([
-    { found: { text: 'it has no signing secret' }, remedy: "relay stores secret 'my shop' --local" },
-  ])
+  expect(failingFindings({ flags: ' --local' }, { ...SHOP, source: 'my shop' }, [unsigned], 3)).toMatchObject(
+    [{ found: { text: 'it has no signing secret' }, remedy: "relay stores secret 'my shop' --local" }],
+  )
 })
 
 test.each<[Partial<FailingFeed>, string]>([
@@ -170,9 +178,48 @@ test.each<[Partial<FailingFeed>, string]>([
     'the relay cannot deliver messages to the store "shop": failing since 2020-11-27T10:01:00.000Z: not a feed message; waiting: 3 messages; the next attempt is due',
   ],
 ])('the finding names the cause, the messages that wait and the next attempt (%j)', (about, words) => {
-  const findings = failingFindings({ flags: '' }, 'shop', [{ ...FAILING, ...about }], 3)
+  const findings = failingFindings({ flags: '' }, SHOP, [{ ...FAILING, ...about }], 3)
   const texts = findings.map(({ check, found }) =>
     [check, found].map(text => (typeof text === 'object' ? text.text : text)).join(': '),
   )
   expect(texts).toEqual([words])
+})
+
+test.each([
+  [SHOP, /secret of its feed.*raw bytes.*relay explain-signature .*: relay stores secret shop --local$/],
+  [
+    { source: 'shop', feed: { disable_after: 60 } },
+    /secret of its feed.*raw bytes.*relay explain-signature .*registers its URL again$/,
+  ],
+])(
+  'the remedy for a store that answers 401 is to check its secret and verification (%j)',
+  (store, remedy) => {
+    const [finding] = failingFindings({ flags: ' --local' }, store, [{ ...FAILING, status: 401 }], 3)
+    expect(finding?.remedy).toMatchObject({ text: expect.stringMatching(remedy) })
+  },
+)
+
+test.each([
+  [[401, 500], 0],
+  [[500, 401], 1],
+])('the list of attempts has a remedy if the last answer was 401: %j', async (statuses, count) => {
+  const context = relayWith(
+    statuses.map((status, index) => ({
+      level: 'WARN',
+      message: 'feed message retried',
+      timestamp: new Date(Date.now() - 60_000 + index * 1000).toISOString(),
+      source: 'shop',
+      status,
+    })),
+  )
+  const { attempts, findings } = await listAttempts(context, {
+    since: new Date(Date.now() - 3_600_000),
+    limit: 10,
+  })
+  expect(attempts).toHaveLength(2)
+  expect(findings).toHaveLength(count)
+  for (const { check, remedy } of findings) {
+    expect(check).toMatchObject({ text: expect.stringMatching(/^the store "shop" answered 401 at 20/) })
+    expect(remedy).toMatchObject({ code: 'verify' })
+  }
 })

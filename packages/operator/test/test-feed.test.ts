@@ -76,5 +76,9 @@ test('relay stores test fails for a store that verifies a body that was parsed a
   })
   closing.push(close)
   const stored = Object.entries(feedSecretParameters('shop', 'secret', undefined, nowSeconds()))
-  expect((await testFeed(contextFor(url, stored), 'shop')).text).toMatch('it answered 401')
+  const { text, data } = await testFeed(contextFor(url, stored), 'shop')
+  expect(text).toMatch(
+    /it answered 401.*\nResponse: 401, without a body\nRemedy: check .* relay explain-signature /,
+  )
+  expect(data.remedy?.code).toBe('verify')
 })

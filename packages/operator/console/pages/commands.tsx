@@ -90,6 +90,7 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
   ['imports', t('Overview'), () => linkTo(['overview'])],
   ['status', t('Overview'), () => linkTo(['overview'])],
   ['doctor', t('Setup'), () => linkTo(['setup'])],
+  ['explain-signature', t('Explain a signature'), () => linkTo(['setup', 'signature'])],
   ['orders retry --all', t('Retry now…'), () => askRetry],
   ['orders list --accountant', t('Orders'), () => linkTo(['orders'], { show: 'accountant' })],
   ['orders', t('Orders'), ({ failing }) => linkTo(['orders'], { show: failing && 'failing' })],

@@ -21,6 +21,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
 import { type RouteData, reads } from './api.ts'
 import { FEED_CHANGES, FeedState, linkToFeed, OF_ATTEMPT, OUTCOMES, RetryButton } from './feed-pieces.tsx'
+import { Findings } from './findings.tsx'
 import { t } from './persian.ts'
 import { ListFilters, linkToOrder, Message, OrderOfStore } from './pieces.tsx'
 
@@ -64,7 +65,7 @@ export const Feeds = page(
     title: () => t('Messages to stores'),
     reads: route => ({ list: reads('feeds', filterOf(route), ...FEED_CHANGES) }),
   },
-  ({ list: { attempts, more } }) => (
+  ({ list: { attempts, more, findings } }) => (
     <>
       <PageHead />
       <Filters />
@@ -74,6 +75,9 @@ export const Feeds = page(
           : t('Attempts in the log, newest first: {count}.', { count: attempts.length })}{' '}
         {t('A store with an SQS feed receives its messages from its queue.')}
       </p>
+      <div class="note">
+        <Findings findings={findings} />
+      </div>
       <Table
         columns={COLUMNS}
         rows={attempts}

@@ -33,7 +33,7 @@ const DEPLOYED: readonly string[] = [
 ]
 
 /** The console's action for a remedy, or the shell command. */
-const Remedy = ({ remedy }: { remedy: NonNullable<Finding['remedy']> }) => {
+export const Remedy = ({ remedy }: { remedy: NonNullable<Finding['remedy']> }) => {
   if (typeof remedy === 'string') return <InConsole command={remedy} />
   if (DEPLOYED.includes(remedy.code)) return <ForShell command="npx serverless deploy" />
   if (remedy.code === 'restart') return <ForShell command="npm start" />

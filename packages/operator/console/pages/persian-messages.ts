@@ -451,8 +451,6 @@ export const MESSAGES = {
   'was signed at another time': 'در زمان دیگری امضا شده بود',
   'was signed with another secret': 'با کلید دیگری امضا شده بود',
   'it acknowledged the message': 'پیام را تأیید کرد',
-  'start the store with the secret of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps)':
-    'فروشگاه را با کلید فید آن اجرا کنید؛ باید امضا را روی بایت‌های خام متن بررسی کند (relay explain-signature کمک می‌کند)',
   'answer within ten seconds, after the transaction that handles the message':
     'ظرف ده ثانیه و پس از تراکنشی که پیام را پردازش می‌کند پاسخ دهید',
   'find the error in its output; it must handle the message and answer 2xx':

@@ -20,7 +20,7 @@ import { useSignal } from '@preact/signals'
 import { act, OVERVIEW, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
 import { FEED_CHANGES } from './feed-pieces.tsx'
-import { type Finding, Findings } from './findings.tsx'
+import { type Finding, Findings, Remedy } from './findings.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE, ShownOnce } from './pieces.tsx'
 import { Keys } from './store-keys.tsx'
@@ -104,7 +104,7 @@ export const Stores = page(
 type Tested = RouteData<'stores/test'>
 
 /** The response of a store's endpoint to a test event. */
-const TestResponse = ({ url, accepted, failure = '', milliseconds, status, answer }: Tested) => (
+const TestResponse = ({ url, accepted, failure = '', milliseconds, status, answer, remedy }: Tested) => (
   <div class="card note" role="status">
     {accepted ? (
       <p>{t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) })}</p>
@@ -119,6 +119,8 @@ const TestResponse = ({ url, accepted, failure = '', milliseconds, status, answe
       }}
     />
     {answer !== '' && <Command text={answer} />}
+    {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
+    {remedy && <Remedy remedy={remedy} />}
   </div>
 )
 
