@@ -171,7 +171,7 @@ const jsonBody = v.pipe(
 
 /** Direct access to the parameters, without HTTP. */
 export type ParameterStore = {
-  /** Writes a SecureString. */
+  /** Writes a SecureString, unless it has this value: its date says when it was set. */
   put: (name: string, value: string) => Promise<void>
   deleteAll: (matches: (name: string) => boolean) => Promise<void>
 }
@@ -222,6 +222,7 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
   const direct: ParameterStore = {
     put: (Name, Value) =>
       turns.add(async () => {
+        if (parameters.get(Name)?.Value === Value) return
         await act('PutParameter', { Name, Value, Type: 'SecureString', Overwrite: true })
       }),
     deleteAll: matches =>

@@ -154,6 +154,16 @@ test('seeding replaces only the webhook secrets of earlier starts', async () => 
   await expect(get('/relay/store-keys-index/0')).rejects.toMatchObject({ name: 'ParameterNotFound' })
 })
 
+test('the date on which a key was created stays the same when the relay restarts', async () => {
+  const { Name } = storeKeyParameter('/relay', 'shop', 'local-shop')
+  const created = async () => {
+    await seed(store, '/relay', ['shop'], [])
+    return (await get(Name)).Parameter
+  }
+  const first = await created()
+  expect(await created()).toEqual(first)
+})
+
 test.each([
   ['web', 'local-web', 'local-web-read'],
   // Beside the store "shop".
