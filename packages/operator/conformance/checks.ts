@@ -121,7 +121,7 @@ export const feedChecks = (play: Play) => {
       remedy: feed.startRemedy(undefined),
       play: async () => {
         const outcome = await deliver([message('first', 1)])
-        return outcome.wrong ? { ...outcome, remedy: feed.startRemedy(outcome.wrong) } : outcome
+        return outcome.wrong ? { remedy: feed.startRemedy(outcome.wrong), ...outcome } : outcome
       },
     },
     duplicates: {
@@ -166,7 +166,7 @@ export const feedChecks = (play: Play) => {
       play: () => deliver(backlog(message, 'mixed')),
     },
     failures: {
-      when: 'When it could not read one message of a batch',
+      when: 'When one message of a batch had no data',
       remedy: 'answer 500, or delete neither the message nor those behind it of its order; go on with others',
       play: async () => {
         const [before, { json: _, ...unread }, after] = three(message, 'failed')

@@ -6,7 +6,7 @@ import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { durationOption } from '../core/options.ts'
 import { findingColor, findingsReport, findingText } from '../core/output.ts'
-import { printLines } from '../core/terminal.ts'
+import { printLines, progress, type Terminal } from '../core/terminal.ts'
 import type { Finding } from '../doctor/texts.ts'
 import { verifyRemedy } from '../feeds/unverified.ts'
 import { endpointOf } from '../stores/endpoints.ts'
@@ -48,6 +48,21 @@ const feedOf = async (
   return httpFeed({ url, secret: secrets[0] ?? '', unverified, ...options })
 }
 
+/** Shorter waits are not shown, in seconds. */
+const SHOWN_WAIT = 2
+
+/** Shows how long the store has been waited for. */
+const waiting = (terminal: Terminal, wait: number) => {
+  let shown: ReturnType<typeof progress> | undefined
+  let reached = 0
+  return (seconds: number) => {
+    if (seconds < SHOWN_WAIT) return
+    shown ??= progress(terminal, 'Waiting for the store (--wait)', wait, ' s')
+    shown.advance(seconds - reached)
+    reached = seconds
+  }
+}
+
 /**
  * Tests a store and yields the findings.
  *
@@ -68,7 +83,12 @@ export const testStore = async (
     throw cannot(`test the store "${source}"`, found, remedy)
   }
   const store = command.length === 0 ? undefined : storeProcess(command, terminal.environment)
-  const patience = { wait, signal, assertUseful: store?.assertAlive }
+  const patience = {
+    wait,
+    signal,
+    assertUseful: store?.assertAlive,
+    onWait: waiting(terminal, wait),
+  }
   const run = `${PREFIX}${randomUUID().slice(0, 8)}`
   const { clean, ...feed } = {
     clean: undefined,

@@ -146,8 +146,7 @@ export const httpFeed = ({
     },
     async resume(start) {
       await start()
-      const test = { source: '', external_id: FEED_TEST }
-      const probe = { order: test, version: 0, event: FEED_TEST, delivery: randomUUID(), json: '{}' }
+      const probe = messageMaker({ source: '' }, FEED_TEST)('probe', 0, FEED_TEST)
       // Any response will do: a message signed with another secret is not handled.
       await within(patience, async () => {
         const failure = await send(probe, { secrets: [randomUUID()] })
@@ -163,7 +162,7 @@ export const httpFeed = ({
 export const INVISIBLE = 'pass a --wait that is longer than the visibility timeout of the store'
 
 const SLOW =
-  'if its output has no error, the store is slower than --wait or does not delete what it has handled, or another program reads the queue'
+  'find the error in its output; if there is none, the store is slower than --wait or does not delete what it has handled, or another program reads the queue'
 
 const LOST =
   'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue'

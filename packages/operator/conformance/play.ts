@@ -87,7 +87,12 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     onFinding,
   } = options
   const startsStore = `run relay conformance ${shellWord(source)}${flags} -- <command that starts the store>`
-  const patience = { wait: options.wait, signal, assertUseful: store?.assertAlive }
+  const patience = {
+    wait: options.wait,
+    signal,
+    assertUseful: store?.assertAlive,
+    onWait: options.onWait,
+  }
   const start = () => {
     signal?.throwIfAborted()
     return feed.resume(async () => store?.start())

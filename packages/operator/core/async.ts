@@ -51,21 +51,25 @@ export const inParallel = async <Each>(
 /** The pause between two attempts, in milliseconds. */
 export const POLL_MS = 200
 
-/** Maximum wait in seconds, a signal that ends it, and a check that throws once waiting is pointless. */
+/** Maximum wait in seconds, a signal that ends it, a check that throws once waiting is pointless, and its progress. */
 export type Patience = {
   wait: number
   signal?: AbortSignal | undefined
   assertUseful?: (() => void) | undefined
+  /** Called at each attempt with the whole seconds since the first one. */
+  onWait?: ((seconds: number) => void) | undefined
 }
 
 /** Calls `attempt` until it returns a value or the time is up. */
 export const within = async <Value>(
-  { wait, signal, assertUseful }: Patience,
+  { wait, signal, assertUseful, onWait }: Patience,
   attempt: () => Promise<Value | undefined>,
 ) => {
-  for (const end = performance.now() + wait * 1000; ; ) {
+  const begin = performance.now()
+  for (const end = begin + wait * 1000; ; ) {
     signal?.throwIfAborted()
     assertUseful?.()
+    onWait?.(Math.floor((performance.now() - begin) / 1000))
     const value = await attempt()
     if (value !== undefined || performance.now() > end) return value
     await sleep(POLL_MS)

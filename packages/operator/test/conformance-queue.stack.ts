@@ -45,7 +45,7 @@ const contextOf = () => {
 
 const exiting = [process.execPath, '-e', 'process.exit(3)']
 /** A store whose visibility timeout is two seconds, so that a restart takes no longer. */
-const consumer = () => [
+const consumer = (handle = 'console.log(delivery)') => [
   process.execPath,
   '--input-type=module',
   '-e',
@@ -55,7 +55,7 @@ const consumer = () => [
     sqs: new SQSClient(),
     queueUrl: '${url}',
     visibilityTimeout: 2,
-    handle: ({ delivery }) => console.log(delivery),
+    handle: ({ delivery }) => ${handle},
   })`,
 ]
 const run = (
@@ -119,6 +119,15 @@ test('starts a store shortly after another consumer was killed while it waited f
   await until(async () => (await depth()) === 0)
   await killed.kill()
   expect((await run(exiting))[0]?.found).toMatch('the store exited with code 3')
+})
+
+test('tells a store whose handler throws to find the error in its output', async () => {
+  const [first] = await run(consumer("Promise.reject(new Error('no table'))"))
+  expect(first).toMatchObject({
+    check: 'delivery',
+    found: expect.stringMatching(/left 1 message in the queue for 5 s .*its last output:.*no table/s),
+    remedy: expect.stringMatching(/^find the error in its output/),
+  })
 })
 
 test('a second run refuses to start, and does not change the verdicts of the first', async () => {

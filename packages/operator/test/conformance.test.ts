@@ -180,6 +180,26 @@ test('does not report "No problems" about checks that it cannot judge, and refus
   })
 })
 
+test('shows how long it waits for a store that does not log a message', async () => {
+  const { url, close } = await listening((_request, response) => response.end())
+  closing.push(close)
+  const shown: string[] = []
+  const { parameters, ...context } = createContext(
+    { local: true },
+    { ...terminal, onProgress: text => void shown.push(text) },
+  )
+  const store = {
+    ...context,
+    stores: () => [{ source: 'shop', feed: { http: url, disable_after: 60 } }],
+    parameters: { ...parameters, below: async () => [{ name: 'shop', value: secret, modified: new Date() }] },
+  }
+  const handled = folder('handled')
+  await writeFile(handled, '')
+  const options = { wait: 3, only: 'delivery', handled }
+  expect((await conformance(store, 'shop', options, { args: ['shop'] })).ok).toBe(false)
+  expect(shown).toContain('Waiting for the store (--wait): 2 of 3 s')
+})
+
 /** The finding "same version" of an HTTP store that handles each delivery once, and answers other events like this. */
 const sameVersion = async (answer: number) => {
   const handled = new Set<string>()

@@ -377,6 +377,7 @@ export const MESSAGES = {
   '{count} messages': '{count} پیام',
   // Findings about a store.
   'Checking~: {done} of {all}': 'بررسی {done} از {all}',
+  'Waiting for the store (--wait)~: {done} of {all}~ s': 'انتظار برای فروشگاه: {done} از {all} ثانیه',
   duplicates: 'پیام‌های تکراری',
   'same version': 'نسخهٔ یکسان',
   'old versions': 'نسخه‌های قدیمی',
@@ -414,7 +415,7 @@ export const MESSAGES = {
     'وقتی رویداد دیگری یا پیام دیگری با همان نسخه رسید',
   'When an older version arrived late': 'وقتی نسخه‌ای قدیمی دیر رسید',
   'When the messages of many orders were interleaved': 'وقتی پیام‌های چند سفارش درهم رسیدند',
-  'When it could not read one message of a batch': 'وقتی یکی از پیام‌های دسته ناخوانا بود',
+  'When one message of a batch had no data': 'وقتی یکی از پیام‌های دسته data نداشت',
   'When a signature was not valid': 'وقتی امضا نامعتبر بود',
   'When the JSON of a message contained white space': 'وقتی JSON پیام فاصله داشت',
   'While its secret was being rotated, and afterwards': 'هنگام تعویض کلید امضا و پس از آن',
@@ -460,8 +461,8 @@ export const MESSAGES = {
     'شناسهٔ هر پیام پردازش‌شده را یک بار و پیش از تأیید آن ثبت کنید',
   'start the store with the queue of its feed; it notes each delivery that it handles, once':
     'فروشگاه را با صف فید آن اجرا کنید؛ باید شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
-  'if its output has no error, the store is slower than --wait or does not delete what it has handled, or another program reads the queue':
-    'اگر در خروجی فروشگاه خطایی نیست، فروشگاه کندتر از مهلت تعیین‌شده است، پیام‌های پردازش‌شده را حذف نمی‌کند یا برنامهٔ دیگری صف را می‌خواند',
+  'find the error in its output; if there is none, the store is slower than --wait or does not delete what it has handled, or another program reads the queue':
+    'خطا را در خروجی فروشگاه پیدا کنید؛ اگر خطایی نیست، فروشگاه کندتر از مهلت تعیین‌شده است، پیام‌های پردازش‌شده را حذف نمی‌کند یا برنامهٔ دیگری صف را می‌خواند',
   'remember the version and deliveries of an order in the transaction that handles a message':
     'نسخه و شناسهٔ پیام‌های سفارش را در همان تراکنشی ذخیره کنید که پیام را پردازش می‌کند',
   '{remember}, which begins with a lock of the order, and answer 2xx to what was handled before':
