@@ -256,7 +256,7 @@ export const httpChecks = (
         const failure = await send(test)
         return {
           dropped: [test],
-          wrong: failure && `did not acknowledge ${FEED_TEST} (${failure})`,
+          wrong: failure && `did not acknowledge ${FEED_TEST} (${failure}): the test of its endpoint fails`,
           ...(failure === UNAUTHORIZED && { remedy: RAW_BODY }),
         }
       },

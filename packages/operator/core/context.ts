@@ -10,7 +10,7 @@ import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { credentialsIn, isServedByOther } from '@order-relay/local/credentials.ts'
 import { settingsFrom, settingsOfStack, urlOf } from '@order-relay/local/settings.ts'
-import { cannot, Failure, messageOf, usageError } from './errors.ts'
+import { cannot, Failure, messageOf, START_LOCAL, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT } from './stack.ts'
@@ -56,7 +56,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
   const credentials = (port: number) => async () => {
     const found = await credentialsIn(dataDir)().catch(error => {
       const missing = `there are no credentials in ${dataDir}`
-      throw cannot('reach the local stack', missing, 'start it with: npm start', error)
+      throw cannot('reach the local stack', missing, START_LOCAL, error)
     })
     if (!(await isServedByOther(dataDir, port))) return found
     const served = `another user's program serves port ${port}`

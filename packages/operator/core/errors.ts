@@ -46,6 +46,10 @@ const SIGN_IN =
   /^(CredentialsProviderError|ExpiredToken|UnrecognizedClient|InvalidClientTokenId|TokenProviderError)/
 const MISSING = /^(ResourceNotFoundException|QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue)/
 
+/** The ports of the local stack are in its data directory, too. */
+export const START_LOCAL =
+  'start it with: npm start; if it already runs, set ORDER_RELAY_DATA to its data directory'
+
 /** Turns an error of an AWS SDK or of the accounting client into one that says what to do about it. */
 export const explain = (
   error: unknown,
@@ -61,7 +65,7 @@ export const explain = (
   const message = property(error, 'message')
   if (NETWORK_CODES.includes(code) || NETWORK_ERRORS.includes(name)) {
     return local
-      ? cannot('reach the local stack', `no response (${message || code})`, 'start it with: npm start', error)
+      ? cannot('reach the local stack', `no response (${message || code})`, START_LOCAL, error)
       : cannot('reach AWS', message || code, 'check the network and --region', error)
   }
   if (SIGN_IN.test(name)) {
@@ -71,9 +75,7 @@ export const explain = (
   }
   if (/AccessDenied/.test(name)) return cannot('use AWS', message, 'request this permission', error)
   if (MISSING.test(name)) {
-    const remedy = local
-      ? 'start it with: npm start'
-      : 'deploy it, or choose another with --stage and --region'
+    const remedy = local ? START_LOCAL : 'deploy it, or choose another with --stage and --region'
     return cannot("find the relay's tables and queues", `${title} does not have them`, remedy, error)
   }
   return cannot('finish', message || name || String(error), undefined, error)

@@ -312,7 +312,7 @@ test('a store that refuses the test event is told so, and not that the relay wou
     check: 'test message',
     level: 'problem',
     found:
-      'When "relay stores test" sent relay.test, which has no order, the store did not acknowledge relay.test (it answered 422)',
+      'When "relay stores test" sent relay.test, which has no order, the store did not acknowledge relay.test (it answered 422): the test of its endpoint fails',
     remedy: 'answer 2xx and do nothing',
   })
 })

@@ -81,14 +81,15 @@ test('explain-signature names the cause of a mismatch, and never shows the secre
 test('reports with a remedy that the local stack is not running', async () => {
   const list = () =>
     startRelay(['orders', 'list', '--local'], { DYNAMODB_PORT: '1', ORDER_RELAY_DATA: file() }).ended
-  const remedy = 'start it with: npm start'
+  const remedy = 'start it with: npm start; if it already runs, set ORDER_RELAY_DATA to its data directory'
   expect(await list()).toMatchObject({
     code: 1,
     err: `Cannot reach the local stack: there are no credentials in ${file()}; ${remedy}\n`,
   })
   await writeCredentials(file(), settingsFrom({}).ports)
   const { code, err } = await list()
-  const unreachable = /^Cannot reach the local stack: no response .*; start it with: npm start$/m
+  const unreachable =
+    /^Cannot reach the local stack: no response .*; start it with: npm start; if it already runs, set ORDER_RELAY_DATA to its data directory$/m
   expect(err).toMatch(unreachable)
   expect(code).toBe(1)
 

@@ -358,7 +358,8 @@ export const MESSAGES = {
   'the order is not "{status}" after {count} s': 'سفارش پس از {count} ثانیه «{status}» نیست',
   'no response ({=reason})': 'پاسخی نیامد ({reason})',
   'there are no credentials in {=folder}': 'در {folder} اطلاعات ورود وجود ندارد',
-  'start it with: npm start': 'با npm start اجرا کنید',
+  'start it with: npm start; if it already runs, set ORDER_RELAY_DATA to its data directory':
+    'با npm start اجرا کنید؛ اگر اجراست، ORDER_RELAY_DATA را پوشهٔ دادهٔ آن قرار دهید',
   "another user's program serves port {=port}": 'برنامهٔ کاربر دیگری روی درگاه {port} است',
   'end that program, or start the stack on other ports':
     'آن برنامه را ببندید یا مجموعهٔ محلی را روی درگاه‌های دیگری اجرا کنید',
@@ -440,7 +441,8 @@ export const MESSAGES = {
     'نسخهٔ {version} را تأیید نکرد ({reason}): رله آن‌قدر تلاش می‌کند تا پیام به DLQ برود و سفارش معطل می‌ماند',
   'did not acknowledge ~"{=event}" of version {version}~ ({reason}): the relay would retry it until it is a dead letter, and block the order':
     'رویداد «{event}» با نسخهٔ {version} را تأیید نکرد ({reason}): رله آن‌قدر تلاش می‌کند تا پیام به DLQ برود و سفارش معطل می‌ماند',
-  'did not acknowledge {=event} ({reason})': '{event} را تأیید نکرد ({reason})',
+  'did not acknowledge {=event} ({reason}): the test of its endpoint fails':
+    '{event} را تأیید نکرد ({reason}): آزمایش نشانی آن ناموفق است',
   'did not handle version {version}, which left the queue: the store deleted it, or another program reads the queue':
     'نسخهٔ {version} را پردازش نکرد ولی پیام در صف نیست: فروشگاه آن را حذف کرده یا برنامهٔ دیگری صف را می‌خواند',
   'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue':
