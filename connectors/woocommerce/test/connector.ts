@@ -78,7 +78,7 @@ export const startConnector = async (options: FakeShopOptions = {}) => {
     )
     if (await service.read(order).catch(() => undefined)) await follow(order)
     const known = { source: SOURCE, external_id: order }
-    return { status: 202, id: order, state: 'waiting', warnings: [], order: known }
+    return { status: 202, id: order, state: 'waiting', warnings: [], meant: {}, order: known }
   }
   const relay: Pick<Client, 'create' | 'pay' | 'refund'> = {
     create: order => relayed('create', order.external_id, service.create(order)),

@@ -23,6 +23,12 @@ export const ORDER: Kind = [
   value => isText(value) && value !== '.' && value !== '..',
   'shown',
 ]
+/** The number of a new order. With white space at an end, it would be another order than the one without. */
+export const NEW_ORDER: Kind = [
+  `${ORDER[0]}, without white space at its ends`,
+  value => ORDER[1](value) && String(value).trim() === value,
+  'shown',
+]
 export const STRING: Kind = ['a string', value => typeof value === 'string']
 export const BOOLEAN: Kind = ['true or false', value => typeof value === 'boolean']
 export const SECONDS: Kind = [

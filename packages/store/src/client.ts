@@ -10,6 +10,7 @@ import {
   isObject,
   jsonText,
   type Kind,
+  NEW_ORDER,
   OBJECT,
   ORDER,
   oneOf,
@@ -29,6 +30,7 @@ import {
   RequestError,
   type RequestResult,
   unanswered,
+  warningsIn,
 } from './requests.ts'
 
 export type ClientOptions = {
@@ -129,10 +131,7 @@ const readResponse = (answer: Answer) => {
   const id = headers.get('relay-request-id') ?? undefined
   const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
   if (hasCreate(answer) || (ok && (json !== undefined || status === 204))) {
-    const unknown = headers.get('relay-warnings') ?? ''
-    // Without the field that was probably meant: `discont;meant=discount`.
-    const names = unknown.split(', ').map(each => each.replace(/;.*/s, ''))
-    return { status, id, state, warnings: names.filter(Boolean).map(decodeURIComponent), json }
+    return { status, id, state, ...warningsIn(headers.get('relay-warnings') ?? ''), json }
   }
   const { code, message, field } = objectOf(objectOf(json).error)
   const text = textOf(message) ?? `The request was answered ${status}`
@@ -240,7 +239,7 @@ export const createClient = (options: ClientOptions) => {
     /** Creates an order (spec: POST orders). Safe to repeat. */
     create: async (order: OrderRequest, options?: RequestOptions): Promise<RequestResult> => {
       assertArguments('create an order', { order: [order, OBJECT] })
-      assertArguments('create an order', { external_id: [order.external_id, ORDER] })
+      assertArguments('create an order', { external_id: [order.external_id, NEW_ORDER] })
       if (isObject(order.payment)) assertPayment('create an order', order.payment)
       return request('POST', 'orders/', { source, ...order }, options)
     },

@@ -45,8 +45,20 @@ export type RequestResult = {
    * `strict`, the relay refuses the request instead, and suggests the right name of a misspelled field.
    */
   warnings: readonly string[]
+  /** The fields that were probably meant, by the misspelled ones: `{ 'items[0].discont': 'discount' }`. */
+  meant: Readonly<Record<string, string>>
   /** The known fields of the order. */
   order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }
+}
+
+/** The fields in `Relay-Warnings`, such as `discont;meant=discount`. A repeated unknown field is listed twice. */
+export const warningsIn = (header: string) => {
+  const warned = header.split(', ').flatMap(each => {
+    const [, name = '', meant] = /^([^;]*)(?:;meant=(.*))?/s.exec(each) ?? []
+    return name === '' ? [] : [[decodeURIComponent(name), meant] as const]
+  })
+  const meant = warned.flatMap(([name, known]) => (known === undefined ? [] : [[name, known] as const]))
+  return { warnings: [...new Set(warned.map(([name]) => name))], meant: Object.fromEntries(meant) }
 }
 
 /**

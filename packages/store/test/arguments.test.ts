@@ -67,6 +67,10 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ],
   ['send a request: wait is a string', ({ client }) => client().read('1', { wait: '3' })],
   ['create an order: order is undefined', ({ client }) => client().create()],
+  [
+    'create an order: external_id is " 1001"; it must be a string other than "", "." and "..", without white space at its ends',
+    ({ client }) => client().create({ external_id: ' 1001' }),
+  ],
   ['create an order: external_id is 1001', ({ client }) => client().create({ external_id: 1001 })],
   [
     'send a request: shipping is a bigint; it must be a finite number',

@@ -206,10 +206,11 @@ test('a slow response times out, and the caller can abort', async () => {
   expect(performance.now() - start).toBeLessThan(20_000)
 })
 
-test('warnings are the names of the fields without effect', async () => {
-  const headers = { 'relay-warnings': 'discont;meant=discount, %D8%A7%3B' }
+test('warnings are the names of the fields without effect, each once, with the fields that were probably meant', async () => {
+  const headers = { 'relay-warnings': 'discont, discont;meant=discount, %D8%A7%3B' }
   const send: typeof fetch = async () => Response.json({}, { status: 201, headers })
   const { client } = answered([], { fetch: send })
-  const { warnings } = await client.create({ external_id: '1', items: [] })
+  const { warnings, meant } = await client.create({ external_id: '1', items: [] })
   expect(warnings).toEqual(['discont', 'ا;'])
+  expect(meant).toEqual({ discont: 'discount' })
 })
