@@ -262,7 +262,7 @@ export const httpChecks = (
       },
     },
     'time-outs': {
-      when: 'After a timeout, when a message was repeated',
+      when: 'When a message was repeated while it was still handled, as after a timeout',
       remedy: `${rememberOf(play)}, which begins with a lock of the order, and answer 2xx to what was handled before`,
       play: async () => {
         const slow = message('slow', 1)

@@ -422,7 +422,8 @@ export const MESSAGES = {
   'While its secret was being rotated, and afterwards': 'هنگام تعویض کلید امضا و پس از آن',
   'When "relay stores test" sent {=event}, which has no order':
     'وقتی relay stores test پیام {event} را فرستاد که دربارهٔ سفارشی نیست',
-  'After a timeout, when a message was repeated': 'وقتی پیامی پس از پایان مهلت تکرار شد',
+  'When a message was repeated while it was still handled, as after a timeout':
+    'وقتی پیامی هنگام پردازش دوباره فرستاده شد، مانند پس از پایان مهلت',
   'handled nothing': 'هیچ پیامی را پردازش نکرد',
   'handled each change once and in order': 'هر تغییر را یک بار و به ترتیب پردازش کرد',
   'acknowledged everything; which messages it handled is unknown':

@@ -113,6 +113,31 @@ test('a message that is a dead letter is replayed from the page of its order', a
   await visit(`feeds/${SELF}/dead`, replayed)
 })
 
+test('says everywhere what to do about a store that refuses the signature, with a link to the test of a signature', async () => {
+  status = 401
+  await create('unverified')
+  await until(() => isFailing('unverified'))
+  const remedy = 'check that the store has the secret of its feed and verifies the raw bytes of the body'
+  const found = async (page: Page) => {
+    const finding = page.locator('.finding', { hasText: remedy }).first()
+    await finding.getByText(/the store registers its URL again$/).waitFor()
+    await finding.getByRole('link', { name: 'Explain a signature' }).waitFor()
+  }
+  for (const hash of ['overview', 'setup', 'feeds']) await visit(hash, found)
+  await visit(`stores/${SELF}`, async page => {
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    const response = page.getByRole('status').filter({ hasText: 'it answered 401' })
+    await response.getByText(remedy).waitFor()
+    await response.getByRole('link', { name: 'Explain a signature' }).click()
+    await page.waitForURL(/#\/setup\/signature$/)
+  })
+  await visit(
+    'overview',
+    page => page.getByText('امضا را روی بایت‌های خام متن بررسی می‌کند').first().waitFor(),
+    { locale: 'fa-IR', viewport: { width: 390, height: 844 } },
+  )
+})
+
 test('the page of a store shows refused and expiring keys, creates another from there, and fits 1280 pixels', async () => {
   const args = ['--name', 'The till of the shop in Isfahan', '--create-only', '--expires', '10d']
   const { key } = (await local.json(['stores', 'key', SELF, ...args])).data
