@@ -51,7 +51,7 @@ export const FIRST = 'delivery'
 const NEEDS_HANDLED = 'name the log of handled messages (--handled)'
 /** A log does not show whether a transaction was committed. */
 const CHECK_REPEATED =
-  'this is correct only if the kill rolled back their transactions; otherwise, the changes were applied twice: remember deliveries and write the log in the transaction that handles a message'
+  'this is correct only if the kill rolled back the first transaction; otherwise, the change was applied twice: remember deliveries and write the log in the transaction that handles a message'
 const EXACT_MESSAGES = 'the store is exact: its messages have no version and are order.updated'
 
 const LAST_LINES = 20

@@ -289,7 +289,7 @@ test('reports how many messages a killed store handled again, instead of stating
     level: 'ok',
     found:
       'When it was killed while handling a message, the store handled each change at least once and in order; it handled 1 message again after it was killed and restarted',
-    remedy: expect.stringMatching(/only if the kill rolled back their transactions/),
+    remedy: expect.stringMatching(/only if the kill rolled back the first transaction/),
   })
 })
 
