@@ -11,8 +11,8 @@ export const unauthorized = errorResponse(
   { headers: { 'www-authenticate': 'Bearer' } },
 )
 
-export const notAllowed = (method: string, allow: string) =>
-  errorResponse(405, 'method_not_allowed', `${method} is not allowed here, only ${allow}`, {
+export const notAllowed = (method: string, allow: string, hint = '') =>
+  errorResponse(405, 'method_not_allowed', `${method} is not allowed here, only ${allow}${hint}`, {
     headers: { allow },
   })
 

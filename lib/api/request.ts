@@ -59,7 +59,11 @@ export const route = (
   const [, external_id = rest, kind] = /^(.+)\/(payment|refund)$/s.exec(rest) ?? []
   const of = kind === 'payment' || kind === 'refund' ? kind : 'create'
   if (method === 'DELETE') return { action: { to: 'withdraw', of, external_id } }
-  if (of === 'create') return { refused: refusals.notAllowed(method, 'GET, HEAD, DELETE') }
+  if (of === 'create') {
+    // Any other ending, such as "/pay/", is part of the order number.
+    const hint = '; paths of payments end with /payment/, of refunds with /refund/'
+    return { refused: refusals.notAllowed(method, 'GET, HEAD, DELETE', hint) }
+  }
   if (method !== 'POST') return { refused: refusals.notAllowed(method, 'GET, HEAD, POST, DELETE') }
   return { action: { to: of, external_id } }
 }

@@ -47,6 +47,13 @@ describe('the path', () => {
   ])('%s %s is refused', (method, path, status, refused = {}) => {
     expect(route(method, path)).toMatchObject({ refused: { status, ...refused } })
   })
+
+  test('the refusal of a POST to /pay/ says how the paths of payments and refunds end', () => {
+    const message = expect.stringMatching(/only GET, HEAD, DELETE; .* end with \/payment\/, .* \/refund\/$/)
+    expect(route('POST', '/api/v1/orders/1001/pay/')).toMatchObject({
+      refused: { body: { error: { message } } },
+    })
+  })
 })
 
 describe('a key', () => {
