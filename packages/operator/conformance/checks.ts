@@ -302,7 +302,7 @@ export const killChecks = (play: Play): Record<string, Check> => {
     },
     kills: {
       when: 'When it was killed while handling a message',
-      remedy: 'answer 2xx, or delete, only after the transaction that handles the message',
+      remedy: 'answer 2xx, or delete, only after the transaction that handles the message and writes the log',
       play: async () => {
         const handled = backlog(message, 'kill')
         const { promise: acknowledged, resolve } = Promise.withResolvers<void>()

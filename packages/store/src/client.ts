@@ -52,7 +52,10 @@ export type ClientOptions = {
 }
 
 export type RequestOptions = {
-  /** How long the relay waits for the accounting service, in seconds, 0 to 10; with 0 it returns 202 immediately. */
+  /**
+   * How long the relay waits for the accounting service, in seconds, 0 to 10, and less than `timeout`; with 0 it returns
+   * 202 immediately.
+   */
   wait?: number
   /** Refuses fields that have no effect, instead of reporting them as `warnings`. @default false */
   strict?: boolean
