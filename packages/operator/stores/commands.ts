@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
+import { textOf } from '../core/coded.ts'
 import type { Cli } from '../core/command.ts'
 import { expiry, ORDER, positive, since } from '../core/options.ts'
 import { confirmName } from '../core/terminal.ts'
@@ -76,7 +77,12 @@ export const storesCommands = ({ program, run }: Cli): void => {
   ofStore(
     'test',
     `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response: its status, duration and the first 2000 bytes of its body. The exit code is 1 unless it is 2xx. Not for exact stores, whose interface has no such event.`,
-  ).action(run(testFeed))
+  ).action(
+    run(async (context, source) => {
+      const { data, ...report } = await testFeed(context, source)
+      return { ...report, data: { ...data, remedy: data.remedy && textOf(data.remedy) } }
+    }),
+  )
   ofStore(
     'resend',
     'Publish the current state of orders again, each with a new version, after a store has lost its data. Safe to repeat; if interrupted, it prints how to continue.',
