@@ -29,8 +29,8 @@ const resultIn = (status: string) => {
 const CHANGED_FIELDS = ['source', 'external_id', 'request', 'id', 'error']
 
 /**
- * A message about a changed order, as the relay would send it; for tests of a store. The other fields follow from `status`:
- * a paid order has a receipt, a refunded one a return as well, and one in review a draft and an error.
+ * A message about a changed order, as the relay would send it; for tests of a store. Omitted fields match `status`: a
+ * paid order has a receipt, a refunded order also has a return, and an order in review has a draft invoice and an error.
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ export const requestChanged = (
   }
 }
 
-/** `webhook-signature` of Standard Webhooks, whose key is the base64-decoded secret. */
+/** The `webhook-signature` header of Standard Webhooks. Its key is the base64-decoded secret. */
 const standardSignatures = async (secrets: readonly string[], signed: string, body: string) => {
   const keys = secrets.map(secret => fromBase64(secret.replace(/^whsec_/, '')))
   const signatures = keys.map(

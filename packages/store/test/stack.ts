@@ -46,7 +46,7 @@ export const storeTests = () => {
       [200, 'refunded'],
       [200, 'refunded'],
     ])
-    // The command with which any SDK reaches the queue of this stack.
+    // The documented command, which points any AWS SDK at this stack.
     const exported = codeBlocks('docs/integrate.md', 'sh').find(block => block.startsWith('export ')) ?? ''
     const script = `${exported.replace('.order-relay', local.stack().dataDir)}env`
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH } })
@@ -71,7 +71,7 @@ export const storeTests = () => {
       const { external_id } = message.data
       if (!ORDERS.includes(external_id)) return
       attempts += 1
-      if (attempts === 2 || attempts === 5) throw new Error('The database is away')
+      if (attempts === 2 || attempts === 5) throw new Error('The database is unavailable')
       handled.set(external_id, [...(handled.get(external_id) ?? []), message])
     }
     const consume = () => {
@@ -121,7 +121,7 @@ export const storeTests = () => {
       `${ROOT}/examples/sqs-consumer.ts`,
       local.queue(`feed-${SOURCE}.fifo`),
     ]
-    // In a separate process, whose calls are not recorded: a test that starts the store needs the store's permissions.
+    // In a separate process, so that its calls are not recorded: they need the store's permissions, not the operator's.
     const start = async (database: string, ...options: string[]) =>
       startRelay(['--local', 'conformance', SOURCE, ...options, '--', ...consumer], {
         ...environment,
