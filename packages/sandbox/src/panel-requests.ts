@@ -44,7 +44,7 @@ export const settingsChange = strict({
   correctionsSendWebhooks: v.exactOptional(flag),
 })
 
-export const review = strict({ error: nonEmptyText })
+export const review = strict({ error: nonEmptyText, dryRun: v.exactOptional(flag) })
 
 /** Orders to retry: the given ones, or every matching order whose cause is resolved. */
 export const retries = v.pipe(

@@ -7,6 +7,16 @@ import { type Client, eventually, order, PAYMENT, row } from './world.ts'
 export const moneyTests = (openAt: OpenAt, client: () => Client) => {
   const open = (hash: string, options = {}) => openAt(`${client().url}/${hash}`, options)
 
+  /** Registers orders so that the cash box has only the receipt of order 3, less 1,100 rials that were paid back. */
+  const cashBoxWouldBeShort = async () => {
+    const { create, act } = client()
+    for (const id of ['1', '2']) await create(order(id, { items: [row('SKU-1', 1)], payment: PAYMENT }))
+    await create(order('3', { items: [row('SKU-1', 2)] }))
+    await act('3', 'pay', { method: 'cash', account: 'cash-1' })
+    await act('1', 'return')
+    await act('1', 'repay', { method: 'cash', account: 'cash-1' })
+  }
+
   test('a product that a refused order needs is added from the list, which updates until the order is registered', async () => {
     const items = [{ ...row('TEA-9', 2, 2100), name: 'Green tea' }]
     const refused = order('1', { items, customer: { mobile: '09123456789' } })
@@ -217,12 +227,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
   })
 
   test('reversing a receipt warns about a cash box that becomes negative, and the sums mark it', async () => {
-    const { create, act } = client()
-    for (const id of ['1', '2']) await create(order(id, { items: [row('SKU-1', 1)], payment: PAYMENT }))
-    await create(order('3', { items: [row('SKU-1', 2)] }))
-    await act('3', 'pay', { method: 'cash', account: 'cash-1' })
-    await act('1', 'return')
-    await act('1', 'repay', { method: 'cash', account: 'cash-1' })
+    await cashBoxWouldBeShort()
     const { page, errors } = await open('#/orders/3?source=api', { locale: 'fa-IR' })
     await page.getByRole('button', { name: 'ابطال دریافت وجه' }).click()
     const dialog = page.getByRole('dialog')
@@ -241,6 +246,22 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     const sums = list.getByRole('table', { name: 'Sums by account, in rials' })
     expect(await sums.getByRole('row').filter({ hasText: 'Negative' }).count()).toBe(1)
     expect(await violationsOf(list)).toEqual([])
+    expect(errors).toEqual([])
+  })
+
+  test('moving an order back to review warns about a cash box that becomes negative, before a reason is typed', async () => {
+    await cashBoxWouldBeShort()
+    const { page, errors } = await open('#/orders/3?source=api')
+    await page.getByRole('button', { name: 'Move back to review' }).click()
+    const dialog = page.getByRole('dialog')
+    const warning = 'Without the cancelled receipts, the cash box "صندوق فروشگاه" has -1,100 rials on'
+    await dialog.getByText(warning).waitFor()
+    await dialog.getByLabel('What to review').fill('Wrong goods')
+    expect(await violationsOf(page)).toEqual([])
+    await fill(dialog, {}, 'Move back to review')
+    await dialog.waitFor({ state: 'detached' })
+    await page.locator('#main').getByText(warning).waitFor()
+    expect(await client().detail('3')).toMatchObject({ status: 'needs_review', error: 'Wrong goods' })
     expect(errors).toEqual([])
   })
 

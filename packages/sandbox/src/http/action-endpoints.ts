@@ -43,10 +43,12 @@ const action = (
 export const actionEndpoints: readonly Endpoint[] = [
   action('review', 'reviewOrder', 'Move an order back to review', {
     description:
-      'Makes the invoice a draft again. Its returns and receipts are cancelled, the payments are held, and goods that were not returned go back to stock.',
+      'Makes the invoice a draft again. Its returns and receipts are cancelled, the payments are held, and goods that were not returned go back to stock. A dry run returns the same response, with its `warnings`, and changes nothing.',
     example: { error: 'The customer asked for other goods' },
-    ...accepts(requests.review, ['Review'], ({ error }, request) =>
-      changed(request, (key, store) => accountant.reviewOrder(key, error, store)),
+    ...accepts(requests.review, ['Review'], ({ error, dryRun }, request) =>
+      rehearsed(dryRun, request.store, () =>
+        changed(request, (key, store) => accountant.reviewOrder(key, error, store)),
+      ),
     ),
   }),
   action('correct', 'correctOrder', 'Correct an order', {

@@ -30,6 +30,8 @@ export type Action = {
   bodyOf?: (values: Values, order: Order) => object
   /** Validates the body. */
   rules: GenericSchema
+  /** The body of a dry run, if it differs: a text that the action requires may not be typed yet. */
+  rehearsalOf?: () => object
   /** Describes the order after a dry run of the action. */
   resultOf?: (after: Order, before: Order) => string
   /** Reports the result; by default, the status and what is due. */

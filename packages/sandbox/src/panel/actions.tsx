@@ -164,6 +164,8 @@ const ACTIONS: readonly Action[] = [
     fields: () => [{ name: 'error', label: t('What to review') }],
     rules: review,
     bodyOf: values => ({ error: values.required('error') }),
+    rehearsalOf: () => ({ error: '–' }),
+    resultOf: newWarnings,
   },
 ]
 
@@ -196,13 +198,14 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
     content: contentOf,
     bodyOf,
     rules,
+    rehearsalOf,
     resultOf,
     doneOf,
   } = action
   const fields = fieldsOf?.(order) ?? []
   const content = contentOf?.(order, money)
   const rehearse = async (values: Values) => {
-    const body = { ...bodyOf?.(values, order), dryRun: true }
+    const body = { ...(rehearsalOf?.() ?? bodyOf?.(values, order)), dryRun: true }
     return resultOf?.(await request<Order>('POST', orderPath(order, `/${name}`), body), order) ?? ''
   }
   const rehearsed = (
