@@ -13,7 +13,7 @@ export const sandboxCommand = ({ program }: Cli): void => {
     .command('sandbox')
     .description('Start the sandbox, a local accounting service with a web panel, without the relay.')
     .addOption(portOption('sandbox'))
-    .option('--data <file>', 'database file (default: .order-relay/sandbox.db)')
+    .option('--data <file>', 'database file (default: sandbox.db in ORDER_RELAY_DATA or .order-relay)')
     .option('--speed <number>', 'speed up the retry schedule of webhooks by this factor (default: 1)', factor)
     .action(async options => {
       // Slow to load and only needed here.

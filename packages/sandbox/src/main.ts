@@ -1,14 +1,17 @@
 import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isNativeError } from 'node:util/types'
 import { DEFAULT_TIME_ZONE } from './clock.ts'
 import { PORT, startSandbox } from './start.ts'
 
 const DEFAULT_DIR = '.order-relay'
+const FILE = 'sandbox.db'
 
 const USAGE = `A local implementation of the accounting service, with a panel for its accountant.
 
   --port N      port on 127.0.0.1 (default: SANDBOX_PORT or ${PORT})
-  --data FILE   database file (default: ${DEFAULT_DIR}/sandbox.db)
+  --data FILE   database file (default: ${FILE} in ORDER_RELAY_DATA or ${DEFAULT_DIR})
   --speed N     run the webhook retry schedule N times faster (default: 1)
   --help        show this help
 
@@ -44,6 +47,19 @@ const parsed = (args: string[]) => {
   }
 }
 
+/** Only the owner can read the directory, even one that an earlier version created. */
+const openDirectory = (path: string) => {
+  try {
+    mkdirSync(path, { recursive: true })
+    chmodSync(path, 0o700)
+  } catch (cause) {
+    const code = isNativeError(cause) && 'code' in cause ? cause.code : cause
+    const state = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is not a directory' : code
+    const remedy = 'set ORDER_RELAY_DATA to a directory that you can write to'
+    throw new Error(`Cannot keep data in ${path}: ${state}; ${remedy}`, { cause })
+  }
+}
+
 const fail = (error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(error instanceof UsageError ? 2 : 1)
@@ -61,11 +77,9 @@ export const main = async (args: string[]) => {
     values.port === undefined ? ['SANDBOX_PORT', process.env.SANDBOX_PORT ?? PORT] : ['--port', values.port]
   const port = numberOf(name, `${text}`, isPort, 'a port, 0 to 65535')
   const speed = numberOf('--speed', values.speed, value => value > 0, 'a number greater than zero')
-  const { data = `${DEFAULT_DIR}/sandbox.db` } = values
-  if (values.data === undefined) {
-    mkdirSync(DEFAULT_DIR, { recursive: true })
-    chmodSync(DEFAULT_DIR, 0o700)
-  }
+  const directory = process.env.ORDER_RELAY_DATA || DEFAULT_DIR
+  const { data = join(directory, FILE) } = values
+  if (values.data === undefined) openDirectory(directory)
   const timeZone = process.env.ACCOUNTING_TIME_ZONE || DEFAULT_TIME_ZONE
   const sandbox = await startSandbox({ port, data, speed, timeZone })
 

@@ -127,6 +127,14 @@ test('data is readable only by its owner, even in a directory of an earlier vers
   expect(await again.ended).toMatchObject({ code: 0, signal: null })
 })
 
+test('ORDER_RELAY_DATA names the directory of the database', async () => {
+  const env = { ORDER_RELAY_DATA: folder('data') }
+  const { child, ended } = await started([], { cwd: folder(), env })
+  expect(await readdir(env.ORDER_RELAY_DATA)).toContain('sandbox.db')
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0, err: '' })
+})
+
 const ZONE = { ACCOUNTING_TIME_ZONE: 'Tehran' }
 
 test.each<[string, string[], string, Record<string, string>?]>([
@@ -137,6 +145,12 @@ test.each<[string, string[], string, Record<string, string>?]>([
     "Cannot read the command: unknown option '--sped'; see order-relay-sandbox --help",
   ],
   ['no database', ['--port', '0', '--data', 'package.json'], 'Cannot open the database "package.json"'],
+  [
+    'a file as the directory of the data',
+    ['--port', '0'],
+    'Cannot keep data in package.json: it is not a directory; set ORDER_RELAY_DATA to a directory that you can write to',
+    { ORDER_RELAY_DATA: 'package.json' },
+  ],
   ['an unknown zone', ['--port', '0'], 'Cannot use the accounting time zone "Tehran"', ZONE],
 ])('reports %s with a clear error', async (_name, args, message, environment = {}) => {
   const before = process.env
