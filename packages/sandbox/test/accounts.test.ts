@@ -156,3 +156,18 @@ test('the sums by account include the balances before and after the days of the 
       expect([filter, account]).toEqual([filter, expect.stringMatching(/^\S+ {2}\d+ \d+ $/)])
   expect(await balances('kind=repayment')).toEqual(['cash-1  0 600 '])
 })
+
+test('refuses an opening date in the future', async () => {
+  const opening = { ...BOX, openingBalance: 500 }
+  expect(await put({ ...opening, openingDate: '2026-11-22' })).toMatchObject({
+    status: 400,
+    body: {
+      error: {
+        code: 'invalid',
+        field: 'openingDate',
+        message: 'Field "openingDate" is 2026-11-22: must not be after today, 2026-11-21',
+      },
+    },
+  })
+  expect(await put({ ...opening, openingDate: '2026-11-21' })).toMatchObject({ status: 200 })
+})

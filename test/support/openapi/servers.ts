@@ -37,6 +37,7 @@ const isDuplicate: Exception = (found, { operation }, { body }) =>
 const RELATIONS: Readonly<Record<string, RegExp>> = {
   correctOrder: /must not be after today/,
   payOrder: /must not be after today/,
+  putAccount: /must not be after today/,
   repayOrder: /must not be after today/,
   returnOrder: /must not be after today/,
   reversePayment: /receipt.. is \d+: must be one of/,

@@ -7,6 +7,7 @@ import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireNew } from './catalogue.ts'
 import { prevented } from './change.ts'
+import { requireArrived } from './dates.ts'
 
 const shownAccount = ({ code, name, kind, opening_balance, opening_date }: Account, store: Store) => ({
   code,
@@ -109,7 +110,8 @@ const requireSameHistory = (before: Account, after: Account, store: Store): void
 /**
  * Changes or adds an account. By default, a new account has its code as its name, and no opening balance.
  *
- * @throws Refusal when `isNew` is set and the account exists, or when its documents do not allow the change
+ * @throws Refusal when the opening date is in the future, when `isNew` is set and the account exists, or when its documents do
+ * not allow the change
  */
 export const putAccount = (
   { code, name, kind, openingBalance, openingDate }: AccountChange,
@@ -117,6 +119,7 @@ export const putAccount = (
   isNew = false,
 ) =>
   store.transact(() => {
+    if (openingDate != null) requireArrived('openingDate', openingDate, store)
     const found = store.accounts.find(code)
     if (isNew) requireNew('code', code, found)
     const account: Account = {

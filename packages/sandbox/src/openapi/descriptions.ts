@@ -157,7 +157,8 @@ const DESCRIPTIONS: Record<string, string> = {
   customers: 'The customers.',
   accounts: 'The accounts.',
   openingBalance: 'The balance before the documents of the account, in rials; 0 by default.',
-  openingDate: 'The day from which the opening balance counts; null, the default, for before all documents.',
+  openingDate:
+    'The day from which the opening balance counts, not in the future; null, the default, for before all documents.',
   inUse:
     'Whether receipts or repayments use the account, even cancelled ones. If so, its kind cannot change.',
   orders: 'The orders.',
