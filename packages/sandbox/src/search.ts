@@ -68,6 +68,9 @@ export const documentIn = (word: string) => {
 export const amountIn = (word: string) =>
   /^\d{1,3}(?:[,٬]\d{3})+$|^\d+$/.test(word) ? word.replace(/[,٬]/g, '') : undefined
 
+/** A mobile number without +98; both the local and the international form contain it. */
+export const withoutCountryCode = (word: string): string => word.replace(/^\+98/, '')
+
 /** What to search: all texts of an order or, in a search for documents, all except its total and its references. */
 type Scope = 'order' | 'document'
 
@@ -78,7 +81,7 @@ const termOf = (word: string, name: string, scope: Scope) => {
     const sql = `s.rowid IN (SELECT invoice_number FROM ${document.kind}s WHERE number = $${name})`
     return { sql, value: document.number }
   }
-  const part = /^#\d+$/.test(word) ? `${word}\n` : word.replace(/^\+98/, '')
+  const part = /^#\d+$/.test(word) ? `${word}\n` : withoutCountryCode(word)
   const isIndexed = [...part].length >= INDEXED
   const columns = scope === 'order' ? ['text', 'refs'] : ['text']
   if (!isIndexed)

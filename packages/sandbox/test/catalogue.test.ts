@@ -119,3 +119,27 @@ test('lists customers by code, with a limit and a text filter', async () => {
   expect(await listed('q=۰۹۱۲۰۰۰۰۰۰۱')).toEqual(['09120000001'])
   expect(await listed('q=مشتري')).toEqual(['walk-in'])
 })
+
+test('finds customers by words in any order, by international mobile numbers and by what invoices say about them', async () => {
+  const customer = { mobile: '09120000001', name: 'سارا محمدی' }
+  await sandbox().create(order('1', { customer }))
+  await sandbox().put('customers/09120000001', {
+    nationalId: '0012345679',
+    economicCode: '41111111111111',
+    phone: '021-88888888',
+    postalCode: '1234567890',
+  })
+  const found = [
+    'محمدي سارا',
+    '+989120000001',
+    '0912 000 0001',
+    '۰۰۱۲۳۴۵۶۷۹',
+    '411111',
+    '88888',
+    '12345678',
+    'sara',
+  ]
+  const codes = async (q: string) =>
+    (await sandbox().list(`customers?q=${encodeURIComponent(q)}`)).map(({ code }) => code)
+  expect(await Promise.all(found.map(codes))).toEqual([...found.slice(1).map(() => ['09120000001']), []])
+})

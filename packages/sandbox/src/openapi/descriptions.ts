@@ -171,7 +171,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'listOrders.source': 'Only orders of this store.',
   q: 'Only orders that contain each of these words in their identifier, their payment reference, the SKU or name of an item, or the name or mobile number of their customer, in Arabic or Persian spelling. `#57` or `invoice 57` is invoice 57, `receipt 5` the order with receipt 5; an amount, with or without separators, is also the total of an order.',
   'listCustomers.q':
-    'Only customers whose code, name, mobile number or e-mail address contains this text, in Arabic or Persian spelling.',
+    'Only customers who have each of these words in their code, name, mobile number, e-mail address, national ID, economic code, postal code or phone number, in Arabic or Persian spelling.',
   'listOrders.from': 'First order date.',
   'listOrders.to': 'Last order date.',
   'exportOrders.from': 'First order date.',

@@ -71,7 +71,7 @@ export const Customers = page(
       <PageHead>
         <search data-keeps-focus>
           <SearchBox
-            label={t('Search by name, code, mobile or e-mail')}
+            label={t('Search by name, mobile, e-mail or national ID')}
             placeholder={t('Search customers')}
           />
         </search>

@@ -445,7 +445,7 @@ export const t = translator({
   'Invoice {number} of order {order}': 'فاکتور {number}، سفارش {order}',
   Mobile: 'موبایل',
   'E-mail': 'ایمیل',
-  'Search by name, code, mobile or e-mail': 'جستجو با نام، کد، موبایل یا ایمیل',
+  'Search by name, mobile, e-mail or national ID': 'جستجو با نام، موبایل، ایمیل یا شناسه ملی',
   'Search customers': 'جستجوی مشتریان',
   'No customer matches': 'مشتری‌ای با این مشخصات نیست',
   'Show all customers': 'نمایش همه مشتریان',
