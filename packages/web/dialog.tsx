@@ -33,6 +33,9 @@ export const closeDialog = () => document.querySelector('dialog')?.close()
 /** The container of dialogs, once per page. */
 export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
 
+/** Browsers before 2026 may lack it; Back then closes a dialog without asking. */
+const navigationOf = ({ navigation }: { navigation?: Navigation }) => navigation
+
 /** Asks before the changes in a dialog are discarded. */
 const Leave = ({ onStay }: { onStay: () => void }) => {
   const stay = useRef<HTMLButtonElement>(null)
@@ -86,11 +89,19 @@ const Dialog = ({
       event.preventDefault()
       isLeaving.value = !isLeaving.value
     }
+    const onNavigate = (event: NavigateEvent) => {
+      // The browser decides when Back can be stopped: not twice without a click or a key in between.
+      if (event.navigationType !== 'traverse' || !event.cancelable || !hasChanges()) return
+      event.preventDefault()
+      isLeaving.value = true
+    }
     window.addEventListener('beforeunload', warn)
     window.addEventListener('keydown', onKeyDown)
+    navigationOf(window)?.addEventListener('navigate', onNavigate)
     return () => {
       window.removeEventListener('beforeunload', warn)
       window.removeEventListener('keydown', onKeyDown)
+      navigationOf(window)?.removeEventListener('navigate', onNavigate)
     }
   }, [])
   // Removed after closing, so that the browser can return the focus; the next dialog may already be open.

@@ -119,6 +119,28 @@ export const formTests = (openAt: OpenAt, client: () => Client) => {
     }
   })
 
+  test('the Back button asks before it discards what is typed in a dialog, and otherwise closes it', async () => {
+    const { page, errors } = await openAt(`${client().url}/#/products`)
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('button', { name: 'Edit account bank-1' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Savings')
+    await page.evaluate('history.back()')
+    const question = dialog.getByRole('alertdialog', { name: 'Discard your changes?' })
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Savings')
+    expect(page.url()).toMatch(/#\/settings$/)
+    await page.evaluate('history.back()')
+    await question.getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Edit account bank-1' }).click()
+    await dialog.waitFor()
+    await page.evaluate('history.back()')
+    await page.getByRole('heading', { name: 'Products' }).waitFor()
+    expect(await dialog.count()).toBe(0)
+    expect(errors).toEqual([])
+  })
+
   test('in a partial return, rows of the same product differ by number and unit price', async () => {
     await client().create(order('1', { items: [row('SKU-1', 2, 1_500_000), row('SKU-1', 1, 1_450_000)] }))
     const { page } = await openOrder('1')
