@@ -269,7 +269,42 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     })
   })
 
-  test('a new row is empty and takes the name of a product', async () => {
+  test('a correction says that the invoice moves to another fiscal year', async () => {
+    await client().create(order('1', { date: '2026-03-21' }))
+    const { page } = await openOrder('1', 'fa-IR')
+    await page.getByRole('button', { name: 'اصلاح سفارش' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('تاریخ', { exact: true }).fill('۱۴۰۵/۱/۲')
+    await dialog.getByText('جمع کل جدید').waitFor()
+    expect(await dialog.getByText('به سال مالی').count()).toBe(0)
+    await dialog.getByLabel('تاریخ', { exact: true }).fill('۱۴۰۴/۱۲/۲۹')
+    await dialog.getByText(/فاکتور از سال مالی .*۱۴۰۵.* به سال مالی .*۱۴۰۴.* منتقل می‌شود/).waitFor()
+    await client().put('fiscal-years', { from: '2025-03-21', to: '2026-03-20', closed: true })
+    await fill(dialog, {}, 'اصلاح سفارش')
+    await dialog.getByText('خارج از سال‌های مالی').first().waitFor()
+    expect(await client().detail('1')).toMatchObject({ date: '2026-03-21' })
+  })
+
+  test('another product gets its price, unless a price was typed', async () => {
+    await client().product('TEA', { name: 'Tea', stock: 5, price: 4000 })
+    await client().create(order('1'))
+    const { page } = await openOrder('1')
+    await page.getByRole('button', { name: 'Correct order' }).click()
+    const line = page.getByRole('group', { name: 'Row 1' })
+    const [product, price] = [line.getByLabel('Product'), line.getByLabel('Unit price')]
+    const choose = async (sku: string) => {
+      await product.fill(sku)
+      await product.blur()
+      return price.inputValue()
+    }
+    expect([await choose('TEA'), await choose('SKU-2')]).toEqual(['4,000', '1,250,000'])
+    await price.fill('900')
+    expect(await choose('TEA')).toBe('900')
+    await price.fill('')
+    expect(await choose('SKU-2')).toBe('1,250,000')
+  })
+
+  test('a new row is empty, even after another was removed, and takes the name of a product', async () => {
     await client().product('TEA', { name: 'چای سبز', stock: 5, price: 4000 })
     await client().create(order('1'))
     const { page } = await openOrder('1')
@@ -284,6 +319,10 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     expect(await line.getByLabel('Product').inputValue()).toBe('TEA')
     expect(await line.getByLabel('Unit price').inputValue()).toBe('4,000')
     await dialog.getByText('New total: 6,600 rials').waitFor()
+    await fill(line, { Discount: '100' }, 'Remove row 2')
+    await dialog.getByRole('button', { name: 'Add row' }).click()
+    const values = ['Product', 'Unit price', 'Discount'].map(label => line.getByLabel(label).inputValue())
+    expect(await Promise.all(values)).toEqual(['', '', '0'])
   })
 
   test('an action that would be refused has no button, and the page gives the reason', async () => {

@@ -245,7 +245,7 @@ export const Actions = ({ order, money, sent, years }: ActionsProps) => {
   const correction = {
     label: t('Correct order'),
     refusal: order.status !== 'needs_review' && !isOpen(order) && ('outside' as const),
-    ask: () => askToCorrect(order, isOpen, done),
+    ask: () => askToCorrect(order, { years, isOpen }, done),
   }
   const actions = [
     ...ACTIONS.filter(

@@ -8,9 +8,10 @@ import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useRef } from 'preact/hooks'
 import { correction as correctionRules } from '../panel-requests.ts'
 import { normalised } from '../search.ts'
+import type { IsOpen } from './action.ts'
 import { act, type Key, orderPath, type SchemaData } from './api.ts'
 import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
 import { heldAt, isWhole } from './held-payments.tsx'
@@ -18,17 +19,23 @@ import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { customerName } from './pieces.tsx'
 import { Rehearsed } from './rehearsed.tsx'
+import { nameOfYear } from './sums.tsx'
 
 type Order = SchemaData<'OrderDetail'>
 type Product = SchemaData<'Product'>
+type FiscalYear = SchemaData<'FiscalYear'>
 
 /** The statuses in which an order can be corrected. */
 export const CORRECTED: readonly Status[] = ['needs_review', 'invoiced', 'paid']
 
-const newLine = (lines: readonly Line[]): Line => {
-  const id = Math.max(-1, ...lines.map(each => each.id)) + 1
-  return { id, sku: '', name: '', quantity: 1, unit_price: '', discount: 0 }
-}
+const newLine = (id: number): Line => ({
+  id,
+  sku: '',
+  name: '',
+  quantity: 1,
+  unit_price: '',
+  discount: 0,
+})
 
 const comparable = (text: string) => normalised(text).trim()
 
@@ -57,6 +64,19 @@ const customerAt = (after: Order, before: Order, mobile: string) => {
         about,
       )
     : t('The invoice is booked to {customer} instead of {old}.', about)
+}
+
+/** Says that the invoice moves to another fiscal year. */
+const yearAt = (after: Order, before: Order, years: readonly FiscalYear[]) => {
+  const [year, old] = [after, before].map(({ date }) =>
+    years.find(({ from, to }) => from <= date && date <= to),
+  )
+  return (
+    year !== undefined &&
+    old !== undefined &&
+    year !== old &&
+    t('The invoice moves from fiscal year {old} to {year}.', { old: nameOfYear(old), year: nameOfYear(year) })
+  )
 }
 
 /** The service names fields by the position of the item. */
@@ -98,6 +118,7 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
   const { draft } = useContext(FormContext)
   const chosen = String(draft.value[of('sku')] ?? line.sku).trim()
   const product = products.find(({ sku }) => sku === chosen)
+  const givenPrice = useRef(decimal(line.unit_price))
   const onChange = ({ target, currentTarget }: TargetedEvent<HTMLFieldSetElement>) => {
     if (!(target instanceof HTMLInputElement && target.name === of('sku'))) return
     const typed = target.value.trim()
@@ -109,7 +130,10 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
     const price = found?.price
     const input = currentTarget.querySelector<HTMLInputElement>(`[name="${of('unit_price')}"]`)
     if (price == null || input === null) return
-    input.value = decimal(price)
+    // A price that the accountant typed stays.
+    if (input.value !== '' && input.value !== givenPrice.current) return
+    givenPrice.current = decimal(price)
+    input.value = givenPrice.current
     input.dispatchEvent(new Event('input', { bubbles: true }))
   }
   return (
@@ -144,10 +168,16 @@ const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) =>
   )
 }
 
-type CorrectionProps = Corrected & { products: readonly Product[]; lines: Signal<readonly Line[]> }
+type CorrectionProps = Corrected & {
+  products: readonly Product[]
+  years: readonly FiscalYear[]
+  lines: Signal<readonly Line[]>
+}
 
 /** The fields of a correction, with the resulting total as the service computes it. */
-const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
+const Correction = ({ order, heldAs, products, years, lines }: CorrectionProps) => {
+  // The id of a removed row is not used again: the form still has what was typed in its fields.
+  const nextId = useRef(Math.max(-1, ...lines.value.map(({ id }) => id)) + 1)
   const rehearse = async (values: Values) => {
     const body = { ...correctionOf(values, lines.value, { order, heldAs }), dryRun: true }
     const after = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
@@ -155,7 +185,9 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
     })
     const total = t('New total: {total} rials', { total: decimal(after.total) })
     const customer = customerAt(after, order, values.text('mobile'))
-    return [`${total}.`, ...heldAt(after, order), customer].filter(Boolean).join(' ')
+    return [`${total}.`, ...heldAt(after, order), customer, yearAt(after, order, years)]
+      .filter(Boolean)
+      .join(' ')
   }
   return (
     <Rehearsed rehearse={rehearse} of={lines.value}>
@@ -176,7 +208,8 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
         <Button
           kind="small"
           onClick={() => {
-            lines.value = [...lines.value, newLine(lines.value)]
+            lines.value = [...lines.value, newLine(nextId.current)]
+            nextId.current += 1
           }}
         >
           {t('Add row')}
@@ -215,16 +248,14 @@ const Correction = ({ order, heldAs, products, lines }: CorrectionProps) => {
   )
 }
 
-/**
- * Asks for the corrected rows of an order.
- *
- * @param isOpen whether a document is dated in an open fiscal year
- */
-export const askToCorrect = async (
-  key: Key,
-  isOpen: (document: { date: string }) => boolean,
-  onDone: (order: Order) => void,
-) => {
+type Calendar = {
+  years: readonly FiscalYear[]
+  /** Whether a document is dated in an open fiscal year. */
+  isOpen: IsOpen
+}
+
+/** Asks for the corrected rows of an order. */
+export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone: (order: Order) => void) => {
   // The page may not show the latest change yet.
   const [order, { products }] = await Promise.all([
     request<Order>('GET', orderPath(key)),
@@ -241,7 +272,7 @@ export const askToCorrect = async (
       order.status === 'paid'
         ? t('The invoice is repriced. The total must stay {total} rials while the order is paid.', { total })
         : t('The invoice is repriced, currently {total} rials.', { total }),
-    content: <Correction order={order} heldAs={heldAs} products={products} lines={lines} />,
+    content: <Correction order={order} heldAs={heldAs} products={products} years={years} lines={lines} />,
     isEdited: () => lines.value !== before,
     check: values =>
       issuesOf(correctionRules, correctionOf(values, lines.value, { order, heldAs })).map(issue =>

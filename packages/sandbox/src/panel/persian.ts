@@ -391,6 +391,8 @@ export const t = translator({
   'The invoice is booked to {customer} instead of {old}.': 'فاکتور به‌جای {old} به نام {customer} ثبت می‌شود.',
   'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.':
     'چون شماره موبایل خالی است، فاکتور به‌جای {old} به نام مشتری پیش‌فرض ({customer}) ثبت می‌شود.',
+  'The invoice moves from fiscal year {old} to {year}.':
+    'فاکتور از سال مالی {old} به سال مالی {year} منتقل می‌شود.',
   'Type the code or the name of a product.': 'کد یا نام کالا را بنویسید.',
   '{count} {count|product matches|products match}: {names}': '{count} کالا پیدا شد: {names}',
   '{count} {count|product matches|products match}: {names} and others':

@@ -89,7 +89,7 @@ type FiscalYear = SchemaData<'FiscalYear'>
 const daysOf = ({ from, to }: Partial<Pick<FiscalYear, 'from' | 'to'>>) => `${from ?? ''}/${to ?? ''}`
 
 /** The name of a fiscal year by its calendar years, such as `1405` or `2026–2027`, and whether it is closed. */
-const nameOfYear = ({ from, to, closed }: FiscalYear) => {
+export const nameOfYear = ({ from, to, closed }: FiscalYear) => {
   const year = [...new Set([from, to].map(formatYear))].join('–')
   return closed ? t('{year} (closed)', { year }) : year
 }
