@@ -218,6 +218,19 @@ export const orderListTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('No order matches').waitFor()
   })
 
+  test('shows what is due of partly paid orders, and of every order in the list of amounts due', async () => {
+    for (const id of ['1', '2', '3']) await client().create(order(id))
+    await client().act('2', 'pay', { method: 'cash', amount: 500 })
+    await client().act('3', 'return', { rows: [{ row: 1, quantity: 1 }] })
+    const { page } = await open('#/orders')
+    const parts = async () => page.locator('.orders .cause').allTextContents()
+    await page.getByRole('link', { name: '3', exact: true }).waitFor()
+    expect(await parts()).toEqual(['Returned 1,100 · Due 1,100', 'Received 500 · Due 1,700'])
+    await page.getByLabel('Balance').selectOption('Due')
+    await page.getByText('Due 2,200').waitFor()
+    expect(await parts()).toEqual(['Returned 1,100 · Due 1,100', 'Received 500 · Due 1,700', 'Due 2,200'])
+  })
+
   test('updates the list for many new orders with few requests, and Back restores the position', async () => {
     const { page } = await open('#/orders')
     let requests = 0

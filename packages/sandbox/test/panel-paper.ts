@@ -88,6 +88,24 @@ export const paperTests = (openAt: OpenAt, client: () => Client) => {
     },
   )
 
+  test.each([
+    ['fa-IR', 'مانده ابتدای روز', 'مانده پایان روز'],
+    ['en-US', 'Balance at the start of the day', 'Balance at the end of the day'],
+  ])(
+    'the sums of one day have the balances of that day, and no marker of a heading, in %s',
+    async (locale, start, end) => {
+      await client().create(order('1', { date: '2026-04-23', payment: { ...PAYMENT, date: '2026-04-23' } }))
+      const page = await open('documents?from=2026-04-23&to=2026-04-23', locale)
+      const sums = page.locator('.sums details')
+      const labels = await sums.locator('table').first().locator('thead th').allTextContents()
+      expect([labels[1], labels.at(-1)]).toEqual([start, end])
+      const marker = await sums
+        .locator('summary')
+        .evaluate(summary => summary.ownerDocument.defaultView?.getComputedStyle(summary).listStyleType)
+      expect(marker).toBe('none')
+    },
+  )
+
   test('the printed list of orders has title, seller, store, status, days and search', async () => {
     const { create, put, detail } = client()
     await put('seller', { name: 'فروشگاه نمونه' })

@@ -51,17 +51,26 @@ const balanceColumn = (
   return [{ label, kind: 'number', cell, foot: decimal(sum(...balances)) }]
 }
 
+/** The names of the balances before and after the days of the list. */
+const balanceNames = () => {
+  const { from, to } = filterOf(route.value)
+  return from && from === to
+    ? [t('Balance at the start of the day'), t('Balance at the end of the day')]
+    : [t('Opening balance'), t('Closing balance')]
+}
+
 /** The opening balance, receipts, repayments and closing balance of each account. */
 const accountColumns = (
   { accounts, receipts, repayments }: DocumentList['sums'],
   all: Accounts,
+  [opening = '', closing = '']: readonly string[],
 ): Column<AccountSums>[] => [
   {
     label: t('Account'),
     cell: ({ account }) => <Name>{account?.name ?? t('None selected')}</Name>,
     foot: t('Sum'),
   },
-  ...balanceColumn(t('Opening balance'), accounts, ({ opening }) => opening, all),
+  ...balanceColumn(opening, accounts, ({ opening }) => opening, all),
   {
     label: t('Received'),
     kind: 'number',
@@ -80,7 +89,7 @@ const accountColumns = (
     cell: ({ balance }) => decimal(balance),
     foot: decimal(sum(...accounts.map(({ balance }) => balance))),
   },
-  ...balanceColumn(t('Closing balance'), accounts, ({ closing }) => closing, all),
+  ...balanceColumn(closing, accounts, ({ closing }) => closing, all),
 ]
 
 /** What was received by each type of receipt. */
@@ -237,7 +246,7 @@ export const Sums = ({ sums, accounts, onPrint, isPrinted }: SumsProps) => (
           {sums.accounts.length > 0 && (
             <Table
               caption={t('Sums by account, in rials')}
-              columns={accountColumns(sums, accounts)}
+              columns={accountColumns(sums, accounts, balanceNames())}
               rows={sums.accounts}
               keyOf={({ account }) => account?.code ?? ''}
             />

@@ -60,13 +60,17 @@ const Cause = ({ obstacles, error, review_reason }: Summary) => {
   )
 }
 
-/** The held payments, partial payments or partial returns of an order, and what its buyer gets back. */
+/** The held payments, partial payments or partial returns of an order, what is due, and what its buyer gets back. */
 const Parts = ({ status, total, received, returned, repaid, held }: Summary) => {
   const credit = sum(received, returned, `-${repaid}`, `-${total}`)
+  const due = credit.replace(/^-/, '')
+  // While nothing is paid or returned, the total is due.
+  const isDueShown = due !== total || filterOf(route.value).filter.balance === 'due'
   const parts = [
     held !== '0' && t('Held payment {held}', { held: decimal(held) }),
     status === 'invoiced' && received !== '0' && t('Received {received}', { received: decimal(received) }),
     status !== 'refunded' && returned !== '0' && t('Returned {returned}', { returned: decimal(returned) }),
+    status === 'invoiced' && credit.startsWith('-') && isDueShown && t('Due {due}', { due: decimal(due) }),
     status !== 'needs_review' &&
       !/^(-|0$)/.test(credit) &&
       t('Credit of the buyer {credit}', { credit: decimal(credit) }),

@@ -100,6 +100,7 @@ export const t = translator({
   'Held payment {held}': 'وجه معلق {held}',
   'Received {received}': 'دریافت‌شده {received}',
   'Returned {returned}': 'برگشتی {returned}',
+  'Due {due}': 'مانده قابل دریافت {due}',
   'Credit of the buyer {credit}': 'مانده بستانکار خریدار {credit}',
   // Receipts, sales returns and repayments.
   Documents: 'اسناد',
@@ -118,6 +119,8 @@ export const t = translator({
   'Receipts less repayments': 'خالص دریافت',
   'Opening balance': 'مانده اول دوره',
   'Closing balance': 'مانده پایان دوره',
+  'Balance at the start of the day': 'مانده ابتدای روز',
+  'Balance at the end of the day': 'مانده پایان روز',
   Negative: 'منفی',
   'The cash box {account} has {balance} rials. A cash box cannot be negative: a receipt or the opening balance is missing, a payment is still held, or a repayment was registered by mistake.':
     'موجودی صندوق {account} به {balance} ریال می‌رسد. موجودی صندوق نباید منفی باشد: رسید دریافت یا مانده اول دوره آن ثبت نشده، دریافتی هنوز معلق است یا رسید پرداختی اضافه است.',
@@ -388,11 +391,11 @@ export const t = translator({
   'Matters only if the new total differs from the amount that came in.':
     'فقط اگر جمع کل جدید با مبلغ هنگام دریافت فرق کند.',
   'Date of the held payment': 'تاریخ دریافت وجه معلق',
+  'The invoice moves from fiscal year {old} to {year}.':
+    'فاکتور از سال مالی {old} به سال مالی {year} منتقل می‌شود.',
   'The invoice is booked to {customer} instead of {old}.': 'فاکتور به‌جای {old} به نام {customer} ثبت می‌شود.',
   'Without a mobile number, the invoice is booked to the default customer, {customer}, instead of {old}.':
     'چون شماره موبایل خالی است، فاکتور به‌جای {old} به نام مشتری پیش‌فرض ({customer}) ثبت می‌شود.',
-  'The invoice moves from fiscal year {old} to {year}.':
-    'فاکتور از سال مالی {old} به سال مالی {year} منتقل می‌شود.',
   'Type the code or the name of a product.': 'کد یا نام کالا را بنویسید.',
   '{count} {count|product matches|products match}: {names}': '{count} کالا پیدا شد: {names}',
   '{count} {count|product matches|products match}: {names} and others':
