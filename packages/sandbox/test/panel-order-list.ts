@@ -225,10 +225,10 @@ export const orderListTests = (openAt: OpenAt, client: () => Client) => {
     const { page } = await open('#/orders')
     const parts = async () => page.locator('.orders .cause').allTextContents()
     await page.getByRole('link', { name: '3', exact: true }).waitFor()
-    expect(await parts()).toEqual(['Returned 1,100 · Due 1,100', 'Received 500 · Due 1,700'])
+    expect(await parts()).toEqual(['Due 1,100 · Returned 1,100', 'Due 1,700 · Received 500'])
     await page.getByLabel('Balance').selectOption('Due')
     await page.getByText('Due 2,200').waitFor()
-    expect(await parts()).toEqual(['Returned 1,100 · Due 1,100', 'Received 500 · Due 1,700', 'Due 2,200'])
+    expect(await parts()).toEqual(['Due 1,100 · Returned 1,100', 'Due 1,700 · Received 500', 'Due 2,200'])
   })
 
   test('updates the list for many new orders with few requests, and Back restores the position', async () => {

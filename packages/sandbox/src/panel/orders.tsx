@@ -67,10 +67,10 @@ const Parts = ({ status, total, received, returned, repaid, held }: Summary) => 
   // While nothing is paid or returned, the total is due.
   const isDueShown = due !== total || filterOf(route.value).filter.balance === 'due'
   const parts = [
+    status === 'invoiced' && credit.startsWith('-') && isDueShown && t('Due {due}', { due: decimal(due) }),
     held !== '0' && t('Held payment {held}', { held: decimal(held) }),
     status === 'invoiced' && received !== '0' && t('Received {received}', { received: decimal(received) }),
     status !== 'refunded' && returned !== '0' && t('Returned {returned}', { returned: decimal(returned) }),
-    status === 'invoiced' && credit.startsWith('-') && isDueShown && t('Due {due}', { due: decimal(due) }),
     status !== 'needs_review' &&
       !/^(-|0$)/.test(credit) &&
       t('Credit of the buyer {credit}', { credit: decimal(credit) }),
