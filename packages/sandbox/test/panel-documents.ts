@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import type { OpenAt } from '@order-relay/test-support/browser.ts'
 import type { Locator } from 'playwright-core'
-import { type Client, order, PAYMENT, row, upTo } from './world.ts'
+import { type Client, eventually, order, PAYMENT, row, upTo } from './world.ts'
 
 /** Receipts, returns and repayments on screen and on paper. */
 export const documentTests = (openAt: OpenAt, client: () => Client) => {
@@ -148,5 +148,87 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     const question = page.getByRole('alertdialog')
     await question.waitFor()
     expect(await bottomOf(question)).toBeLessThan(await bottomOf(page.getByRole('dialog')))
+  })
+
+  test('a day is closed by its documents: by kind, account and day, with sums and an export', async () => {
+    await client().create(order('1', { payment: PAYMENT, date: '2026-04-22' }))
+    await client().create(order('2', { payment: PAYMENT, date: '2026-04-23' }))
+    await client().act('2', 'reverse-payment', {})
+    await client().act('2', 'pay', { method: 'cash', account: 'cash-1', date: '2026-04-23' })
+    const { page, errors } = await open('#/orders')
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Documents' }).click()
+    const rows = page.getByRole('table', { name: 'Documents' }).locator('tbody').getByRole('row')
+    const shown = (names: readonly string[]) =>
+      eventually(
+        () => rows.getByRole('link').allTextContents(),
+        texts => texts.join() === names.join(),
+      )
+    await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
+    await rows.nth(1).getByText('Cancelled').waitFor()
+    await rows.nth(1).getByText('Booked as: Card reader').waitFor()
+    await page.getByText('Sums by account and type of receipt').click()
+    const sums = page.getByRole('table', { name: 'Sums by account, in rials' })
+    expect(await sums.getByRole('row').allTextContents()).toEqual([
+      'AccountOpening balanceReceivedRepaidReceipts less repaymentsClosing balance',
+      'حساب بانک ملت02,20002,2002,200',
+      'صندوق فروشگاه02,20002,2002,200',
+      'Sum04,40004,4004,400',
+    ])
+    const types = page.getByRole('table', { name: 'Sums by type of receipt, in rials' })
+    expect(await types.getByRole('row').allTextContents()).toEqual([
+      'Booked asNumber of receiptsReceived',
+      ...['Cash12,200', 'Card reader12,200', 'Sum24,400'],
+    ])
+    await page.getByLabel('Booked as', { exact: true }).selectOption('cash')
+    await shown(['Receipt 3'])
+    await page.getByLabel('Booked as', { exact: true }).selectOption('All')
+    await page.getByLabel('First day').fill('2026-04-23')
+    await shown(['Receipt 3', 'Receipt 2'])
+    expect(await sums.getByRole('row').last().textContent()).toBe('Sum2,2002,20002,2004,400')
+    await page.getByLabel('Account', { exact: true }).selectOption('bank-1')
+    await shown(['Receipt 2'])
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV (for Excel)' }).click()
+    expect((await download).suggestedFilename()).toBe('documents-from-2026-04-23.csv')
+    await page.getByRole('link', { name: 'Sales returns' }).click()
+    await page.getByText('No document matches').waitFor()
+    await page.getByRole('link', { name: 'Show all documents' }).click()
+    await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
+    await page.getByLabel('Search by document').fill('رسید ۱')
+    await shown(['Receipt 1'])
+    await page.getByLabel('Search by document').fill('')
+    await page.getByRole('link', { name: 'Today' }).click()
+    await page.getByText('No document matches').waitFor()
+    await page.getByText('3 documents with other dates were registered or cancelled on these days').waitFor()
+    await page.getByRole('link', { name: 'Show by registration' }).click()
+    await shown(['Receipt 3', 'Receipt 2', 'Receipt 1'])
+    await page
+      .getByText('3 of these documents have other dates. These sums are by date of registration')
+      .waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    const csv = await page.getByRole('link', { name: 'Export CSV (for Excel)' }).getAttribute('href')
+    expect(csv).toContain('days=registration')
+    await page.getByLabel('Date basis').selectOption('Date of the document')
+    await page.getByText('No document matches').waitFor()
+    const today = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
+    expect(page.url()).toContain(`from=${today}&to=${today}`)
+    await page.goto(`${client().url}/#/documents?from=2026-04-23&to=2026-04-24`)
+    await page
+      .getByText('2 documents of these days were registered or cancelled later, so an earlier list')
+      .waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('link', { name: 'Show them' }).click()
+    await page.getByText('These sums include only documents that were registered or cancelled').waitFor()
+    await shown(['Receipt 3', 'Receipt 2'])
+    expect(errors).toEqual([])
+  })
+
+  test('today is chosen with one click', async () => {
+    const { page } = await open('#/orders?q=x')
+    await page.getByRole('button', { name: 'Choose a day' }).first().click()
+    await page.getByRole('button', { name: 'Today' }).click()
+    const today = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
+    await page.waitForURL(`**from=${today}`)
+    expect(await page.getByLabel('First day').inputValue()).toBe(today)
   })
 }

@@ -7,7 +7,7 @@ import type { Locator } from 'playwright-core'
 import { type Client, eventually, order, row, SAFFRON } from './world.ts'
 
 export const orderListTests = (openAt: OpenAt, client: () => Client) => {
-  const open = (hash: string) => openAt(`${client().url}/${hash}`)
+  const open = (hash: string, options = {}) => openAt(`${client().url}/${hash}`, options)
 
   test('the command shown on the empty order list creates a first order', async () => {
     const { page } = await open('#/orders')
@@ -259,5 +259,34 @@ export const orderListTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('link', { name: 'p-0', exact: true }).waitFor()
     expect(await page.locator('tbody').getByRole('row').count()).toBe(10)
     expect(await scrolled()).toBe(0)
+  })
+
+  test('a fiscal year is chosen with its days', async () => {
+    await client().put('fiscal-years', {
+      fiscalYears: [
+        { from: '2025-03-21', to: '2026-03-20' },
+        { from: '2027-01-01', to: '2027-12-31' },
+      ],
+    })
+    await client().create(order('old', { date: '2025-03-21' }))
+    await client().create(order('new', { date: '2027-01-01' }))
+    for (const [locale, period, year] of [
+      ['en-GB', 'Fiscal year', '2025–2026'],
+      ['fa-IR', 'سال مالی', '۱۴۰۴'],
+    ] as const) {
+      const { page } = await open('#/orders', { locale })
+      // Its tax after returns is that of its orders.
+      const note = page.getByText(/^Returns count on the date of their order|به تاریخ سفارش آن حساب می‌شود/)
+      expect(await note.getByRole('link').getAttribute('href')).toBe('#/documents?kind=return')
+      await page.getByRole('link', { name: 'new', exact: true }).waitFor()
+      await page.getByLabel(period).selectOption({ label: year })
+      await page.getByRole('link', { name: 'new', exact: true }).waitFor({ state: 'detached' })
+      await page.getByRole('link', { name: 'old', exact: true }).waitFor()
+      expect(page.url()).toContain('from=2025-03-21&to=2026-03-20')
+      await page.getByLabel(period).selectOption('/')
+      await page.getByRole('link', { name: 'new', exact: true }).waitFor()
+      expect(page.url()).not.toContain('from')
+      await page.close()
+    }
   })
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
-import type { Page } from 'playwright-core'
-import { type Client, eventually, order, row, SAFFRON, startReceiver } from './world.ts'
+import { type Client, order, row, SAFFRON, startReceiver } from './world.ts'
 
 export const orderTests = (openAt: OpenAt, client: () => Client) => {
   const open = (hash: string) => openAt(`${client().url}/${hash}`)
@@ -187,73 +186,6 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors.filter(each => !/status of 4(00|09)/.test(each))).toEqual([])
   })
 
-  test('names the row of a problem and shows a refusal once', async () => {
-    await client().create(order('1006', { payment: { method: 'cash' } }))
-    for (const [locale, correct, discount, amount, problem, refused] of [
-      [
-        'en-GB',
-        'Correct order',
-        'Discount',
-        '9999',
-        'Row 1: Must not exceed the row, 2,000',
-        'the new total is',
-      ],
-      ['fa-IR', 'اصلاح سفارش', 'تخفیف', '۹۹۹۹', 'ردیف ۱: نباید بیش از مبلغ ردیف (۲٬۰۰۰) باشد', 'جمع کل جدید'],
-    ] as const) {
-      const { page } = await openAt(`${client().url}/#/orders/1006?source=api`, { locale })
-      await page.getByRole('button', { name: correct }).click()
-      const dialog = page.getByRole('dialog')
-      const line = dialog.getByRole('group').first()
-      const status = (text: string) =>
-        eventually(
-          () => dialog.getByRole('status').textContent(),
-          shown => shown?.replace(/[\u2068\u2069\u200f]/g, '').includes(text) ?? false,
-        )
-      await line.getByLabel(discount).fill(amount)
-      await status(problem)
-      await line.getByLabel(discount).fill('1')
-      await status(refused)
-      await dialog.getByRole('button', { name: correct }).click()
-      await dialog.getByRole('alert').filter({ hasText: refused }).waitFor()
-      expect(await dialog.getByText(refused).count()).toBe(1)
-      await page.close()
-    }
-  })
-
-  test('a correction sends only what was changed, and items only if the order has not changed meanwhile', async () => {
-    await client().create(order('1008'))
-    const [{ page: first }, { page: second }] = [
-      await open('#/orders/1008?source=api'),
-      await openAt(`${client().url}/#/orders/1008?source=api`, { locale: 'fa-IR' }),
-    ]
-    const correct = async (page: Page, action: string) => {
-      await page.getByRole('button', { name: action }).first().click()
-      const dialog = page.getByRole('dialog')
-      // It opens once the page has read the order.
-      await dialog.waitFor()
-      return dialog
-    }
-    const dialog = await correct(second, 'اصلاح سفارش')
-    await dialog.getByLabel('هزینه ارسال').fill('500')
-    await fill(await correct(first, 'Correct order'), { Quantity: '3' }, 'Correct order')
-    await first.getByText('Order 1008: invoiced, 3,300 rials').waitFor()
-    await dialog.getByRole('button', { name: 'اصلاح سفارش' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    const rows = [{ quantity: 3 }, { kind: 'shipping', amount: '500' }]
-    expect(await client().detail('1008')).toMatchObject({ total: '3850', rows })
-
-    await correct(second, 'اصلاح سفارش')
-    await client().act('1008', 'correct', { discount: 100 })
-    await fill(dialog, { مقدار: '2' }, 'اصلاح سفارش')
-    await dialog.getByText('سفارش در این فاصله تغییر کرده است؛ آن را دوباره باز کنید').first().waitFor()
-    expect(await client().detail('1008')).toMatchObject({ total: '3740', rows })
-    await second.keyboard.press('Escape')
-    await dialog.getByRole('button', { name: 'حذف تغییرات' }).click()
-    await fill(await correct(second, 'اصلاح سفارش'), { مقدار: '2' }, 'اصلاح سفارش')
-    await dialog.waitFor({ state: 'detached' })
-    expect((await client().detail('1008')).rows).toMatchObject([{ quantity: 2 }, {}])
-  })
-
   test('a return and a reversal apply only to the rows and the receipt that the dialog showed', async () => {
     await client().create(order('1009', { items: [row('SKU-1', 2), row('SKU-2', 1)] }))
     await client().act('1009', 'pay', { method: 'cash', amount: 1000 })
@@ -274,35 +206,6 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await fill(dialog, {}, 'Reverse payment')
     await dialog.waitFor({ state: 'detached' })
     expect((await client().detail('1009')).receipts).toMatchObject([{ number: 2 }])
-  })
-
-  test('a changed correction asks before Escape or Cancel discards it', async () => {
-    await client().create(order('1007'))
-    const { page } = await open('#/orders/1007?source=api')
-    const dialog = page.getByRole('dialog', { name: 'Correct order: 1007' })
-    const question = page.getByRole('alertdialog', { name: 'Discard your changes?' })
-    const correct = () => page.getByRole('button', { name: 'Correct order' }).first().click()
-    await correct()
-    await dialog.waitFor()
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-    await correct()
-    await dialog.getByLabel('Quantity').fill('3')
-    await page.keyboard.press('Escape')
-    await question.waitFor()
-    expect(await violationsOf(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await question.waitFor({ state: 'detached' })
-    await page.keyboard.press('Escape')
-    await question.getByRole('button', { name: 'Keep editing' }).click()
-    expect(await dialog.getByLabel('Quantity').inputValue()).toBe('3')
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    await question.getByRole('button', { name: 'Discard changes' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    await correct()
-    await dialog.getByRole('button', { name: 'Add row' }).click()
-    await page.keyboard.press('Escape')
-    await question.waitFor()
   })
 
   test('a payment names the account of its receipt', async () => {

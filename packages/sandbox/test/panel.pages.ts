@@ -1,6 +1,8 @@
 import { describe } from '@jest/globals'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { accessTests } from './panel-access.ts'
+import { correctionTests } from './panel-corrections.ts'
+import { dateTests } from './panel-dates.ts'
 import { documentTests } from './panel-documents.ts'
 import { editingTests } from './panel-editing.ts'
 import { formTests } from './panel-forms.ts'
@@ -8,6 +10,8 @@ import { moneyTests } from './panel-money.ts'
 import { orderListTests } from './panel-order-list.ts'
 import { orderTests } from './panel-orders.ts'
 import { paperTests } from './panel-paper.ts'
+import { productTests } from './panel-products.ts'
+import { refusalTests } from './panel-refusals.ts'
 import { safeguardTests } from './panel-safeguards.ts'
 import { shellTests } from './panel-shell.ts'
 import { eachWithSandbox } from './world.ts'
@@ -18,11 +22,15 @@ const client = eachWithSandbox()
 
 describe('an order', () => orderTests(openAt, client))
 describe('the list of orders', () => orderListTests(openAt, client))
-describe('refusals, repayments and buyers', () => moneyTests(openAt, client))
+describe('corrections', () => correctionTests(openAt, client))
+describe('payments, returns and buyers', () => moneyTests(openAt, client))
+describe('refused orders', () => refusalTests(openAt, client))
 describe('documents', () => documentTests(openAt, client))
 describe('paper', () => paperTests(openAt, client))
 describe('forms', () => formTests(openAt, client))
 describe('safeguards', () => safeguardTests(openAt, client))
-describe('settings, products and deliveries', () => editingTests(openAt, client))
+describe('settings, accounts and deliveries', () => editingTests(openAt, client))
+describe('products', () => productTests(openAt, client))
+describe('dates', () => dateTests(openAt, client))
 describe('all pages', () => shellTests(openAt, client))
 describe('accessibility', () => accessTests(openAt))

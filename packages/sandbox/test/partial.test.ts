@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { decimal, decimalFrom } from '../src/decimal.ts'
 import { partOf } from '../src/pricing.ts'
-import { startSandbox } from '../src/start.ts'
-import { clientOf, eachWithSandbox, order, PAYMENT, row } from './world.ts'
+import { eachWithSandbox, order, PAYMENT, row } from './world.ts'
 
 const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T12:00:00Z') })
 
@@ -409,29 +408,4 @@ test('the sums and the export contain receipts and returns, in Persian with Jala
     'api,2,1405/08/30,مشتری متفرقه,,نیازمند بررسی,2,,,,,,,,,,0,0,0,,کمبود موجودی: «زعفران یک مثقالی» (SKU-3) نیاز 1، موجود 0,,,0,1100,1100',
   )
   expect(lines[3]).toContain('unnamed,1405/08/30,"=""09120000001""","=""09120000001""",')
-})
-
-test('products are found by code and name in either spelling, and the seller is stored', async () => {
-  const { product, list, put, panel } = sandbox()
-  await product('K-1', { name: 'كیف چرمی', price: 5_000_000 })
-  const found = async (q: string) =>
-    (await list(`products?q=${encodeURIComponent(q)}`)).map(({ sku }) => String(sku))
-  expect([await found('کيف'), await found('k-'), await found('sku-'), await found('no')]).toEqual([
-    ...[['K-1'], ['K-1']],
-    ...[['SKU-1', 'SKU-2', 'SKU-3'], []],
-  ])
-  const nothing = { economicCode: '', nationalId: '', address: '', postalCode: '', phone: '' }
-  expect((await panel('seller')).body).toEqual({ name: '', ...nothing })
-  await put('seller', { name: 'فروشگاه' })
-  expect((await put('seller', { phone: '021' })).body).toEqual({ ...nothing, name: 'فروشگاه', phone: '021' })
-})
-
-test.each([
-  ['2025-03-20', '2023-03-21/2024-03-19', '2024-03-20/2025-03-20', '2025-03-21/2026-03-20'],
-  ['2025-03-21', '2024-03-20/2025-03-20', '2025-03-21/2026-03-20', '2026-03-21/2027-03-20'],
-])('on %s, the fiscal years are the Jalali years around it', async (day, ...years) => {
-  const { url, close } = await startSandbox({ port: 0, clock: () => new Date(`${day}T12:00:00Z`) })
-  const found = await clientOf(url).list('fiscal-years')
-  expect(found.map(({ from, to }) => `${from}/${to}`)).toEqual(years)
-  await close()
 })

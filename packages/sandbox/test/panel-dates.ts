@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
+import { type Client, order } from './world.ts'
+
+/** Dates in either calendar. */
+export const dateTests = (openAt: OpenAt, client: () => Client) => {
+  test('in Persian, shows and accepts Jalali dates and Persian digits, until the reader chooses others', async () => {
+    const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
+    await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
+    // 1403 was a leap year, 1404 was not.
+    await fill(page, { 'از تاریخ': '۱۴۰۳/۱/۱', 'تا تاریخ': '1404/12/30' }, 'افزودن')
+    await page
+      .getByText(/«⁨1404\/12\/30⁩» تاریخ نیست. «⁨تا تاریخ⁩» را مانند ⁨[۰-۹]{4}\/[۰-۹]{2}\/[۰-۹]{2}⁩ بنویسید/)
+      .waitFor()
+    await fill(page, { 'تا تاریخ': '03/12/30' }, 'افزودن')
+    await page.getByText('«⁨03/12/30⁩» تاریخ نیست').waitFor()
+    await fill(page, { 'تا تاریخ': '١٤٠٣-١٢-٣٠' }, 'افزودن')
+    await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
+    await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ · ۲۰ مارس ۲۰۲۵' }).waitFor()
+    expect(await client().list('fiscal-years')).toContainEqual({
+      from: '2024-03-20',
+      to: '2025-03-20',
+      closed: false,
+    })
+
+    expect(await page.getByLabel('نرخ مالیات').inputValue()).toBe('۱۰')
+    await fill(page, { 'نرخ مالیات': '۱۰۱' }, 'ذخیره تنظیمات')
+    await page.getByText('نباید بیش از ۱۰۰ باشد').waitFor()
+
+    await client().create(order('2002', { customer: { mobile: '09120000001' }, date: '2024-03-20' }))
+    await page.evaluate('location.hash = "#/orders?q=۰۹۱۲۰۰۰۰۰۰۱"')
+    const row = page.getByRole('row').filter({ hasText: '2002' })
+    await row.getByText('۲٬۲۰۰').waitFor()
+    await row.getByText('۱ فروردین ۱۴۰۳').waitFor()
+    await row.getByRole('link', { name: '2002' }).click()
+    await page.getByText('خریدار۰۹۱۲۰۰۰۰۰۰۱', { exact: true }).waitFor()
+    await page.goBack()
+    const prefer = async (name: string) => {
+      await page.locator('.preferences').click()
+      await page.getByRole('button', { name, exact: true }).click()
+    }
+    await prefer('لاتین (123)')
+    await row.getByText('2,200').waitFor()
+    await prefer('میلادی')
+    await row.getByText('20 مارس 2024').waitFor()
+    await prefer('English')
+    await row.getByText('20 Mar 2024').waitFor()
+    const colors = () => page.evaluate('getComputedStyle(document.body).colorScheme')
+    expect(await colors()).toBe('light dark')
+    await prefer('Dark')
+    await row.getByText('20 Mar 2024').waitFor()
+    expect(await colors()).toBe('dark')
+  })
+
+  test('a day is chosen from a month of either calendar, with the keyboard', async () => {
+    for (const [locale, add, choose, month, picked, year] of [
+      [
+        'en-GB',
+        'Add fiscal year',
+        'Choose a day',
+        'February 2024',
+        '2024-03-01',
+        ['Previous year', 'February 2023'],
+      ],
+      ['fa-IR', 'افزودن سال مالی', 'انتخاب از تقویم', 'اسفند ۱۴۰۳', '۱۴۰۴/۰۱/۰۱', ['سال قبل', 'اسفند ۱۴۰۲']],
+    ] as const) {
+      const { page, errors } = await openAt(`${client().url}/#/settings`, { locale })
+      await page.getByRole('button', { name: add }).click()
+      const input = page.getByRole('dialog').locator('input').first()
+      await input.fill(locale === 'fa-IR' ? '۱۴۰۳/۱۲/۳۰' : '2024-02-29')
+      await page.getByRole('button', { name: choose }).first().click()
+      await page.getByText(month).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await page.keyboard.press(locale === 'fa-IR' ? 'ArrowLeft' : 'ArrowRight')
+      await page.keyboard.press('Enter')
+      expect(await input.inputValue()).toBe(picked)
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.locator('.month td button:focus').waitFor()
+      await page.keyboard.press('PageUp')
+      await page.getByText(month).waitFor()
+      await page.getByRole('button', { name: year[0] }).click()
+      await page.getByText(year[1]).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.locator('.month').waitFor({ state: 'detached' })
+      expect(await page.getByRole('dialog').isVisible()).toBe(true)
+      expect(errors).toEqual([])
+    }
+  })
+}

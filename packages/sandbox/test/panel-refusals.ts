@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
+import { type Client, order, row } from './world.ts'
+
+/** What the accountant does with refused orders. */
+export const refusalTests = (openAt: OpenAt, client: () => Client) => {
+  const open = (hash: string, options = {}) => openAt(`${client().url}/${hash}`, options)
+
+  test('a product that a refused order needs is added from the list, which updates until the order is registered', async () => {
+    const items = [{ ...row('TEA-9', 2, 2100), name: 'Green tea' }]
+    const refused = order('1', { items, customer: { mobile: '09123456789' } })
+    const { page, errors } = await open('#/orders')
+    await page.getByText('No orders yet').waitFor()
+    await client().create(refused)
+    await page.getByRole('link', { name: 'Refusals 1 not registered' }).click()
+    await page.getByText('Products that do not exist: TEA-9').waitFor()
+    await page.getByText('Add the product if you sell it, otherwise tell the store. The store has').waitFor()
+    await page.locator('summary', { hasText: 'What the store sent' }).click()
+    await page.locator('summary', { hasText: 'As JSON' }).click()
+    await page.getByText('"unit_price": 2100').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Add product TEA-9' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a product' })
+    expect(await dialog.getByLabel('Price in rials').inputValue()).toBe('2,100')
+    await fill(dialog, { Stock: '10' }, 'Add')
+    await page.getByText('The products exist now.').waitFor()
+    expect(await client().list('products?q=TEA')).toMatchObject([{ name: 'Green tea', stock: 10 }])
+
+    await client().create(refused)
+    await page.getByText('No order is refused').waitFor()
+    await page.getByRole('link', { name: 'Registered since' }).click()
+    await page.getByText(/^Registered \d/).waitFor()
+    await page.getByRole('link', { name: '1', exact: true }).click()
+    await page.getByRole('heading', { name: 'Order 1' }).waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('a refusal is explained in Persian, fits a phone with any text, and is removed from the list', async () => {
+    const long = 'S'.repeat(3000)
+    await client().create(order('date', { date: '2019-01-01' }))
+    await client().create(order('mobile', { customer: { mobile: '12' } }))
+    await client().create(order('discount', { discount: 5000 }))
+    const customer = { mobile: '09120000002', name: 'ن'.repeat(3000) }
+    await client().create(order('x'.repeat(100), { items: [row(long, 1)], customer }))
+    const { page, errors } = await open('#/refused', { locale: 'fa-IR' })
+    const shown = async () => (await page.locator('main').textContent())?.replace(/[\u2068\u2069\u200f]/g, '')
+    await page.getByText('موبایل مشتری').waitFor()
+    expect(await shown()).toContain('تاریخ «۱۱ دی ۱۳۹۷»: خارج از سال‌های مالی باز است')
+    expect(await shown()).toContain('موبایل مشتری «12»: باید شماره موبایل باشد')
+    expect(await shown()).toContain('تخفیف کل «۵٬۰۰۰»: نباید بیش از مبلغ کالاها')
+    await page.getByText('به فروشگاه اطلاع دهید تا سفارش را اصلاح کند').first().waitFor()
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 740 })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      expect(await violationsOf(page)).toEqual([])
+    }
+    for (const left of [3, 2, 1, 0]) {
+      await page.getByRole('button', { name: 'حذف سفارش' }).first().click()
+      await fill(page.getByRole('dialog'), {}, 'حذف')
+      await page.locator('.refusals > tbody > tr').nth(left).waitFor({ state: 'detached' })
+    }
+    await page.getByText('سفارش ردشده‌ای نیست').waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('a refused order is readable, names what is still missing, and is removed after confirmation', async () => {
+    const items = [{ ...row('SHOE-42', 2), name: 'کفش' }, row('BAG-7', 1, 500.5)]
+    await client().create(order('1', { items, customer: { name: 'سارا', mobile: '09123456789' } }))
+    await client().product('SHOE-42', { stock: 1 })
+    const { page } = await open('#/refused', { locale: 'fa-IR' })
+    await page.getByText(/^این کالاها ثبت نشده‌اند: \W*BAG-7\W*$/).waitFor()
+    await page.getByRole('cell', { name: 'سارا' }).waitFor()
+    await page.locator('summary', { hasText: 'آنچه فروشگاه فرستاده است' }).click()
+    const table = page.getByRole('table', { name: 'کالاها' })
+    await table.getByRole('row').filter({ hasText: 'کفش' }).getByText('۱٬۰۰۰').waitFor()
+    await page.getByText('جمع کل با مالیات و عوارض (ریال)۲٬۷۵۱').waitFor()
+    expect(await page.getByText('"unit_price"').first().isVisible()).toBe(false)
+    expect(await violationsOf(page)).toEqual([])
+    await page.setViewportSize({ width: 320, height: 740 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    await page.getByRole('button', { name: 'افزودن کالای BAG-7' }).click()
+    expect(await page.getByRole('dialog').getByLabel('قیمت').inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'حذف سفارش' }).click()
+    await page.keyboard.press('Escape')
+    expect(await client().list('refusals')).toHaveLength(1)
+    await page.getByRole('button', { name: 'حذف سفارش' }).click()
+    await fill(page.getByRole('dialog'), {}, 'حذف')
+    await page.getByText('سفارش ردشده‌ای نیست').waitFor()
+  })
+}
