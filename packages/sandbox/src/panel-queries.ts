@@ -2,7 +2,7 @@ import { DEFAULT_SOURCE, text } from '@order-relay/lib/protocol/order.ts'
 import { date } from '@order-relay/lib/protocol/requests.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
-import { nonEmptyText } from './requests.ts'
+import { nonEmptyText, searchText } from './requests.ts'
 import { DAYS, DOCUMENT_KINDS } from './store/document-list.ts'
 import { RECEIPT_TYPES } from './store/documents.ts'
 import { BALANCES, SORTS } from './store/orders.ts'
@@ -38,7 +38,7 @@ export const sumsQuery = v.object({
   source: v.optional(text),
   from: v.optional(date),
   to: v.optional(date),
-  q: v.optional(text),
+  q: v.optional(searchText),
 })
 
 const exportQuery = v.object({
@@ -62,7 +62,7 @@ const documentFilter = {
   days: v.optional(v.picklist(DAYS, `must be one of ${DAYS.join(', ')}`), 'document'),
   from: v.optional(date),
   to: v.optional(date),
-  q: v.optional(text),
+  q: v.optional(searchText),
 }
 
 export const documentSpreadsheetQuery = v.object({ ...documentFilter, ...spreadsheet })
@@ -105,7 +105,7 @@ export const deliveriesQuery = v.object({
   limit: limit(50),
 })
 
-export const productsQuery = v.object({ q: v.optional(text) })
+export const productsQuery = v.object({ q: v.optional(searchText) })
 
 export const movesQuery = v.object({
   kind: v.optional(v.picklist(MOVE_KINDS, `must be one of ${MOVE_KINDS.join(', ')}`)),
@@ -115,7 +115,7 @@ export const movesQuery = v.object({
   before: v.optional(identifier),
 })
 
-export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) })
+export const customersQuery = v.object({ q: v.optional(searchText), limit: limit(500) })
 
 export type SpreadsheetQuery = v.InferOutput<typeof spreadsheetQuery>
 export type DocumentsQuery = v.InferOutput<typeof documentsQuery>

@@ -4,7 +4,7 @@ import { date, number, object } from '@order-relay/lib/protocol/requests.ts'
 import * as v from 'valibot'
 import { decimal, isLess, isWhole } from './decimal.ts'
 import { isNationalId } from './identity.ts'
-import { amount, customer, item, nonEmptyText, orderKey, paymentEntries } from './requests.ts'
+import { amount, customer, item, nonEmptyText, orderKey, paymentEntries, searchText } from './requests.ts'
 
 /** An object with these fields and no others, so that a misspelled name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries) => {
@@ -55,7 +55,7 @@ export const retries = v.pipe(
         source: v.exactOptional(text),
         from: v.exactOptional(date),
         to: v.exactOptional(date),
-        q: v.exactOptional(text),
+        q: v.exactOptional(searchText),
       }),
     ),
     dryRun: v.exactOptional(flag),

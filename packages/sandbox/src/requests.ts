@@ -12,6 +12,15 @@ import { normalizeMobile } from './mobile.ts'
 /** Text that must not be empty, such as a code or a source. */
 export const nonEmptyText = v.pipe(text, v.nonEmpty('must not be empty'))
 
+const SEARCH_MAX = 500
+
+/** Words to search. Each is a condition of a query, and SQLite combines at most a thousand. */
+export const searchText = v.pipe(
+  text,
+  v.check(q => [...q].length <= SEARCH_MAX, `must have at most ${SEARCH_MAX} characters`),
+  v.metadata({ maxLength: SEARCH_MAX }),
+)
+
 /** Rials. Refunds and discounts have their own fields, so a negative amount is an error. */
 export const amount = v.pipe(
   number,

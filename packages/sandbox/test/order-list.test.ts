@@ -36,6 +36,28 @@ describe('the list of orders', () => {
     }
   })
 
+  test('is searched by any words of up to 500 characters; longer searches are refused', async () => {
+    const { panel, post } = sandbox()
+    const words = (count: number) => Array(count).fill('w').join(' ')
+    const lists = [
+      'orders',
+      'sums',
+      'orders.csv',
+      'rows.csv',
+      'documents',
+      'documents.csv',
+      'products',
+      'customers',
+    ]
+    for (const at of lists) {
+      expect([at, (await panel(`${at}?q=${words(250)}`)).status]).toEqual([at, 200])
+      const error = { field: 'q', message: expect.stringContaining('must have at most 500 characters') }
+      expect(await panel(`${at}?q=${words(251)}`)).toMatchObject({ status: 400, body: { error } })
+    }
+    const retry = (q: string) => post('retries', { filter: { q }, dryRun: true })
+    expect([(await retry(words(250))).status, (await retry(words(251))).status]).toEqual([200, 400])
+  })
+
   test('can be filtered by status, source and text, with counts by status', async () => {
     const { create, pay, refund, panel, list } = sandbox()
     const customer = { mobile: '09123456789', name: 'سارا محمدی' }
