@@ -33,7 +33,7 @@ export const closeDialog = () => document.querySelector('dialog')?.close()
 /** The container of dialogs, once per page. */
 export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
 
-/** Browsers before 2026 may lack it; Back then closes a dialog without asking. */
+/** The Navigation API. Browsers before 2026 may lack it: there, Back closes a dialog without asking. */
 const navigationOf = ({ navigation }: { navigation?: Navigation }) => navigation
 
 /** Asks before the changes in a dialog are discarded. */

@@ -7,7 +7,7 @@ import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireNew } from './catalogue.ts'
 import { prevented } from './change.ts'
-import { requireArrived } from './dates.ts'
+import { requireNotFuture } from './dates.ts'
 
 const shownAccount = ({ code, name, kind, opening_balance, opening_date }: Account, store: Store) => ({
   code,
@@ -119,7 +119,7 @@ export const putAccount = (
   isNew = false,
 ) =>
   store.transact(() => {
-    if (openingDate != null) requireArrived('openingDate', openingDate, store)
+    if (openingDate != null) requireNotFuture('openingDate', openingDate, store)
     const found = store.accounts.find(code)
     if (isNew) requireNew('code', code, found)
     const account: Account = {

@@ -6,7 +6,7 @@ import { requireFiscalYear } from './catalogue.ts'
 export type Earliest = { name: string; date: string }
 
 /** @throws Refusal that names the field of a date in the future */
-export const requireArrived = (field: string, date: string, store: Store): void => {
+export const requireNotFuture = (field: string, date: string, store: Store): void => {
   const today = store.clock.today()
   if (date > today) throw refusedField(field, `is ${date}: must not be after today, ${today}`)
 }
@@ -17,7 +17,7 @@ export const requireArrived = (field: string, date: string, store: Store): void 
  * @throws Refusal that names the field
  */
 export const requirePast = (field: string, date: string, store: Store, earliest?: Earliest): void => {
-  requireArrived(field, date, store)
+  requireNotFuture(field, date, store)
   requireFiscalYear(`Field "${field}" is`, date, store, field)
   if (earliest !== undefined && date < earliest.date)
     throw refusedField(field, `is ${date}: must not be before ${earliest.name}, ${earliest.date}`)
