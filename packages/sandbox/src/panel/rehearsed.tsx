@@ -3,7 +3,7 @@ import { type Values, valuesOf } from '@order-relay/web/form-values.ts'
 import { namedProblem } from '@order-relay/web/problems.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useContext, useEffect, useRef } from 'preact/hooks'
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 
 const PAUSE_MS = 200
 
@@ -21,7 +21,8 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const typed = useSignal(0)
   const preview = useSignal({ text: '', isProblem: false })
   const { problems, busy } = useContext(FormContext)
-  useEffect(() => {
+  // Layout effect: the cleanup of a passive one waits for the next frame, so that a dry run could follow the submission.
+  useLayoutEffect(() => {
     // The submission may have been carried out already, and then a dry run would be refused.
     if (busy.value) return
     const stopping = new AbortController()
