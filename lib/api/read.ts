@@ -51,8 +51,8 @@ const readThrough = async (
     const { code, reason } = error
     if (reason === undefined || (code !== 'rejected' && code !== 'unknown_order')) {
       onError('order not read', error, order)
-      const unavailable = refusals.serviceUnavailable(error.retryAfter)
-      return { ...unavailable, body: { ...unavailable.body, ...relay } }
+      const notRead = refusals.notRead(error.retryAfter)
+      return { ...notRead, body: { ...notRead.body, ...relay } }
     }
     const body = parseJson(refusalBody(reason))
     return {

@@ -100,10 +100,10 @@ export const unknownOrder = (external_id: string) =>
 export const withdrawn = (kind: string) =>
   errorResponse(409, 'withdrawn', `The ${kind} was withdrawn before it was registered`)
 
-/** The accounting service did not answer a read, and the relay has no result of the order. */
-export const serviceUnavailable = (retryAfter?: number) =>
+/** The accounting service did not answer a read with a result or a refusal, and the relay has no result of the order. */
+export const notRead = (retryAfter?: number) =>
   unavailable(
-    'The relay has no result of the order, and the accounting service is unavailable: try again',
+    'The relay has no result of the order, and could not read one from the accounting service: try again',
     retryAfter,
   )
 

@@ -10,12 +10,12 @@ const check = async ({ stack }: Context, key: string): Promise<string> => {
   const { accountingUrl } = await stack()
   const access = await accessOf(accountingClient({ baseUrl: accountingUrl, apiKey: async () => key }))
   if (access === 'granted') return accountingUrl
-  if ('refused' in access) {
+  if (access.code === 'unauthorized') {
     const remedy = 'use a key with the scope orders.write'
-    throw cannot('store the API key', `${accountingUrl} answered ${access.refused}`, remedy)
+    throw cannot('store the API key', `${accountingUrl} answered ${access.message}`, remedy)
   }
   const remedy = 'try again later, or store it unchecked with --no-check'
-  throw cannot('store the API key', `it could not be checked: ${access.unavailable}`, remedy)
+  throw cannot('store the API key', `it could not be checked: ${access.message}`, remedy)
 }
 
 /** The name of the secret in a sentence. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Accounting, accountingClient } from '@order-relay/lib/accounting/client.ts'
-import { AccountingError } from '@order-relay/lib/accounting/errors.ts'
+import { AccountingError, type AccountingErrorCode } from '@order-relay/lib/accounting/errors.ts'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import type { Refusal } from '@order-relay/lib/protocol/errors.ts'
 import type { OrderKey, OrderResult } from '@order-relay/lib/protocol/order.ts'
@@ -38,7 +38,8 @@ export const orderReader =
     }
   }
 
-export type Access = 'granted' | { refused: string } | { unavailable: string }
+/** Whether the API key may change orders. Unless that is known, `code` says why, as for any failed call. */
+export type Access = 'granted' | { code: AccountingErrorCode; message: string }
 
 /**
  * Checks whether the API key may change orders. The spec has no call for this, so a refund of an order that
@@ -51,7 +52,6 @@ export const accessOf = async (accounting: Accounting): Promise<Access> => {
   } catch (error) {
     if (!(error instanceof AccountingError)) throw error
     if (error.code === 'rejected' || error.code === 'unknown_order') return 'granted'
-    const message = serviceMessage(error)
-    return error.code === 'unauthorized' ? { refused: message } : { unavailable: message }
+    return { code: error.code, message: serviceMessage(error) }
   }
 }

@@ -152,14 +152,17 @@ const access = async (context: Context): Promise<Finding> => {
   try {
     const found = await accessOf(await accountingOf(context))
     if (found === 'granted') return ok(say('key-accepted'), url)
-    if ('refused' in found)
-      return problem(
-        say('key-not-accepted'),
-        say('key-refused', { url, reason: { foreign: found.refused } }),
-        remedy,
-      )
-    const reason = { foreign: found.unavailable }
-    return problem(say('service-down'), say('service-unavailable', { url, reason }), say('check-service'))
+    const answer = say('service-answer', { url, reason: { foreign: found.message } })
+    switch (found.code) {
+      case 'unauthorized':
+        return problem(say('key-not-accepted'), answer, remedy)
+      case 'unavailable':
+        return problem(say('service-down'), answer, say('check-service'))
+      case 'throttled':
+        return note(say('service-throttles'), answer, say('try-later'))
+      default:
+        return problem(say('service-fails'), answer, say('report-answer'))
+    }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return problem(say('key-missing'), say('no-key'), remedy)
