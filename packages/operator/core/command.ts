@@ -33,7 +33,12 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
   run: work =>
     async function (...args) {
       const options = this.optsWithGlobals()
-      const context = createContext(options, terminal)
+      // With --json, a program may read standard error.
+      const isSilent = options.json && terminal.stderr.isTTY !== true
+      const context = createContext(
+        options,
+        isSilent ? { ...terminal, onProgress: () => undefined } : terminal,
+      )
       try {
         const report = await work(context, ...args)
         if (report === undefined) return

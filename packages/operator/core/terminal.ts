@@ -40,23 +40,40 @@ export const printLines = (
     stdout.write(`${colored(terminal, stdout, colorOf?.(line), visible(line))}\n`)
 }
 
+/** Without a terminal, such as in the log of a job, the progress is printed at this interval, in milliseconds. */
+const LINE_MS = 10_000
+
 /**
- * Shows the progress of a long operation on standard error, when that is a terminal. Libraries for this catch
- * Ctrl-C, which must reach the code that releases held messages.
+ * Shows the progress of a long operation on standard error: in one line of a terminal, otherwise in a new line every ten
+ * seconds. Libraries for this catch Ctrl-C, which must reach the code that releases held messages.
  *
  * @param total the sum of all `advance` calls; undefined when it is not known
  * @param unit what is counted, if the label does not say it
  */
-export const progress = ({ stderr, onProgress }: Terminal, label: string, total?: number, unit = '') => {
+export const progress = (
+  { stderr, onProgress }: Terminal,
+  label: string,
+  total?: number,
+  unit = '',
+  now = Date.now,
+) => {
   let reached = 0
+  let printedAt = now()
+  const isShown = onProgress === undefined && total !== 0
   const draw = (text: string) => {
-    if (onProgress === undefined && stderr.isTTY === true && total !== 0) stderr.write(`\r\u001b[K${text}`)
+    if (isShown && stderr.isTTY === true) stderr.write(`\r\u001b[K${text}`)
+  }
+  const print = (text: string) => {
+    if (!isShown || stderr.isTTY === true || now() - printedAt < LINE_MS) return
+    printedAt = now()
+    stderr.write(`${text}\n`)
   }
   const advance = (by = 1) => {
     reached += by
     const text = `${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}${unit}`}`
     onProgress?.(text, reached, total)
     draw(text)
+    print(text)
   }
   advance(0)
   const clear = () => draw('')

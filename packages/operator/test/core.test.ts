@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import { bundle } from '@order-relay/deploy/bundle.ts'
 import { DAY, HOUR } from '@order-relay/lib/platform/environment.ts'
@@ -13,7 +14,7 @@ import { explain } from '../core/errors.ts'
 import { type LogLine, logOf, newestOf } from '../core/log.ts'
 import { since } from '../core/options.ts'
 import { count, facts, shellWord, table } from '../core/output.ts'
-import { colored } from '../core/terminal.ts'
+import { colored, progress } from '../core/terminal.ts'
 import { type Windows, windowFindings } from '../doctor/windows.ts'
 import { feedSecretsOf, setSecret } from '../stores/credentials.ts'
 import { toSource } from '../tail.ts'
@@ -45,6 +46,19 @@ test.each([
   ["Ann's $hop", "'Ann'\\''s $hop'"],
 ])('quotes %s for the shell as %s', (word, quoted) => {
   expect(shellWord(word)).toBe(quoted)
+})
+
+test('prints the progress in a new line every ten seconds if standard error is not a terminal', () => {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const terminal = { stdin, stdout, stderr, environment: {} }
+  let now = 0
+  const shown = progress(terminal, 'Waiting', 25, ' s', () => now)
+  for (let second = 1; second <= 25; second++) {
+    now = second * 1000
+    shown.advance()
+  }
+  shown.clear()
+  expect(stderr.read()?.toString()).toBe('Waiting: 10 of 25 s\nWaiting: 20 of 25 s\n')
 })
 
 test('aligns columns and escapes control characters', () => {
