@@ -28,11 +28,16 @@ const MAX_STALE_MS = 60 * 60_000
 /** The text of a parameter whose value is valid until a unix time in seconds. */
 export const untilText = (value: string, until: number): string => `${value} until ${until}`
 
+const UNTIL = /^(.+) until (\d{1,15})$/
+
 /** The value of {@link untilText}, unless it has expired. */
 export const valueUntil = (text: string | undefined, now: number): string | undefined => {
-  const [, value, until] = /^(.+) until (\d{1,15})$/.exec(text ?? '') ?? []
+  const [, value, until] = UNTIL.exec(text ?? '') ?? []
   return Number(until) > now ? value : undefined
 }
+
+/** The unix time of {@link untilText}, in seconds. */
+export const expiryOf = (text: string): number => Number(UNTIL.exec(text)?.[2] ?? 0)
 
 /** Parameter values by their name relative to a path. */
 export type Parameters = Readonly<Record<string, string>>

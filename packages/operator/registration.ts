@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import { SANDBOX_SECRET_ID } from '@order-relay/local/settings.ts'
 import { accountingOf } from './core/accounting.ts'
+import { ifInterrupted, interruptible } from './core/async.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
-import { usageError } from './core/errors.ts'
+import { cannot, usageError } from './core/errors.ts'
 import { count, findingText, lines, shellWord } from './core/output.ts'
 import { confirmName } from './core/terminal.ts'
 import { waitUntilAccepted } from './core/webhook.ts'
+import { lockRegistration } from './registration-lock.ts'
 import { beginGap, endGap, gapFinding } from './webhook-gaps.ts'
 
 /** A webhook secret that the service created for a URL. */
@@ -29,6 +31,10 @@ export const webhookUrlOf = async ({ stack, parameters }: Context, given: string
 export const registerCommandFor = ({ flags }: Pick<Context, 'flags'>, url: string): string =>
   `relay register --url ${shellWord(url)}${flags}`
 
+/** The command that resumes or starts a rotation of a URL, with an explicit --url. */
+export const rotateCommandFor = ({ flags }: Pick<Context, 'flags'>, url: string): string =>
+  `relay rotate --url ${shellWord(url)}${flags}`
+
 const prefixOf = (url: string) => `${createHash('sha256').update(url).digest('hex').slice(0, 8)}-`
 
 /** All stored webhook secrets, and those of a URL, oldest first. */
@@ -48,6 +54,30 @@ export const registrationsOf = async ({ parameters, local, stack }: Context, url
 /** The newest secret of a URL, if there is one. */
 export const newestRegistration = async (context: Context, url: string): Promise<Registration | undefined> =>
   (await registrationsOf(context, url)).ofUrl.at(-1)
+
+/**
+ * The other secrets of a URL, all older than this one.
+ *
+ * @param action such as `rotate the webhook secret`
+ * @throws Failure if another command has replaced or deleted this one
+ */
+export const othersOf = async (
+  context: Context,
+  url: string,
+  { id, since }: Registration,
+  action: string,
+): Promise<Registration[]> => {
+  const { ofUrl } = await registrationsOf(context, url)
+  const newest = ofUrl.at(-1)
+  if (newest?.id === id) return ofUrl.slice(0, -1)
+  if (newest === undefined || newest.since < since) {
+    const remedy = `unless that was intended, register the webhook again: ${registerCommandFor(context, url)}`
+    throw cannot(action, `another command has deleted the secret ${id}`, remedy)
+  }
+  const found = `another command has replaced the secret ${id}`
+  const cleanUp = `; to delete the old ones, run ${rotateCommandFor(context, url)}`
+  throw cannot(action, found, `${newest.id} is in use now${ofUrl.length > 1 ? cleanUp : ''}`)
+}
 
 /** Stores an additional secret. Its id contains the URL and the time of creation. */
 export const storeSecret = async ({ parameters }: Context, url: string, secret: string) => {
@@ -74,24 +104,46 @@ type RegisterOptions = {
   signal?: AbortSignal
 }
 
+const ACTION = 'register the webhook'
+
+/** How long the service may take to create a secret, in seconds. */
+const CREATE_SECONDS = 30
+
+/** Has the service create a secret, and stores it. */
+const createSecret = async (context: Context, url: string): Promise<Registration> => {
+  const accounting = await accountingOf(context)
+  const lock = await lockRegistration(context, ACTION, 'registering', CREATE_SECONDS)
+  try {
+    return await storeSecret(context, url, (await accounting.registerWebhook(url)).secret)
+  } finally {
+    await lock.release()
+  }
+}
+
 export const register = async (context: Context, options: RegisterOptions) => {
   const { again = false, check, signal } = options
   const url = await webhookUrlOf(context, options.url)
   const { ofUrl } = await registrationsOf(context, url)
   const existing = again ? undefined : ofUrl.at(-1)
-  const create = async () => {
-    const { secret } = await (await accountingOf(context)).registerWebhook(url)
-    return storeSecret(context, url, secret)
-  }
-  const { id, secret, since } = existing ?? (await create())
+  const registration = existing ?? (await createSecret(context, url))
+  const { id, secret, since } = registration
   const gap = existing === undefined ? await endGap(context, since) : undefined
   const known = existing === undefined ? ofUrl.at(-1)?.secret : undefined
-  if (check) await waitUntilAccepted(context.terminal, { url, secret, known, signal })
+  const next =
+    known === undefined
+      ? `to check again, run ${registerCommandFor(context, url)}`
+      : `to delete the old one, run ${rotateCommandFor(context, url)}`
+  const unconfirmed = ifInterrupted(
+    signal,
+    'interrupted before the relay accepted the secret',
+    `${id} is in use; ${next}`,
+  )
+  if (check) await waitUntilAccepted(context.terminal, { url, secret, known, signal }).catch(unconfirmed)
   await rememberUrl(context, url)
   // The service signs only with the new secret. If a webhook that it signed with an old one is still under way, it may be
   // refused, and the service sends it again.
-  const retired = existing === undefined && check ? ofUrl : []
-  for (const registration of retired) await removeSecret(context, registration)
+  const retired = existing === undefined && check ? await othersOf(context, url, registration, ACTION) : []
+  for (const each of retired) await removeSecret(context, each)
   const ids = retired.map(each => each.id)
 
   return {
@@ -156,7 +208,7 @@ export const registerCommand = ({ program, run }: Cli): void => {
     .addHelpText('after', HELP)
     .action(
       run(async (context, options) => {
-        const { data, text } = await register(context, options)
+        const { data, text } = await interruptible(signal => register(context, { ...options, signal }))
         return {
           data,
           text: lines(text, data.gap !== undefined && findingText(gapFinding(context, data.gap))),

@@ -1,22 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
-import { REFRESH_INTERVAL_MS, untilText } from '@order-relay/lib/platform/parameters.ts'
+import { REFRESH_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
-import { ROTATION_INTERVAL_MS, type RotationPhase } from '@order-relay/lib/webhook/secrets.ts'
+import { ROTATION_INTERVAL_MS } from '@order-relay/lib/webhook/secrets.ts'
 import { accountingOf } from './core/accounting.ts'
+import { ifInterrupted, interruptible } from './core/async.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
 import { durationOption, URL_OPTION } from './core/options.ts'
 import { progress } from './core/terminal.ts'
-import { nowSeconds, waitUntilAccepted } from './core/webhook.ts'
+import { waitUntilAccepted } from './core/webhook.ts'
 import {
+  othersOf,
+  type Registration,
   registerCommandFor,
   registrationsOf,
   removeSecret,
+  rotateCommandFor,
   storeSecret,
   webhookUrlOf,
 } from './registration.ts'
+import { lockRegistration } from './registration-lock.ts'
 
 type RotateOptions = {
   url?: string | undefined
@@ -25,6 +29,8 @@ type RotateOptions = {
   wait: boolean
   /** Interrupts it while it waits; another run resumes it. */
   signal?: AbortSignal
+  /** Waits for milliseconds; tests replace it. */
+  pause?: (milliseconds: number) => Promise<unknown>
 }
 
 /** How long the service may take to create a secret, in seconds. */
@@ -43,108 +49,115 @@ const waitFor = async (
   { terminal }: Context,
   label: string,
   seconds: number,
-  signal?: AbortSignal,
-  check?: () => Promise<void>,
+  { signal, pause = sleep }: Pick<RotateOptions, 'signal' | 'pause'>,
+  check?: () => Promise<unknown>,
 ) => {
   using shown = progress(terminal, label, seconds, ' s')
   for (let left = seconds; left > 0; left--) {
     signal?.throwIfAborted()
     if (left % CHECK_SECONDS === 0) await check?.()
-    await sleep(1000)
+    await pause(1000)
     shown.advance()
   }
 }
 
-/** Announces the rotation to the receivers, for a limited time in case this command is killed. */
-const announce = ({ parameters }: Context, phase: RotationPhase, seconds: number): Promise<void> =>
-  parameters.put(PARAMETERS.webhookRotation, untilText(phase, nowSeconds() + seconds))
+/** Describes an interruption while the old secret and the new one are accepted. */
+const whileOverlapping = (context: Context, url: string, id: string, signal: AbortSignal | undefined) =>
+  ifInterrupted(
+    signal,
+    'interrupted while both secrets are accepted',
+    `${id} is in use; to delete the old one, run ${rotateCommandFor(context, url)}`,
+  )
+
+const ACTION = 'rotate the webhook secret'
 
 /**
- * Gets a new secret and stores it in addition to the old one. The service signs only with the new one, even before the
- * receivers can know it, so the rotation is announced to them first.
+ * Gets a new secret and stores it in addition to the old one, until the relay accepts both. The service signs only with the
+ * new one, even before the receivers can know it, so the rotation is announced to them first.
+ *
+ * @param accept resolves once the relay accepts the new secret
  */
-const replaceSecret = async (context: Context, url: string, { lead, signal }: RotateOptions) => {
+const replaceSecret = async (
+  context: Context,
+  url: string,
+  current: Registration,
+  options: RotateOptions,
+  accept: (fresh: Registration) => Promise<void>,
+) => {
+  const { lead } = options
+  const unchanged = ifInterrupted(
+    options.signal,
+    'interrupted before the secret was replaced',
+    `${current.id} is still in use; to start again, run ${rotateCommandFor(context, url)}`,
+  )
   const accounting = await accountingOf(context)
-  await announce(context, 'announced', lead + SWITCH_SECONDS)
-  await waitFor(context, 'Announcing the new secret to the relay', lead, signal)
-  await announce(context, 'switching', SWITCH_LEAD_SECONDS + SWITCH_SECONDS)
-  await waitFor(context, 'Announcing the new secret to the relay', SWITCH_LEAD_SECONDS, signal)
-  const { secret } = await accounting.registerWebhook(url).catch(error => {
-    const remedy =
-      'run the command again soon: the service may have created a new secret that the relay does not know'
-    throw cannot('rotate the webhook secret', messageOf(error), remedy, error)
-  })
-  return storeSecret(context, url, secret)
+  const lock = await lockRegistration(context, ACTION, 'announced', lead + SWITCH_SECONDS)
+  try {
+    const announcing = 'Announcing the new secret to the relay'
+    await waitFor(context, announcing, lead, options).catch(unchanged)
+    await lock.next('switching', SWITCH_LEAD_SECONDS + SWITCH_SECONDS)
+    await waitFor(context, announcing, SWITCH_LEAD_SECONDS, options).catch(unchanged)
+    await othersOf(context, url, current, ACTION)
+    const { secret } = await accounting.registerWebhook(url).catch(error => {
+      const remedy =
+        'run the command again soon: the service may have created a new secret that the relay does not know'
+      throw cannot(ACTION, messageOf(error), remedy, error)
+    })
+    const fresh = await storeSecret(context, url, secret)
+    await accept(fresh)
+    return fresh
+  } finally {
+    await lock.release()
+  }
 }
 
-/** The new secret, created now or by an interrupted earlier run, and the old ones. */
+/** The new secret, created now or by an interrupted earlier run, once the relay accepts it. */
 const renew = async (context: Context, url: string, options: RotateOptions) => {
+  const { signal } = options
   const { ofUrl } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
     const remedy = `register it first: ${registerCommandFor(context, url)}`
-    throw cannot('rotate the webhook secret', `no secret is stored for ${url}`, remedy)
+    throw cannot(ACTION, `no secret is stored for ${url}`, remedy)
   }
-  const resumed = ofUrl.length > 1
-  return resumed
-    ? { fresh: newest, old: ofUrl.slice(0, -1), resumed }
-    : { fresh: await replaceSecret(context, url, options), old: ofUrl, resumed }
+  const accept = ({ id, secret }: Registration, known: Registration | undefined) =>
+    waitUntilAccepted(context.terminal, { url, secret, known: known?.secret, signal }).catch(
+      whileOverlapping(context, url, id, signal),
+    )
+  if (ofUrl.length > 1) {
+    await accept(newest, ofUrl.at(-2))
+    return { fresh: newest, resumed: true }
+  }
+  const fresh = await replaceSecret(context, url, newest, options, created => accept(created, newest))
+  return { fresh, resumed: false }
 }
-
-/** Replaces the error of an interrupted step by one that describes the state it leaves. */
-const ifInterrupted =
-  (signal: AbortSignal | undefined, found: string, remedy: string) => (error: unknown) => {
-    throw signal?.aborted ? cannot('finish', found, remedy) : error
-  }
 
 export const rotate = async (context: Context, options: RotateOptions) => {
   const { overlap, wait, signal } = options
-  const unchanged = ifInterrupted(
-    signal,
-    'interrupted before the secret was replaced',
-    'the next rotation starts again',
-  )
-  const resumable = ifInterrupted(
-    signal,
-    'interrupted while both secrets are accepted',
-    'the next rotation resumes this one and retires the old secret',
-  )
   const url = await webhookUrlOf(context, options.url)
-  const { fresh, old, resumed } = await renew(context, url, options)
-    .catch(unchanged)
-    .then(async renewed => {
-      const { fresh, old } = renewed
-      const known = old.at(-1)?.secret
-      const accepting = { url, secret: fresh.secret, known, signal }
-      await waitUntilAccepted(context.terminal, accepting).catch(resumable)
-      return renewed
-    })
-    .finally(() => context.parameters.remove(PARAMETERS.webhookRotation))
+  const { fresh, resumed } = await renew(context, url, options)
+  /** @throws Failure if another command has deleted or replaced the new secret, such as `relay register --again` */
+  const replaced = () => othersOf(context, url, fresh, ACTION)
+  const idsOf = (registrations: readonly Registration[]) => registrations.map(({ id }) => id)
 
   const until = new Date(fresh.since.getTime() + overlap * 1000)
   const left = Math.max(0, Math.ceil((until.getTime() - Date.now()) / 1000))
-  const data = { url, fresh: fresh.id, old: old.map(({ id }) => id), resumed }
+  const data = { url, fresh: fresh.id, resumed }
   if (left > 0 && !wait) {
     return {
-      data: { ...data, retired: false, until },
+      data: { ...data, old: idsOf(await replaced()), retired: false, until },
       text: `The secret ${fresh.id} is in use. The old one remains valid; run relay rotate${context.flags} again after ${until.toISOString()} to retire it.`,
     }
   }
-  /** Ends the rotation if another command has deleted its secret, such as `relay unregister`. */
-  const requireStored = async () => {
-    const { ofUrl } = await registrationsOf(context, url)
-    if (ofUrl.some(({ id }) => id === fresh.id)) return
-    const found = `another command has deleted the new secret ${fresh.id}`
-    const remedy = `unless that was intended, register the webhook again: ${registerCommandFor(context, url)}`
-    throw cannot('rotate the webhook secret', found, remedy)
-  }
   const overlapping = 'Accepting both secrets during the overlap'
-  await waitFor(context, overlapping, left, signal, requireStored).catch(resumable)
-  await requireStored()
+  await waitFor(context, overlapping, left, options, replaced).catch(
+    whileOverlapping(context, url, fresh.id, signal),
+  )
+  const old = await replaced()
   for (const registration of old) await removeSecret(context, registration)
   return {
-    data: { ...data, retired: true },
-    text: `${resumed ? 'Finished an earlier rotation: the' : 'The'} secret ${fresh.id} is in use; retired: ${data.old.join(', ')}.`,
+    data: { ...data, old: idsOf(old), retired: true },
+    text: `${resumed ? 'Finished an earlier rotation: the' : 'The'} secret ${fresh.id} is in use; retired: ${idsOf(old).join(', ')}.`,
   }
 }
 
@@ -152,7 +165,8 @@ const HELP = `
   1. Announces the rotation to the relay, for the duration of --lead.
   2. Has the accounting service create the new secret; both are accepted from then on.
   3. Retires the old secret after --overlap.
-No webhook is refused in the meantime. If interrupted, run it again: it resumes where it stopped.`
+No webhook is refused in the meantime. If interrupted, it prints which secret is in use; run it again to
+resume where it stopped. It is refused while another command registers the webhook or replaces its secret.`
 
 /** `relay rotate`: replaces the webhook secret (spec: Webhook registration). */
 export const rotateCommand = ({ program, run }: Cli): void => {
@@ -177,5 +191,5 @@ export const rotateCommand = ({ program, run }: Cli): void => {
     )
     .option('--no-wait', 'do not wait for the overlap; a later run retires the old secret')
     .addHelpText('after', HELP)
-    .action(run(rotate))
+    .action(run((context, options) => interruptible(signal => rotate(context, { ...options, signal }))))
 }

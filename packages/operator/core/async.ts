@@ -90,6 +90,12 @@ export const interruptible = async <Result>(work: (signal: AbortSignal) => Promi
   }
 }
 
+/** Replaces the error of an interrupted step by one that describes the state it leaves. */
+export const ifInterrupted =
+  (signal: AbortSignal | undefined, found: string, remedy: string) => (error: unknown) => {
+    throw signal?.aborted ? cannot('finish', found, remedy) : error
+  }
+
 /** Merges sorted lists. Reads them in parallel and holds one element of each. */
 export async function* merged<Each>(
   lists: readonly AsyncIterator<Each>[],

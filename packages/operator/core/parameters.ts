@@ -1,6 +1,16 @@
 import type { SSM } from '@aws-sdk/client-ssm'
 import { indexOf, indexTexts, singleParameter } from '@order-relay/lib/platform/parameters.ts'
 
+const KIND = { Type: 'SecureString', Tier: 'Intelligent-Tiering' } as const
+
+/** Replaces an error with this name by a value. */
+const ignoring =
+  <Value>(name: string, value: Value) =>
+  (error: unknown): Value => {
+    if (error instanceof Error && error.name === name) return value
+    throw error
+  }
+
 /** The SecureString parameters of a stack, by their names relative to its path. */
 export const parameterStore = (ssm: SSM, path: string) => {
   const store = {
@@ -21,10 +31,29 @@ export const parameterStore = (ssm: SSM, path: string) => {
     get: async (name: string): Promise<string | undefined> =>
       (await singleParameter(ssm, path, name)())[name],
 
+    /** A parameter with its version, which every write increments. */
+    async find(name: string) {
+      const query = { Name: `${path}/${name}`, WithDecryption: true }
+      const found = await ssm.getParameter(query).catch(ignoring('ParameterNotFound', undefined))
+      const { Value: value, Version: version = 0, LastModifiedDate: modified } = found?.Parameter ?? {}
+      return value === undefined ? undefined : { value, version, modified }
+    },
+
     /** Creates or overwrites a parameter; one of more than 4 KB costs five cents a month. */
     async put(name: string, value: string): Promise<void> {
-      const kind = { Type: 'SecureString', Tier: 'Intelligent-Tiering', Overwrite: true } as const
-      await ssm.putParameter({ Name: `${path}/${name}`, Value: value, ...kind })
+      await ssm.putParameter({ Name: `${path}/${name}`, Value: value, ...KIND, Overwrite: true })
+    },
+
+    /**
+     * Creates a parameter, or overwrites one version of it.
+     *
+     * @returns the new version; undefined if another command wrote the parameter first
+     */
+    async putFirst(name: string, value: string, replaced = 0): Promise<number | undefined> {
+      const { Version } = await ssm
+        .putParameter({ Name: `${path}/${name}`, Value: value, ...KIND, Overwrite: replaced > 0 })
+        .catch(ignoring('ParameterAlreadyExists', { Version: undefined }))
+      return Version === replaced + 1 ? Version : undefined
     },
 
     /** The texts that the index of a folder should have, and whether it has them. */
@@ -49,9 +78,7 @@ export const parameterStore = (ssm: SSM, path: string) => {
 
     /** Deletes a parameter; one that does not exist is not an error. */
     async remove(name: string): Promise<void> {
-      await ssm.deleteParameter({ Name: `${path}/${name}` }).catch(error => {
-        if (!(error instanceof Error) || error.name !== 'ParameterNotFound') throw error
-      })
+      await ssm.deleteParameter({ Name: `${path}/${name}` }).catch(ignoring('ParameterNotFound', {}))
     },
   }
   return store

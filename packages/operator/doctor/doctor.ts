@@ -135,7 +135,7 @@ const webhook: Check = async (context, url, audited, ended) => {
     const remedy = say('retire-secret', { command: `relay rotate${context.flags}` })
     const replaced = say('secret-replaced', { time: since.toISOString() })
     const isReplacing = isFresh && !(ended !== undefined && ended > since)
-    findings.push(isReplacing ? note(check, replaced) : note(check, found, remedy))
+    findings.push(note(check, isReplacing ? replaced : found, remedy))
   }
   if (others.length > 0) {
     const found = say('other-secrets', { url, others: others.join(', ') })

@@ -74,10 +74,11 @@ export const MESSAGES = {
   audit: 'compare the orders with the service, and repair those that lag: {command}',
   'secrets-stored': '{count} webhook secrets are stored',
   'secret-replaced':
-    'the newest was stored at {time}; the command that replaces the secret is probably still running and deletes the old one',
+    'the newest was stored at {time}; the command that stored it deletes the old one, if it is still running',
   'old-secret-used': 'webhooks signed with the old one may still arrive until {time}',
   'old-secret-unused': 'the old one is no longer needed',
-  'retire-secret': 'unless a rotation is still running, delete the old one: {command}',
+  'retire-secret':
+    'unless the command that replaces the secret is still running, delete the old one: {command}',
   'other-secret': 'secrets of other URLs are accepted',
   'other-secrets': 'not of {url}: {others}',
   'unregister-others': 'if they belong to an earlier URL: {command}',

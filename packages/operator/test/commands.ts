@@ -58,7 +58,9 @@ export const rotateTests = () => {
     expect(signatures?.filter(each => !/:"t=\d+,v1=[0-9a-f]{64}"$/.test(each))).toEqual([])
     expect(signatures?.length).toBeGreaterThanOrEqual(ORDERS)
 
-    expect((await local.relay(['doctor'])).out).toContain('2 webhook secrets are stored')
+    expect((await local.relay(['doctor'])).out).toMatch(
+      /2 webhook secrets are stored: .*\n.*delete the old one: relay rotate --local$/m,
+    )
     const { data } = await local.json(['rotate', '--overlap', '0s'])
     expect(data).toMatchObject({ fresh: begun.fresh, old: begun.old, retired: true, resumed: true })
     expect((await local.relay(['doctor'])).out).toContain('No problems found')

@@ -1,54 +1,191 @@
 import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SSM } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
+import { startParameterStore } from '@order-relay/local/parameter-store.ts'
+import { freePorts } from '@order-relay/local/ports.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { clientsAt } from '@order-relay/test-support/parts.ts'
 import { listening } from '@order-relay/test-support/server.ts'
+import { interruptible } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
-import { removeSecret, storeSecret } from '../registration.ts'
+import { cannot } from '../core/errors.ts'
+import { parameterStore } from '../core/parameters.ts'
+import { register, registrationsOf, removeSecret, storeSecret } from '../registration.ts'
+import { lockRegistration } from '../registration-lock.ts'
 import { rotate } from '../rotation.ts'
 
-/** A relay that accepts every ping. */
+/** A relay that accepts every ping, at any path, so that each test has a URL of its own. */
 let relay: Awaited<ReturnType<typeof listening>>
+/** An accounting service that signs with the last secret that it created for a URL. */
+let service: Awaited<ReturnType<typeof listening>>
+const signsWith = new Map<string, string>()
+let created = 0
+
+let ssm: SSM
+let store: Awaited<ReturnType<typeof startParameterStore>>
+const folder = useFolder(async () => {
+  ssm.destroy()
+  await store.close()
+})
+
 beforeAll(async () => {
   relay = await listening((_, response) => response.end())
+  service = await listening(async (request, response) => {
+    const { url } = JSON.parse((await buffer(request)).toString())
+    const secret = `created-${++created}`
+    signsWith.set(url, secret)
+    response.end(JSON.stringify({ url, secret }))
+  })
+  const ports = await freePorts()
+  store = await startParameterStore({ port: ports.ssm, path: folder('data', 'parameters.json') })
+  ssm = clientsAt(ports, { maxAttempts: 3 }).ssm
 })
-afterAll(() => relay.close())
+afterAll(() => Promise.all([relay.close(), service.close()]))
 
-/** A rotation that was interrupted during its overlap, and is resumed. */
-const interrupted = async (onProgress: (text: string) => void) => {
-  const stored = new Map<string, { value: string; modified: Date }>()
-  const parameters = {
-    below: async (folder: string) =>
-      [...stored]
-        .filter(([name]) => name.startsWith(`${folder}/`))
-        .map(([name, each]) => ({ name: name.slice(folder.length + 1), ...each })),
-    get: async () => relay.url,
-    put: async (name: string, value: string) => void stored.set(name, { value, modified: new Date() }),
-    remove: async (name: string) => void stored.delete(name),
-  }
+/** A relay whose webhook is registered with one secret. */
+const registered = async (name: string, onProgress: (text: string) => unknown = () => undefined) => {
+  const url = `${relay.url}/${name}`
+  const parameters = parameterStore(ssm, `/order-relay/${name}`)
   const terminal = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
   const context = {
     parameters,
     local: false,
     flags: '',
     terminal: { ...terminal, environment: {}, onProgress },
+    stack: async () => ({ accountingUrl: service.url, webhookUrl: url }),
   } as unknown as Context
-  const fresh = await storeSecret(context, relay.url, 'new')
-  stored.set(`${PARAMETERS.webhookSecrets}/${fresh.id}-old`, { value: 'old', modified: new Date(0) })
-  return { context, fresh, ids: () => [...stored.keys()] }
+  await parameters.put(PARAMETERS.accountingKey, 'key')
+  const first = await storeSecret(context, url, 'first')
+  return { context, url, first, stored: async () => (await registrationsOf(context, url)).ofUrl }
 }
 
+const pause = () => sleep(5)
+const NOW = { lead: 0, overlap: 0, wait: true, pause }
+
+test('a rotation replaces the secret', async () => {
+  const { context, url, first, stored } = await registered('replaces')
+  const { data } = await rotate(context, NOW)
+  expect(data).toMatchObject({ retired: true, resumed: false, old: [first.id] })
+  expect(await stored()).toMatchObject([{ id: data.fresh, secret: signsWith.get(url) }])
+  expect(await context.parameters.find(PARAMETERS.webhookRotation)).toBeUndefined()
+})
+
+test('of two rotations at the same time, one is refused, and the secret of the other is in use', async () => {
+  const { context, url, stored } = await registered('two')
+  const outcomes = await Promise.allSettled([rotate(context, NOW), rotate(context, NOW)])
+  const errors = outcomes.flatMap(each => (each.status === 'rejected' ? [String(each.reason)] : []))
+  expect(errors).toEqual([
+    expect.stringMatching(
+      /^Failure: Cannot rotate the webhook secret: another command is registering the webhook or replacing its secret; wait for it to finish; if it was killed, run this command again after 20\S+Z$/,
+    ),
+  ])
+  const [done] = outcomes.flatMap(each => (each.status === 'fulfilled' ? [each.value.data] : []))
+  expect(await stored()).toMatchObject([{ id: done?.fresh, secret: signsWith.get(url) }])
+})
+
+test('a registration is refused while a rotation is announced', async () => {
+  const { context } = await registered('register')
+  const lock = await lockRegistration(context, 'rotate the webhook secret', 'announced', 60)
+  const again = { again: true, check: true }
+  await expect(register(context, again)).rejects.toThrow(/^Cannot register the webhook: another command/)
+  await lock.release()
+  expect((await register(context, again)).data).toMatchObject({ registered: 'now' })
+})
+
+test('a lock that has expired is taken over once, and its first owner does not get it back', async () => {
+  const { context } = await registered('expired')
+  const lock = () => lockRegistration(context, 'rotate the webhook secret', 'announced', 60)
+  const killed = await lockRegistration(context, 'rotate the webhook secret', 'announced', 0)
+  const outcomes = await Promise.allSettled([lock(), lock()])
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  await expect(killed.next('switching', 10)).rejects.toThrow('another command is registering the webhook')
+})
+
 test('a resumed rotation deletes the old secret after the overlap', async () => {
-  const { context, fresh, ids } = await interrupted(() => undefined)
-  const { data } = await rotate(context, { lead: 0, overlap: 1, wait: true })
-  expect(data).toMatchObject({ retired: true, fresh: fresh.id })
-  expect(ids()).toEqual([`${PARAMETERS.webhookSecrets}/${fresh.id}`])
+  const { context, url, first, stored } = await registered('resumed')
+  const { data: begun } = await rotate(context, { ...NOW, overlap: 1, wait: false })
+  expect(begun).toMatchObject({ retired: false, resumed: false })
+  const { data } = await rotate(context, { ...NOW, overlap: 1 })
+  expect(data).toMatchObject({ retired: true, resumed: true, fresh: begun.fresh, old: [first.id] })
+  expect(await stored()).toMatchObject([{ id: begun.fresh, secret: signsWith.get(url) }])
+})
+
+/** Runs once, as soon as the overlap of a rotation begins. */
+const duringOverlap = (act: () => Promise<unknown>) => {
+  let hasBegun = false
+  return async (text: string) => {
+    if (hasBegun || !text.startsWith('Accepting both')) return
+    hasBegun = true
+    await act()
+  }
+}
+
+const OVERLAP = { ...NOW, overlap: 20 }
+
+test('a rotation fails when another command replaces the new secret during the overlap, and says which one is in use', async () => {
+  const { context, url, stored } = await registered(
+    'overtaken',
+    duringOverlap(async () => register(context, { again: true, check: false })),
+  )
+  const error = await rotate(context, OVERLAP).catch(String)
+  const [, second, third] = await stored()
+  expect(third?.secret).toBe(signsWith.get(url))
+  expect(error).toBe(
+    `Failure: Cannot rotate the webhook secret: another command has replaced the secret ${second?.id}; ${third?.id} is in use now; to delete the old ones, run relay rotate --url '${url}'`,
+  )
 })
 
 test('a rotation fails when another command deletes the new secret during the overlap', async () => {
-  const { context, fresh } = await interrupted(async text => {
-    if (text.startsWith('Accepting both')) await removeSecret(context, fresh)
-  })
-  await expect(rotate(context, { lead: 0, overlap: 1, wait: true })).rejects.toThrow(
-    `Cannot rotate the webhook secret: another command has deleted the new secret ${fresh.id}; unless that was intended, register the webhook again: relay register --url '${relay.url}'`,
+  const { context, url, stored } = await registered(
+    'deleted',
+    duringOverlap(async () => {
+      const fresh = (await stored()).at(-1)
+      if (fresh) await removeSecret(context, fresh)
+    }),
   )
+  await expect(rotate(context, OVERLAP)).rejects.toThrow(
+    /^Cannot rotate the webhook secret: another command has deleted the secret \S+; unless that was intended, register the webhook again: relay register --url '/,
+  )
+  expect(await stored()).toMatchObject([{ secret: 'first' }])
+  expect(signsWith.get(url)).not.toBe('first')
+})
+
+test('a rotation that is interrupted says which secret is in use and how to continue', async () => {
+  const stop = new AbortController()
+  const abort = async () => stop.abort(cannot('finish', 'interrupted'))
+  const { context, url, stored } = await registered('interrupted', duringOverlap(abort))
+  const error = await rotate(context, { ...OVERLAP, signal: stop.signal }).catch(String)
+  const [, fresh] = await stored()
+  expect(error).toBe(
+    `Failure: Cannot finish: interrupted while both secrets are accepted; ${fresh?.id} is in use; to delete the old one, run relay rotate --url '${url}'`,
+  )
+
+  const early = await registered('early')
+  await expect(rotate(early.context, { ...NOW, lead: 60, signal: stop.signal })).rejects.toThrow(
+    `Cannot finish: interrupted before the secret was replaced; ${early.first.id} is still in use; to start again, run relay rotate --url '${early.url}'`,
+  )
+  expect(signsWith.get(early.url)).toBeUndefined()
+  // Another rotation can start at once.
+  await rotate(early.context, NOW)
+})
+
+test('Ctrl-C interrupts a rotation once, with its explanation', async () => {
+  const { context } = await registered('ctrl-c', text => {
+    if (text.startsWith('Announcing')) process.emit('SIGINT')
+  })
+  const rotation = interruptible(signal => rotate(context, { ...NOW, lead: 60, signal }))
+  await expect(rotation).rejects.toThrow('Cannot finish: interrupted before the secret was replaced')
+})
+
+test('a registration that is interrupted says which secret is in use and how to continue', async () => {
+  const { context, url } = await registered('registering')
+  const signal = AbortSignal.abort(cannot('finish', 'interrupted'))
+  const error = await register(context, { again: true, check: true, signal }).catch(String)
+  expect(error).toMatch(
+    /^Failure: Cannot finish: interrupted before the relay accepted the secret; \S+ is in use; to delete the old one, run relay rotate --url '/,
+  )
+  expect(error).toContain(url)
 })

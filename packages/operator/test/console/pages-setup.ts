@@ -56,7 +56,9 @@ export const setupPageTests = (open: Open) => {
       await page.getByRole('progressbar', announcing).waitFor()
       await click('button', 'Stop')
       await page
-        .getByText('interrupted before the secret was replaced; the next rotation starts again')
+        .getByText(
+          /interrupted before the secret was replaced; \S+ is still in use; to start again, run .*relay rotate/,
+        )
         .waitFor()
       // The announcement takes a few seconds, and both secrets are accepted afterwards.
       await click('button', 'Rotate the secret…')
@@ -66,7 +68,7 @@ export const setupPageTests = (open: Open) => {
       await click('button', 'Stop')
       await page
         .getByText(
-          'interrupted while both secrets are accepted; the next rotation resumes this one and retires the old secret',
+          /interrupted while both secrets are accepted; \S+ is in use; to delete the old one, run .*relay rotate/,
         )
         .waitFor()
       const stored = page.locator('.finding', { hasText: 'webhook secrets are stored' })
