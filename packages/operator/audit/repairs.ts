@@ -1,5 +1,6 @@
 import type { Context } from '../core/context.ts'
 import { beginOperation, operationsOf } from '../dead-letters/history.ts'
+import { deleteGaps } from '../webhook-gaps.ts'
 import type { Balance } from './balance.ts'
 
 export type Period = Pick<Balance, 'since' | 'until'>
@@ -10,10 +11,14 @@ const nameOf = ({ since, until }: Period) => `${since.toISOString()}/${until.toI
 export const isCovered = (refused: Date, { since, until }: Period): boolean =>
   since <= refused && until > refused
 
-/** Records that the orders which differed in a period are repaired, so that the repair is not suggested again. */
+/**
+ * Records that the orders which differed in a period are repaired, so that the repair is not suggested again, and deletes the
+ * periods without a registered webhook that it covers.
+ */
 export const recordRepair = async (context: Context, period: Period, repaired: number): Promise<void> => {
   const end = await beginOperation(context, { command: 'audit', action: 'repair', name: nameOf(period) })
   await end({ counts: { repaired }, messages: [] })
+  await deleteGaps(context, period)
 }
 
 /** The periods of the repairs that were recorded after a time. */

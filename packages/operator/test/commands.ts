@@ -420,6 +420,16 @@ export const auditTests = () => {
     await local.create('made-up', {}, 'relay')
     expect((await local.relay(['audit', '--since', since])).out).not.toContain('api made-up')
   })
+
+  test('an audit of 30 days that repairs deletes the periods without a registered webhook that it covers', async () => {
+    const { ssm } = local.stack()
+    const folder = '/order-relay/local/webhook-gaps'
+    const [from = 0, to = 0] = [2, 1].map(days => Date.now() - days * 86_400_000)
+    const Value = [from, to].map(time => new Date(time).toISOString()).join('/')
+    await ssm.putParameter({ Name: `${folder}/${from}`, Value, Type: 'SecureString' })
+    await local.relay(['audit', '--since', '30d', '--repair'])
+    expect(await parametersBelow(ssm, folder)()).toEqual({})
+  })
 }
 
 export const keyTests = () => {
