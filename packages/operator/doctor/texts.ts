@@ -69,6 +69,8 @@ export const MESSAGES = {
   'register-again':
     'if the accounting service sends them, its secret was replaced, for example because the URL was registered by hand. Get a new one: {command}',
   'were-refused': 'webhooks were refused for their signature',
+  'may-be-refused': 'webhooks may still be refused for their signature',
+  'secret-stored': 'a new secret was stored at {time}, and the whole relay knows it by {known}; {refused}',
   'refused-at': 'refused at {until}; orders that changed then may lag behind the service',
   'refused-between': 'refused from {since} to {until}; orders that changed then may lag behind the service',
   audit: 'compare the orders with the service, and repair those that lag: {command}',
@@ -174,6 +176,8 @@ export const MESSAGES = {
   'replace-key': 'create another, and set it in the store before then: {command}',
   'check-source': 'correct the source in the requests, or use the key of the store that they are for',
   'check-store-key': 'correct the key in the store, or create another: {command}',
+  'use-new-key':
+    'a key was created at {time}, after the last of these requests, and works within {count} seconds: use it in the store',
   index: 'the index of keys and secrets',
   'index-differs': 'it differs from them',
   'other-key': 'a key of "{source}"',

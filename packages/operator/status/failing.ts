@@ -48,6 +48,13 @@ export const failingText = (
   return failing.length === 1 ? say('failing/one', values) : say('failing/many', values)
 }
 
+/** Without the orders for which no call was made. */
+export const lastUnavailable = (failing: readonly Failing[]): string | undefined =>
+  failing
+    .flatMap(({ code, at }) => (code === 'unavailable' ? [at] : []))
+    .toSorted()
+    .at(-1)
+
 /** The failing orders that are retried; those whose event is a dead letter may have failed longer, and fill pages. */
 const firstFailing = async (context: Context, readDead: () => Promise<DeadLetters>) => {
   const orders: StoredOrder[] = []
@@ -87,6 +94,8 @@ export const failingOf = async (
     /** How many of them wait for the accounting service. */
     unauthorized: failedBy('unauthorized', failures),
     unavailable: failedBy('unavailable', failures),
+    /** When a call for one of these orders last found the service unavailable. */
+    unavailable_at: lastUnavailable(failures),
     longest: longest && {
       source: longest.order.source,
       external_id: longest.order.external_id,

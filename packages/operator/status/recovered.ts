@@ -3,7 +3,11 @@ import { type Coded, catalogue } from '../core/coded.ts'
 import type { Queues } from '../core/queue.ts'
 
 /** The number of orders that fail, and of those that wait for the accounting service. */
-type Failing = Readonly<Record<'count' | 'unavailable' | 'unauthorized', number>> & { more: boolean }
+type Failing = Readonly<Record<'count' | 'unavailable' | 'unauthorized', number>> & {
+  more: boolean
+  /** When a call for one of these orders last found the service unavailable, ISO 8601. */
+  unavailable_at?: string | undefined
+}
 
 type Facts = {
   failing?: Failing | undefined
@@ -25,8 +29,13 @@ const isEmpty = (name: 'ordersDead' | 'feedsDead' | 'quarantine', { queues }: Fa
 export type SignatureRecovery = Readonly<Record<'until' | 'ends', string>> &
   ({ accepted: string } | { stored: string })
 
-/** The texts of alarms whose cause has ended: an alarm covers several minutes and clears later. */
+/**
+ * The texts of alarms whose cause has ended: an alarm covers several minutes and clears later. Whether the service is still
+ * unavailable is not known until the next call.
+ */
 export const RECOVERED = {
+  'unavailable/service':
+    'The accounting service was unavailable when the relay last called it for an order, at {time}; orders wait.',
   'recovered/service':
     'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
   'recovered/key':
@@ -77,3 +86,9 @@ export const saysThatOrdersFail = (active: readonly { code: string }[]): boolean
 /** The text of an active alarm whose cause has ended; undefined for others. */
 export const recoveredText = (code: AlarmCode, facts: Facts): Coded<RecoveredCode> | undefined =>
   ALARMS[code]?.(facts) || undefined
+
+/** What is known of the cause of an active alarm, and as of when; undefined if its summary says it. */
+export const stateText = (code: AlarmCode, facts: Facts): Coded<RecoveredCode> | undefined => {
+  const time = code === 'breaker-open' ? facts.failing?.unavailable_at : undefined
+  return recoveredText(code, facts) ?? (time === undefined ? undefined : say('unavailable/service', { time }))
+}

@@ -136,16 +136,20 @@ export const signatureRecovery = (refusals: Omit<Refusals, 'times'>): SignatureR
 /** The finding about refused webhooks, with its remedy. */
 export const refusalFinding = (
   { flags }: Pick<Context, 'flags'>,
-  { since: first, until: last, accepted, lasts }: Omit<Refusals, 'times'>,
+  { since: first, until: last, accepted, stored, lasts }: Omit<Refusals, 'times'>,
+  now = Date.now(),
 ): Finding => {
   const [since, until] = [first.toISOString(), last.toISOString()]
   if (!lasts) {
-    const command = `relay audit --since ${HOURS}h --repair${flags}`
-    return note(
-      say('were-refused'),
-      say(since === until ? 'refused-at' : 'refused-between', { since, until }),
-      say('audit', { command }),
-    )
+    const audit = say('audit', { command: `relay audit --since ${HOURS}h --repair${flags}` })
+    const refused = say(since === until ? 'refused-at' : 'refused-between', { since, until })
+    const isUsed = accepted !== undefined && stored !== undefined && accepted > stored
+    // The receivers refuse a new secret's signatures for up to a minute.
+    if (stored === undefined || isUsed || Number(stored) + ACCEPTED_WITHIN_MS <= now)
+      return note(say('were-refused'), refused, audit)
+    const known = new Date(Number(stored) + ACCEPTED_WITHIN_MS).toISOString()
+    const times = { time: stored.toISOString(), known }
+    return note(say('may-be-refused'), say('secret-stored', { ...times, refused }), audit)
   }
   const before =
     accepted === undefined

@@ -20,7 +20,7 @@ import {
   seriesOf,
 } from './metrics.ts'
 import { accountantNotices, deadNotices, expiryNotices, feedNotices, signaturesOf } from './notices.ts'
-import { recoveredText, saysThatOrdersFail } from './recovered.ts'
+import { saysThatOrdersFail, stateText } from './recovered.ts'
 import { unauthorizedNotices } from './unauthorized.ts'
 
 export type AlarmState = Omit<Alarm, 'condition'> & {
@@ -238,7 +238,7 @@ const status = async (context: Context): Promise<Report> => {
     text: lines(
       active.map(({ name, code, severity, summary, page, since }) =>
         lines(
-          `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${recoveredText(code, { failing, queues, signatures: signatures.recovery })?.text ?? summary}`,
+          `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${stateText(code, { failing, queues, signatures: signatures.recovery })?.text ?? summary}`,
           `   → docs/runbook/${page}.md`,
         ),
       ),

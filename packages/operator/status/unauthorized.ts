@@ -69,6 +69,18 @@ const withCreated = (request: Refused, keys: readonly StoredKey[]): Refused => {
   return created === undefined ? request : { ...request, created }
 }
 
+/** When the newest key with all rights was created for the store after a refused request. */
+const newerKey = (request: Refused, keys: readonly StoredKey[]): Date | undefined => {
+  const source = storeOf(request)
+  return keys
+    .filter(
+      ({ store, kind, expired }) => source && store === storeName(source) && kind === 'full' && !expired,
+    )
+    .flatMap(({ since }) => (since > request.at ? [since] : []))
+    .toSorted((a, b) => Number(a) - Number(b))
+    .at(-1)
+}
+
 /** One store, key and cause. */
 const groupOf = (request: Refused) =>
   JSON.stringify([storeOf(request), request.key, idOf(request), request.created !== undefined])
@@ -108,7 +120,7 @@ const checkOf = ({ key, source, claimed_source: claimed }: Refused): Coded<Docto
 const findingOf = (
   { flags }: Pick<Context, 'flags'>,
   [last, ...earlier]: readonly [Refused, ...Refused[]],
-  { name, accepted }: { name: string; accepted: Date | undefined },
+  { name, accepted, newer }: { name: string; accepted: Date | undefined; newer: Date | undefined },
 ): Finding => {
   const [first = last, until] = [earlier.at(-1), last.at.toISOString()]
   const cause = causeOf(last, name)
@@ -121,6 +133,10 @@ const findingOf = (
   if (accepted !== undefined)
     return note(checkOf(last), say('accepted-since', { refused, time: accepted.toISOString() }))
   if (last.created !== undefined) return note(checkOf(last), refused)
+  if (newer !== undefined) {
+    const created = { time: newer.toISOString(), count: KEY_DELAY_SECONDS }
+    return note(checkOf(last), refused, say('use-new-key', created))
+  }
   if (source === undefined)
     return note(checkOf(last), refused, say('see-log', { command: `relay tail --since 1h --errors${flags}` }))
   const command = `relay stores key ${shellWord(source)}${flags}`
@@ -158,8 +174,7 @@ export const unauthorizedFindings = async (context: Context): Promise<Finding[]>
   if (!hasLog(context) || (!context.local && !(await hasRefused(context)))) return []
   const newest = { since: new Date(Date.now() - MINUTES * 60_000), messages: [UNAUTHORIZED, FORBIDDEN] }
   const refused = await newestOf(context, newest, MOST, refusedIn)
-  const needsKeys = refused.some(each => each.key === 'unknown' || idOf(each) !== undefined)
-  const keys = needsKeys ? await storeKeysOf(context) : []
+  const keys = refused.length > 0 ? await storeKeysOf(context) : []
   const groups = Map.groupBy(
     refused.map(each => withCreated(each, keys)),
     groupOf,
@@ -170,7 +185,7 @@ export const unauthorizedFindings = async (context: Context): Promise<Finding[]>
     const id = idOf(last) ?? ''
     const accepted = await acceptedSince(context, last)
     const name = keys.find(key => key.id === id)?.name ?? id
-    found.set(last, findingOf(context, [last, ...earlier], { name, accepted }))
+    found.set(last, findingOf(context, [last, ...earlier], { name, accepted, newer: newerKey(last, keys) }))
   })
   return [...found].toSorted(([a], [b]) => Number(b.at) - Number(a.at)).map(([, finding]) => finding)
 }

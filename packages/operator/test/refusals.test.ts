@@ -90,6 +90,20 @@ test('after the repair, the finding says that orders may lag', () => {
   ])
 })
 
+test('while the relay may not know a new secret, the finding says that webhooks may still be refused', () => {
+  const refusals = { since: at(3), until: at(5), accepted: at(2), stored: at(5), lasts: false }
+  const checkAt = (now: Date, accepted = refusals.accepted) => {
+    const { check, found } = refusalFinding({ flags }, { ...refusals, accepted }, now.getTime())
+    return [check, found].map(text => (typeof text === 'object' ? text.text : text))
+  }
+  expect(checkAt(at(6))).toEqual([
+    'webhooks may still be refused for their signature',
+    'a new secret was stored at 2026-11-27T10:05:00.000Z, and the whole relay knows it by 2026-11-27T10:06:10.000Z; refused from 2026-11-27T10:03:00.000Z to 2026-11-27T10:05:00.000Z; orders that changed then may lag behind the service',
+  ])
+  for (const over of [checkAt(at(7)), checkAt(at(6), at(5.5))])
+    expect(over[0]).toBe('webhooks were refused for their signature')
+})
+
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 const line = (minutes: number, fields: object) =>
   JSON.stringify({

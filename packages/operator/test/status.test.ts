@@ -3,9 +3,9 @@ import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { activeAlarms, alarmMemory } from '../status/active.ts'
-import { failingText } from '../status/failing.ts'
+import { failingText, lastUnavailable } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
-import { recoveredText, saysThatOrdersFail } from '../status/recovered.ts'
+import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
 import { signatureRecovery } from '../status/refusals.ts'
 import { alarmsOf } from '../status/status.ts'
 
@@ -182,6 +182,20 @@ test('alarms use the past tense once their cause has ended', () => {
   const dead = { ...queues, ordersDead: { ...depth, inFlight: 1 } }
   expect(recoveredText('dead-letters', { queues: dead })).toBeUndefined()
   expect(recoveredText('feed-disabled', { failing, queues })).toBeUndefined()
+})
+
+test('the alarm about the service says as of when the service was unavailable', () => {
+  const [earlier, later] = ['2026-11-27T10:00:00.000Z', '2026-11-27T10:01:00.000Z']
+  const down = { ...failing('unavailable'), at: earlier }
+  // No call was made for the second order, so its time says nothing about the service.
+  expect(lastUnavailable([down, { ...paused, at: later }])).toBe(earlier)
+  expect(lastUnavailable([{ ...down, at: later }, down])).toBe(later)
+  const known = { count: 2, unavailable: 2, unauthorized: 0, more: false, unavailable_at: earlier }
+  expect(stateText('breaker-open', { failing: known })?.text).toBe(
+    `The accounting service was unavailable when the relay last called it for an order, at ${earlier}; orders wait.`,
+  )
+  expect(stateText('breaker-open', { failing: { ...known, unavailable: 0 } })?.code).toBe('recovered/service')
+  expect(stateText('order-stuck', { failing: known })).toBeUndefined()
 })
 
 test('in the local stack, the dead letters of a store with an SQS feed raise its alarm', async () => {

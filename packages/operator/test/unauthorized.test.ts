@@ -42,8 +42,8 @@ test('says which stores have requests refused because of their key, how many and
     modified: new Date(time(minutes)),
   })
   const keys = [
-    created('web/b2-read-only', 0),
-    created('other/a1', 0),
+    created('web/b2-read-only', 300),
+    created('other/a1', 300),
     created('shop/e5', 19.1),
     created('shop/d4', 19.2),
   ]
@@ -51,6 +51,8 @@ test('says which stores have requests refused because of their key, how many and
   const context = { local: true, dataDir, flags: ' --local', parameters } as unknown as Context
   const create = (source: string) =>
     `→ correct the key in the store, or create another: relay stores key ${source} --local`
+  // The operator has created a key since.
+  const useNew = `→ a key was created at ${time(19.1)}, after the last of these requests, and works within 15 seconds: use it in the store`
   const findings = await unauthorizedFindings(context)
   expect(findings.map(findingText).join('\n').split(/\n\s*/)).toEqual([
     `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(16)}; the key "c3" allows only the orders of its store, and the requests name another or none`,
@@ -61,12 +63,12 @@ test('says which stores have requests refused because of their key, how many and
     create('web'),
     `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(19)}; a key was created at ${time(19.1)} and, if the request used it, was not known yet: a new key works within 15 seconds`,
     `note  requests that name the store "shop" were refused with 401: in the last hour: 2, the first at ${time(45)}, the last at ${time(20)}; the key is unknown: wrong, revoked or of another relay`,
-    create('shop'),
+    useNew,
     `note  requests that name no store of the relay were refused with 401: once in the last hour, at ${time(30)}; no key was sent`,
     '→ see the log: relay tail --since 1h --errors --local',
     `note  requests with a key of the store "other" were refused with 401: once in the last hour, at ${time(40)}; the key "Till" has expired; the key of a later request of the store was accepted, at ${time(15)}`,
     `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(50)}; no key was sent`,
-    create('shop'),
+    useNew,
   ])
   // The status and the Overview leave out new keys, and stores whose later requests were accepted.
   const notices = await unauthorizedNotices(context)

@@ -1,7 +1,7 @@
 import { Chip, Code, type Column, LinkButton, Minute, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { activeAlarms } from '../../status/active.ts'
-import { recoveredText, saysThatOrdersFail } from '../../status/recovered.ts'
+import { saysThatOrdersFail, stateText } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
 import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
@@ -84,8 +84,8 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, notices
     )
   }
   const meaning = (alarm: Alarm) => {
-    const recovered = recoveredText(alarm.code, { failing, queues, signatures: signatures?.recovery })
-    return <Message text={recovered ?? meaningOf(alarm)} />
+    const state = stateText(alarm.code, { failing, queues, signatures: signatures?.recovery })
+    return <Message text={state ?? meaningOf(alarm)} />
   }
   const list = (
     <ul class="verdict card list" data-tone={active.map(toneOf)[0]}>

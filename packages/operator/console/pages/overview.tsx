@@ -116,7 +116,11 @@ const Flow = (data: Data) => {
         </Figure>
         {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) &&
           recoveredText('breaker-open', { failing }) === undefined && (
-            <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
+            <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad">
+              {failing?.unavailable_at && (
+                <small>{t('as of {time}', { time: <Ago iso={failing.unavailable_at} /> })}</small>
+              )}
+            </Figure>
           )}
       </Stage>
       <Stage title={t('Feeds')}>
