@@ -18,7 +18,7 @@ import { deadLettersOf } from '../orders/dead-letters.ts'
 import { asRetried, type DeadLetters, type DeadLettersOfOrder } from '../orders/failing-event.ts'
 import { findMessages, findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
-import { checkOrders, timelineOf } from '../orders/orders.ts'
+import { checkOrders, lastAttempt, timelineOf } from '../orders/orders.ts'
 import { announcedOf } from '../orders/read.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
@@ -156,7 +156,16 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         why: whyWaiting(stored, Date.now(), dead, announced),
       }
     }),
-    post('orders/check', key, order => checkOrders(context, [order])),
+    post('orders/check', key, async order => {
+      const since = new Date()
+      const [delivery = ''] = await checkOrders(context, [order])
+      return { delivery, since }
+    }),
+    get(
+      'order/check',
+      { delivery: v.pipe(v.string(), v.uuid()), since: v.pipe(v.string(), v.isoTimestamp()) },
+      async ({ delivery, since }) => ({ last: await lastAttempt(context, delivery, new Date(since)) }),
+    ),
     post('orders/retry', key, order => retry(context, { ...order, rate: RETRY_RATE }, deadLetters)),
     get('orders/waiting', {}, async () => waitingByCause(context, await deadLetters())),
     get('orders/retries', {}, async () => ({ job: retries.of(RETRY) })),

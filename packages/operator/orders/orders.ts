@@ -7,6 +7,8 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
+import { hasLog } from '../core/local-log.ts'
+import { newestOf } from '../core/log.ts'
 import { shellWord } from '../core/output.ts'
 import { announcementsOf, ordersOf } from './read.ts'
 
@@ -64,17 +66,30 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   return { stored, announced, entries, complete: at === undefined }
 }
 
-/** Adds events of this kind to the order queue. */
+/** Adds events of this kind to the order queue. Returns the id of each. */
 export const orderEvents = async (event: 'order.check' | 'order.resend', { sqs, queueUrl }: Context) => {
   const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
-  return async ({ source, external_id }: OrderKey): Promise<void> => {
+  return async ({ source, external_id }: OrderKey): Promise<string> => {
     const message = { event, delivery: randomUUID(), data: { source, external_id } }
     await enqueue(message.data, { id: message.delivery, json: JSON.stringify(message) })
+    return message.delivery
   }
 }
 
-/** Has the worker read orders from the service, as the scheduled check does. */
-export const checkOrders = async (context: Context, keys: readonly OrderKey[]): Promise<void> => {
+/** Has the worker read orders from the service, as the scheduled check does. Returns the id of each check. */
+export const checkOrders = async (context: Context, keys: readonly OrderKey[]): Promise<string[]> => {
   const enqueue = await orderEvents('order.check', context)
-  for (const key of keys) await enqueue(key)
+  const checks: string[] = []
+  for (const key of keys) checks.push(await enqueue(key))
+  return checks
+}
+
+/** The last attempt of an event: when the worker processed it, failed to, or moved it to the bulk queue. */
+export const lastAttempt = async (context: Context, delivery: string, since: Date) => {
+  if (!hasLog(context)) return undefined
+  const messages = ['event processed', 'event retried', 'event deferred']
+  const [last] = await newestOf(context, { since, messages }, 1, ({ at, message, fields }) =>
+    fields.delivery === delivery ? { at, message } : undefined,
+  )
+  return last
 }

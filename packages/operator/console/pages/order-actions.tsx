@@ -2,18 +2,13 @@ import { ask } from '@order-relay/web/dialog.tsx'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { act, type RouteData } from './api.ts'
+import { check } from './order-check.tsx'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { textOf } from './pieces.tsx'
 import { plan } from './plans.tsx'
 
 type Key = { source: string; external_id: string }
-
-export const check = ({ source, external_id }: Key) =>
-  attempt(
-    () => act('orders/check', { source, external_id }),
-    t('The check is in the order queue: the worker reads the order from the service.'),
-  )
 
 export const resend = ({ source, external_id }: Key) =>
   attempt(

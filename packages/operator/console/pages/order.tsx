@@ -11,7 +11,8 @@ import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { FEED_CHANGES, FeedState, linkToFeed, RetryButton } from './feed-pieces.tsx'
 import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
-import { ActionButton, check, resend } from './order-actions.tsx'
+import { ActionButton, resend } from './order-actions.tsx'
+import { CheckState, check } from './order-check.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
@@ -246,6 +247,7 @@ export const Order = page(
           )}
         </span>
       </PageHead>
+      <CheckState source={order.source} external_id={order.external_id} />
       {order.why.confirms && (
         <Section id="waiting" title={t('Nothing waits')}>
           <Message text={order.why.confirms} as="p" kind="muted breaks" />

@@ -554,6 +554,10 @@ export const t = translator({
   'Retry now…': 'تلاش مجدد…',
   'service unavailable': 'سرویس در دسترس نیست',
   'Check now': 'بررسی کن',
+  'Requesting a check…': 'در حال درخواست بررسی…',
+  'A check was requested {time} and waits in the order queue.':
+    'بررسی {time} درخواست شد و در صف سفارش‌ها منتظر است.',
+  'The check failed {time} and is retried.': 'بررسی {time} ناموفق بود و دوباره انجام می‌شود.',
   'Replay the dead letter…': 'پردازش مجدد پیام ناموفق…',
   'Delete the dead letter…': 'حذف پیام ناموفق…',
   Withdraw: 'لغو درخواست',

@@ -60,6 +60,11 @@ export const orderPageTests = (open: Open) => {
       await page.getByText(', version 2').waitFor()
       await click('button', 'Check now')
       await page.getByText('The check is in the order queue').waitFor()
+      // Nothing changes, so the history does not show the check.
+      await page
+        .getByRole('status')
+        .getByText(/^Checked (now|\d+ sec)/)
+        .waitFor()
       await click('button', 'Show the lines of the last day')
       await page.getByText('event processed').first().waitFor()
     })

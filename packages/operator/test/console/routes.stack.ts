@@ -48,7 +48,8 @@ test('orders are listed, found by any identifier, shown, checked, resent and wit
   expect(await found(request.id.toUpperCase())).toMatchObject([{ ...order, match: { by: 'request' } }])
   expect(await found(body.invoice_number)).toMatchObject([{ ...order, match: { by: 'invoice' } }])
 
-  expect(await changes('orders/check', order)).toEqual(ok())
+  const { body: check } = await changes('orders/check', order)
+  await until(async () => (await reads('order/check', check)).body.last?.message === 'event processed')
   expect(await changes('orders/resend', order)).toEqual(ok(some({ sent: 1 })))
   await until(async () => (await reads('order', order)).body.version > body.version)
   expect(await changes('orders/withdraw', { ...order, of: 'payment' })).toEqual(refused('none is open'))
