@@ -54,6 +54,12 @@ export const shellTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('opens the page of an address that is typed without "#"', async () => {
+    await client().create(order('typed/1'))
+    const { page } = await openAt(`${client().url}/orders/typed%2F1?source=api`)
+    await page.getByRole('heading', { name: 'Order typed/1' }).waitFor()
+  })
+
   test('shows a lost connection, and missed changes after it is restored', async () => {
     const first = await startSandbox({ port: 0 })
     const { page } = await openAt(`${first.url}/#/products`)

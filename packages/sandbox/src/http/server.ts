@@ -8,6 +8,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Fault } from '../faults.ts'
 import { operations } from '../openapi/document.ts'
+import { PANEL_PAGES } from '../panel-pages.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import { jsonBody } from './body.ts'
 import type { Environment, Route, Services } from './endpoint.ts'
@@ -113,6 +114,15 @@ const serve = async (
   return result instanceof Response ? result : respond(context, 200, result)
 }
 
+/** The address of a page of the panel that was typed into a browser without its `#`. */
+const pageTypedIn = ({ method, url = '', headers }: IncomingMessage): string | undefined => {
+  const [, path = '', query = ''] = /^\/([^?]*?)\/?(\?.*)?$/s.exec(url) ?? []
+  const isPage = PANEL_PAGES.some(page => `${path}/`.startsWith(`${page}/`))
+  return method === 'GET' && isPage && headers.accept?.includes('text/html')
+    ? `/#/${path}${query}`
+    : undefined
+}
+
 /** The HTTP application: every endpoint of the API, the panel and its documentation. */
 const createApp = (services: Services): Hono<Environment> => {
   const getPath = (_: Request, options?: { env?: Environment['Bindings'] }) =>
@@ -138,12 +148,12 @@ const createApp = (services: Services): Hono<Environment> => {
       return fault === undefined ? answer() : answerWith(fault, context, answer, services.stopping)
     })
   }
-  app.notFound(context =>
-    refuse(
-      context,
-      new Refusal('not_found', `The path ${quoted(pathOf(context.env.incoming))} does not exist`),
-    ),
-  )
+  app.notFound(context => {
+    const page = pageTypedIn(context.env.incoming)
+    if (page !== undefined) return context.redirect(page)
+    const path = quoted(pathOf(context.env.incoming))
+    return refuse(context, new Refusal('not_found', `The path ${path} does not exist`))
+  })
   app.onError((error, context) => refuse(context, error))
   return app
 }

@@ -1,6 +1,7 @@
 import { useResources } from '@order-relay/web/resources.ts'
 import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
 import { useEffect } from 'preact/hooks'
+import type { PANEL_PAGES } from '../panel-pages.ts'
 import { refusalsOf, sumsOf } from './api.ts'
 import { Customers } from './customers.tsx'
 import { Documents } from './documents.tsx'
@@ -16,7 +17,7 @@ import { Webhooks } from './webhooks.tsx'
 import './panel.css'
 import './paper.css'
 
-const PAGES: Pages = {
+const PAGES: Pages & Record<(typeof PANEL_PAGES)[number], unknown> = {
   orders: {
     Page: Orders,
     Detail: Order,
