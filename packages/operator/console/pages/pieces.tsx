@@ -193,7 +193,7 @@ export const Figure = ({
   <div class="figure" data-tone={tone}>
     <dt>{href ? <a href={href}>{label}</a> : label}</dt>
     <dd>
-      {typeof value === 'number' ? decimal(value) : value} {children}
+      <span>{typeof value === 'number' ? decimal(value) : value}</span> {children}
     </dd>
   </div>
 )

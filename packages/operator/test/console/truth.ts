@@ -239,7 +239,11 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   const undone = truth.dead.filter(({ delivery }) => !ended.includes(delivery))
   const died = new Set(undone.map(({ group }) => group)).size
   says(`${overview.failing?.dead} orders have dead letters`, overview.failing?.dead === died)
-  const { text } = overview.failing ?? {}
+  const { text, unavailable_at } = overview.failing ?? {}
+  says(
+    `the service was unavailable at ${unavailable_at}`,
+    unavailable_at === undefined || failingIn(truth.queued).some(each => each.failing?.at === unavailable_at),
+  )
   says(`the overview says "${text?.text}"`, (text === undefined) === (ofFailing.length === 0))
   says('an alarm starts unless a call succeeds', !(text?.text.includes('unless') && isServing(world)))
   for (const row of [...failing.orders, ...unsettled.orders]) {
