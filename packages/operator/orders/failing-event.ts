@@ -19,6 +19,13 @@ export type DeadLettersOfOrder = {
 /** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters that are not done. */
 export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
 
+/**
+ * Whether the service was unavailable for an event: a call found it so, or earlier ones had. The breaker then says when to
+ * call again; without that, no call was made because too little time remained for it.
+ */
+export const isUnavailable = ({ code, retry_after }: Failing): boolean =>
+  code === 'unavailable' || (code === 'not_called' && retry_after !== undefined)
+
 /** How long after its next attempt was due an event may still be received, or moved to the dead letters. */
 const LATE_MS = 5 * 60_000
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failingReleaser, isServiceFailure } from '@order-relay/lib/orders/early-retry.ts'
 import { isRefused, openRequests, refusalOf } from '@order-relay/lib/orders/order.ts'
-import { keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { type Failing, keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { FAILING_INDEX, QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { interruptible, pace, within } from '../core/async.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
@@ -9,7 +9,7 @@ import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { deadLettersOf } from './dead-letters.ts'
-import { asRetried, type DeadLetters, failingIn } from './failing-event.ts'
+import { asRetried, type DeadLetters, failingIn, isUnavailable } from './failing-event.ts'
 import { orderEvents } from './orders.ts'
 import { indexItems, ordersOf, storedOrders } from './read.ts'
 
@@ -27,13 +27,12 @@ type Selection = {
 const refusalsOf = ({ order }: StoredOrder) =>
   openRequests(order).flatMap(request => (isRefused(request) ? (refusalOf(request)?.reason ?? []) : []))
 
-/** `not_called` means that the breaker was open because the service was unavailable. */
-const causeOf = (code: string) => (code === 'not_called' ? 'unavailable' : code)
+const causeOf = (failing: Failing) => (isUnavailable(failing) ? 'unavailable' : failing.code)
 
 /** Why an order fails or, if it is not failing, the codes of the service's refusals. */
 const causesOf = (stored: StoredOrder): (string | undefined)[] => {
   const { failing } = stored
-  return failing ? [causeOf(failing.code)] : [...new Set(refusalsOf(stored).map(({ code }) => code))]
+  return failing ? [causeOf(failing)] : [...new Set(refusalsOf(stored).map(({ code }) => code))]
 }
 
 const hasCause = (stored: StoredOrder, cause: string | undefined) =>

@@ -9,7 +9,7 @@ import {
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
-import { type DeadLettersOfOrder, isLost, isSpent, placeOf } from './failing-event.ts'
+import { type DeadLettersOfOrder, isLost, isSpent, isUnavailable, placeOf } from './failing-event.ts'
 import {
   FOR,
   isBeingWithdrawn,
@@ -123,8 +123,7 @@ const confirmation = ({ order, check_at }: StoredOrder, now: number) => {
     : say('confirms/by', { time: iso(check_at), reason })
 }
 
-const retryOf = ({ code }: Failing) =>
-  code === 'unavailable' || code === 'not_called' ? 'retry/unavailable' : 'retry/now'
+const retryOf = (failing: Failing) => (isUnavailable(failing) ? 'retry/unavailable' : 'retry/now')
 
 const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[] => {
   const { order, check_at } = stored

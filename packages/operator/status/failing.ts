@@ -4,7 +4,7 @@ import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
-import type { DeadLetters } from '../orders/failing-event.ts'
+import { type DeadLetters, isUnavailable } from '../orders/failing-event.ts'
 import { failingOrders } from '../orders/list.ts'
 import { say, type WaitingCode } from '../orders/texts.ts'
 
@@ -13,10 +13,10 @@ const LISTED = 50
 const READ_MOST = 1000
 
 /** The failures that raise the alarms about the accounting service. */
-const CAUSES = { unauthorized: ['unauthorized'], unavailable: ['unavailable', 'not_called'] } as const
+const CAUSES = { unauthorized: ({ code }: Failing) => code === 'unauthorized', unavailable: isUnavailable }
 
 const failedBy = (cause: keyof typeof CAUSES, failing: readonly Failing[]) =>
-  failing.filter(({ code }) => CAUSES[cause].some(each => each === code)).length
+  failing.filter(CAUSES[cause]).length
 
 /**
  * Which alarm starts, and when. The scheduled check reads orders that wait for the service until a call succeeds, and then

@@ -77,7 +77,11 @@ const failing = (code: string, message = 'The accounting service answered 503'):
   at: '',
   next_at: '',
 })
-const paused = failing('not_called', 'Not called, because the accounting service was unavailable')
+const paused = {
+  ...failing('not_called', 'Not called, because the accounting service was unavailable'),
+  retry_after: 5,
+}
+const late = failing('not_called', 'Not enough time remains for another call in this invocation')
 const down = failing('unavailable')
 
 test.each([
@@ -93,6 +97,12 @@ test.each([
     [paused, down, down],
     false,
     '3 orders are failing and being retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',
+  ],
+  [
+    'three orders for which too little time remained for a call',
+    [late, late, late],
+    false,
+    '3 orders are failing and being retried: Not enough time remains for another call in this invocation. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   ],
   [
     'an order whose call is not authorized',
