@@ -35,7 +35,7 @@ export type SignatureRecovery = Readonly<Record<'until' | 'ends', string>> &
  */
 export const RECOVERED = {
   'unavailable/service':
-    'The accounting service was unavailable when the relay last called it for an order, at {time}; orders wait.',
+    'The accounting service was unavailable at {time}, when the relay called it for an order; orders wait.',
   'recovered/service':
     'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
   'recovered/key':

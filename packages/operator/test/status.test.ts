@@ -202,7 +202,7 @@ test('the alarm about the service says as of when the service was unavailable', 
   expect(lastUnavailable([{ ...down, at: later }, down])).toBe(later)
   const known = { count: 2, unavailable: 2, unauthorized: 0, more: false, unavailable_at: earlier }
   expect(stateText('breaker-open', { failing: known })?.text).toBe(
-    `The accounting service was unavailable when the relay last called it for an order, at ${earlier}; orders wait.`,
+    `The accounting service was unavailable at ${earlier}, when the relay called it for an order; orders wait.`,
   )
   expect(stateText('breaker-open', { failing: { ...known, unavailable: 0 } })?.code).toBe('recovered/service')
   expect(stateText('order-stuck', { failing: known })).toBeUndefined()

@@ -51,7 +51,7 @@ export const t = translator({
   'oldest event: {time}': 'قدیمی‌ترین رویداد: {time}',
   'Accounting service': 'سرویس حسابداری',
   unavailable: 'در دسترس نیست',
-  'as of {time}': 'طبق آخرین تماس، {time}',
+  'as of {time}': 'طبق تماس {time}',
   'Deliveries retried': 'ارسال‌های مجدد',
   'Dead letters': 'پیام‌های ناموفق',
   'Dead letters of feeds': 'پیام‌های ناموفق فیدها',
