@@ -76,7 +76,7 @@ export const othersOf = async (
   }
   const found = `another command has replaced the secret ${id}`
   const cleanUp = `; to delete the old ones, run ${rotateCommandFor(context, url)}`
-  throw cannot(action, found, `${newest.id} is in use now${ofUrl.length > 1 ? cleanUp : ''}`)
+  throw cannot(action, found, `the secret ${newest.id} is in use now${ofUrl.length > 1 ? cleanUp : ''}`)
 }
 
 /** Stores an additional secret. Its id contains the URL and the time of creation. */
@@ -136,7 +136,7 @@ export const register = async (context: Context, options: RegisterOptions) => {
   const unconfirmed = ifInterrupted(
     signal,
     'interrupted before the relay accepted the secret',
-    `${id} is in use; ${next}`,
+    `the secret ${id} is in use; ${next}`,
   )
   if (check) await waitUntilAccepted(context.terminal, { url, secret, known, signal }).catch(unconfirmed)
   await rememberUrl(context, url)

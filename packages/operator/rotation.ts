@@ -66,7 +66,7 @@ const whileOverlapping = (context: Context, url: string, id: string, signal: Abo
   ifInterrupted(
     signal,
     'interrupted while both secrets are accepted',
-    `${id} is in use; to delete the old one, run ${rotateCommandFor(context, url)}`,
+    `the secret ${id} is in use; to delete the old one, run ${rotateCommandFor(context, url)}`,
   )
 
 const ACTION = 'rotate the webhook secret'
@@ -88,7 +88,7 @@ const replaceSecret = async (
   const unchanged = ifInterrupted(
     options.signal,
     'interrupted before the secret was replaced',
-    `${current.id} is still in use; to start again, run ${rotateCommandFor(context, url)}`,
+    `the secret ${current.id} is still in use; to start again, run ${rotateCommandFor(context, url)}`,
   )
   const accounting = await accountingOf(context)
   const lock = await lockRegistration(context, ACTION, 'announced', lead + SWITCH_SECONDS)

@@ -134,7 +134,7 @@ test('a rotation fails when another command replaces the new secret during the o
   const [, second, third] = await stored()
   expect(third?.secret).toBe(signsWith.get(url))
   expect(error).toBe(
-    `Failure: Cannot rotate the webhook secret: another command has replaced the secret ${second?.id}; ${third?.id} is in use now; to delete the old ones, run relay rotate --url '${url}'`,
+    `Failure: Cannot rotate the webhook secret: another command has replaced the secret ${second?.id}; the secret ${third?.id} is in use now; to delete the old ones, run relay rotate --url '${url}'`,
   )
 })
 
@@ -160,12 +160,12 @@ test('a rotation that is interrupted says which secret is in use and how to cont
   const error = await rotate(context, { ...OVERLAP, signal: stop.signal }).catch(String)
   const [, fresh] = await stored()
   expect(error).toBe(
-    `Failure: Cannot finish: interrupted while both secrets are accepted; ${fresh?.id} is in use; to delete the old one, run relay rotate --url '${url}'`,
+    `Failure: Cannot finish: interrupted while both secrets are accepted; the secret ${fresh?.id} is in use; to delete the old one, run relay rotate --url '${url}'`,
   )
 
   const early = await registered('early')
   await expect(rotate(early.context, { ...NOW, lead: 60, signal: stop.signal })).rejects.toThrow(
-    `Cannot finish: interrupted before the secret was replaced; ${early.first.id} is still in use; to start again, run relay rotate --url '${early.url}'`,
+    `Cannot finish: interrupted before the secret was replaced; the secret ${early.first.id} is still in use; to start again, run relay rotate --url '${early.url}'`,
   )
   expect(signsWith.get(early.url)).toBeUndefined()
   // Another rotation can start at once.
@@ -185,7 +185,7 @@ test('a registration that is interrupted says which secret is in use and how to 
   const signal = AbortSignal.abort(cannot('finish', 'interrupted'))
   const error = await register(context, { again: true, check: true, signal }).catch(String)
   expect(error).toMatch(
-    /^Failure: Cannot finish: interrupted before the relay accepted the secret; \S+ is in use; to delete the old one, run relay rotate --url '/,
+    /^Failure: Cannot finish: interrupted before the relay accepted the secret; the secret \S+ is in use; to delete the old one, run relay rotate --url '/,
   )
   expect(error).toContain(url)
 })

@@ -229,11 +229,11 @@ export const MESSAGES = {
   'Cannot {action}: {found}': '{action} ممکن نشد: {found}',
   interrupted: 'متوقف شد',
   'interrupted before the secret was replaced': 'پیش از تعویض کلید امضا متوقف شد',
-  '{=id} is still in use': '{id} همچنان در حال استفاده است',
+  'the secret {=id} is still in use': 'کلید {id} همچنان در حال استفاده است',
   'to start again, run {=command}': 'برای شروع دوباره، {command} را اجرا کنید',
   'interrupted while both secrets are accepted': 'در حالی متوقف شد که هر دو کلید امضا پذیرفته می‌شوند',
   'interrupted before the relay accepted the secret': 'پیش از پذیرش کلید امضا در رله متوقف شد',
-  '{=id} is in use': '{id} در حال استفاده است',
+  'the secret {=id} is in use': 'کلید {id} در حال استفاده است',
   'to check again, run {=command}': 'برای بررسی دوباره، {command} را اجرا کنید',
   'to delete the old one, run {=command}': 'برای حذف کلید قبلی، {command} را اجرا کنید',
   'another command is registering the webhook or replacing its secret':
@@ -242,7 +242,7 @@ export const MESSAGES = {
   'if it was killed, run this command again after {time}':
     'اگر ناگهان بسته شده است، پس از {time} دوباره امتحان کنید',
   'another command has replaced the secret {=id}': 'دستور دیگری کلید {id} را تعویض کرده است',
-  '{=id} is in use now': 'اکنون {id} در حال استفاده است',
+  'the secret {=id} is in use now': 'اکنون کلید {id} در حال استفاده است',
   'to delete the old ones, run {=command}': 'برای حذف کلیدهای قبلی، {command} را اجرا کنید',
   'another command has deleted the secret {=id}': 'دستور دیگری کلید {id} را حذف کرده است',
   'unless that was intended, register the webhook again: {=command}':

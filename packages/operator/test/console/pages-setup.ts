@@ -57,7 +57,7 @@ export const setupPageTests = (open: Open) => {
       await click('button', 'Stop')
       await page
         .getByText(
-          /interrupted before the secret was replaced; \S+ is still in use; to start again, run .*relay rotate/,
+          /interrupted before the secret was replaced; the secret \S+ is still in use; to start again, run .*relay rotate/,
         )
         .waitFor()
       // The announcement takes a few seconds, and both secrets are accepted afterwards.
@@ -68,7 +68,7 @@ export const setupPageTests = (open: Open) => {
       await click('button', 'Stop')
       await page
         .getByText(
-          /interrupted while both secrets are accepted; \S+ is in use; to delete the old one, run .*relay rotate/,
+          /interrupted while both secrets are accepted; the secret \S+ is in use; to delete the old one, run .*relay rotate/,
         )
         .waitFor()
       const stored = page.locator('.finding', { hasText: 'webhook secrets are stored' })
