@@ -72,10 +72,17 @@ const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue
  * @throws Error when the directory cannot be read
  */
 export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOptions) => {
-  // Queue URLs that every program on this machine can reach, even if an earlier start used another port.
   const store = new (class extends SqsStore {
+    // Queue URLs that every program on this machine can reach, even if an earlier start used another port.
     override createQueue(...[name, , arn, attributes, tags]: Parameters<SqsStore['createQueue']>) {
-      return super.createQueue(name, queueUrl(port, name), arn, attributes, tags)
+      const queue = super.createQueue(name, queueUrl(port, name), arn, attributes, tags)
+      const enqueue = queue.enqueue.bind(queue)
+      // SQS restarts the time of a message that it moves to a FIFO dead-letter queue; fauxqs keeps that of the first queue.
+      queue.enqueue = message => {
+        if (queue.isFifo() && message.approximateReceiveCount > 0) message.sentTimestamp = Date.now()
+        enqueue(message)
+      }
+      return queue
     }
   })()
   const persistence = path === undefined ? undefined : persist(store, path)

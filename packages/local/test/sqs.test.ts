@@ -68,6 +68,24 @@ describe('the embedded SQS', () => {
     other.destroy()
   })
 
+  test('the time of a dead letter is when it was moved, as in FIFO queues of SQS', async () => {
+    const dead = await createQueue(sqs, 'dead.fifo')
+    const target = { QueueUrl: dead, AttributeNames: ['QueueArn' as const] }
+    const { QueueArn: deadLetterTargetArn } = (await sqs.getQueueAttributes(target)).Attributes ?? {}
+    const url = await createQueue(sqs, 'orders.fifo', {
+      RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 }),
+      VisibilityTimeout: '0',
+    })
+    await send(url, 'g', 'one')
+    await receive(url)
+    await setTimeout(5)
+    const moved = Date.now()
+    expect(await receive(url)).toEqual([])
+    const [letter] = await receive(dead)
+    expect(letter?.Body).toBe('one')
+    expect(Number(letter?.Attributes?.SentTimestamp)).toBeGreaterThanOrEqual(moved)
+  })
+
   // The SDK verifies the MD5 of every body, sent and received.
   test('accepts exactly the characters that SQS accepts', async () => {
     const url = await createQueue(sqs, 'plain')
