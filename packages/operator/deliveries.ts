@@ -3,7 +3,7 @@ import { PROBE_SOURCE, TABLES } from '@order-relay/lib/platform/names.ts'
 import { type DeliveryRecord, deliveryOf, readDelivery } from '@order-relay/lib/webhook/deliveries.ts'
 import * as v from 'valibot'
 import type { Cli } from './core/command.ts'
-import type { Context } from './core/context.ts'
+import { assertFound, type Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
 import { newestOf } from './core/log.ts'
 import { periodOption, positive, SOURCE } from './core/options.ts'
@@ -176,7 +176,13 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
     .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))
     .addOption(SOURCE)
     .option('--limit <number>', 'maximum number of deliveries to list', positive, 100)
-    .action(run(listDeliveries))
+    .action(
+      run(async (context, options) => {
+        const report = await listDeliveries(context, options)
+        assertFound(context, options.source, report.data.deliveries.length)
+        return report
+      }),
+    )
   deliveries
     .command('show')
     .description(

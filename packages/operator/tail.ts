@@ -144,6 +144,13 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
     await context.queueUrl(QUEUES.orders).catch(error => {
       stderr.write(`${explain(error, context).message}\n`)
     })
+  // Such a store may have been removed, or may be added.
+  const { source } = filter
+  const known = context.stores().map(each => each.source)
+  if (source !== undefined && !known.includes(source))
+    stderr.write(
+      `stores.yml has no store "${visible(source)}", but ${known.map(each => `"${each}"`).join(', ')}.\n`,
+    )
   let isWaiting = false
   const onCurrent = () => {
     if (follow && !isWaiting) stderr.write('Waiting for new lines. Press Ctrl-C to stop.\n')

@@ -19,7 +19,7 @@ import { asRetried, type DeadLetters, type DeadLettersOfOrder } from '../orders/
 import { findMessages, findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
 import { checkOrders, lastAttempt, timelineOf } from '../orders/orders.ts'
-import { announcedOf } from '../orders/read.ts'
+import { announcedOf, sourcesOf } from '../orders/read.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
 import { createOf } from '../orders/summary.ts'
@@ -84,9 +84,13 @@ const RETRY = 'retry'
 
 export const orderRoutes = (context: Context, live: Live, readings: Readings) => {
   const retries = createJobs(context, live, 'order-retries')
-  const deadLetters = () => deadLettersOf(context, () => readings.of('dead'))
+  const read = () => readings.of('dead')
+  const deadLetters = (sources: readonly string[] = []) => deadLettersOf(context, { sources, read })
   const summariesOf = async (orders: readonly StoredOrder[]) => {
-    const [dead, announced] = await Promise.all([deadLetters(), announcedOf(context, orders)])
+    const [dead, announced] = await Promise.all([
+      deadLetters(sourcesOf(orders)),
+      announcedOf(context, orders),
+    ])
     return orders
       .map(stored => asRetried(stored, dead))
       .map(stored => summary(stored, dead(stored.order), announced.get(orderName(stored.order))))
@@ -128,7 +132,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       const timeline = await timelineOf(context, { source, external_id })
       const { announced, entries, complete } = timeline
       const { order } = timeline.stored
-      const letters = await deadLetters()
+      const letters = await deadLetters([source])
       const stored = asRetried(timeline.stored, letters)
       const dead = letters(order)
       const { version, doubt, result } = order
@@ -142,7 +146,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         entries,
         complete,
         failing: stored.failing,
-        feed: await messagesOf(context, { source, external_id }, entries, () => readings.of('dead')),
+        feed: await messagesOf(context, { source, external_id }, entries, read),
         requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => {
           const open = openOf(view.id)
           return {

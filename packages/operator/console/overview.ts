@@ -46,7 +46,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
   const imports = live.poll('imports', every.metrics, importsReader(context))
   const failing = live.poll('failing', every.alarms, () =>
-    failingOf(context, () => deadLettersOf(context, () => readings.of('dead'))),
+    failingOf(context, () => deadLettersOf(context, { read: () => readings.of('dead') })),
   )
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const remembered = alarmMemory()
@@ -55,7 +55,9 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
     return withBeginnings(context, states, async kind => (await readings.of(kind)).messages)
   })
   const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covered()))
-  const feeds = live.poll('failing-feeds', every.metrics, async () => feedNotices(context, await queues()))
+  const feeds = live.poll('failing-feeds', every.metrics, async () =>
+    feedNotices(context, await queues(), () => readings.of('dead')),
+  )
   const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))
   const expiring = live.poll('expiring-keys', every.keys, () => expiryNotices(context))
   const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))

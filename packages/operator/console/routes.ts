@@ -24,7 +24,7 @@ export const routesOf = (context: Context, live: Live) => {
   return [
     ...overviewRoutes(context, live, audits, readings),
     ...messageRoutes(context, live, readings),
-    ...storesRoutes(context, live),
+    ...storesRoutes(context, live, readings),
     ...conformanceRoutes(context, live),
     ...setupRoutes(context, live, audits),
     ...orderRoutes(context, live, readings),

@@ -9,6 +9,7 @@ import { listStores, showStore, testFeed } from '../stores/stores.ts'
 import { shopOf } from '../woo/status.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
+import type { Readings } from './readings.ts'
 import { confirmName, get, post } from './route.ts'
 
 const source = v.string()
@@ -20,11 +21,12 @@ const newKey = {
 }
 
 /** Stores, their keys and their feeds, as in `relay stores`. */
-export const storesRoutes = (context: Context, live: Live) => {
+export const storesRoutes = (context: Context, live: Live, readings: Readings) => {
+  const read = () => readings.of('dead')
   const resends = createJobs(context, live, 'resends')
   return [
     get('stores', {}, async () => {
-      const { data } = await listStores(context, { errors: true })
+      const { data } = await listStores(context, { errors: true }, read)
       const stores = data.stores.map(store => ({ ...store, resend: resends.of(store.source) }))
       // Only the local stack serves the reference.
       const reference = context.local ? `${(await context.stack()).apiUrl}/docs` : undefined
@@ -38,7 +40,7 @@ export const storesRoutes = (context: Context, live: Live) => {
       })
     }),
     post('stores/resend-stop', { source }, async ({ source }) => resends.stop(source)),
-    get('store', { source }, async ({ source }) => (await showStore(context, source)).data),
+    get('store', { source }, async ({ source }) => (await showStore(context, source, read)).data),
     get('shop', { source }, async ({ source }) => ({ shop: await shopOf(context, source) })),
     post('stores/index', {}, async () => (await writeIndexes(context)).data),
     post('stores/key', newKey, async ({ source, expires, ...key }) => {

@@ -150,14 +150,31 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
 /** The context of a command: one relay, on AWS or on this machine, and the terminal. */
 export type Context = ReturnType<typeof createContext>
 
-/** @throws Failure when stores.yml has no such store */
-export const storeNamed = ({ stores, local }: Pick<Context, 'stores' | 'local'>, source: string): Store => {
-  const store = stores().find(candidate => candidate.source === source)
-  if (store !== undefined) return store
+type Stores = Pick<Context, 'stores'>
+
+const unknownStore = ({ stores }: Stores, source: string, remedy: string) => {
   const known = stores().map(each => `"${each.source}"`)
+  return cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, remedy)
+}
+
+const find = ({ stores }: Stores, source: string) => stores().find(store => store.source === source)
+
+/** @throws Failure when stores.yml has no such store */
+export const storeNamed = (context: Stores & Pick<Context, 'local'>, source: string): Store => {
+  const store = find(context, source)
+  if (store !== undefined) return store
   // `npm start` applies changes of the file itself.
-  const remedy = local ? 'add it there' : 'add it there and deploy'
-  throw cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, remedy)
+  throw unknownStore(context, source, context.local ? 'add it there' : 'add it there and deploy')
+}
+
+/**
+ * Rejects a misspelled `--source`: nothing was found, and stores.yml has no such store. A removed store may have left data.
+ *
+ * @throws Failure
+ */
+export const assertFound = (context: Stores, source: string | undefined, found: number): void => {
+  if (found > 0 || source === undefined || find(context, source) !== undefined) return
+  throw unknownStore(context, source, 'check the name')
 }
 
 export const unknownOrder = (action: string, { source, external_id }: OrderKey, { flags }: Context) => {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { Option } from '@commander-js/extra-typings'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import type { Cli } from '../core/command.ts'
-import type { Context } from '../core/context.ts'
+import { assertFound, type Context } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, lines, type Report, shellWord, table, visibleLines } from '../core/output.ts'
@@ -33,6 +33,7 @@ const hiddenText = (hidden: number) =>
 
 const list = async (context: Context, kind: Kind, selection: Selection, isGrouped = false) => {
   const { messages, total, hidden } = await collect(context, kind, selection)
+  assertFound(context, selection.source, messages.length)
   const groups = groupsOf(messages)
   const columns = { ...kind.columns, 'DELETED ON': dayDeleted }
   const rows = messages.map(each => Object.values(columns).map(cell => cell(each)))
@@ -126,6 +127,7 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
 
   if (dryRun || file !== undefined) {
     const made = await makePlan(context, kind, { action, selection })
+    assertFound(context, given.source, made.messages.length)
     if (file !== undefined) {
       await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 }).catch(error => {
         throw cannot(`write the plan to "${file}"`, messageOf(error))
@@ -139,6 +141,7 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
   let name = plan?.name ?? nameOf(selection)
   if (action === 'discard') {
     const { messages } = await collect(context, kind, selection)
+    assertFound(context, given.source, messages.length)
     if (yes === undefined) context.terminal.stderr.write(await deletionsText(context, kind, messages))
     if (selection.ids === undefined) {
       // Messages that arrive from here on are not deleted.
@@ -156,7 +159,9 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
     ...(plan && { plan: plan.plan, failure: plan.failure }),
     ...(reason && { reason }),
   }
-  return reportOf(context, kind, task, await carryOut(context, kind, task, pacing))
+  const ended = await carryOut(context, kind, task, pacing)
+  assertFound(context, given.source, ended.done.length)
+  return reportOf(context, kind, task, ended)
 }
 
 const DONE: Readonly<Record<MessageAction, string>> = { replay: 'replayed', discard: 'discarded' }

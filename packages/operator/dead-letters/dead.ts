@@ -10,7 +10,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { shellWord } from '../core/output.ts'
 import { envelopeOf, jsonOf } from '../core/webhook.ts'
-import { recordDeletion } from '../feeds/attempts.ts'
+import { lastFailure, recordDeletion } from '../feeds/attempts.ts'
 import { checkOrders, commandFor } from '../orders/orders.ts'
 import { announcementsOf, ordersOf } from '../orders/read.ts'
 import { isBeingWithdrawn, requestIn, whenDeleted } from '../orders/reasons.ts'
@@ -122,7 +122,13 @@ export const DEAD_LETTERS: Kind = {
     const stored = await (await ordersOf(context)).get({ source, external_id })
     if (from === 'feed') {
       const { version = 0 } = stored?.order ?? {}
-      return (versionOf(message) ?? version) < version ? { ...message, superseded_by: version } : message
+      const isSuperseded = (versionOf(message) ?? version) < version
+      const last = await lastFailure(context, message)
+      return {
+        ...message,
+        ...(isSuperseded && { superseded_by: version }),
+        ...(last && { error: last.error }),
+      }
     }
     if (stored === undefined) return message
     // The next save of the order removes the error.

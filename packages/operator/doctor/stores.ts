@@ -8,6 +8,7 @@ import type { Context } from '../core/context.ts'
 import { hasLog } from '../core/local-log.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
+import { unconsumedFinding } from '../feeds/dead.ts'
 import { type FailingFeed, failingFeeds, failingFindings } from '../feeds/failing.ts'
 import { unauthorizedFindings } from '../status/unauthorized.ts'
 import { INDEXED, type StoredKey, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
@@ -46,10 +47,7 @@ const feed = async (
     const [name = ''] = queueNames(store)
     const { all } = await depthOf(context, name)
     const dead = (await deadLettersIn(context, store)) ?? 0
-    if (dead > 0) {
-      const command = `relay dead list --source ${shellWord(source)}${context.flags}`
-      return problem(check, say('consumer-failed', { count: dead }), command)
-    }
+    if (dead > 0) return unconsumedFinding(context, source, dead)
     const unregistered = await unregisteredFeed(context, store, all)
     if (unregistered !== undefined) return unregistered
     if (all === 0) return ok(check, say('no-messages'))

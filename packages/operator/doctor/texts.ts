@@ -55,8 +55,8 @@ export const MESSAGES = {
   'secret-accepted': 'the relay accepts webhooks signed with its secret',
   'secret-refused': 'the relay refuses webhooks signed with its secret',
   'ping-failed': 'the webhook URL does not accept a signed ping',
-  accepts: '{url} accepts {id}',
-  refuses: '{url} refuses {id}',
+  accepts: '{url} accepts a ping signed with the secret "{id}"',
+  refuses: '{url} refuses a ping signed with the secret "{id}"',
   'wait-for-secret':
     'try again in a minute, when the relay has read new secrets; otherwise check its clock and that the URL is its own',
   'answers-ping': '{url} answers {status} to a signed ping',
@@ -125,6 +125,12 @@ export const MESSAGES = {
   'not-registered-waiting': 'the store has registered no webhook URL; {messages} not received yet',
   'register-url': 'the store registers one with its key: PUT {url}',
   'consumer-failed': 'dead letters that its consumer could not handle: {count}',
+  'feed-dead': 'messages to the store "{source}" are dead letters',
+  'feed-dead-since': '{messages} since {time}; the relay sends them again only when they are replayed',
+  'feed-dead-because':
+    '{messages} since {time}: {reason}; the relay sends them again only when they are replayed',
+  'at-least': 'at least {messages}',
+  'feed-replay': 'once the store accepts messages, send them again: {command}',
   'not-received': '{messages} not received yet',
   'endpoint-answers': '{command} shows what its endpoint answers',
   'feed-answers': 'the store "{source}" answers {status}',

@@ -6,13 +6,14 @@ import {
   attemptsPartition,
 } from '@order-relay/lib/feeds/attempts.ts'
 import { NO_SECRET } from '@order-relay/lib/feeds/secrets.ts'
-import { TABLES } from '@order-relay/lib/platform/names.ts'
+import { QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
+import type { Message } from '../dead-letters/message.ts'
 import { type Finding, say } from '../doctor/texts.ts'
 import { UNVERIFIED, verifyRemedy } from './unverified.ts'
 
@@ -40,6 +41,23 @@ export const attemptsOf = async (context: Context, order: OrderKey, limit: numbe
     if (attempts.length === limit) break
   }
   return attempts
+}
+
+/** Maximum number of attempts to search for the last failure of a message. */
+const RECENT = 50
+
+export type FailedAttempt = Attempt & { error: string }
+
+/** The last failed attempt to deliver a message, if its feed is an HTTP feed and the attempt was recorded. */
+export const lastFailure = async (
+  context: Context,
+  { source, external_id, delivery, queue }: Pick<Message, 'source' | 'external_id' | 'delivery' | 'queue'>,
+): Promise<FailedAttempt | undefined> => {
+  if (queue !== QUEUES.feedsDead || source === undefined || external_id === undefined) return undefined
+  const attempts = await attemptsOf(context, { source, external_id }, RECENT)
+  return attempts.find(
+    (each): each is FailedAttempt => each.delivery === delivery && each.error !== undefined,
+  )
 }
 
 /** Records that the dead letter of a message is deleted, so that its order no longer shows it as failing. */

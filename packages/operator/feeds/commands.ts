@@ -4,7 +4,7 @@ import { visible } from '@order-relay/lib/platform/visible.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { interruptible } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
-import type { Context } from '../core/context.ts'
+import { assertFound, type Context } from '../core/context.ts'
 import { periodOption, positive, SOURCE } from '../core/options.ts'
 import {
   findingColor,
@@ -59,6 +59,7 @@ const attemptCells = ({
 
 const list = async (context: Context, filter: AttemptFilter & { limit: number }): Promise<Report> => {
   const { attempts, more, findings } = await listAttempts(context, filter)
+  assertFound(context, filter.source, attempts.length)
   const rows = attempts.map(attempt => {
     const { at, source, external_id, event, delivery } = attempt
     return [at, source, external_id, event, delivery, ...attemptCells(attempt)]
@@ -91,7 +92,11 @@ const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
 }
 
 const stateText = (message: FeedMessageView) =>
-  `${STATES[message.state]}${message.state === 'queued' && message.behind ? ` behind ${message.behind}` : ''}`
+  [
+    STATES[message.state],
+    ...(message.state === 'queued' && message.behind ? [`behind ${message.behind}`] : []),
+    ...(message.state === 'dead' ? [`since ${message.since}`] : []),
+  ].join(' ')
 
 /** The content of a message. */
 const showMessage = async (context: Context, order: OrderKey, delivery: string): Promise<Report> => {
@@ -109,6 +114,15 @@ const showMessage = async (context: Context, order: OrderKey, delivery: string):
       `Names of the ${label}: ${names.length === 0 ? 'none' : names.join(', ')}`,
     ),
   }
+}
+
+const notRetriedText = ({ flags }: Context, dead: readonly string[]): string => {
+  if (dead.length === 0) return 'No message of the order is waiting for its next attempt.'
+  const found =
+    dead.length === 1
+      ? 'A message of the order is a dead letter'
+      : `${dead.length} messages of the order are dead letters`
+  return `${found}. To send ${dead.length === 1 ? 'it' : 'them'} again, run relay dead replay ${dead.map(shellWord).join(' ')}${flags}`
 }
 
 const show = async (
@@ -129,6 +143,7 @@ const show = async (
     stateText(message),
   ])
   const attempts = messages.flatMap(({ attempts }) => attempts)
+  const dead = messages.flatMap(({ state, delivery }) => (state === 'dead' ? [delivery] : []))
   return {
     data: { ...order, feed, messages, complete },
     text: lines(
@@ -144,17 +159,9 @@ const show = async (
         ...errorsIn(attempts).map(visible),
       ],
       !complete && 'Earlier attempts are not shown.',
+      dead.length > 0 && notRetriedText(context, dead),
     ),
   }
-}
-
-const notRetriedText = ({ flags }: Context, dead: readonly string[]): string => {
-  if (dead.length === 0) return 'No message of the order is waiting for its next attempt.'
-  const found =
-    dead.length === 1
-      ? 'A message of the order is a dead letter'
-      : `${dead.length} messages of the order are dead letters`
-  return `${found}. To send ${dead.length === 1 ? 'it' : 'them'} again, run relay dead replay ${dead.map(shellWord).join(' ')}${flags}`
 }
 
 const retry = async (

@@ -68,15 +68,18 @@ const causeOf = ({ first, last }: Failures, accepted: Date | undefined): Failing
  *
  * @param attempts oldest first
  * @param begin from when on they were read. @default the beginning
+ * @param dead the ids of messages that SQS has moved to the dead letters, which the log does not show
  */
 export const failingIn = (
   attempts: readonly LoggedAttempt[],
   now: Date,
   begin = new Date(0),
+  dead: ReadonlySet<string> = new Set(),
 ): Map<string, FailingFeed[]> => {
   const isEarlier = ({ at, receives = 1 }: LoggedAttempt) =>
     receives > 1 && Number(at) - Number(begin) < LONGEST_PAUSE_MS
   const isQueued = (failures: Failures) =>
+    !dead.has(failures.last.delivery ?? '') &&
     Number(now) < (nextOf(failures) ?? Number(failures.last.at) + LONGEST_PAUSE_MS) + LATE_MS
   /** By store and order, since a store receives the messages of an order in sequence. */
   const failing = new Map<string, Map<string, Failures>>()
@@ -130,8 +133,15 @@ export const failingIn = (
   return new Map(found.filter(([, feeds]) => feeds.length > 0))
 }
 
-/** The failing messages of HTTP feeds, from the log. */
-export const failingFeeds = async (context: Context): Promise<Map<string, FailingFeed[]>> => {
+/**
+ * The failing messages of HTTP feeds, from the log.
+ *
+ * @param dead the ids of messages that are dead letters. @default none are known
+ */
+export const failingFeeds = async (
+  context: Context,
+  dead?: ReadonlySet<string>,
+): Promise<Map<string, FailingFeed[]>> => {
   const http = new Set(context.stores().flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [source])))
   if (http.size === 0) return new Map()
   const newest = { since: new Date(Date.now() - ERROR_HOURS * 3_600_000), messages: ENDED_LINES }
@@ -146,6 +156,7 @@ export const failingFeeds = async (context: Context): Promise<Map<string, Failin
     attempts.filter(({ source }) => http.has(source)),
     new Date(),
     begin,
+    dead,
   )
   const isUnsigned = ({ code }: FailingFeed) => code === NO_SECRET
   if (![...failing.values()].some(feeds => feeds.some(isUnsigned))) return failing

@@ -1,20 +1,18 @@
 import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
 import { ATTEMPT_TTL_SECONDS, type Attempt } from '@order-relay/lib/feeds/attempts.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
-import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
-import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
+import { feedQueueName } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { DEAD_LETTERS } from '../dead-letters/dead.ts'
-import { collect } from '../dead-letters/message.ts'
 import { attemptsOf, latestOf } from './attempts.ts'
+import { deadOf, type ReadDead } from './dead.ts'
 
 /**
  * The state of a message to a store. Times are ISO 8601.
  *
  * - `sent`: it was sent to the queue of an SQS feed
- * - `dead`: it is a dead letter; without an attempt in an SQS feed, whose consumer is unknown to the relay
+ * - `dead`: it is a dead letter since then; without an attempt in an SQS feed, whose consumer is unknown to the relay
  * - `accepted`: the store accepted it; without details if the attempt was not recorded
  * - `deleted`: an operator deleted its dead letter: the store has not received it
  * - `queued`: behind another message of the order, or about to be sent
@@ -26,7 +24,7 @@ type MessageState =
   | { state: 'sent' | 'not failed' | 'unrecorded' }
   | { state: 'accepted'; last?: ShownAttempt }
   | { state: 'failing' | 'unsent' | 'deleted'; last: ShownAttempt }
-  | { state: 'dead'; last?: ShownAttempt }
+  | { state: 'dead'; since: string; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
 /** A deletion is not an attempt, and reading a dead letter also counts as a receive. */
@@ -46,8 +44,8 @@ type Circumstances = {
   feed: 'sqs' | 'http'
   /** Number of messages in the queue of the feed. */
   queued: number
-  /** Ids of the messages that are visible dead letters. */
-  dead: ReadonlySet<string>
+  /** The visible dead letters: since when, by the id of the message. */
+  dead: ReadonlyMap<string, string>
   /** The setting `feedAttempts`. */
   recorded: string
   /** Unix time in milliseconds. */
@@ -86,8 +84,11 @@ export const messageViews = (
   const current = published.findIndex(({ delivery }) => delivery === latest?.delivery)
   const isBlocked = latest !== undefined && isWaiting(latest) && !dead.has(latest.delivery) && queued > 0
 
-  const departed = (age: number): MessageState =>
-    recorded === 'failures' && age < ATTEMPT_TTL_SECONDS ? { state: 'accepted' } : { state: 'unrecorded' }
+  // A success that follows a failure is recorded.
+  const departed = (age: number, last: ShownAttempt | undefined): MessageState =>
+    recorded === 'failures' && last === undefined && age < ATTEMPT_TTL_SECONDS
+      ? { state: 'accepted' }
+      : { state: 'unrecorded' }
   const hasLeft = (position: number, age: number) =>
     (current !== -1 && position > current) || age > RETENTION_SECONDS || (queued === 0 && age > DEPTH_SECONDS)
   const stateOf = (
@@ -96,47 +97,29 @@ export const messageViews = (
     age: number,
     last: ShownAttempt | undefined,
   ): MessageState => {
-    if (dead.has(delivery)) return { state: 'dead', ...(last && { last }) }
+    const since = dead.get(delivery)
+    if (since !== undefined) return { state: 'dead', since, ...(last && { last }) }
     if (last?.outcome === 'deleted') return { state: 'deleted', last }
     if (feed === 'sqs') return { state: 'sent' }
-    if (last?.outcome === 'accepted' || last?.outcome === 'dead') return { state: last.outcome, last }
-    if (hasLeft(position, age)) return departed(age)
+    if (last?.outcome === 'accepted') return { state: 'accepted', last }
+    if (last?.outcome === 'dead') return { state: 'dead', since: last.at, last }
+    if (hasLeft(position, age)) return departed(age, last)
     if (last !== undefined) return { state: last.outcome === 'failed' ? 'failing' : 'unsent', last }
     if (isBlocked) return { state: 'queued', behind: latest.delivery }
     return { state: recorded === 'failures' ? 'not failed' : 'queued' }
   }
   return published.map((message, position) => {
-    const own = byDelivery.get(message.delivery) ?? []
-    const age = (now - Date.parse(message.published_at)) / 1000
-    return { ...message, ...stateOf(message.delivery, position, age, own[0]), attempts: own }
+    const { delivery, published_at } = message
+    const made = byDelivery.get(delivery) ?? []
+    const isOver = dead.has(delivery) || made[0]?.outcome === 'deleted'
+    // The attempt that was planned last is not made.
+    const own = isOver ? made.map(({ next_at: _, ...attempt }): ShownAttempt => attempt) : made
+    const age = (now - Date.parse(published_at)) / 1000
+    return { ...message, ...stateOf(delivery, position, age, own[0]), attempts: own }
   })
 }
 
 const MOST_ATTEMPTS = 500
-
-/** Maximum number of dead letters to read for the state of messages. */
-const LIMIT = 1000
-
-type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages'>
-
-/** The dead letters in a queue. Their orders are not read, since the ids suffice. */
-const readDead = (context: Context, queue: string): Promise<Reading> => {
-  const { explain: _, ...kind } = DEAD_LETTERS
-  return collect(context, { ...kind, queues: () => [queue] }, { limit: LIMIT })
-}
-
-/** The visible dead letters of a store's feed. */
-export const deadOf = async (
-  context: Context,
-  store: Store,
-  read?: () => Promise<Reading>,
-): Promise<Reading['messages']> => {
-  const queue = store.feed === 'sqs' ? queueNames(store)[1] : QUEUES.feedsDead
-  // Receives from the queue only if it is not empty, since SQS hides received messages.
-  if (queue === undefined || (await depthOf(context, queue)).all === 0) return []
-  const { messages } = await (read?.() ?? readDead(context, queue))
-  return messages.filter(({ from, source }) => from === 'feed' && source === store.source)
-}
 
 /**
  * The messages of an order to its store, newest first.
@@ -147,7 +130,7 @@ export const messagesOf = async (
   context: Context,
   order: OrderKey,
   entries: readonly HistoryEntry[],
-  read?: () => Promise<Reading>,
+  read?: ReadDead,
 ) => {
   const store = context.stores().find(({ source }) => source === order.source)
   const feed = store === undefined || store.feed === 'sqs' ? 'sqs' : 'http'
@@ -156,8 +139,8 @@ export const messagesOf = async (
   const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
   const attempts = await attemptsOf(context, order, MOST_ATTEMPTS)
   const mayBeDead = store !== undefined && (feed === 'sqs' || latestOf(attempts)?.outcome !== 'accepted')
-  const letters = mayBeDead ? await deadOf(context, store, read) : []
-  const dead = new Set(letters.flatMap(({ delivery }) => delivery ?? []))
+  const { messages: letters } = mayBeDead ? await deadOf(context, [store], read) : { messages: [] }
+  const dead = new Map(letters.map(({ delivery = '', at }) => [delivery, at.toISOString()]))
   const { feedAttempts: recorded } = await context.stack()
   const views = messageViews(entries, attempts, { feed, queued, dead, recorded, now: Date.now() })
   return { feed, messages: views, complete: attempts.length < MOST_ATTEMPTS } as const

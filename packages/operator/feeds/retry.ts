@@ -8,7 +8,8 @@ import { logOf } from '../core/log.ts'
 import { shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { attemptIn, attemptsOf, latestOf, WAITING_LINES } from './attempts.ts'
-import { deadOf, isWaiting } from './messages.ts'
+import { deadOf, type ReadDead } from './dead.ts'
+import { isWaiting } from './messages.ts'
 
 /** Orders per second; leaves the store capacity for other messages. */
 export const RETRY_RATE = 10
@@ -34,8 +35,6 @@ const RECENT = 50
 
 const ENDED = /^(MessageNotInflight|ReceiptHandleIsInvalid|InvalidParameterValue)$/
 
-type ReadDead = Parameters<typeof deadOf>[2]
-
 /**
  * Makes the message of an order that waits for its next attempt visible immediately. The messages behind it follow.
  *
@@ -49,8 +48,8 @@ export const retryOrder = async (
   const store = httpStore(context, order.source)
   const delivery = await release(context, order, store)
   if (delivery !== undefined) return { delivery }
-  const letters = await deadOf(context, store, readDead)
-  const ofOrder = letters.filter(({ external_id }) => external_id === order.external_id)
+  const { messages } = await deadOf(context, [store], readDead)
+  const ofOrder = messages.filter(({ external_id }) => external_id === order.external_id)
   return { dead: ofOrder.flatMap(letter => letter.delivery ?? []) }
 }
 
@@ -114,5 +113,5 @@ export const retryStore = async (
     if ((await release(context, { source, external_id }, store)) !== undefined) retried++
     shown.advance()
   }
-  return { retried, dead: (await deadOf(context, store, readDead)).length }
+  return { retried, dead: (await deadOf(context, [store], readDead)).messages.length }
 }

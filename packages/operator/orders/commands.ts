@@ -6,17 +6,19 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
-import type { Context } from '../core/context.ts'
+import { assertFound, type Context } from '../core/context.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, moreThan, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../dead-letters/commands.ts'
+import { messagesOf } from '../feeds/messages.ts'
+import { undeliveredTexts } from '../feeds/undelivered.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import { asRetried } from './failing-event.ts'
 import { failingOrders, listOrders } from './list.ts'
 import { checkOrders, timelineOf } from './orders.ts'
-import { announcedOf, type OrderFilter, ordersWhere } from './read.ts'
+import { announcedOf, type OrderFilter, ordersWhere, sourcesOf } from './read.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, summary } from './summary.ts'
 import { waitingInWords, waitsForAccountant, whyWaiting } from './why-waiting.ts'
@@ -44,11 +46,14 @@ const entryRow = (entry: HistoryEntry) => [
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
   const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
-  const dead = await deadLettersOf(context)
+  const dead = await deadLettersOf(context, { sources: [source] })
   const { order, updated_at, failing, erased_at } = asRetried(stored, dead)
   const { result, doubt, version } = order
   const requests = [...requestViews(order), ...announcedRequests(order, announced)]
-  const waiting = waitingInWords(whyWaiting(stored, Date.now(), dead(order), announced))
+  const letters = dead(order)
+  const { messages } = await messagesOf(context, order, entries)
+  const undelivered = undeliveredTexts(context, order, messages, letters.undelivered)
+  const waiting = waitingInWords(whyWaiting(stored, Date.now(), letters, announced, undelivered))
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
     // First, regardless of their position in the service's response.
@@ -81,9 +86,14 @@ const show = async (context: Context, source: string, external_id: string): Prom
       text,
       requests.map(requestText),
       ['', waiting.summary],
-      waiting.actions.map(
-        ({ action, of, effect }) => `  ${[action, of].filter(Boolean).join(' ')}: ${effect}`,
-      ),
+      waiting.actions.flatMap(({ action, of, effect }) => [
+        `  ${[action, of].filter(Boolean).join(' ')}: ${effect}`,
+        ...(action === 'replay' || action === 'discard'
+          ? [
+              `    relay dead ${action} --source ${shellWord(source)} --order ${shellWord(external_id)}${context.flags}`,
+            ]
+          : []),
+      ]),
       entries.length > 0 && [
         '',
         table(['CHANGE', 'EVENT', 'ID', 'STATUS', 'WHAT HAPPENED'], entries.map(entryRow)),
@@ -123,9 +133,10 @@ type ListOptions = OrderFilter & {
 
 const list = async (context: Context, { failing, scan, ...options }: ListOptions): Promise<Report> => {
   const { limit } = options
-  const listed = failing ? failingOrders : scan ? scanned : listOrders
-  const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = await listed(context, options)
-  const dead = await deadLettersOf(context)
+  const read = failing ? failingOrders : scan ? scanned : listOrders
+  const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = await read(context, options)
+  if (options.cursor === undefined) assertFound(context, options.source, page.orders.length)
+  const dead = await deadLettersOf(context, { sources: sourcesOf(page.orders) })
   const announced = await announcedOf(context, page.orders)
   const orders = page.orders.map(stored =>
     summary(asRetried(stored, dead), dead(stored.order), announced.get(orderName(stored.order))),

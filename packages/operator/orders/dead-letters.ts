@@ -3,27 +3,33 @@ import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { DEAD_LETTERS } from '../dead-letters/dead.ts'
-import { collect } from '../dead-letters/message.ts'
-import type { DeadLetters, DeadLettersOfOrder } from './failing-event.ts'
+import type { Message } from '../dead-letters/message.ts'
+import { deadOf, type ReadDead, readExplained } from '../feeds/dead.ts'
+import type { DeadLetter, DeadLetters, DeadLettersOfOrder } from './failing-event.ts'
 
-type Reading = Pick<Awaited<ReturnType<typeof collect>>, 'messages' | 'hidden'>
+const byOrder = (messages: readonly Message[]) => Map.groupBy(messages, ({ raw }) => raw.group)
 
-/** Maximum number of dead letters to read for the state of orders. */
-const LIMIT = 1000
-
-const readNow = (context: Context) =>
-  collect(context, { ...DEAD_LETTERS, queues: () => [QUEUES.ordersDead] }, { limit: LIMIT })
+const letterOf = ({ event, delivery, error, done, superseded_by, queue, at }: Message): DeadLetter => ({
+  event,
+  delivery,
+  error,
+  done,
+  superseded_by,
+  queue,
+  since: at.toISOString(),
+})
 
 /**
- * Reads the dead letters of orders. Receives from the queue only if it is not empty, since SQS hides received messages.
- * Read the orders first, so that an event that becomes a dead letter in the meantime is found.
+ * Reads the dead letters of orders: their events, and their messages to some stores. Receives from a queue only if it is not
+ * empty, since SQS hides received messages. Read the orders first, so that an event that becomes a dead letter in the meantime
+ * is found.
  *
+ * @param sources the stores whose messages are read. @default none
  * @param read reads the dead letters, for example from a shared reading. @default reads up to 1000
  */
 export const deadLettersOf = async (
   context: Context,
-  read: () => Promise<Reading> = () => readNow(context),
+  { sources = [], read = readExplained(context) }: { sources?: readonly string[]; read?: ReadDead } = {},
 ): Promise<DeadLetters> => {
   const [{ attributes, all: orders }, { all: bulk }] = await Promise.all([
     depthOf(context, QUEUES.orders),
@@ -33,19 +39,15 @@ export const deadLettersOf = async (
   const { all } = await depthOf(context, QUEUES.ordersDead)
   const { maxReceiveCount } = JSON.parse(attributes.RedrivePolicy ?? '{}')
   const maxReceives = Number(maxReceiveCount ?? Number.POSITIVE_INFINITY)
-  const { messages, hidden: unread } = all === 0 ? { messages: [], hidden: 0 } : await read()
-  const byGroup = Map.groupBy(
-    messages.filter(({ from }) => from === 'order queue'),
-    ({ raw }) => raw.group,
-  )
+  const { messages, hidden: unread } =
+    all === 0 ? { messages: [], hidden: 0 } : await read([QUEUES.ordersDead])
+  const stores = context.stores().filter(({ source }) => sources.includes(source))
+  const feeds = await deadOf(context, stores, read)
+  const byGroup = byOrder(messages.filter(({ from }) => from === 'order queue'))
+  const undelivered = byOrder(feeds.messages)
   const find = (order: OrderKey): DeadLettersOfOrder => ({
-    letters: (byGroup.get(messageGroupOf(order)) ?? []).map(({ event, delivery, error, done, at }) => ({
-      event,
-      delivery,
-      error,
-      done,
-      since: at.toISOString(),
-    })),
+    letters: (byGroup.get(messageGroupOf(order)) ?? []).map(letterOf),
+    undelivered: (undelivered.get(messageGroupOf(order)) ?? []).map(letterOf),
     unread,
     maxReceives,
     queued: { orders, bulk },

@@ -2,12 +2,18 @@ import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Message } from '../dead-letters/message.ts'
 
-/** An event of an order in the dead-letter queue. Times are ISO 8601. */
-export type DeadLetter = Pick<Message, 'event' | 'delivery' | 'error' | 'done'> & { since: string }
+/** An event of an order, or a message to its store, that is a dead letter. `since` is when it was moved; ISO 8601. */
+export type DeadLetter = Pick<
+  Message,
+  'event' | 'delivery' | 'error' | 'done' | 'superseded_by' | 'queue'
+> & { since: string }
 
 /** The dead letters of an order. */
 export type DeadLettersOfOrder = {
+  /** Events of the order. */
   letters: readonly DeadLetter[]
+  /** Messages to the store, if they were read. */
+  undelivered: readonly DeadLetter[]
   /** The number of dead letters, of any order, that could not be read. */
   unread: number
   /** The number of receives after which an event becomes a dead letter. */

@@ -14,7 +14,7 @@ import { deliveryWith } from '../deliveries.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { asRetried } from './failing-event.ts'
 import { changesOf } from './list.ts'
-import { announcedOf, readOrders } from './read.ts'
+import { announcedOf, readOrders, sourcesOf } from './read.ts'
 import { ordersText, summary } from './summary.ts'
 
 /** The field of an order that begins with the searched text. */
@@ -211,11 +211,9 @@ that changed no order is found only by its complete delivery id. Each store cost
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
-  const dead = await deadLettersOf(context)
-  const announced = await announcedOf(
-    context,
-    found.map(({ stored }) => stored),
-  )
+  const listed = found.map(({ stored }) => stored)
+  const dead = await deadLettersOf(context, { sources: sourcesOf(listed) })
+  const announced = await announcedOf(context, listed)
   const orders = found.map(({ stored, match: { by, text: match } }) => ({
     ...summary(asRetried(stored, dead), dead(stored.order), announced.get(orderName(stored.order))),
     found_by: by,

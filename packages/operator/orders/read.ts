@@ -27,6 +27,11 @@ export const orderKeys = (orders: readonly OrderKey[]): OrderKey[] => {
   return [...new Map(keys.map(key => [orderName(key), key])).values()]
 }
 
+/** The stores of orders. */
+export const sourcesOf = (orders: readonly Pick<StoredOrder, 'order'>[]): string[] => [
+  ...new Set(orders.map(({ order }) => order.source)),
+]
+
 /** Reads orders by their keys; by `orderName`. */
 export const readOrders = async ({ dynamodb, stack }: Context, keys: readonly OrderKey[]) => {
   const { ordersTable } = await stack()

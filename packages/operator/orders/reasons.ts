@@ -10,6 +10,7 @@ import {
   refusalOf,
 } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Coded } from '../core/coded.ts'
 import { type DeadLetter, type DeadLettersOfOrder, isSpent } from './failing-event.ts'
 import { say, type WaitingCode } from './texts.ts'
@@ -96,6 +97,15 @@ export const whyDead = (
     since,
     reason: say('waits/dead-open', { dead, request: reason }),
   }
+}
+
+/** Why a message has not reached its store. */
+export const whyUndelivered = ({ since, error, superseded_by: version, queue }: DeadLetter): Reason => {
+  const unexplained = queue === QUEUES.feedsDead ? 'waits/dead-message-unknown' : 'waits/dead-message-kept'
+  const dead =
+    error === undefined ? say(unexplained) : say('waits/dead-message', { reason: { foreign: error } })
+  const reason = version === undefined ? dead : say('waits/dead-message-superseded', { dead, version })
+  return { for: 'operator', since, reason }
 }
 
 /** Why an open request waits. */

@@ -4,7 +4,7 @@ import { isRefused, openRequests, refusalOf } from '@order-relay/lib/orders/orde
 import { type Failing, keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { FAILING_INDEX, QUEUES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { interruptible, pace, within } from '../core/async.ts'
-import { type Context, unknownOrder } from '../core/context.ts'
+import { assertFound, type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
@@ -188,6 +188,7 @@ export const retryOrders = async (
       'pass --all alone, or leave it out: without a store, --cause selects orders of all stores',
     )
   const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))
+  assertFound(context, source, done.total)
   const left = done.total - done.released - done.checked - done.dead - done.received - done.gone
   return {
     data: done,

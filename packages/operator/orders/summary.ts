@@ -1,6 +1,6 @@
 import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import { isRefused, type Order, requestViews } from '@order-relay/lib/orders/order.ts'
-import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { table } from '../core/output.ts'
 import type { DeadLetter, DeadLettersOfOrder } from './failing-event.ts'
 
@@ -13,7 +13,7 @@ export const createOf = ({ open: { create }, ended }: Pick<Order, 'open' | 'ende
 /** An order in a list. */
 export const summary = (
   { order, updated_at, failing }: StoredOrder,
-  { letters }: DeadLettersOfOrder,
+  { letters, undelivered }: DeadLettersOfOrder,
   announced: Announced | undefined,
 ) => ({
   source: order.source,
@@ -27,17 +27,21 @@ export const summary = (
   updated_at,
   ...(failing && { failing }),
   ...(letters.length > 0 && { dead_letters: letters }),
+  ...(undelivered.length > 0 && { undelivered }),
 })
 
 type Summary = ReturnType<typeof summary>
 
-/** When it began, and the error of the failing event or dead letter. */
-const failureOf = (failing: Failing | undefined, [letter]: readonly DeadLetter[] = []) => {
-  if (letter === undefined) return [failing?.since, failing?.message]
-  return [
-    letter.since,
-    ['dead letter', letter.done && 'already done', letter.error].filter(Boolean).join(': '),
-  ]
+const letterText = (what: string, { done, error }: DeadLetter) =>
+  [what, done && 'already done', error].filter(Boolean).join(': ')
+
+/** When it began, and the error of the failing event, of the dead letter, or of the message that the store has not received. */
+const failureOf = ({ failing, dead_letters, undelivered }: Summary) => {
+  const [letter] = dead_letters ?? []
+  const [message] = undelivered ?? []
+  if (letter !== undefined) return [letter.since, letterText('dead letter', letter)]
+  if (failing !== undefined || message === undefined) return [failing?.since, failing?.message]
+  return [message.since, letterText('dead letter to the store', message)]
 }
 
 /** A table of orders, with an optional last column. */
@@ -45,7 +49,7 @@ export const ordersText = <Order extends Summary>(
   orders: readonly Order[],
   more: Readonly<Record<string, (order: Order) => string>> = {},
 ) => {
-  const fails = orders.some(each => each.failing !== undefined || each.dead_letters !== undefined)
+  const fails = orders.some(each => each.failing ?? each.dead_letters ?? each.undelivered)
   const failing = fails ? ['FAILING SINCE', 'ERROR'] : []
   return table(
     ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...failing, ...Object.keys(more)],
@@ -58,7 +62,7 @@ export const ordersText = <Order extends Summary>(
         .map(({ kind, state }) => `${kind} ${state}`)
         .join(', '),
       order.updated_at || undefined,
-      ...(fails ? failureOf(order.failing, order.dead_letters) : []),
+      ...(fails ? failureOf(order) : []),
       ...Object.values(more).map(cell => cell(order)),
     ]),
   )

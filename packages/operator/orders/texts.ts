@@ -18,6 +18,12 @@ export const WAITING = {
   'waits/dead': 'its event is a dead letter: {reason}',
   'waits/dead-unknown': 'its event is a dead letter; the log shows why it failed',
   'waits/dead-open': '{dead}; the request is saved with the order: {request}',
+  'waits/dead-message': 'it is a dead letter, which is sent again only when it is replayed: {reason}',
+  'waits/dead-message-unknown':
+    'it is a dead letter, which is sent again only when it is replayed; its attempts are not recorded',
+  'waits/dead-message-kept':
+    'it is a dead letter, since the store repeatedly received it from its queue without deleting it',
+  'waits/dead-message-superseded': '{dead}; a later version has been published: {version}',
   'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
   'waits/scheduled':
     'its last attempt failed: {reason}; after {count} attempts, the relay waits until the next one is due',
@@ -59,6 +65,7 @@ export const WAITING = {
   'check/sends-due':
     'The worker reads the order from the service and sends the open request, which is due at {time}.',
   'replay/now': 'The worker processes "{event}" immediately.',
+  'replay/feed': 'The message returns to the queue of its feed, and its store receives it.',
   'discard/kept':
     'The {kind} is saved with the order: the relay still sends it, usually with a check right after the deletion. If it must not be sent, withdraw it first.',
   'discard/withdrawn':

@@ -22,15 +22,19 @@ import {
   whyFailing,
   whyOpen,
   whyQueued,
+  whyUndelivered,
   whyWithdrawal,
 } from './reasons.ts'
 import { say, type WaitingCode } from './texts.ts'
 
 /**
  * An event of the order queue, a request by its kind with the number of others that share its outcome, the invoice, the
- * result, or the order as a whole.
+ * result, the order as a whole, or a message to the store.
  */
 type WaitingLink = Reason & { what: string; id?: string; others?: number }
+
+/** A message to the store, which blocks nothing. */
+const MESSAGE = 'message to the store'
 
 /** A possible action on an order and its effect; `of` is the request to withdraw. */
 type WaitingAction = {
@@ -41,7 +45,7 @@ type WaitingAction = {
 
 export type Waiting = {
   summary: string
-  /** The first item blocks the others. */
+  /** The first item blocks the others, except for messages to the store, which come last. */
   links: readonly WaitingLink[]
   actions: readonly WaitingAction[]
   /** If nothing waits: when the relay confirms a result in doubt, and why. */
@@ -112,6 +116,7 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
   // The moved event is not a request, such as a webhook.
   if (bulk !== undefined && failing === undefined && !links.some(link => link.for === 'bulk queue'))
     links.unshift({ what: 'order', ...whyQueued(bulk, failing) })
+  for (const letter of dead.undelivered) add(MESSAGE, whyUndelivered(letter), letter.delivery)
   return links
 }
 
@@ -125,10 +130,25 @@ const confirmation = ({ order, check_at }: StoredOrder, now: number) => {
 
 const retryOf = (failing: Failing) => (isUnavailable(failing) ? 'retry/unavailable' : 'retry/now')
 
-const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[] => {
+/** The actions on the dead letters of an order. Both concern all of them; the effects are those on the first one. */
+const onLetters = ({ stored, dead, announced }: Known): WaitingAction[] => {
+  const [letter] = waitingLetters(dead)
+  if (letter !== undefined)
+    return [
+      { action: 'replay', effect: say('replay/now', { event: named(letter.event ?? 'message') }) },
+      { action: 'discard', effect: whenDeleted(letter, stored, announced) },
+    ]
+  if (dead.undelivered.length === 0) return []
+  return [
+    { action: 'replay', effect: say('replay/feed') },
+    { action: 'discard', effect: say('discard/feed-unknown') },
+  ]
+}
+
+const actionsOf = (known: Known): WaitingAction[] => {
+  const { stored, failing, dead, announced } = known
   const { order, check_at } = stored
   const isBlocked = failing !== undefined
-  const [letter] = waitingLetters(dead)
   const open = openRequests(order)
   const kept = open.filter(request => !isBeingWithdrawn(request, stored, announced))
   const withdraws = kept.length < open.length ? 'check/withdraws' : 'check/reads'
@@ -141,12 +161,7 @@ const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[]
       ? [{ action: 'retry', effect: say(retryOf(failing), { event: named(failing.event) }) } as const]
       : []),
     { action: 'check', effect: check },
-    ...(letter === undefined
-      ? []
-      : ([
-          { action: 'replay', effect: say('replay/now', { event: named(letter.event ?? 'message') }) },
-          { action: 'discard', effect: whenDeleted(letter, stored, announced) },
-        ] as const)),
+    ...onLetters(known),
     ...kept
       .filter(({ stage }) => stage !== 'held')
       .map(({ kind: of }) => {
@@ -162,16 +177,32 @@ const actionsOf = ({ stored, failing, dead, announced }: Known): WaitingAction[]
 /** How long after its due time an attempt may be in progress, in milliseconds. */
 const NOW_MS = 60_000
 
-const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): string => {
-  if (first === undefined) return 'Nothing waits.'
+/** A sentence about the first link and those behind it; none without links. */
+const sentenceOf = ([first, ...behind]: readonly WaitingLink[], now: number): string[] => {
+  if (first === undefined) return []
   const { what, reason, since, next } = first
   const late = next === undefined ? 0 : now - Date.parse(next)
   const attempt = late < 0 ? `by ${next}` : late < NOW_MS ? 'now' : `due since ${next}`
   return [
-    `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${textOf(reason)}`,
-    ...(next === undefined ? [] : [`next attempt ${attempt}`]),
-    ...(behind.length === 0 ? [] : [`${behind.map(link => link.what).join(', ')} behind it`]),
-  ].join('; ')
+    [
+      `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${textOf(reason)}`,
+      ...(next === undefined ? [] : [`next attempt ${attempt}`]),
+      ...(behind.length === 0 ? [] : [`${behind.map(link => link.what).join(', ')} behind it`]),
+    ].join('; '),
+  ]
+}
+
+/** One line for the order, and one for each message to its store. */
+const summaryOf = (links: readonly WaitingLink[], undelivered: readonly string[], now: number): string => {
+  const [messages, others] = [true, false].map(isMessage =>
+    links.filter(({ what }) => (what === MESSAGE) === isMessage),
+  )
+  const sentences = [
+    ...sentenceOf(others ?? [], now),
+    ...(messages ?? []).flatMap(message => sentenceOf([message], now)),
+    ...undelivered,
+  ]
+  return sentences.length === 0 ? 'Nothing waits.' : sentences.join('\n')
 }
 
 /**
@@ -180,12 +211,14 @@ const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): str
  * @param now unix time in milliseconds
  * @param dead the dead letters of the order
  * @param announced requests that the stores' API has accepted and the worker may not have handled yet
+ * @param undelivered sentences about messages that the store has not received and that are not dead letters
  */
 export const whyWaiting = (
   stored: StoredOrder,
   now: number,
   dead: DeadLettersOfOrder,
   announced?: Announced,
+  undelivered: readonly string[] = [],
 ): Waiting => {
   const { failing: event } = stored
   const failing = event && placeOf(event, dead, now) === 'queued' ? event : undefined
@@ -193,9 +226,19 @@ export const whyWaiting = (
   const links = linksOf(known)
   if (links.every(({ what }) => what === 'result') && links.length > 0) {
     const confirms = confirmation(stored, now)
-    return { summary: `Nothing waits. ${confirms.text}`, links: [], actions: [], confirms }
+    const sentences = [summaryOf([], undelivered, now), confirms.text]
+    return {
+      summary: sentences.join(undelivered.length === 0 ? ' ' : '\n'),
+      links: [],
+      actions: [],
+      confirms,
+    }
   }
-  return { summary: summaryOf(links, now), links, actions: links.length === 0 ? [] : actionsOf(known) }
+  return {
+    summary: summaryOf(links, undelivered, now),
+    links,
+    actions: links.length === 0 ? [] : actionsOf(known),
+  }
 }
 
 /** The same without codes, for output. */

@@ -1,5 +1,6 @@
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
 import { storeName, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
+import type { Store } from '@order-relay/lib/platform/stores.ts'
 import { isCovered, type Period, repairsSince } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { hasLog } from '../core/local-log.ts'
@@ -7,6 +8,7 @@ import { note, problem } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
 import { expiresSoon, expiryFindings, unregisteredFeed } from '../doctor/stores.ts'
 import { type Finding, say } from '../doctor/texts.ts'
+import { deadFinding, deadOfHttp, type ReadDead, unconsumedFinding } from '../feeds/dead.ts'
 import { failingFeeds, failingFindings } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
@@ -41,19 +43,36 @@ export const deadNotices = ({ flags }: Context, { dead: count }: { dead: number 
   return [note(check, say('dead/found'), say('dead/replay', { command }))]
 }
 
-/** The stores with HTTP feeds whose messages wait because the feed fails or the store has registered no URL. */
-export const feedNotices = async (context: Context, { feeds }: Queues): Promise<Finding[]> => {
-  const depths = new Map(feeds.map(({ source, depth }) => [source, totalOf(depth)]))
-  const waiting = context.stores().flatMap(store => {
-    const count = depths.get(store.source) ?? 0
-    return store.feed !== 'sqs' && count > 0 ? [{ store, count }] : []
-  })
-  if (waiting.length === 0) return []
-  const failing = hasLog(context) ? await failingFeeds(context) : undefined
-  const findings = waiting.map(async ({ store, count }) => {
-    const unregistered = await unregisteredFeed(context, store, count)
-    if (unregistered !== undefined) return [unregistered]
-    return failingFindings(context, store, failing?.get(store.source) ?? [], count)
+/**
+ * The stores with dead letters, and those with HTTP feeds whose messages wait because the feed fails or the store has
+ * registered no URL.
+ *
+ * @param read reads the dead letters, for example from a shared reading
+ */
+export const feedNotices = async (
+  context: Context,
+  { feeds }: Queues,
+  read?: ReadDead,
+): Promise<Finding[]> => {
+  const depths = new Map(feeds.map(feed => [feed.source, feed]))
+  const dead = await deadOfHttp(context, read)
+  const isWaiting = ({ source, feed }: Store) => feed !== 'sqs' && totalOf(depths.get(source)?.depth) > 0
+  const deliveries = new Set([...dead.values()].flatMap(each => each.deliveries))
+  const failing =
+    context.stores().some(isWaiting) && hasLog(context) ? await failingFeeds(context, deliveries) : undefined
+  const findings = context.stores().map(async store => {
+    const { source } = store
+    const letters = dead.get(source)
+    const unconsumed = totalOf(depths.get(source)?.dead)
+    const found = [
+      ...(letters === undefined ? [] : deadFinding(context, source, letters)),
+      ...(unconsumed > 0 ? [unconsumedFinding(context, source, unconsumed)] : []),
+    ]
+    if (!isWaiting(store)) return found
+    const waiting = totalOf(depths.get(source)?.depth)
+    const unregistered = await unregisteredFeed(context, store, waiting)
+    if (unregistered !== undefined) return [...found, unregistered]
+    return [...found, ...failingFindings(context, store, failing?.get(source) ?? [], waiting)]
   })
   return (await Promise.all(findings)).flat()
 }

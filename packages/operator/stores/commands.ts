@@ -19,17 +19,17 @@ export const storesCommands = ({ program, run }: Cli): void => {
   stores
     .command('list')
     .description(
-      'List the stores with their feeds and queues, the number of waiting messages, and their keys.',
+      'List the stores with their feeds and queues, the numbers of waiting messages and of dead letters, and their keys.',
     )
     .option(
       '--errors',
       `include the last error of each HTTP feed in the log of the last ${ERROR_HOURS} hours`,
     )
-    .action(run(listStores))
+    .action(run((context, options) => listStores(context, options)))
   ofStore(
     'show',
-    "Show a store's keys, with the hour in which each was last used, and its feed: its queue with policy, consumers and number of waiting messages; and for its developer: the code of a consumer or receiver, and the policy of the consumer's role.",
-  ).action(run(showStore))
+    "Show a store's keys, with the hour in which each was last used, and its feed: its queue with policy, consumers, and the numbers of waiting messages and of dead letters; and for its developer: the code of a consumer or receiver, and the policy of the consumer's role.",
+  ).action(run((context, source) => showStore(context, source)))
   ofStore(
     'key',
     `Create a key for the stores' API. It is shown once, alone on standard output; only its hash is stored. It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,

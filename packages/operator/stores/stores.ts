@@ -14,11 +14,12 @@ import { messageMaker } from '../conformance/feeds.ts'
 import { textOf } from '../core/coded.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
-import { facts, lines, shellWord, table, visibleLines } from '../core/output.ts'
+import { facts, findingText, lines, shellWord, table, visibleLines } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
 import { jsonOf, spacedJson } from '../core/webhook.ts'
-import { failingFeeds } from '../feeds/failing.ts'
+import { type DeadOfStore, deadFinding, deadOfHttp, type ReadDead } from '../feeds/dead.ts'
+import { type FailingFeed, failingFeeds } from '../feeds/failing.ts'
 import { UNVERIFIED, verifyRemedy } from '../feeds/unverified.ts'
 import { keyLabel, keysWithUse, storeKeysOf, storesWithSecret } from './credentials.ts'
 import { endpointOf, registrationOf } from './endpoints.ts'
@@ -42,14 +43,39 @@ const FEEDS = {
   self: 'HTTP, to the URL that the store registers',
 }
 
-/** The number of messages that the consumer of a store's queue could not handle; undefined without a queue for them. */
+/** The number of messages that the consumer of an SQS feed could not handle; undefined without a queue for them. */
 export const deadLettersIn = async (context: Context, store: Store): Promise<number | undefined> => {
   const [, dead] = queueNames(store)
   return dead === undefined ? undefined : (await depthOf(context, dead)).all
 }
 
-export const listStores = async (context: Context, { errors: isAsked = false }: { errors?: boolean }) => {
-  const errors = isAsked ? await failingFeeds(context) : undefined
+/** The number of a store's dead letters, and whether there may be others that are hidden. */
+const deadCountOf = async (context: Context, store: Store, dead: ReadonlyMap<string, DeadOfStore>) => {
+  const own = dead.get(store.source)
+  if (own === undefined)
+    return { dead_letters: await deadLettersIn(context, store), more_dead_letters: false }
+  return { dead_letters: own.count, more_dead_letters: own.more }
+}
+
+const deadText = ({ dead_letters, more_dead_letters }: Awaited<ReturnType<typeof deadCountOf>>) =>
+  more_dead_letters ? `${dead_letters} or more` : dead_letters
+
+/** The most recent failure: of a message that waits or, if no other message fails, of a dead letter. */
+const lastErrorOf = (failing: readonly FailingFeed[] = [], dead: DeadOfStore | undefined) => {
+  const [error] = failing.toSorted((a, b) => Number(b.at) - Number(a.at))
+  if (error !== undefined) return { at: error.at, message: error.message }
+  return dead?.last && { at: new Date(dead.last.at), message: dead.last.error }
+}
+
+/** @param read reads the dead letters, for example from a shared reading */
+export const listStores = async (
+  context: Context,
+  { errors: isAsked = false }: { errors?: boolean },
+  read?: ReadDead,
+) => {
+  const dead = await deadOfHttp(context, read)
+  const deliveries = new Set([...dead.values()].flatMap(each => each.deliveries))
+  const errors = isAsked ? await failingFeeds(context, deliveries) : undefined
   const keys = await storeKeysOf(context)
   const secrets = await storesWithSecret(context)
   const stores = []
@@ -63,17 +89,17 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
       feed: await feedOf(context, store, secrets.has(name)),
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
-      dead_letters: await deadLettersIn(context, store),
+      ...(await deadCountOf(context, store, dead)),
       keys: keys.filter(({ store }) => store === name),
-      error: errors?.get(source)?.toSorted((a, b) => Number(b.at) - Number(a.at))[0],
+      error: errors && lastErrorOf(errors.get(source), dead.get(source)),
     })
   }
-  const rows = stores.map(({ source, exact, feed, queue, waiting, dead_letters, keys: own, error }) => [
+  const rows = stores.map(({ source, exact, feed, queue, waiting, keys: own, error, ...letters }) => [
     source,
     `${feedText(feed)}${exact ? ', exact' : ''}`,
     queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
-    dead_letters,
+    deadText(letters),
     own.map(keyLabel).join(', '),
     ...(errors ? [error && `${error.at.toISOString()} ${error.message}`] : []),
   ])
@@ -155,19 +181,25 @@ const hourText = (used: Date | undefined) => {
   return `${used.toISOString().slice(0, 10)} ${from}–${to} UTC`
 }
 
-/** `relay stores show`. */
-export const showStore = async (context: Context, source: string) => {
+/**
+ * `relay stores show`.
+ *
+ * @param read reads the dead letters, for example from a shared reading
+ */
+export const showStore = async (context: Context, source: string, read?: ReadDead) => {
   const store = storeNamed(context, source)
   const { feed, exact = false, consumers, dead_letter_after } = store
   const [name = ''] = queueNames(store)
   const url = await context.queueUrl(name)
   const { all: waiting, inFlight: in_flight, attributes } = await depthOf(context, name)
-  const dead_letters = await deadLettersIn(context, store)
+  const dead = await deadOfHttp(context, read)
+  const letters = await deadCountOf(context, store, dead)
+  const own = dead.get(source)
   const { QueueArn: arn = '', Policy = '' } = attributes
   const secret = await context.parameters.get(feedSecretName(source))
   const keys = await keysWithUse(context, source)
   const { kind, ...endpoint } = await feedOf(context, store, secret !== undefined)
-  const details = { ...endpoint, ...(feed === 'sqs' && { consumers, dead_letter_after, dead_letters }) }
+  const details = { ...endpoint, ...(feed === 'sqs' && { consumers, dead_letter_after }) }
   const snippets = {
     ...(feed === 'sqs'
       ? await forConsumer(context, url, arn)
@@ -179,7 +211,7 @@ export const showStore = async (context: Context, source: string) => {
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
   const rows = keys.map(key => [keyLabel(key), key.id, key.kind, key.since, key.expires, hourText(key.used)])
   return {
-    data: { source, exact, feed: { kind, ...details }, queue, keys, snippets },
+    data: { source, exact, feed: { kind, ...details, ...letters }, queue, keys, snippets },
     text: lines(
       facts({
         source,
@@ -191,7 +223,9 @@ export const showStore = async (context: Context, source: string) => {
         arn,
         waiting,
         'of these, in flight': in_flight,
+        'dead letters': deadText(letters),
       }),
+      (own === undefined ? [] : deadFinding(context, source, own)).map(findingText),
       keys.length > 0 && `\n${table(['KEY', 'ID', 'KIND', 'CREATED', 'EXPIRES', 'LAST USED'], rows)}`,
       ...sections.map(([title, content]) => [
         `\n${title}:\n`,

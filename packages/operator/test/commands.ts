@@ -443,6 +443,21 @@ export const keyTests = () => {
     ['orders show api none', '', 'the relay has no order "none" of "api"; see relay orders list --local'],
     ['stores resend api --order none', '', 'the relay has no order "none" of "api"'],
     ['deliveries show none', '', 'no delivery "none" was queued'],
+    ...[
+      'dead list --source nope',
+      'dead replay --source nope',
+      'dead replay --source nope --dry-run',
+      'dead discard --source nope',
+      'quarantine groups --source nope',
+      'orders list --source nope',
+      'orders retry nope',
+      'feeds list --source nope',
+      'deliveries list --source nope',
+    ].map((command): [string, string, string] => [
+      command,
+      '',
+      'Cannot find the store "nope": stores.yml has "api", "demo-shop"',
+    ]),
     [
       'send --source nobody --external-id a&b --wait 1s',
       ...['', `the order is not "paid" after 1 s; see relay tail --since 10m --order 'a&b' --local`],
@@ -455,6 +470,11 @@ export const keyTests = () => {
     const { code, err } = await local.relay(command.split(' '), { input })
     expect(err).toContain(why)
     expect(code).toBe(1)
+  })
+
+  test('tail says that a store is unknown, since no line of it may ever appear', async () => {
+    const { err } = await local.relay(['tail', '--no-follow', '--source', 'nope'])
+    expect(err).toContain('stores.yml has no store "nope", but "api", "demo-shop"')
   })
 
   test('keeps the stored key when the service refuses the new one', async () => {

@@ -61,6 +61,11 @@ test('a deleted dead letter of a feed is shown and counted as not received by it
   expect(deleted).toMatchObject({ state: 'deleted', attempts })
   // Reading the dead letter received it several times, but these are not attempts.
   expect(deleted.attempts[0]).not.toHaveProperty('receives')
+  const order = await relay(['orders', 'show', 'demo-shop', '1'])
+  expect(order.out).not.toContain('Nothing waits.')
+  expect(order.out).toMatch(
+    /^The store has not received order\.updated, version 1 \(message .*\): an operator deleted its dead letter at .*\.\nTo send it the current state of the order, run relay stores resend demo-shop --order 1 --local$/m,
+  )
   const { out } = await relay(['feeds', 'show', 'demo-shop', '1'])
   expect(out).toContain('deleted by an operator, not received')
   expect(out).toMatch(/ {2}- +deleted +-/)

@@ -29,6 +29,9 @@ const attempt = (delivery: string, outcome: Attempt['outcome'], receives = 1): A
   ...(outcome === 'failed' && { status: 500, next_at: new Date(NOW + 60_000).toISOString(), handle: 'h' }),
 })
 
+/** Dead letters, all since the same time. */
+const since = (deliveries: readonly string[]) => new Map(deliveries.map(delivery => [delivery, HOUR_AGO]))
+
 /** The states of the messages, oldest first. */
 const statesOf = (
   entries: HistoryEntry[],
@@ -40,7 +43,7 @@ const statesOf = (
     recorded = 'all',
   }: { feed?: 'sqs' | 'http'; queued?: number; dead?: string[]; recorded?: string } = {},
 ) =>
-  messageViews(entries, attempts, { feed, queued, dead: new Set(dead), recorded, now: NOW })
+  messageViews(entries, attempts, { feed, queued, dead: since(dead), recorded, now: NOW })
     .map(view => (view.state === 'queued' && view.behind ? `behind ${view.behind}` : view.state))
     .toReversed()
 
@@ -92,11 +95,26 @@ test('a message among the dead letters is shown as one, even if its last recorde
   expect(statesOf(published(2), [attempt('1', 'failed')], { dead: ['1'] })).toEqual(['dead', 'queued'])
 })
 
+test('no further attempt is planned for a message that is a dead letter or was deleted', () => {
+  const attempts = [attempt('1', 'failed')]
+  const circumstances = { feed: 'http', queued: 1, recorded: 'all', now: NOW } as const
+  const [dead] = messageViews(published(1), attempts, { ...circumstances, dead: since(['1']) })
+  expect(dead).toMatchObject({ state: 'dead', since: HOUR_AGO, last: { status: 500 } })
+  const deletion = [attempt('1', 'deleted'), ...attempts]
+  const [deleted] = messageViews(published(1), deletion, { ...circumstances, dead: since([]) })
+  expect(JSON.stringify([dead, deleted])).not.toContain('next_at')
+})
+
+test('with the setting "failures", a message that failed and has left the queue is not shown as accepted', () => {
+  const gone = { queued: 0, recorded: 'failures' }
+  expect(statesOf(published(1), [attempt('1', 'failed')], gone)).toEqual(['unrecorded'])
+})
+
 test('a receipt handle is not shown', () => {
   const [view] = messageViews(published(1), [attempt('1', 'failed')], {
     feed: 'http',
     queued: 1,
-    dead: new Set<string>(),
+    dead: since([]),
     recorded: 'all',
     now: NOW,
   })

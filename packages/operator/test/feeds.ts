@@ -246,6 +246,24 @@ export const feedTests = () => {
     expect((await local.relay(['feeds', 'retry', SELF])).out).toContain(
       'Orders whose messages are retried in sequence: 0. Dead letters, which only a replay retries: 1\n',
     )
+    const { stores } = (await local.json(['stores', 'list'])).data
+    const dead = { dead_letters: 1, more_dead_letters: false }
+    expect(stores).toContainEqual(expect.objectContaining({ source: SELF, ...dead }))
+    expect((await local.json(['stores', 'show', SELF])).data.feed).toMatchObject(dead)
+    const command = `relay dead replay --source ${SELF}`
+    for (const about of [['stores', 'show', SELF], ['status']])
+      expect((await local.relay(about)).out).toMatch(
+        new RegExp(
+          `messages to the store "${SELF}" are dead letters: 1 message since .*\n.*${command} --local`,
+        ),
+      )
+    const whyWaits = (await local.relay(['orders', 'show', SELF, 'Refused-2'])).out
+    expect(whyWaits).toMatch(/^message to the store waits for an operator since .*: it is a dead letter/m)
+    expect(whyWaits).toContain(`${command} --order Refused-2 --local\n`)
+    expect(whyWaits).not.toContain('Nothing waits.')
+    expect((await local.relay(['orders', 'list', '--source', SELF])).out).toContain(
+      'dead letter to the store',
+    )
     await local.empty(QUEUES.feedsDead)
     await registration('DELETE')
     await create('Refused-3')

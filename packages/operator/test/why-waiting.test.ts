@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Announced } from '@order-relay/lib/orders/announcements.ts'
 import { isSettled, newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { DeadLetter, DeadLettersOfOrder } from '../orders/failing-event.ts'
 import { createOf } from '../orders/summary.ts'
 import { waitingInWords, whyWaiting } from '../orders/why-waiting.ts'
@@ -41,7 +42,19 @@ const letter: DeadLetter = {
   delivery: 'p',
   since: '2026-01-02T02:50:00.000Z',
   error: 'The accounting service answered 503',
+  queue: QUEUES.ordersDead,
 }
+
+/** A message to the store that is a dead letter. */
+const message: DeadLetter = {
+  event: 'order.updated',
+  delivery: 'm',
+  since: '2026-01-02T02:55:00.000Z',
+  error: 'Cannot deliver to the store: it answered 401',
+  queue: QUEUES.feedsDead,
+}
+const UNDELIVERED =
+  'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: it is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 401'
 
 const why = (order: Partial<Order>, { announced, dead, ...more }: More = {}) => {
   const bare = { outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
@@ -51,7 +64,7 @@ const why = (order: Partial<Order>, { announced, dead, ...more }: More = {}) => 
     whyWaiting(
       { ...check, ...stored },
       NOW,
-      { letters: [], unread: 0, maxReceives: 5, queued: { orders: 1, bulk: 0 }, ...dead },
+      { letters: [], undelivered: [], unread: 0, maxReceives: 5, queued: { orders: 1, bulk: 0 }, ...dead },
       announced,
     ),
   )
@@ -177,6 +190,30 @@ test.each<[string, Partial<Order>, string, More?]>([
     { result: invoiced },
     'Nothing waits.',
     { dead: { letters: [{ ...letter, done: true }] } },
+  ],
+  [
+    'a message to the store that is a dead letter',
+    { result: invoiced },
+    UNDELIVERED,
+    { dead: { undelivered: [message] } },
+  ],
+  [
+    'a dead letter of a feed, which blocks no request',
+    { result: invoiced, open: { payment } },
+    `payment waits for the worker: it is to be sent; next attempt by ${CHECK}\n${UNDELIVERED}`,
+    { dead: { undelivered: [message] } },
+  ],
+  [
+    'a message to the store whose attempts are not recorded and that a later version supersedes',
+    { result: invoiced },
+    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: it is a dead letter, which is sent again only when it is replayed; its attempts are not recorded; a later version has been published: 2',
+    { dead: { undelivered: [{ ...message, error: undefined, superseded_by: 2 }] } },
+  ],
+  [
+    'a message that the consumer of an SQS feed did not delete',
+    { result: invoiced },
+    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: it is a dead letter, since the store repeatedly received it from its queue without deleting it',
+    { dead: { undelivered: [{ ...message, error: undefined, queue: 'feed-shop-dead.fifo' }] } },
   ],
   [
     'an event that is about to become a dead letter',
@@ -333,6 +370,13 @@ const effects = (...[order, stored]: Parameters<typeof why>) =>
       effect,
     ]),
   )
+
+test('a dead letter of a feed can be replayed, or deleted without reaching its store', () => {
+  expect(effects({ result: invoiced }, { dead: { undelivered: [message] } })).toMatchObject({
+    replay: 'The message returns to the queue of its feed, and its store receives it.',
+    discard: 'The store does not receive this message.',
+  })
+})
 
 test('a withdrawal is part of the chain until it is decided, and no second one is suggested', () => {
   const withdrawal = { id: 'w', of: 'create', accepted_at: NOW } as const

@@ -76,7 +76,7 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
   ['quarantine', t('Quarantine'), () => linkTo(['quarantine'])],
   [
     'audit',
-    t('Audit and repair'),
+    t('Audit'),
     ({ since = '24h' }) =>
       () =>
         auditHours(hoursOf(since)),

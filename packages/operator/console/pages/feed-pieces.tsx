@@ -73,6 +73,12 @@ export const FeedState = (message: FeedMessage) => {
   return (
     <>
       <Chip tone={tone}>{name}</Chip>{' '}
+      {message.state === 'dead' && (
+        <span class="small muted">
+          {t('since {time}', { time: <Moment iso={message.since} /> })}
+          {last && ' · '}
+        </span>
+      )}
       {last && (
         <span class="small muted">
           <Answer {...last} /> · <Moment iso={last.at} />

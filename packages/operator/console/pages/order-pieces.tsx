@@ -18,6 +18,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   invoice: t('Invoice'),
   order: t('Order'),
   result: t('Result'),
+  'message to the store': t('Message to the store'),
   'order.updated': t('Webhook'),
   'order.create': t('Create'),
   'order.payment': t('Payment'),

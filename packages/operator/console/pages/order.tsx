@@ -206,6 +206,10 @@ const Log = (key: Key) => {
   )
 }
 
+/** Whether a message waits to be sent to the store. */
+const isWaiting = ({ messages }: Data['feed']) =>
+  messages.some(({ state }) => state === 'failing' || state === 'unsent' || state === 'queued')
+
 /** The parts of an order whose changes are announced. The worker also saves fields that the page does not show. */
 const announced = ({ status, version, requests, why }: Data) =>
   JSON.stringify([
@@ -249,7 +253,7 @@ export const Order = page(
       </PageHead>
       <CheckState source={order.source} external_id={order.external_id} />
       {order.why.confirms && (
-        <Section id="waiting" title={t('Nothing waits')}>
+        <Section id="waiting" title={isWaiting(order.feed) ? t('Result') : t('Nothing waits')}>
           <Message text={order.why.confirms} as="p" kind="muted breaks" />
         </Section>
       )}

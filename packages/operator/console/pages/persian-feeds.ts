@@ -32,6 +32,8 @@ export const FEEDS = {
   'Order number or message id': 'شمارهٔ سفارش یا شناسهٔ پیام',
   'Messages to stores': 'پیام‌های فروشگاه‌ها',
   'Messages to the store': 'پیام‌های ارسالی به فروشگاه',
+  'Message to the store': 'پیام به فروشگاه',
+  '{count} or more': '{count} یا بیشتر',
   'Message to the store: {event}, version {version}': 'پیام به فروشگاه: {event}، نسخهٔ {version}',
   'Messages of order {order}': 'پیام‌های سفارش {order}',
   '{event}, version {version}': '{event}، نسخهٔ {version}',

@@ -177,7 +177,6 @@ export const t = translator({
   'Waiting for a decision': 'در انتظار تصمیم اپراتور',
   Setup: 'راه‌اندازی',
   'Check again': 'بررسی مجدد',
-  'Audit and repair': 'مغایرت‌گیری و تعمیر',
   'Checking: {done} of {all} topics': 'در حال بررسی: {done} از {all}',
   '{count} {count|problem|problems}': '{count} مشکل',
   'No problems found.': 'مشکلی پیدا نشد.',

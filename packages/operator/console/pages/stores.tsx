@@ -48,6 +48,15 @@ const LastError = ({ at, message }: NonNullable<Store['error']>) => (
   </span>
 )
 
+type Letters = Pick<Store, 'source' | 'dead_letters' | 'more_dead_letters'>
+
+/** The number of a store's dead letters, with a link to them. */
+const DeadLetters = ({ source, dead_letters: count, more_dead_letters: more }: Letters) => {
+  if (count === undefined) return null
+  if (count === 0 && !more) return <>{decimal(count)}</>
+  return <a href={linkTo(['dead'], { source })}>{more ? t('{count} or more', { count }) : decimal(count)}</a>
+}
+
 const COLUMNS: Column<Store>[] = [
   ROW_OF_STORE,
   { label: t('Feed'), cell: store => <FeedName {...store} /> },
@@ -55,9 +64,7 @@ const COLUMNS: Column<Store>[] = [
   {
     label: t('Dead letters'),
     kind: 'number',
-    cell: ({ source, dead_letters: dead }) =>
-      dead !== undefined &&
-      (dead > 0 ? <a href={linkTo(['dead'], { source })}>{decimal(dead)}</a> : decimal(dead)),
+    cell: store => <DeadLetters {...store} />,
   },
   { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
   { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
@@ -247,7 +254,9 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
               <a href={linkTo(['feeds'], { source, since: '24h' })}>{t('of the last day')}</a>
             ),
             [t('Consumers')]: shop.feed.consumers && listed(shop.feed.consumers),
-            [t('Dead letters')]: shop.feed.dead_letters !== undefined && decimal(shop.feed.dead_letters),
+            [t('Dead letters')]: shop.feed.dead_letters !== undefined && (
+              <DeadLetters source={source} {...shop.feed} />
+            ),
             [t('Dead letters after')]: shop.feed.dead_letter_after,
             [t('Last error')]: error && <LastError {...error} />,
           }}

@@ -46,7 +46,7 @@ export const queuePageTests = (open: Open) => {
       await click('button', 'Audit')
       await until(async () => (await days()) === 30)
       await goTo(page, '#/runbook/signature-failures')
-      await click('button', 'Audit and repair')
+      await click('button', 'Audit')
       await until(async () => (await days()) === 1)
       expect(await page.getByLabel('Period').inputValue()).toBe('24h')
     }))

@@ -46,7 +46,7 @@ export const setupPageTests = (open: Open) => {
       await submit('Register')
       await page.getByText('The relay accepts webhooks signed with it.').waitFor(LOOKUP)
       const missed = page.locator('.finding', { hasText: 'no webhooks were received from' }).last()
-      await missed.getByRole('button', { name: 'Audit and repair' }).waitFor()
+      await missed.getByRole('button', { name: 'Audit', exact: true }).waitFor()
       await isAccessible()
 
       await click('button', 'Rotate the secret…')

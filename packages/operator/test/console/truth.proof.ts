@@ -296,6 +296,9 @@ scenario(
     const receives = await redriveAfter(1, queue)
     await local.relay(['feeds', 'retry', SELF, 'unheard'])
     await until(isLast('dead'), END_MS)
+    await page.evaluate(`location.hash = '#/orders/${SELF}/unheard'`)
+    await page.getByText('Message to the store: waits for an operator').waitFor()
+    await page.getByRole('button', { name: 'Replay the dead letter…' }).waitFor()
     await compared()
     await redriveAfter(receives, queue)
     await page.evaluate(`location.hash = '#/dead'`)
@@ -304,6 +307,8 @@ scenario(
     await click(page, 'button', 'Delete')
     await page.getByRole('dialog').getByLabel('Number of messages').fill('1')
     await submit(page, 'Delete')
+    // Afterwards, the page returns to the list.
+    await page.waitForURL(/#\/dead$/)
     await until(isLast('deleted'), END_MS)
     await page.evaluate(`location.hash = '#/orders/${SELF}/unheard'`)
     await page.getByText('deleted by an operator, not received').waitFor()

@@ -128,15 +128,16 @@ type Truth = Awaited<ReturnType<typeof readTruth>>
 type Read = <Path extends Routes['path']>(path: Path, query?: Record<string, string>) => Promise<Data<Path>>
 
 const readPages = async (read: Read, { orders }: World) => {
-  const [overview, failing, unsettled, dead, stores, ...pages] = await Promise.all([
+  const [overview, all, failing, unsettled, dead, stores, ...pages] = await Promise.all([
     read('overview'),
+    read('orders'),
     read('orders', { show: 'failing' }),
     read('orders', { show: 'unsettled' }),
     read('messages', { command: 'dead' }),
     read('stores'),
     ...orders.map(order => read('order', { ...order })),
   ])
-  return { overview, failing, unsettled, dead, stores, pages }
+  return { overview, all, failing, unsettled, dead, stores, pages }
 }
 
 type Pages = Awaited<ReturnType<typeof readPages>>
@@ -162,6 +163,7 @@ const ofOrder = (
     if (!isTrue) found.push(`${orderName(page)}: ${claim}`)
   }
   const letters = dead.filter(each => each.group === group)
+  const undelivered = feedsDead.filter(each => each.group === group)
   const waiting = queued.filter(each => each.group === group)
   const failing: StoredOrder['failing'] = stored.get(orderName(page))?.failing
   for (const link of links) {
@@ -169,7 +171,7 @@ const ofOrder = (
     if (isDead(link)) {
       says(
         `"${what}" is a dead letter`,
-        letters.some(each => each.delivery === id),
+        [...letters, ...undelivered].some(each => each.delivery === id),
       )
     } else if (what.startsWith('order.')) {
       const held = waiting.find(each => each.delivery === id)
@@ -186,6 +188,11 @@ const ofOrder = (
     if (action === 'retry' || effect.code === 'check/blocked') says(effect.text, waiting.length > 0)
   for (const { delivery } of letters)
     says(`no dead letter ${delivery}`, links.some(({ id }) => id === delivery) || isDone(page, statuses))
+  for (const { delivery } of undelivered)
+    says(
+      `no dead message ${delivery}`,
+      links.some(({ id }) => id === delivery),
+    )
   for (const { kind, state } of page.requests) {
     const status = statuses.get(orderName(page))
     if (state === 'registered' && kind === 'create') says('it is created', status !== undefined)
@@ -199,10 +206,11 @@ const ofOrder = (
       if (each.state === 'queued') says(claim, held !== undefined)
       if (each.state === 'failing' || each.state === 'unsent')
         says(claim, held !== undefined && isTried(held, each.last.receives, each.last.next_at))
+      else says(`${claim} and is tried again`, !('last' in each) || each.last?.next_at === undefined)
       if (each.state === 'dead')
         says(
           claim,
-          feedsDead.some(({ delivery }) => delivery === each.delivery),
+          undelivered.some(({ delivery }) => delivery === each.delivery),
         )
       if (each.state === 'deleted')
         says(
@@ -222,7 +230,7 @@ const isServing = ({ service: { state, since } }: World) =>
 
 /** The false statements on the lists and the overview. */
 const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
-  const { overview, failing, unsettled, dead, stores } = pages
+  const { overview, all, failing, unsettled, dead, stores } = pages
   const found: string[] = []
   const says = (claim: string, isTrue: boolean) => {
     if (!isTrue) found.push(claim)
@@ -246,7 +254,7 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   )
   says(`the overview says "${text?.text}"`, (text === undefined) === (ofFailing.length === 0))
   says('an alarm starts unless a call succeeds', !(text?.text.includes('unless') && isServing(world)))
-  for (const row of [...failing.orders, ...unsettled.orders]) {
+  for (const row of [...all.orders, ...failing.orders, ...unsettled.orders]) {
     const page = pages.pages.find(each => orderName(each) === orderName(row))
     const [first] = page?.why.links ?? []
     const isSame = row.waiting?.what === first?.what && row.waiting?.for === first?.for
@@ -261,10 +269,17 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
     says(`${name} has ${sum} messages`, sum === held.length)
   }
   const queue = overview.queues
-  const all = queue && [queue.orders, queue.bulk].reduce((sum, each) => sum + each.waiting + each.inFlight, 0)
-  says(`${all} events are queued`, all === truth.queued.length)
-  const { waiting } = stores.stores.find(({ source }) => source === world.source) ?? {}
+  const queued =
+    queue && [queue.orders, queue.bulk].reduce((sum, each) => sum + each.waiting + each.inFlight, 0)
+  says(`${queued} events are queued`, queued === truth.queued.length)
+  const { waiting, dead_letters } = stores.stores.find(({ source }) => source === world.source) ?? {}
   says(`${waiting} messages wait for the store`, waiting === truth.feed.length)
+  says(`${dead_letters} messages to the store are dead letters`, dead_letters === truth.feedsDead.length)
+  const isReported = overview.notices.some(
+    ({ check }) =>
+      typeof check !== 'string' && check.code === 'feed-dead' && check.values.source === world.source,
+  )
+  says(`the store has ${isReported ? '' : 'no '}dead letters`, isReported === truth.feedsDead.length > 0)
   const letters = dead.messages.map(each => each.delivery ?? '').toSorted()
   const inQueues = [...truth.dead, ...truth.feedsDead].map(({ delivery }) => delivery).toSorted()
   says(`the dead letters are ${letters}`, letters.join() === inQueues.join())
