@@ -109,8 +109,35 @@ test('a message that is a dead letter is replayed from the page of its order', a
     await page.waitForURL(/#\/dead\/plan\//)
     await page.getByText('no call: the store is notified again').waitFor()
   }
-  await visit(`orders/${SELF}/dead`, replayed)
+  await visit(`orders/${SELF}/dead`, async page => {
+    const reason = page.getByText(
+      'It is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 503',
+    )
+    await reason.first().waitFor()
+    expect(await page.locator('main').innerText()).not.toContain('next attempt')
+    await replayed(page)
+  })
   await visit(`feeds/${SELF}/dead`, replayed)
+  await visit('orders', page => page.getByText('an operator: it is a dead letter').waitFor())
+  await visit('stores', async page => {
+    const store = page.getByRole('row', { name: SELF })
+    await store.getByText('Cannot deliver to the store: it answered 503').waitFor()
+    await store.getByRole('link', { name: '1', exact: true }).click()
+    await page.waitForURL(new RegExp(`#/dead\\?source=${SELF}$`))
+  })
+  const findings = (page: Page, text: string) => page.locator('.finding', { hasText: text })
+  await visit(`stores/${SELF}`, async page => {
+    await findings(page, `Messages to the store "${SELF}" are dead letters`)
+      .getByText(/^1 message since .*: Cannot deliver to the store: it answered 503; the relay sends/)
+      .waitFor()
+    await findings(page, 'are dead letters').getByRole('button', { name: 'Plan a replay' }).click()
+    await page.waitForURL(/#\/dead\/plan\//)
+  })
+  await visit(
+    `stores/${SELF}`,
+    page => findings(page, 'در صف پیام‌های ناموفق (DLQ) هستند').getByText('۱ پیام از').waitFor(),
+    { locale: 'fa-IR' },
+  )
 })
 
 test('says everywhere what to do about a store that refuses the signature, with a link to the test of a signature', async () => {
