@@ -126,9 +126,9 @@ export const MESSAGES = {
   'register-url': 'the store registers one with its key: PUT {url}',
   'consumer-failed': 'dead letters that its consumer could not handle: {count}',
   'feed-dead': 'messages to the store "{source}" are dead letters',
-  'feed-dead-since': '{messages} since {time}; the relay sends them again only when they are replayed',
+  'feed-dead-since': '{messages} since {time}; a dead letter is sent again only when it is replayed',
   'feed-dead-because':
-    '{messages} since {time}: {reason}; the relay sends them again only when they are replayed',
+    '{messages} since {time}: {reason}; a dead letter is sent again only when it is replayed',
   'at-least': 'at least {messages}',
   'feed-replay': 'once the store accepts messages, send them again: {command}',
   'not-received': '{messages} not received yet',

@@ -18,11 +18,12 @@ export const WAITING = {
   'waits/dead': 'its event is a dead letter: {reason}',
   'waits/dead-unknown': 'its event is a dead letter; the log shows why it failed',
   'waits/dead-open': '{dead}; the request is saved with the order: {request}',
-  'waits/dead-message': 'it is a dead letter, which is sent again only when it is replayed: {reason}',
+  'waits/dead-message':
+    'the message is a dead letter, which is sent again only when it is replayed: {reason}',
   'waits/dead-message-unknown':
-    'it is a dead letter, which is sent again only when it is replayed; its attempts are not recorded',
+    'the message is a dead letter, which is sent again only when it is replayed; its attempts are not recorded',
   'waits/dead-message-kept':
-    'it is a dead letter, since the store repeatedly received it from its queue without deleting it',
+    'the message is a dead letter, since the store repeatedly received it from its queue without deleting it',
   'waits/dead-message-superseded': '{dead}; a later version has been published: {version}',
   'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
   'waits/scheduled':

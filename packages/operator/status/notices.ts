@@ -8,7 +8,7 @@ import { note, problem } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
 import { expiresSoon, expiryFindings, unregisteredFeed } from '../doctor/stores.ts'
 import { type Finding, say } from '../doctor/texts.ts'
-import { deadFinding, deadOfHttp, type ReadDead, unconsumedFinding } from '../feeds/dead.ts'
+import { type DeadOfStore, deadFinding, deadOfHttp, type ReadDead, unconsumedFinding } from '../feeds/dead.ts'
 import { failingFeeds, failingFindings } from '../feeds/failing.ts'
 import { indexItems, readOrders } from '../orders/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
@@ -51,11 +51,11 @@ export const deadNotices = ({ flags }: Context, { dead: count }: { dead: number 
  */
 export const feedNotices = async (
   context: Context,
-  { feeds }: Queues,
+  { feeds, feedsDead }: Queues,
   read?: ReadDead,
 ): Promise<Finding[]> => {
   const depths = new Map(feeds.map(feed => [feed.source, feed]))
-  const dead = await deadOfHttp(context, read)
+  const dead = totalOf(feedsDead) === 0 ? new Map<string, DeadOfStore>() : await deadOfHttp(context, read)
   const isWaiting = ({ source, feed }: Store) => feed !== 'sqs' && totalOf(depths.get(source)?.depth) > 0
   const deliveries = new Set([...dead.values()].flatMap(each => each.deliveries))
   const failing =

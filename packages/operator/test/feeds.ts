@@ -258,7 +258,9 @@ export const feedTests = () => {
         ),
       )
     const whyWaits = (await local.relay(['orders', 'show', SELF, 'Refused-2'])).out
-    expect(whyWaits).toMatch(/^message to the store waits for an operator since .*: it is a dead letter/m)
+    expect(whyWaits).toMatch(
+      /^message to the store waits for an operator since .*: the message is a dead letter/m,
+    )
     expect(whyWaits).toContain(`${command} --order Refused-2 --local\n`)
     expect(whyWaits).not.toContain('Nothing waits.')
     expect((await local.relay(['orders', 'list', '--source', SELF])).out).toContain(

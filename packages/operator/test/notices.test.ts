@@ -5,6 +5,7 @@ import { useFolder } from '@order-relay/test-support/folder.ts'
 import type { Context } from '../core/context.ts'
 import { findingText } from '../core/output.ts'
 import type { Queues } from '../core/queue.ts'
+import { deadFinding } from '../feeds/dead.ts'
 import { expiryNotices, feedNotices } from '../status/notices.ts'
 
 const flags = ' --local'
@@ -39,6 +40,32 @@ test('messages that wait for a store without a registered URL are a problem', as
       '      → the store registers one with its key: PUT https://relay.example/api/v1/webhook/',
   ])
 })
+
+test('dead letters that the consumer of an SQS feed left are a problem', async () => {
+  const context = { flags, stores: () => [{ source: 'my shop', feed: 'sqs' }] } as unknown as Context
+  const feeds = [{ source: 'my shop', depth: none, dead: { waiting: 2, inFlight: 0 } }]
+  const found = await feedNotices(context, { feeds } as unknown as Queues)
+  expect(found.map(findingText)).toEqual([
+    '!!    the feed of "my shop": dead letters that its consumer could not handle: 2\n' +
+      "      → relay dead list --source 'my shop' --local",
+  ])
+})
+
+test.each([
+  [false, '2 messages since 2026-01-02T00:00:00.000Z: refused'],
+  [true, 'at least 2 messages since 2026-01-02T00:00:00.000Z: refused'],
+])(
+  'dead letters of an HTTP feed are a problem with their time and cause (others are hidden: %s)',
+  (more, words) => {
+    const last = { at: '', delivery: '1', receives: 1, outcome: 'failed', error: 'refused' } as const
+    const since = new Date('2026-01-02')
+    const dead = { count: 2, more, since, last, deliveries: ['0', '1'] }
+    expect(deadFinding({ flags }, 'my shop', dead).map(findingText)).toEqual([
+      `!!    messages to the store "my shop" are dead letters: ${words}; a dead letter is sent again only when it is replayed\n` +
+        "      → once the store accepts messages, send them again: relay dead replay --source 'my shop' --local",
+    ])
+  },
+)
 
 test('a key that is in use and expires soon is a note', async () => {
   const inDays = (days: number) => Math.floor(Date.now() / 1000) + days * DAY

@@ -54,7 +54,7 @@ const message: DeadLetter = {
   queue: QUEUES.feedsDead,
 }
 const UNDELIVERED =
-  'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: it is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 401'
+  'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 401'
 
 const why = (order: Partial<Order>, { announced, dead, ...more }: More = {}) => {
   const bare = { outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
@@ -206,13 +206,13 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a message to the store whose attempts are not recorded and that a later version supersedes',
     { result: invoiced },
-    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: it is a dead letter, which is sent again only when it is replayed; its attempts are not recorded; a later version has been published: 2',
+    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, which is sent again only when it is replayed; its attempts are not recorded; a later version has been published: 2',
     { dead: { undelivered: [{ ...message, error: undefined, superseded_by: 2 }] } },
   ],
   [
     'a message that the consumer of an SQS feed did not delete',
     { result: invoiced },
-    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: it is a dead letter, since the store repeatedly received it from its queue without deleting it',
+    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, since the store repeatedly received it from its queue without deleting it',
     { dead: { undelivered: [{ ...message, error: undefined, queue: 'feed-shop-dead.fifo' }] } },
   ],
   [

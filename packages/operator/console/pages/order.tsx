@@ -206,6 +206,12 @@ const Log = (key: Key) => {
   )
 }
 
+/** The messages to the store without those that an action of "Why it waits" replays. */
+const retriedHere = ({ feed, why }: Data) =>
+  feed.messages.filter(
+    ({ state, delivery }) => state !== 'dead' || why.links.every(({ id }) => id !== delivery),
+  )
+
 /** Whether a message waits to be sent to the store. */
 const isWaiting = ({ messages }: Data['feed']) =>
   messages.some(({ state }) => state === 'failing' || state === 'unsent' || state === 'queued')
@@ -243,7 +249,7 @@ export const Order = page(
               {t('Check now')}
             </Button>
           )}
-          <RetryButton order={order} messages={order.feed.messages} />
+          <RetryButton order={order} messages={retriedHere(order)} />
           {order.version > 0 && (
             <Button kind="small" onClick={() => resend(order)}>
               {t('Resend to the store')}

@@ -104,21 +104,21 @@ test('a message that is a dead letter is replayed from the page of its order', a
     MessageDeduplicationId: delivery,
     MessageBody: JSON.stringify({ event, delivery, data }),
   })
-  const replayed = async (page: Page) => {
-    await page.getByRole('button', { name: 'Replay the message to the store…' }).click()
+  const replayed = async (page: Page, name: string) => {
+    await page.getByRole('button', { name, exact: true }).click()
     await page.waitForURL(/#\/dead\/plan\//)
     await page.getByText('no call: the store is notified again').waitFor()
   }
   await visit(`orders/${SELF}/dead`, async page => {
     const reason = page.getByText(
-      'It is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 503',
+      'The message is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 503',
     )
     await reason.first().waitFor()
     expect(await page.locator('main').innerText()).not.toContain('next attempt')
-    await replayed(page)
+    await replayed(page, 'Replay the dead letter…')
   })
-  await visit(`feeds/${SELF}/dead`, replayed)
-  await visit('orders', page => page.getByText('an operator: it is a dead letter').waitFor())
+  await visit(`feeds/${SELF}/dead`, page => replayed(page, 'Replay the message to the store…'))
+  await visit('orders', page => page.getByText('an operator: the message is a dead letter').waitFor())
   await visit('stores', async page => {
     const store = page.getByRole('row', { name: SELF })
     await store.getByText('Cannot deliver to the store: it answered 503').waitFor()
@@ -128,7 +128,7 @@ test('a message that is a dead letter is replayed from the page of its order', a
   const findings = (page: Page, text: string) => page.locator('.finding', { hasText: text })
   await visit(`stores/${SELF}`, async page => {
     await findings(page, `Messages to the store "${SELF}" are dead letters`)
-      .getByText(/^1 message since .*: Cannot deliver to the store: it answered 503; the relay sends/)
+      .getByText(/^1 message since .*: Cannot deliver to the store: it answered 503; a dead letter is sent/)
       .waitFor()
     await findings(page, 'are dead letters').getByRole('button', { name: 'Plan a replay' }).click()
     await page.waitForURL(/#\/dead\/plan\//)
