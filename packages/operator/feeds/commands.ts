@@ -85,6 +85,7 @@ const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
   failing: 'fails',
   unsent: 'not sent',
   dead: 'dead letter',
+  'failing or dead': 'fails, or is a dead letter',
   deleted: 'deleted by an operator, not received',
   queued: 'queued',
   'not failed': 'queued or accepted: successes are not recorded',

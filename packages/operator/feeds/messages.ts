@@ -14,6 +14,7 @@ import { deadOf, type ReadDead } from './dead.ts'
  * - `sent`: it was sent to the queue of an SQS feed
  * - `dead`: it is a dead letter since then; without an attempt in an SQS feed, whose consumer is unknown to the relay
  * - `accepted`: the store accepted it; without details if the attempt was not recorded
+ * - `failing or dead`: its next attempt is overdue, and it may be a dead letter that is hidden behind another one of its order
  * - `deleted`: an operator deleted its dead letter: the store has not received it
  * - `queued`: behind another message of the order, or about to be sent
  * - `unsent`: the store was not called, for the reason `code`
@@ -23,7 +24,7 @@ import { deadOf, type ReadDead } from './dead.ts'
 type MessageState =
   | { state: 'sent' | 'not failed' | 'unrecorded' }
   | { state: 'accepted'; last?: ShownAttempt }
-  | { state: 'failing' | 'unsent' | 'deleted'; last: ShownAttempt }
+  | { state: 'failing' | 'unsent' | 'failing or dead' | 'deleted'; last: ShownAttempt }
   | { state: 'dead'; since: string; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
@@ -46,6 +47,8 @@ type Circumstances = {
   queued: number
   /** The visible dead letters: since when, by the id of the message. */
   dead: ReadonlyMap<string, string>
+  /** Number of dead letters that are not visible. */
+  hidden?: number
   /** The setting `feedAttempts`. */
   recorded: string
   /** Unix time in milliseconds. */
@@ -58,6 +61,14 @@ const DEPTH_SECONDS = 120
 /** Whether a message waits after this attempt. */
 export const isWaiting = ({ outcome }: Attempt): boolean => outcome === 'failed' || outcome === 'unsent'
 
+/** The states in which the attempt that was planned last is not made, or may not be made. */
+const UNPLANNED: ReadonlySet<MessageState['state']> = new Set([
+  'dead',
+  'deleted',
+  'failing or dead',
+  'unrecorded',
+])
+
 /**
  * The messages of an order and their states, newest first. Pure. A feed delivers the messages of an order in sequence:
  * a message without an attempt has left the queue if a later one has an attempt, and otherwise waits.
@@ -68,7 +79,7 @@ export const isWaiting = ({ outcome }: Attempt): boolean => outcome === 'failed'
 export const messageViews = (
   entries: readonly HistoryEntry[],
   attempts: readonly Attempt[],
-  { feed, queued, dead, recorded, now }: Circumstances,
+  { feed, queued, dead, hidden = 0, recorded, now }: Circumstances,
 ): FeedMessageView[] => {
   const published = entries.flatMap(({ at: published_at, version, published }) =>
     published.map(message => ({ ...message, version, published_at })).toReversed(),
@@ -83,6 +94,9 @@ export const messageViews = (
   const latest = latestOf(attempts)
   const current = published.findIndex(({ delivery }) => delivery === latest?.delivery)
   const isBlocked = latest !== undefined && isWaiting(latest) && !dead.has(latest.delivery) && queued > 0
+
+  const mayBeHidden = hidden > 0 && published.some(({ delivery }) => dead.has(delivery))
+  const isOverdue = ({ next_at }: ShownAttempt) => next_at === undefined || Date.parse(next_at) < now
 
   // A success that follows a failure is recorded.
   const departed = (age: number, last: ShownAttempt | undefined): MessageState =>
@@ -104,6 +118,7 @@ export const messageViews = (
     if (last?.outcome === 'accepted') return { state: 'accepted', last }
     if (last?.outcome === 'dead') return { state: 'dead', since: last.at, last }
     if (hasLeft(position, age)) return departed(age, last)
+    if (last !== undefined && mayBeHidden && isOverdue(last)) return { state: 'failing or dead', last }
     if (last !== undefined) return { state: last.outcome === 'failed' ? 'failing' : 'unsent', last }
     if (isBlocked) return { state: 'queued', behind: latest.delivery }
     return { state: recorded === 'failures' ? 'not failed' : 'queued' }
@@ -111,11 +126,11 @@ export const messageViews = (
   return published.map((message, position) => {
     const { delivery, published_at } = message
     const made = byDelivery.get(delivery) ?? []
-    const isOver = dead.has(delivery) || made[0]?.outcome === 'deleted'
-    // The attempt that was planned last is not made.
-    const own = isOver ? made.map(({ next_at: _, ...attempt }): ShownAttempt => attempt) : made
     const age = (now - Date.parse(published_at)) / 1000
-    return { ...message, ...stateOf(delivery, position, age, own[0]), attempts: own }
+    const found = stateOf(delivery, position, age, made[0])
+    if (!UNPLANNED.has(found.state)) return { ...message, ...found, attempts: made }
+    const attempts = made.map(({ next_at: _, ...attempt }): ShownAttempt => attempt)
+    return { ...message, ...stateOf(delivery, position, age, attempts[0]), attempts }
   })
 }
 
@@ -139,9 +154,11 @@ export const messagesOf = async (
   const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
   const attempts = await attemptsOf(context, order, MOST_ATTEMPTS)
   const mayBeDead = store !== undefined && (feed === 'sqs' || latestOf(attempts)?.outcome !== 'accepted')
-  const { messages: letters } = mayBeDead ? await deadOf(context, [store], read) : { messages: [] }
+  const { messages: letters, hidden } = mayBeDead
+    ? await deadOf(context, [store], read)
+    : { messages: [], hidden: 0 }
   const dead = new Map(letters.map(({ delivery = '', at }) => [delivery, at.toISOString()]))
   const { feedAttempts: recorded } = await context.stack()
-  const views = messageViews(entries, attempts, { feed, queued, dead, recorded, now: Date.now() })
+  const views = messageViews(entries, attempts, { feed, queued, dead, hidden, recorded, now: Date.now() })
   return { feed, messages: views, complete: attempts.length < MOST_ATTEMPTS } as const
 }

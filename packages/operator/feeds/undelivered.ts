@@ -21,6 +21,8 @@ const reasonOf = (message: FeedMessageView, now: number): string | undefined => 
       return message.behind === undefined
         ? 'it waits in the queue of the feed'
         : `it waits behind the message ${message.behind}`
+    case 'failing or dead':
+      return `the last attempt failed at ${message.last.at}${error}; it may be a dead letter behind another one of the order`
     case 'dead':
       return `it is a dead letter since ${message.since}${error}`
     case 'deleted':

@@ -105,6 +105,19 @@ test('no further attempt is planned for a message that is a dead letter or was d
   expect(JSON.stringify([dead, deleted])).not.toContain('next_at')
 })
 
+test('an overdue message may be a dead letter that is hidden behind another one of its order', () => {
+  const attempts = [
+    { ...attempt('2', 'failed'), next_at: new Date(NOW - 1000).toISOString() },
+    attempt('1', 'failed'),
+  ]
+  const circumstances = { feed: 'http', queued: 1, recorded: 'all', now: NOW } as const
+  const viewsWith = (hidden: number) =>
+    messageViews(published(2), attempts, { ...circumstances, dead: since(['1']), hidden })
+  expect(viewsWith(0).map(({ state }) => state)).toEqual(['failing', 'dead'])
+  expect(viewsWith(1).map(({ state }) => state)).toEqual(['failing or dead', 'dead'])
+  expect(JSON.stringify(viewsWith(1))).not.toContain('next_at')
+})
+
 test('with the setting "failures", a message that failed and has left the queue is not shown as accepted', () => {
   const gone = { queued: 0, recorded: 'failures' }
   expect(statesOf(published(1), [attempt('1', 'failed')], gone)).toEqual(['unrecorded'])

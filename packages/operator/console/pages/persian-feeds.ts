@@ -6,6 +6,7 @@ export const FEEDS = {
   'deleted by an operator, not received': 'به دست اپراتور حذف شد و دریافت نشد',
   'sent to its queue': 'به صف فروشگاه رفت',
   fails: 'ارسال ناموفق',
+  'fails, or is a dead letter': 'ارسال ناموفق، یا در صف پیام‌های ناموفق',
   queued: 'در صف',
   'queued or accepted': 'در صف یا پذیرفته‌شده',
   'not recorded': 'ثبت نشده',
