@@ -51,11 +51,13 @@ export const deadOf = async (
   // Receives from a queue only if it is not empty, since SQS hides received messages.
   const filled = queues.filter((_, index) => depths[index]?.all !== 0)
   if (filled.length === 0) return { messages: [], hidden: 0 }
-  const { messages, hidden } = await read(filled)
+  // A shared reading also has the messages of other queues.
+  const messages = (await read(filled)).messages.filter(({ queue }) => filled.includes(queue))
+  const total = depths.reduce((sum, { all }) => sum + all, 0)
   const sources = new Set(stores.map(({ source }) => source))
   return {
-    messages: messages.filter(({ from, source = '' }) => from === 'feed' && sources.has(source)),
-    hidden,
+    messages: messages.filter(({ source = '' }) => sources.has(source)),
+    hidden: Math.max(0, total - messages.length),
   }
 }
 

@@ -63,7 +63,7 @@ const deadText = ({ dead_letters, more_dead_letters }: Awaited<ReturnType<typeof
 /** The most recent failure: of a message that waits or, if no other message fails, of a dead letter. */
 const lastErrorOf = (failing: readonly FailingFeed[] = [], dead: DeadOfStore | undefined) => {
   const [error] = failing.toSorted((a, b) => Number(b.at) - Number(a.at))
-  if (error !== undefined) return { at: error.at, message: error.message }
+  if (error !== undefined) return error
   return dead?.last && { at: new Date(dead.last.at), message: dead.last.error }
 }
 
