@@ -96,23 +96,22 @@ export const ifInterrupted =
     throw signal?.aborted ? cannot('finish', found, remedy) : error
   }
 
-/** Merges sorted lists. Reads them in parallel and holds one element of each. */
+/**
+ * Merges sorted lists. Reads them in parallel and holds one element of each. Equal elements are in the order of their lists,
+ * so that the next page continues where the last one ended.
+ */
 export async function* merged<Each>(
   lists: readonly AsyncIterator<Each>[],
   isBefore: (a: Each, b: Each) => boolean,
 ): AsyncGenerator<Each> {
-  const heads = new Map<AsyncIterator<Each>, Each>()
-  const advance = async (list: AsyncIterator<Each>) => {
-    const { done, value } = await list.next()
-    if (done) heads.delete(list)
-    else heads.set(list, value)
-  }
-  await Promise.all(lists.map(advance))
+  const heads = await Promise.all(lists.map(list => list.next()))
   for (;;) {
-    let [next] = heads
-    for (const head of heads) if (next === undefined || isBefore(head[1], next[1])) next = head
-    if (next === undefined) return
-    yield next[1]
-    await advance(next[0])
+    let first: { each: Each; index: number } | undefined
+    for (const [index, { done, value: each }] of heads.entries())
+      if (!done && (first === undefined || isBefore(each, first.each))) first = { each, index }
+    if (first === undefined) return
+    yield first.each
+    const { index } = first
+    heads[index] = (await lists[index]?.next()) ?? { done: true, value: undefined }
   }
 }

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import { adaptivePace, inParallel } from '../core/async.ts'
+import { adaptivePace, inParallel, merged } from '../core/async.ts'
 
 const world = () => {
   let time = 0
@@ -36,4 +37,15 @@ test('works on every element, several at a time', async () => {
     done.push(each)
   })
   expect([done, most]).toEqual([[1, 2, 3, 4, 5], 2])
+})
+
+test('merges equal elements in the order of their lists, whichever list answers first', async () => {
+  const list = async function* (delay: number, ...elements: string[]) {
+    await pause(delay)
+    yield* elements
+  }
+  const lists = [list(20, '1 of a', '2 of a'), list(10, '1 of b', '3 of b'), list(0, '1 of c')]
+  const found: string[] = []
+  for await (const each of merged(lists, (a, b) => a.charAt(0) < b.charAt(0))) found.push(each)
+  expect(found).toEqual(['1 of a', '1 of b', '1 of c', '2 of a', '3 of b'])
 })
