@@ -43,7 +43,7 @@ const feedOf = async (
   const { feed, ...store } = storeNamed(context, source)
   if (feed === 'sqs') return feedInQueue(context, store, options)
   const { url, secrets } = await endpointOf(context, { ...store, feed }, 'test the store')
-  // The secret that the store should have, even while the replaced one still signs.
+  // The newest secret, which the store must have. During a rotation, the old one also signs.
   const unverified = verifyRemedy(context, { ...store, feed })
   return httpFeed({ url, secret: secrets[0] ?? '', unverified, ...options })
 }
@@ -66,8 +66,8 @@ const waiting = (terminal: Terminal, wait: number) => {
 /**
  * Tests a store and yields the findings.
  *
- * @param command starts the store, which may then be killed
- * @throws Failure if the store must not be tested, or when the signal is aborted; the store has then been killed
+ * @param command the command that starts the store; with it, checks may kill the store
+ * @throws Failure if the store must not be tested, or when the signal is aborted. The store has been killed by then
  */
 export const testStore = async (
   context: Context,
@@ -150,7 +150,7 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
         `The external_id of every test order begins with "${PREFIX}". The exit code is 1 if there is a problem, or if a required check (delivery, or one named in --only) cannot be judged.`,
     )
     .argument('<source>', 'source of the store')
-    // The command after "--" starts the store; declared as an argument, it would widen the list of commands.
+    // The command after "--" starts the store; Not declared as an argument, because that would widen the command list in the help..
     .allowExcessArguments()
     .usage('[options] <source> [-- <command that starts the store, which may be killed and restarted>]')
     .option(

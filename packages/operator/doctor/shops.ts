@@ -3,7 +3,7 @@ import { note, ok, problem, shellWord } from '../core/output.ts'
 import { shopOf } from '../woo/status.ts'
 import { type Finding, say } from './texts.ts'
 
-/** A shop that was not polled for this long counts as unread; polls run every two minutes. */
+/** A shop that has not been polled for this long is a problem; polls run every two minutes. */
 const POLLED_MS = 30 * 60_000
 
 /** A finding about a store's WooCommerce shop; undefined for a store without one. */

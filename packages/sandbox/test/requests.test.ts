@@ -225,7 +225,7 @@ describe('an order id', () => {
   })
 })
 
-/** Sends what fetch would normalize. */
+/** Sends the path unchanged; fetch would normalize it. */
 const raw = (method: string, path: string) =>
   new Promise<number | undefined>((resolve, reject) => {
     const { hostname, port } = new URL(sandbox().url)
@@ -288,7 +288,7 @@ test.each([null, 'wrong', '', 'sandbox-key x', 'SANDBOX-KEY'])('the API key %p i
 const add = (body: object) => sandbox().post('faults', body)
 const active = () => sandbox().list('faults')
 
-/** A store's response for an order: the status, or that the connection broke. */
+/** The response to a create: status, Retry-After and error code, or `broken` if the connection was reset. */
 const created = async (id: string) => {
   try {
     const { status, headers, body } = await sandbox().create(order(id))
@@ -305,7 +305,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   [{ kind: 'error', status: 503 }, [503, 'fault'], false],
   [{ kind: 'error', status: 429, retryAfter: 7 }, [429, '7', 'fault'], false],
   [{ kind: 'slow', delay: 50 }, [201], true],
-])('%j affects only the next requests of a kind', async (fault, answer, isRegistered) => {
+])('%j affects only the stated number of requests of its operation', async (fault, answer, isRegistered) => {
   const { panel, read } = sandbox()
   const { status, body } = await add({ ...fault, operation: 'createOrder', requests: 2 })
   expect({ status, body }).toMatchObject({ status: 200, body: { id: 1, requests: 2, until: null } })

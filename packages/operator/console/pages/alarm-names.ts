@@ -42,6 +42,6 @@ const NAMES: Readonly<Record<AlarmCode, string>> = {
   'new-version': t('New version rolled back'),
 }
 
-/** The name of an alarm in words, with its store if it has one. */
+/** The display name of an alarm, followed by its store if any. */
 export const nameOfAlarm = ({ code, store }: RouteData<'overview'>['alarms'][number]) =>
   store === undefined ? NAMES[code] : t('{name}: {store}', { name: NAMES[code], store })

@@ -78,7 +78,7 @@ export const setupPageTests = (open: Open) => {
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
 
-  test('checks again when a command changes the registration, and says when it checked', () =>
+  test('Setup repeats its checks when a command changes the registration, and shows the time of the last check', () =>
     visit({ hash: '#/setup' }, async ({ page }) => {
       await page.getByText(/^Checked (now|\d+ sec)/).waitFor()
       const { url } = (await local.json(['register', '--no-check'])).data
@@ -168,7 +168,7 @@ export const setupPageTests = (open: Open) => {
   test('the only key that a store uses is revoked by typing its name, and any other with a click', async () => {
     for (const name of ['till', 'spare']) await local.relay(['stores', 'key', 'demo-shop', '--name', name])
     const { data } = await local.json(['stores', 'show', 'demo-shop'])
-    // Uses the key "till" only.
+    // Records a use of the key "till" only.
     for (const { id, name } of data.keys) {
       const Item = { ...keyUseItem(id), used_at: { S: new Date().toISOString().slice(0, 13) } }
       await local.stack().dynamodb.putItem({

@@ -41,7 +41,7 @@ const productOf = (sku: string, index: number, store: Store) => {
   throw refusedField(`items[${index}].sku`, `is ${quoted(sku)}: no product has this code`, 'unknown_sku')
 }
 
-/** The fields of the rows other than their amounts (spec: item; the name defaults to the product name). */
+/** The fields of each row except its amounts (spec: item; the name defaults to the product name). */
 const descriptions = (sale: Sale, store: Store) => [
   ...sale.items.map(({ sku, name, quantity, unit_price, discount }, index) => {
     const product = productOf(sku, index, store)
