@@ -9,7 +9,8 @@ import { QUEUE_IDS } from '../../deploy/queues.ts'
 import { ordersId, tablesOf } from '../../deploy/tables.ts'
 import { useFolder } from '../support/folder.ts'
 import { startServer } from '../support/server.ts'
-import { covers } from './policies.ts'
+import { SETTINGS } from './template/packaged.ts'
+import { covers } from './template/permissions/policies.ts'
 
 // Parts of a deployment that are not in the template.
 
@@ -151,4 +152,24 @@ test('a role has a permissions boundary only with the setting, since an empty on
   const Path = '/order-relay/trial/'
   expect(await roleWith('')).toEqual({ Path })
   expect(await roleWith('arn')).toEqual({ Path, PermissionsBoundary: 'arn' })
+})
+
+test('docs/deploy.md states the defaults of the settings and the number of retained deployments', () => {
+  const { params, provider } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'error' })
+  const text = readFileSync('docs/deploy.md', 'utf8')
+  const rows = [...text.matchAll(/^\| `(\w+)` \| [^|]*\| `?([\w/]+)`? \|/gm)]
+  expect(rows.map(([, name]) => name)).toEqual(expect.arrayContaining(Object.keys(SETTINGS)))
+  const named = [...text.matchAll(/^\| (`[^|]*`) \|/gm)].map(([, names]) => names).join()
+  const { prefix: _, ...settings } = params.default
+  expect(Object.keys(settings).filter(name => !named.includes(`\`${name}\``))).toEqual([])
+  for (const [, name = '', value] of rows) {
+    const [, inEnvironment] = /^\$\{env:\w+, '(.*)'\}$/.exec(params.default[name]) ?? []
+    expect([name, (inEnvironment ?? String(params.default[name])) || 'none']).toEqual([name, value])
+  }
+  const [, ...shifts] = /`(\w+)` in the stage `production`, else `(\w+)`/.exec(text) ?? []
+  expect([params.production.shift, params.default.shift]).toEqual(shifts)
+  // A store under development runs on the machine of the local stack.
+  expect([params.local.feedAddresses, params.default.feedAddresses]).toEqual(['loopback', 'public'])
+  const [, kept] = /\| the last (\d+) deployments \|/.exec(text) ?? []
+  expect(provider.deploymentBucket.maxPreviousDeploymentArtifacts).toBe(Number(kept))
 })

@@ -7,9 +7,9 @@ import { assertDeployable, type DeploymentSettings } from '../../deploy/settings
 import { resources } from '../../deploy/template.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { useFolder } from '../support/folder.ts'
-import { filledPolicy } from './policies.ts'
-import { exceeded } from './quotas.ts'
+import { exceeded } from './lint/quotas.ts'
 import { serverless } from './serverless.ts'
+import { filledPolicy } from './template/permissions/policies.ts'
 
 const GOOD = 'https://accounting.example/base'
 const LOOPBACK: Store = {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { deployerViolations } from '../../../test/deploy/deployer.ts'
-import { covers, filledPolicy, grants } from '../../../test/deploy/policies.ts'
+import { deployerRights, simulatorAgrees } from '../../../test/deploy/template/permissions/deployer.ts'
+import { covers, filledPolicy, grants } from '../../../test/deploy/template/permissions/policies.ts'
 import {
   ACCOUNT,
   ofType,
@@ -9,9 +9,9 @@ import {
   REGION,
   resolved,
   STAGE,
-} from '../../../test/deploy/resolve.ts'
-import type { Template } from '../../../test/deploy/template-schema.ts'
-import type { AwsCall } from '../../../test/deploy/use.ts'
+} from '../../../test/deploy/template/resolve.ts'
+import type { Template } from '../../../test/deploy/template/template-schema.ts'
+import type { AwsCall } from '../../../test/deploy/template/use.ts'
 import { namesOf } from '../lib/names.ts'
 
 const { stack } = namesOf(STAGE)
@@ -30,15 +30,24 @@ export const storedPolicies = (): Policies => ({
 /** The permissions boundary of the connector's roles. */
 export const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/${stack}-boundary`
 
+/** The connector's stack, with the stack itself as a resource. */
+const stackOf = ({ Resources, Outputs }: Template) => {
+  const Stack = { Type: 'AWS::CloudFormation::Stack', Properties: { StackName: stack } }
+  return resolved({ Resources: { ...Resources, Stack }, Outputs }, stack)
+}
+
+/** Requests of a deployer about which iam-simulate decides otherwise than these tests. */
+export const disputed = (template: Template, { deployer }: Policies) =>
+  simulatorAgrees(stackOf(template), deployer, stack)
+
 /** The missing and the unused permissions of a deployment and of the functions whose roles it creates. */
 export async function* policyViolations(
-  { Resources, Outputs }: Template,
+  packaged: Template,
   calls: readonly AwsCall[],
   { deployer, boundary }: Policies,
 ): AsyncGenerator<string> {
-  const Stack = { Type: 'AWS::CloudFormation::Stack', Properties: { StackName: stack } }
-  const template = resolved({ Resources: { ...Resources, Stack }, Outputs }, stack)
-  yield* await deployerViolations(template, deployer, stack)
+  const template = stackOf(packaged)
+  yield* deployerRights(template, deployer, stack)
   for (const { id, Properties } of ofType(template, 'AWS::IAM::Role')) {
     if (Properties.PermissionsBoundary !== BOUNDARY) yield `${id}: has no permissions boundary`
   }

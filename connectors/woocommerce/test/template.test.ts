@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { copyProject } from '@order-relay/test-support/project.ts'
-import { alter, collect } from '../../../test/deploy/alter.ts'
-import { resourcePolicyViolations } from '../../../test/deploy/policies.ts'
-import { arn, ofType, resolved, STAGE } from '../../../test/deploy/resolve.ts'
-import { rightsOf } from '../../../test/deploy/rights.ts'
 import { must, serverless } from '../../../test/deploy/serverless.ts'
-import type { Template } from '../../../test/deploy/template-schema.ts'
-import type { AwsCall } from '../../../test/deploy/use.ts'
+import { alter, collect } from '../../../test/deploy/template/alter.ts'
+import { tlsOnly } from '../../../test/deploy/template/permissions/policies.ts'
+import { rightsOf } from '../../../test/deploy/template/permissions/roles.ts'
+import { arn, ofType, resolved, STAGE } from '../../../test/deploy/template/resolve.ts'
+import type { Template } from '../../../test/deploy/template/template-schema.ts'
+import type { AwsCall } from '../../../test/deploy/template/use.ts'
 import { namesOf, TABLE_SCHEMA } from '../lib/names.ts'
 import { PATHS } from '../lib/receiver.ts'
-import { BOUNDARY, policyViolations, storedPolicies } from './policies.ts'
+import { BOUNDARY, disputed, policyViolations, storedPolicies } from './policies.ts'
 import { callsOfLambda, functionOf, recordUses } from './uses.ts'
 
 const NAMES = namesOf(STAGE)
@@ -27,7 +27,7 @@ let uses: Readonly<Record<(typeof FUNCTIONS)[number], readonly AwsCall[]>>
 /** What the code relies on but the template does not provide. */
 async function* violations({ Resources, Outputs }: Template): AsyncGenerator<string> {
   const stack = resolved({ Resources, Outputs }, NAMES.stack)
-  yield* resourcePolicyViolations(stack)
+  yield* tlsOnly(stack)
 
   // Rights.
   const users = FUNCTIONS.map(name => [name, [...uses[name], ...callsOfLambda(stack, name)]] as const)
@@ -40,7 +40,7 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
     const Statement = (role?.Properties.Policies ?? []).flatMap(
       ({ PolicyDocument }) => PolicyDocument.Statement,
     )
-    yield* await rightsOf(name, { Statement }, calls, everyCall)
+    yield* rightsOf(name, { Statement }, calls, everyCall)
     if (!JSON.stringify(role?.Properties.AssumeRolePolicyDocument).includes('"lambda.amazonaws.com"'))
       yield `${name}: its role is not for Lambda`
     if (!stack.resources.some(({ name: group }) => group === `/aws/lambda/${own.name}`))
@@ -167,6 +167,10 @@ beforeAll(async () => {
 
 test('each role allows exactly what its function uses; queue, table, triggers and alarms match the code', async () => {
   expect(await found(template)).toEqual([])
+})
+
+test('iam-simulate decides about a deployer as these tests do', async () => {
+  expect(await collect(disputed(template, stored))).toEqual([])
 })
 
 test('records every AWS call that sync can make', () => {

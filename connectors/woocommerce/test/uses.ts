@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { answerCalls, callsOf, recordingCalls } from '@order-relay/test-support/calls.ts'
-import { ACCOUNT, arn, ofType, REGION, type Resolved, type Resource } from '../../../test/deploy/resolve.ts'
-import type { AwsCall } from '../../../test/deploy/use.ts'
+import {
+  ACCOUNT,
+  arn,
+  ofType,
+  REGION,
+  type Resolved,
+  type Resource,
+} from '../../../test/deploy/template/resolve.ts'
+import type { AwsCall } from '../../../test/deploy/template/use.ts'
 import { startFakeShop } from '../fake/shop.ts'
 import { type Connection, connectionId } from '../lib/connections.ts'
 import { PATHS } from '../lib/receiver.ts'

@@ -10,18 +10,18 @@ import { SSM } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { urlOf } from '@order-relay/local/settings.ts'
 import { startSandbox } from 'order-relay-sandbox/src/start.ts'
-import { feedQueueName, siblingQueueUrl } from '../../lib/platform/names.ts'
-import { FEED_SECRET } from '../../proofs/chaos/backends.ts'
-import { createRequest, serviceClient } from '../../proofs/chaos/service.ts'
-import { newInbox, startWebStore } from '../../proofs/chaos/stores.ts'
-import { fetchJson } from '../support/fetch-json.ts'
-import { readFeedMessage } from '../support/oracle.ts'
-import { runProgram } from '../support/program.ts'
-import { change, copyProject } from '../support/project.ts'
-import { until } from '../support/until.ts'
+import { feedQueueName, siblingQueueUrl } from '../../../lib/platform/names.ts'
+import { FEED_SECRET } from '../../../proofs/chaos/backends.ts'
+import { createRequest, serviceClient } from '../../../proofs/chaos/service.ts'
+import { newInbox, startWebStore } from '../../../proofs/chaos/stores.ts'
+import { fetchJson } from '../../support/fetch-json.ts'
+import { readFeedMessage } from '../../support/oracle.ts'
+import { runProgram } from '../../support/program.ts'
+import { change, copyProject } from '../../support/project.ts'
+import { until } from '../../support/until.ts'
+import { pythonTools } from '../python.ts'
+import { must, serverless } from '../serverless.ts'
 import { startEmulator } from './emulator.ts'
-import { pythonTools } from './python.ts'
-import { must, serverless } from './serverless.ts'
 
 /** Another stage, `proof`, could have a name with which this one begins. */
 const OTHER_STAGE = 'proof'
@@ -31,7 +31,7 @@ const AT = ['--stage', STAGE]
 const SOURCE = 'demo-shop'
 const SECOND_SOURCE = 'فروشگاه دوم'
 
-const program = await pythonTools('emulator', 'test/deploy/emulator-requirements.txt')
+const program = await pythonTools('emulator', 'test/deploy/emulator/requirements.txt')
 
 /** Maximum delay of the emulator, in milliseconds. */
 const PASSING_MS = 60_000

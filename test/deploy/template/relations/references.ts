@@ -1,17 +1,16 @@
-import { covers } from './policies.ts'
+import type { Checked } from '../checked.ts'
+import { covers } from '../permissions/policies.ts'
 import {
   ACCOUNT,
   arn,
   BOUNDARY,
   inOtherStage,
   ofType,
-  type PolicyDocument,
   type Resolved,
   STACK,
   STAGE,
   VAULTS,
-} from './resolve.ts'
-import type { AwsCall } from './use.ts'
+} from '../resolve.ts'
 
 /** Every non-empty text in a value, with its path. */
 function* textsIn(value: unknown, path: string): Generator<[path: string, text: string]> {
@@ -26,6 +25,9 @@ const NAME = new RegExp(`${STACK}(?:-[\\w.*-]*[\\w*])?`, 'g')
 const OF_STACK = new RegExp(`${STACK}|:execute-api:`)
 /** The condition that limits a statement to resources with the tag of this stage. */
 const OWN_TAG = `"aws:ResourceTag/stage":"${STAGE}"`
+
+/** Types whose names are unique in an account. */
+const ACCOUNT_WIDE = /::(Queue|Table|Topic|Alarm|Dashboard|Role|Application|Function|LogGroup)$/
 
 /** Paths whose names and URLs must be defined by the template even without the stack's prefix. */
 const NAMED =
@@ -48,11 +50,7 @@ const definedBy = (template: Resolved): string[] => [
 ]
 
 /** The template defines every resource that it, the functions' calls or a policy of docs/iam names. */
-export function* referenceViolations(
-  template: Resolved,
-  calls: readonly AwsCall[],
-  policies: Readonly<Record<string, PolicyDocument>>,
-) {
+export function* references({ resolved: template, recording, policies }: Checked) {
   const defined = definedBy(template)
   const isDefined = (given: string) =>
     defined.includes(given) ||
@@ -60,25 +58,29 @@ export function* referenceViolations(
     given === '*' ||
     // A pattern without the stack's name would match other stages.
     (/\*/.test(given) && OF_STACK.test(given) && defined.some(each => covers(given, each)))
-  const places = [
+  const named = [
     ...template.resources.flatMap(({ id, Properties }) => [...textsIn(Properties, id)]),
     ...textsIn(template.outputs, 'Outputs'),
-  ]
-  const named = places.flatMap(([path, text]) =>
+  ].flatMap(([path, text]) =>
     [NAMED.test(path) ? text : [], text.match(ARN_OR_URL) ?? [], text.match(NAME) ?? []]
       .flat()
       .map(name => [path, name] as const),
   )
-  const called = calls.map(({ action, resource }) => [action, resource] as const)
-  const allowed = Object.entries(policies).flatMap(([name, { Statement }]) =>
-    Statement.flatMap(({ Resource, Condition }) =>
-      Resource.map(pattern => [`the ${name}`, pattern, JSON.stringify(Condition ?? {})] as const),
+  const called = Object.entries(recording.uses).flatMap(([name, { calls }]) =>
+    calls.map(({ action, resource }) => [`${action} of ${name}`, resource] as const),
+  )
+  const allowed = (['operator', 'boundary'] as const).flatMap(name =>
+    policies[name].Statement.flatMap(({ Resource, Condition }) =>
+      Resource.map(pattern => [`docs/iam/${name}.json`, pattern, JSON.stringify(Condition)] as const),
     ),
   )
+  for (const [where, name] of [...named, ...called, ...allowed])
+    if (!isDefined(name)) yield `${where}: names ${name}, which is no resource of the template`
+  for (const { id, type, name } of template.resources)
+    if (ACCOUNT_WIDE.test(type) && !name.includes(STACK))
+      yield `${id}: another stage would have the name ${name}, too`
   for (const [where, pattern, condition] of allowed)
     for (const other of inOtherStage(defined))
       if (pattern !== '*' && !condition.includes(OWN_TAG) && covers(pattern, other))
-        yield `${where}: has rights on ${other} of another stage`
-  for (const [where, name] of [...named, ...called, ...allowed])
-    if (!isDefined(name)) yield `${where}: nothing in the template is ${name}`
+        yield `${where}: ${pattern} covers ${other} of another stage`
 }

@@ -1,6 +1,6 @@
 import { runSimulation } from '@cloud-copilot/iam-simulate'
+import { ACCOUNT, arn, type PolicyDocument } from '../resolve.ts'
 import { covers } from './policies.ts'
-import { ACCOUNT, arn, type PolicyDocument } from './resolve.ts'
 
 /** A request as IAM evaluates it, with the keys of its context. */
 export type Asked = { action: string; resource: string; context: Readonly<Record<string, string>> }

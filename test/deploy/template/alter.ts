@@ -12,7 +12,7 @@ export const alter = <Parts extends Readonly<Record<string, unknown>>>(
   return { ...parts, [name]: JSON.parse(text.replaceAll(from, () => to)) }
 }
 
-export const collect = async (violations: AsyncIterable<string>): Promise<string[]> => {
+export const collect = async (violations: Iterable<string> | AsyncIterable<string>): Promise<string[]> => {
   const all: string[] = []
   for await (const violation of violations) all.push(violation)
   return all

@@ -1,14 +1,14 @@
 // npm run test:template: the packaged templates, checked without deploying them.
 
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { useFolder } from '../support/folder.ts'
-import { runProgram } from '../support/program.ts'
-import handlers from './handlers.json' with { type: 'json' }
-import { packageProject } from './packaged.ts'
-import { pythonTools } from './python.ts'
+import { useFolder } from '../../support/folder.ts'
+import { runProgram } from '../../support/program.ts'
+import { pythonTools } from '../python.ts'
+import { packageProject } from '../template/packaged.ts'
+import handlers from '../template/permissions/handlers.json' with { type: 'json' }
 import { exceeded } from './quotas.ts'
 
-const program = await pythonTools('checks', 'test/deploy/template-requirements.txt')
+const program = await pythonTools('checks', 'test/deploy/lint/requirements.txt')
 
 /** Roles with long names. */
 const roles = (count: number) =>
@@ -66,7 +66,7 @@ describe.each([
     'passes %s',
     async (checker, files) => {
       const paths = templates.map(({ path }) => path)
-      const args = ['--config-file', `test/deploy/${checker}.yml`, files, ...paths]
+      const args = ['--config-file', `test/deploy/lint/${checker}.yml`, files, ...paths]
       const { code, output } = await runProgram(args, { program: program?.(checker) ?? '' })
       expect(code === 0 ? '' : output).toBe('')
     },
@@ -77,7 +77,7 @@ describe.each([
   })
 })
 
-linted('test/deploy/handlers.json has the permissions of the schemas of CloudFormation', async () => {
+linted('handlers.json has the permissions of the schemas of CloudFormation', async () => {
   const args = ['-c', SCHEMAS, ...Object.keys(handlers)]
   const { out } = await runProgram(args, { program: program?.('python') ?? '' })
   expect(JSON.parse(out)).toEqual(handlers)

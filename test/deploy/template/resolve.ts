@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { FunctionName as CrashFunction } from '../../proofs/crash/places.ts'
+import type { FunctionName as CrashFunction } from '../../../proofs/crash/places.ts'
 import type { Template } from './template-schema.ts'
 
 /** The stage of the packaged template in the tests, and its stack. */
@@ -58,65 +58,41 @@ const texts = v.optional(v.array(v.string()), [])
 const keys = v.optional(v.array(v.object({ AttributeName: v.string(), KeyType: v.string() })), [])
 const values = v.optional(v.record(v.string(), v.unknown()), {})
 
+/** Properties that are texts or lists of texts, empty if a resource has none. */
+const TEXTS = [
+  ...['QueueName', 'TableName', 'FunctionName', 'AlarmName', 'DomainName', 'Name', 'ApiId'],
+  ...['DeploymentGroupName', 'LogGroupName', 'TopicArn', 'BackupPlanId', 'Bucket', 'Path'],
+  ...['PermissionsBoundary', 'HostedZoneId', 'Handler', 'Role', 'ServiceRoleArn'],
+  ...['EventSourceArn', 'Principal', 'SourceArn', 'KmsMasterKeyId', 'RouteKey', 'Target'],
+  ...['IntegrationUri', 'FilterPattern', 'QueryString', 'DashboardBody', 'AlarmDescription'],
+  ...['Namespace', 'MetricName', 'Statistic', 'ExtendedStatistic', 'ComparisonOperator'],
+  ...['TreatMissingData', 'ScheduleExpression'],
+] as const
+const LISTS = ['LogGroupNames', 'Queues', 'Topics', 'AlarmActions', 'OKActions'] as const
+
 /** The properties, of all types together, by which resources relate to each other. */
 const properties = v.looseObject({
-  QueueName: text,
-  TableName: text,
-  FunctionName: text,
-  AlarmName: text,
-  DomainName: text,
-  Name: text,
-  ApiId: text,
-  DeploymentGroupName: text,
-  LogGroupName: text,
-  LogGroupNames: texts,
-  TopicArn: text,
-  BackupPlanId: text,
+  ...v.entriesFromList(TEXTS, text),
+  ...v.entriesFromList(LISTS, texts),
   FifoQueue: v.optional(v.boolean(), false),
   VisibilityTimeout: v.optional(v.number(), 30),
   RedrivePolicy: v.optional(v.looseObject({ deadLetterTargetArn: v.string() })),
   RedriveAllowPolicy: v.optional(v.looseObject({ sourceQueueArns: texts })),
-  Queues: texts,
-  Topics: texts,
-  Bucket: text,
   PolicyDocument: v.optional(policyDocument),
   KeyPolicy: v.optional(policyDocument),
-  Path: text,
-  PermissionsBoundary: text,
-  HostedZoneId: text,
   Policies: v.optional(v.array(v.looseObject({ PolicyDocument: policyDocument })), []),
-  Handler: text,
   Timeout: v.optional(v.number(), 0),
-  Role: text,
-  ServiceRoleArn: text,
   Environment: v.optional(v.object({ Variables: v.record(v.string(), v.string()) }), { Variables: {} }),
-  EventSourceArn: text,
-  Principal: text,
-  SourceArn: text,
-  KmsMasterKeyId: text,
-  RouteKey: text,
-  Target: text,
   RouteSettings: values,
-  IntegrationUri: text,
   TimeoutInMillis: v.optional(v.number(), 0),
   AccessLogSettings: v.optional(v.object({ DestinationArn: v.string(), Format: v.string() })),
   Targets: v.optional(v.array(v.looseObject({ Arn: v.string() })), []),
-  FilterPattern: text,
-  QueryString: text,
-  DashboardBody: text,
-  AlarmDescription: text,
   MetricTransformations: v.optional(
     v.array(v.looseObject({ MetricNamespace: v.string(), MetricName: v.string() })),
     [],
   ),
-  Namespace: text,
-  MetricName: text,
-  Statistic: text,
-  ExtendedStatistic: text,
-  ComparisonOperator: text,
   Threshold: v.optional(v.number(), 0),
   Period: v.optional(v.number(), 0),
-  TreatMissingData: text,
   AlarmConfiguration: v.optional(v.looseObject({ Alarms: v.array(v.object({ Name: v.string() })) })),
   Metrics: v.optional(
     v.array(
@@ -139,8 +115,6 @@ const properties = v.looseObject({
     ),
     [],
   ),
-  AlarmActions: texts,
-  OKActions: texts,
   Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
   KeySchema: keys,
   AttributeDefinitions: v.optional(

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { arn, REGION, type Resolved, type Resource, STAGE } from '../resolve.ts'
 import handlers from './handlers.json' with { type: 'json' }
-import { arn, REGION, type Resolved, type Resource, STAGE } from './resolve.ts'
 import type { Asked } from './simulate.ts'
 
 const permissions = v.record(

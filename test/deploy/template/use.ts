@@ -1,28 +1,28 @@
 import { type AttributeValue, QueryCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
-import { type Settings, VARIABLES } from '../../lib/platform/environment.ts'
-import type { OutgoingRequest } from '../../lib/platform/http-client.ts'
-import type { Telemetry } from '../../lib/platform/telemetry.ts'
-import { createProbe } from '../../lib/probe/handler.ts'
-import { SECRETS_PATH } from '../../proofs/crash/aws.ts'
-import { ONCE, PATTERNS } from '../../proofs/crash/explore.ts'
-import { type Dependencies, SETTINGS } from '../../proofs/crash/functions.ts'
-import { APP, WEB } from '../../proofs/crash/places.ts'
-import { SCENARIOS } from '../../proofs/crash/scenarios.ts'
-import { violationsOf } from '../../proofs/crash/violations.ts'
-import { runScenario, type Scenario } from '../../proofs/crash/world.ts'
-import { context, scheduledEvent } from '../support/lambda.ts'
-import { powertoolsOutput } from '../support/powertools.ts'
-import { MINUTE, SECOND } from '../support/scenarios.ts'
-import { fieldsOf, type Line } from './insights.ts'
+import { type Settings, VARIABLES } from '../../../lib/platform/environment.ts'
+import type { OutgoingRequest } from '../../../lib/platform/http-client.ts'
+import type { Telemetry } from '../../../lib/platform/telemetry.ts'
+import { createProbe } from '../../../lib/probe/handler.ts'
+import { SECRETS_PATH } from '../../../proofs/crash/aws.ts'
+import { ONCE, PATTERNS } from '../../../proofs/crash/explore.ts'
+import { type Dependencies, SETTINGS } from '../../../proofs/crash/functions.ts'
+import { APP, WEB } from '../../../proofs/crash/places.ts'
+import { SCENARIOS } from '../../../proofs/crash/scenarios.ts'
+import { violationsOf } from '../../../proofs/crash/violations.ts'
+import { runScenario, type Scenario } from '../../../proofs/crash/world.ts'
+import { context, scheduledEvent } from '../../support/lambda.ts'
+import { powertoolsOutput } from '../../support/powertools.ts'
+import { MINUTE, SECOND } from '../../support/scenarios.ts'
+import { fieldsOf, type Line } from './relations/insights.ts'
 import { arn, type FunctionName, functionOf, type Resolved, STACK } from './resolve.ts'
-import { tableUse } from './tables.ts'
+import { tableUse } from './use-of-tables.ts'
 
 /** A request that IAM authorizes. */
 export type AwsCall = { action: string; resource: string }
 
 /** A function's AWS calls and the environment variables that it read in the scenarios. */
-type Use = { calls: readonly AwsCall[]; variables: Readonly<Record<string, string>> }
+type Use = { calls: readonly AwsCall[]; variables: ReadonlySet<string> }
 export type Uses = Readonly<Record<FunctionName, Use>>
 
 const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
@@ -33,16 +33,6 @@ const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<Functio
   reconcile: of('reconcile'),
   probe: of('probe'),
 })
-
-/** The metrics that the functions recorded. */
-export type Counted = {
-  /** Whether a function recorded a metric with its dimensions. */
-  has: (metric: string) => boolean
-  /** The functions that recorded a metric. */
-  by: ReadonlyMap<string, ReadonlySet<FunctionName>>
-  /** Those that are durations. */
-  seconds: ReadonlySet<string>
-}
 
 /** A metric of the stack with its dimensions other than `service`. */
 export const metricOf = (name: string, dimensions: Readonly<Record<string, string>>) =>
@@ -135,12 +125,10 @@ const unprefixed = (input: object) =>
 export const recordUse = async (template: Resolved) => {
   const recorded = each(() => ({
     calls: new Map<string, AwsCall>(),
-    variables: {} as Record<string, string>,
+    variables: new Set<string>(),
   }))
   const tables = tableUse()
   const metrics = new Set<string>()
-  const by = new Map<string, Set<FunctionName>>()
-  const seconds = new Set<string>()
   const lines = new Map<string, Line>()
   /** Records what Powertools writes, once for each message with the same fields. */
   const log = (kind: string, fields: object, write: (telemetry: Telemetry) => void) => {
@@ -160,7 +148,6 @@ export const recordUse = async (template: Resolved) => {
     },
     seconds: (metric, value) => {
       metrics.add(metricOf(metric, {}))
-      seconds.add(metric)
       log(metric, {}, ({ seconds }) => seconds(metric, value))
     },
   }
@@ -171,8 +158,8 @@ export const recordUse = async (template: Resolved) => {
     const settings = new Proxy(dependencies.settings, {
       get(_, setting: keyof Settings) {
         const variable = VARIABLES[setting]
-        variables[variable] = Variables[variable] ?? ''
-        return variables[variable]
+        variables.add(variable)
+        return Variables[variable] ?? ''
       },
     })
     // The SDK types a response by its command, which a recorder of all commands cannot express.
@@ -194,18 +181,10 @@ export const recordUse = async (template: Resolved) => {
     }
     const { dynamodb, sqs, ssm } = dependencies
     const random = current === LIMITED ? () => 0 : dependencies.random
-    const counting: Telemetry = {
-      ...dependencies.telemetry,
-      count(metric, ...more) {
-        by.set(metric, (by.get(metric) ?? new Set()).add(name))
-        dependencies.telemetry.count(metric, ...more)
-      },
-    }
     return {
       ...dependencies,
       random,
       settings,
-      telemetry: counting,
       dynamodb: observed(dynamodb),
       sqs: observed(sqs),
       ssm: observed(ssm),
@@ -242,6 +221,5 @@ export const recordUse = async (template: Resolved) => {
   const made = { now: () => 0, random, sleep: async () => undefined, newId: () => 'probe' }
   await createProbe(adjust('probe', { ...given, ...made }))(scheduledEvent, context())
   const uses: Uses = each(name => ({ ...recorded[name], calls: [...recorded[name].calls.values()] }))
-  const counted: Counted = { has: metric => metrics.has(metric), by, seconds }
-  return { uses, tables, counted, lines: [...lines.values()] }
+  return { uses, tables, counted: metrics, lines: [...lines.values()] }
 }

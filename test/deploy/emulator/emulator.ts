@@ -6,9 +6,9 @@ import { devNull } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { freePorts } from '@order-relay/local/ports.ts'
-import { ROOT } from '../support/project.ts'
-import { until } from '../support/until.ts'
-import { filledPolicy } from './policies.ts'
+import { ROOT } from '../../support/project.ts'
+import { until } from '../../support/until.ts'
+import { filledPolicy } from '../template/permissions/policies.ts'
 
 const HOST = '127.0.0.1'
 const REGION = 'eu-central-1'
@@ -48,7 +48,7 @@ export const startEmulator = async (python: string, folder: string) => {
   const environment = environmentFor(url, folder)
   const { AWS_ENDPOINT_URL: _, NODE_EXTRA_CA_CERTS: certificate = '', ...own } = environment
   const log = createWriteStream(join(folder, 'emulator.log'))
-  const child = spawn(python, [join(ROOT, 'test/deploy/emulator.py')], {
+  const child = spawn(python, [join(ROOT, 'test/deploy/emulator/emulator.py')], {
     cwd: folder,
     env: {
       ...own,

@@ -5,10 +5,10 @@ import { importsReader } from '@order-relay/operator/imports.ts'
 import { findOrders } from '@order-relay/operator/orders/find.ts'
 import { failingOrders } from '@order-relay/operator/orders/list.ts'
 import { announcementsOf } from '@order-relay/operator/orders/read.ts'
-import { REQUEST_KINDS } from '../../lib/orders/order.ts'
-import { TABLES } from '../../lib/platform/names.ts'
-import { answerCalls, recordingCalls } from '../support/calls.ts'
-import { ofType, type Resolved, resolved, STACK, STAGE } from './resolve.ts'
+import { REQUEST_KINDS } from '../../../lib/orders/order.ts'
+import { TABLES } from '../../../lib/platform/names.ts'
+import { answerCalls, recordingCalls } from '../../support/calls.ts'
+import { resolved, STACK, STAGE } from './resolve.ts'
 import type { Template } from './template-schema.ts'
 
 type Item = Record<string, AttributeValue>
@@ -105,42 +105,4 @@ export const recordOperator = async (template: Template, use: TableUse) => {
     answerCalls(undefined)
     context.close()
   }
-}
-
-/** Differences between the tables' keys, indexes and expiry and their use by the code. */
-export function* tableViolations(template: Resolved, use: TableUse) {
-  const unknown = new Set(use.targets('queried'))
-  for (const { name: table, Properties } of ofType(template, 'AWS::DynamoDB::Table')) {
-    const { KeySchema, GlobalSecondaryIndexes, TimeToLiveSpecification: expiry } = Properties
-    const keys = KeySchema.map(({ AttributeName }) => AttributeName)
-    const written = new Set([...use.of('written', table), ...use.of('keys', table)])
-    for (const key of use.of('keys', table)) if (!keys.includes(key)) yield `${table}: has no key "${key}"`
-    for (const name of [...keys, ...(expiry ? [expiry.AttributeName] : [])])
-      if (!written.has(name)) yield `${table}: nothing writes its key or expiry "${name}"`
-    for (const { AttributeName: attribute, AttributeType: type } of Properties.AttributeDefinitions) {
-      const stored = use.typeOf(table, attribute) ?? type
-      if (stored !== type) yield `${table}: stores "${attribute}" as ${stored}, not ${type}`
-    }
-    for (const schema of [KeySchema, ...GlobalSecondaryIndexes.map(index => index.KeySchema)])
-      if (!/^HASH(,RANGE)?$/.test(String(schema.map(({ KeyType }) => KeyType))))
-        yield `${table}: its keys are ${schema.map(({ KeyType }) => KeyType)}`
-    if (expiry?.Enabled === false) yield `${table}: its items never expire`
-
-    for (const { IndexName, KeySchema, Projection } of GlobalSecondaryIndexes) {
-      const index = `${table}/${IndexName}`
-      unknown.delete(index)
-      const [queried, read] = [use.of('queried', index), use.of('read', index)]
-      const indexed = KeySchema.map(({ AttributeName }) => AttributeName)
-      const projected = Projection.NonKeyAttributes
-      for (const name of indexed) if (!written.has(name)) yield `${index}: nothing writes its key "${name}"`
-      if (!queried.has(indexed[0] ?? '')) yield `${index}: nothing queries it`
-      for (const name of queried) if (!indexed.includes(name)) yield `${index}: has no key "${name}"`
-      for (const name of read)
-        if (![...keys, ...indexed, ...projected].includes(name))
-          yield `${index}: lacks "${name}", which is read`
-      for (const name of Projection.ProjectionType === 'ALL' ? ['ALL'] : projected)
-        if (!read.has(name)) yield `${index}: nothing reads its projection "${name}"`
-    }
-  }
-  for (const index of unknown) yield `${index}: is queried and does not exist`
 }
