@@ -51,7 +51,7 @@ export const RELATIONS: readonly (readonly [what: string, rule: Rule, ...mistake
     ['deployer', 'alarm:order-relay-crash-*', 'alarm:order-relay-*', 'alarm:order-relay-* of other stages'],
   ],
   [
-    'iam-simulate decides about a deployer as this test does',
+    'iam-simulate decides about the requests of a deployer as these tests do',
     ({ resolved, policies }) => simulatorAgrees(resolved, policies.deployer),
   ],
   [
@@ -158,7 +158,8 @@ export const RELATIONS: readonly (readonly [what: string, rule: Rule, ...mistake
     'CloudWatch may notify the topic of every alarm',
     notifications,
     ['OrderStuckAlarm', 'OKActions', 'InsufficientDataActions', 'its OKActions are not the topic'],
-    ['AlarmKey', 'cloudwatch.amazonaws', 'events.amazonaws', 'CloudWatch may not kms:Decrypt'],
+    ['AlarmKey', 'cloudwatch.amazonaws', 'events.amazonaws', 'does not allow kms:Decrypt to CloudWatch'],
+    ['AlarmKey', '{"StringEquals"', '{"Null"', 'for alarms of this account'],
   ],
   [
     'an alarm reports that a schedule stopped',

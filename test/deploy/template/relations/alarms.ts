@@ -3,7 +3,7 @@ import { labelOf } from '../../../../deploy/alarms.ts'
 import { TABLES } from '../../../../lib/platform/names.ts'
 import type { Checked } from '../checked.ts'
 import { STORES } from '../packaged.ts'
-import { functionOf, ofType, type Properties, type Resolved, STACK } from '../resolve.ts'
+import { ACCOUNT, functionOf, ofType, type Properties, type Resolved, STACK } from '../resolve.ts'
 
 const alarmsOf = (template: Resolved) => ofType(template, 'AWS::CloudWatch::Alarm')
 
@@ -48,14 +48,16 @@ const DOCUMENTED = [
 export function* documentedAlarms({ resolved: template }: Checked) {
   const rows = new Set(alarmsOf(template).map(({ Properties }) => rowOf(Properties)))
   for (const row of rows)
-    if (!DOCUMENTED.includes(row)) yield `docs/operate.md: the table of alarms lacks "${row}"`
-  for (const row of DOCUMENTED) if (!rows.has(row)) yield `docs/operate.md: no alarm is "${row}"`
+    if (!DOCUMENTED.includes(row)) yield `docs/operate.md: write "${row}" into the table of alarms`
+  for (const row of DOCUMENTED)
+    if (!rows.has(row)) yield `docs/operate.md: no alarm is "${row}"; remove or change its row`
   const pages = readdirSync('docs/runbook').map(file => file.replace(/\.md$/, ''))
   const linked = new Set(alarmsOf(template).map(({ Properties }) => pageOf(Properties)))
   for (const { id, Properties } of alarmsOf(template))
     if (!pages.includes(pageOf(Properties) ?? ''))
-      yield `${id}: there is no docs/runbook/${pageOf(Properties)}.md`
-  for (const page of pages) if (!linked.has(page)) yield `docs/runbook/${page}.md: no alarm links to it`
+      yield `${id}: links to docs/runbook/${pageOf(Properties)}.md, which does not exist; write the page`
+  for (const page of pages)
+    if (!linked.has(page)) yield `docs/runbook/${page}.md: no alarm links to it; remove it or link to it`
 }
 
 /** CloudWatch notifies the topic of every alarm, which its policy and that of its key allow. */
@@ -70,11 +72,14 @@ export function* notifications({ resolved: template }: Checked) {
   ])
     for (const { id, Properties } of ofType(template, type)) {
       const statements = (Properties.PolicyDocument ?? Properties.KeyPolicy)?.Statement ?? []
-      const admitted = statements.flatMap(({ Effect, Principal, Action }) =>
-        Effect === 'Allow' && JSON.stringify(Principal).includes('"cloudwatch.amazonaws.com"') ? Action : [],
+      const admitted = statements.filter(
+        ({ Effect, Principal, Condition }) =>
+          `${Effect} ${JSON.stringify(Principal)}` === 'Allow {"Service":["cloudwatch.amazonaws.com"]}' &&
+          Condition.StringEquals?.['aws:SourceAccount'] === ACCOUNT,
       )
       for (const action of actions)
-        if (!admitted.includes(action)) yield `${id}: CloudWatch may not ${action}`
+        if (!admitted.some(({ Action }) => Action.includes(action)))
+          yield `${id}: does not allow ${action} to CloudWatch for alarms of this account`
     }
 }
 

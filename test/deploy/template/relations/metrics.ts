@@ -120,8 +120,9 @@ export function* metrics(checked: Checked) {
 export function* onDashboard({ resolved: template }: Checked) {
   const alarms = new Set(widgetsOf(template).flatMap(each => each.alarms))
   for (const { id, arn } of ofType(template, 'AWS::CloudWatch::Alarm'))
-    if (!alarms.has(arn)) yield `${id}: is not on the dashboard`
+    if (!alarms.has(arn)) yield `${id}: is not on the dashboard; add it to deploy/dashboard.ts`
   const shown = new Set(shownBy(template).map(({ name }) => name))
   for (const name of Object.keys(METRICS))
-    if (!shown.has(name)) yield `${name}: is in METRICS, but not on the dashboard`
+    if (!shown.has(name))
+      yield `${name}: is in METRICS, but not on the dashboard; add it to deploy/dashboard.ts`
 }

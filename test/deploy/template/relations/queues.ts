@@ -28,7 +28,8 @@ export function* queueAlarms({ resolved: template }: Checked) {
     const metric = isLast(name, Properties)
       ? 'ApproximateNumberOfMessagesVisible'
       : 'ApproximateAgeOfOldestMessage'
-    if (!watched.includes(`${metric} ${name}`)) yield `${id}: no alarm watches its ${metric}`
+    if (!watched.includes(`${metric} ${name}`))
+      yield `${id}: no alarm watches its ${metric}; add one in deploy/alarms.ts`
   }
 }
 
