@@ -88,7 +88,7 @@ export const LIMITS = {
   orders: limitsOf(QUEUES.orders, 30_000),
   webFeed: limitsOf(feedQueueName(WEB), 120_000),
 }
-export const BATCH_SIZE = 10
+const BATCH_SIZE = 10
 /** The timeout of `reconcile`, in milliseconds. */
 const RECONCILE_TIMEOUT = 80_000
 

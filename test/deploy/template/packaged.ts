@@ -29,7 +29,7 @@ export const SETTINGS = {
 }
 
 /** The recipient of the alarms. */
-export const ALARM_EMAIL = 'somebody@example.com'
+const ALARM_EMAIL = 'somebody@example.com'
 
 /** The domain and zone of the tests' stack, by their placeholders in docs/iam. */
 export const DOMAIN = { DOMAIN: 'relay.example', ZONE: 'zone' }

@@ -8,7 +8,7 @@ import { ownParts, routeLimits, timeouts, triggers, variables } from './relation
 import { accessLog, metricFilters, queries } from './relations/logs.ts'
 import { metrics, onDashboard } from './relations/metrics.ts'
 import { creationOrder } from './relations/order.ts'
-import { consumers, deadLetters, queueAlarms } from './relations/queues.ts'
+import { consumers, deadLetters, messageSizes, queueAlarms } from './relations/queues.ts'
 import { references } from './relations/references.ts'
 import { tables } from './relations/tables.ts'
 
@@ -71,6 +71,11 @@ export const RELATIONS: readonly (readonly [what: string, rule: Rule, ...mistake
     'a dead-letter queue admits exactly the queues that use it',
     deadLetters,
     ['BulkQueue', '"OrdersDeadQueue"', '"FeedsDeadQueue"', 'FeedsDeadQueue: admits dead letters of'],
+  ],
+  [
+    'a queue accepts every body that the API accepts',
+    messageSizes,
+    ['BulkQueue', '1048576', '1024', 'BulkQueue: set MaximumMessageSize'],
   ],
   [
     'an alarm reports old messages, or any message in a queue that nothing consumes',

@@ -23,7 +23,7 @@ export type AwsCall = { action: string; resource: string }
 
 /** A function's AWS calls and the environment variables that it read in the scenarios. */
 type Use = { calls: readonly AwsCall[]; variables: ReadonlySet<string> }
-export type Uses = Readonly<Record<FunctionName, Use>>
+type Uses = Readonly<Record<FunctionName, Use>>
 
 const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
   webhook: of('webhook'),

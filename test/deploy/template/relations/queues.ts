@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fullFeedName } from '../../../../deploy/queues.ts'
+import { MAX_BODY_BYTES } from '../../../../lib/api/request.ts'
 import type { Checked } from '../checked.ts'
 import { STORES } from '../packaged.ts'
 import { aliasOf, FUNCTIONS, functionOf, ofType, type Properties, STACK } from '../resolve.ts'
@@ -17,6 +18,13 @@ export function* deadLetters({ resolved: template }: Checked) {
     if (!isDeepStrictEqual(new Set(admitted), new Set(sources.map(each => each.arn))))
       yield `${id}: admits dead letters of ${admitted}, but those that send them are ${sources.map(each => each.id)}`
   }
+}
+
+/** A queue accepts every body that the API accepts, each character of which may have to be escaped. */
+export function* messageSizes({ resolved: template }: Checked) {
+  for (const { id, Properties } of ofType(template, 'AWS::SQS::Queue'))
+    if (!(Number(Properties.MaximumMessageSize) >= 2 * MAX_BODY_BYTES))
+      yield `${id}: set MaximumMessageSize to ${2 * MAX_BODY_BYTES} or more, twice the limit of the API`
 }
 
 /** An alarm reports old messages, or any message in a queue that nothing consumes. */
