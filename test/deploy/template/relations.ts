@@ -22,7 +22,6 @@ export const RELATIONS: readonly (readonly [what: string, rule: Rule, ...mistake
     'every name, ARN and URL in the template, in calls and in docs/iam is that of a resource of this stage',
     references,
     ['WorkerLambdaFunction', '{"Ref":"HistoryTable"}', '"history"', 'names history, which is no resource'],
-    ['WorkerGroup', 'order-relay-crash-worker-new', 'worker-new', 'names worker-new-version'],
     ['BackupRole', 'backup-vault:order-relay-crash', 'backup-vault:*', 'BackupRole.Policies'],
     ['QuarantineQueue', 'order-relay-crash-quarantine', 'quarantine', 'another stage would have the name'],
     ['operator', 'order-relay-crash-worker*', 'order-relay-crash-*', 'of another stage'],
@@ -175,8 +174,8 @@ export const RELATIONS: readonly (readonly [what: string, rule: Rule, ...mistake
     'saved queries select recorded lines and show their fields, and "errors" selects every failure',
     queries,
     ['ErrorsQuery', '\\"timeout\\", ', '', 'ErrorsQuery: misses'],
-    ['RetriesByOrderQuery', 'latest(error.message)', 'latest(error.text)', 'selects has error'],
-    ['DeliveryQuery', 'or feed_delivery', 'or feedDelivery', 'no line has feedDelivery'],
+    ['RetriesByOrderQuery', 'latest(error.message)', 'latest(error.text)', 'has error.text'],
+    ['DeliveryQuery', 'or feed_delivery', 'or feedDelivery', 'has feedDelivery'],
   ],
   [
     'the access log has no personal data',

@@ -14,9 +14,18 @@ import { runScenario, type Scenario } from '../../../proofs/crash/world.ts'
 import { context, scheduledEvent } from '../../support/lambda.ts'
 import { powertoolsOutput } from '../../support/powertools.ts'
 import { MINUTE, SECOND } from '../../support/scenarios.ts'
-import { fieldsOf, type Line } from './relations/insights.ts'
 import { arn, type FunctionName, functionOf, type Resolved, STACK } from './resolve.ts'
 import { tableUse } from './use-of-tables.ts'
+
+/** A recorded log line as CloudWatch discovers its fields: by path. */
+export type Line = Readonly<Record<string, string | number>>
+
+/** The fields of a JSON log line: those of objects by their paths. */
+const fieldsOf = (value: unknown, path = ''): [string, string | number][] => {
+  if (typeof value === 'number' || typeof value === 'string') return [[path, value]]
+  if (typeof value !== 'object' || value === null) return value === null ? [] : [[path, String(value)]]
+  return Object.entries(value).flatMap(([key, each]) => fieldsOf(each, path === '' ? key : `${path}.${key}`))
+}
 
 /** A request that IAM authorizes. */
 export type AwsCall = { action: string; resource: string }
