@@ -57,7 +57,8 @@ export function* documentedAlarms({ resolved: template }: Checked) {
     if (!pages.includes(pageOf(Properties) ?? ''))
       yield `${id}: links to docs/runbook/${pageOf(Properties)}.md, which does not exist; write the page`
   for (const page of pages)
-    if (!linked.has(page)) yield `docs/runbook/${page}.md: no alarm links to it; remove it or link to it`
+    if (!linked.has(page))
+      yield `docs/runbook/${page}.md: no alarm names it; remove the page, or name it in deploy/alarms.ts`
 }
 
 /** CloudWatch notifies the topic of every alarm, which its policy and that of its key allow. */

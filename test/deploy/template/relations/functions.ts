@@ -17,8 +17,9 @@ export function* variables({ resolved: template, recording: { uses } }: Checked)
     Object.entries(VARIABLES).map(([setting, variable]) => [variable, setting]),
   )
   for (const name of FUNCTIONS) {
-    const { POWERTOOLS_SERVICE_NAME: _, ...given } = functionOf(template, name).Properties.Environment
-      .Variables
+    const { Variables } = functionOf(template, name).Properties.Environment
+    const { POWERTOOLS_SERVICE_NAME: service, ...given } = Variables
+    if (service !== STACK) yield `${name}: counts its metrics for ${service}, but alarms watch ${STACK}`
     for (const variable of uses[name].variables)
       if (!given[variable]) yield `${name}: reads ${variable}, which its environment lacks`
     for (const [variable, value] of Object.entries(given)) {
