@@ -3,7 +3,7 @@ import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { startSandbox } from 'order-relay-sandbox/src/start.ts'
-import { serveDocuments } from '../documents/serve.ts'
+import { serveDocuments } from '../documents.ts'
 import type { Gateway } from '../gateway.ts'
 import { urlOf } from '../settings.ts'
 

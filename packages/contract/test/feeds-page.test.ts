@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { asyncApi } from '../documents/asyncapi.ts'
-import { feedsPage } from '../documents/feeds-page.ts'
+import { asyncApi } from '../asyncapi.ts'
+import { feedsPage } from '../feeds-page.ts'
 
 test('the page of the feeds breaks lines between paragraphs only', async () => {
   const page = await feedsPage(asyncApi() as never)

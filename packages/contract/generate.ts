@@ -13,7 +13,7 @@ const DOCUMENTS = {
 /** The documents by their file in docs/. */
 export const documents = () =>
   Object.entries(DOCUMENTS).map(([name, document]) => ({
-    path: join(import.meta.dirname, '../../../docs', name),
+    path: join(import.meta.dirname, '../../docs', name),
     text: `${JSON.stringify(document, null, 2)}\n`,
   }))
 

@@ -1,8 +1,8 @@
+import { asyncApi } from '@order-relay/contract/asyncapi.ts'
+import { feedsPage } from '@order-relay/contract/feeds-page.ts'
+import { openApi } from '@order-relay/contract/openapi.ts'
 import { apiDocs, DOCS_POLICY } from '@order-relay/web/api-docs.ts'
-import type { Gateway } from '../gateway.ts'
-import { asyncApi } from './asyncapi.ts'
-import { feedsPage } from './feeds-page.ts'
-import { openApi } from './openapi.ts'
+import type { Gateway } from './gateway.ts'
 
 const docs = apiDocs({
   title: "The stores' API",

@@ -10,9 +10,9 @@ import { apiDiff } from 'api-smart-diff'
 import fc from 'fast-check'
 import { SCHEMAS as SANDBOX_SCHEMAS } from 'order-relay-sandbox/src/openapi/schemas.ts'
 import * as v from 'valibot'
-import { documents } from '../documents/generate.ts'
-import { openApi } from '../documents/openapi.ts'
-import { SCHEMAS } from '../documents/schemas.ts'
+import { documents } from '../generate.ts'
+import { openApi } from '../openapi.ts'
+import { SCHEMAS } from '../schemas.ts'
 
 test.each(documents())('$path is current; if not, run "npm run docs"', ({ path, text }) => {
   expect(readFileSync(path, 'utf8')).toBe(text)
