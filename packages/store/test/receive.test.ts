@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
-import type { FeedMessage as Published } from '@order-relay/lib/orders/feed.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import express from 'express'
 import fastify from 'fastify'
@@ -317,8 +316,7 @@ test('the Standard Webhooks library verifies requests of the testing module, inc
 
 test('handles every message of the current version, and none of an older version', async () => {
   const once = onceInMemory()
-  /** The package's types accept every message that the relay publishes. */
-  const isNew = (message: Published) => once(message, () => undefined)
+  const isNew = (message: FeedMessage) => once(message, () => undefined)
   const data = { source: 'shop', external_id: '1', status: 'paid' }
   const cause = { event: 'order.check', delivery: 'c' }
   const messages = ['2a', '2b', '2a', '1c', '4d', '2b'].map(([version, delivery = '']) =>
