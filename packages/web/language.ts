@@ -80,9 +80,17 @@ type Names<Text extends string> = Text extends `${string}{${infer Place}}${infer
 
 type Values<Text extends string, Value> = [Names<Text>] extends [never] ? [] : [Record<Names<Text>, Value>]
 
+/** A text of the dictionary; the type of any other says in the compiler's message what is missing. */
+type Translated<Text extends string, Known> = Text extends Known
+  ? Text
+  : `Add a Persian text to persian.ts for: ${Text}`
+
 type Translate<Known extends string> = {
-  <Text extends Known>(text: Text, ...values: Values<Text, string | number>): string
-  <Text extends Known>(text: Text, ...values: Values<Text, ComponentChild>): ComponentChild[]
+  <Text extends string>(text: Translated<Text, Known>, ...values: Values<Text, string | number>): string
+  <Text extends string>(
+    text: Translated<Text, Known>,
+    ...values: Values<Text, ComponentChild>
+  ): ComponentChild[]
 }
 
 const PLURAL = /\{(\w+)\|([^|}]*)\|([^|}]*)\}/g

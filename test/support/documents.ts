@@ -9,8 +9,8 @@ const FEEDS = read('feeds.asyncapi')
 
 /** Validation by the published documents. */
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
-  .addSchema(API, 'api')
-  .addSchema(FEEDS, 'feeds')
+  .addSchema(API, 'docs/relay.openapi.json')
+  .addSchema(FEEDS, 'docs/feeds.asyncapi.json')
 
 const errorsOf = (pointer: string, body: unknown): string | undefined => {
   const validate = ajv.getSchema(pointer)
@@ -20,7 +20,7 @@ const errorsOf = (pointer: string, body: unknown): string | undefined => {
 
 /** Why a body does not match a schema of docs/relay.openapi.json; undefined if it does. */
 export const bodyErrors = (schema: string, body: unknown): string | undefined =>
-  errorsOf(`api#/components/schemas/${schema}`, body)
+  errorsOf(`docs/relay.openapi.json#/components/schemas/${schema}`, body)
 
 const escaped = (path: string) => encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'))
 
@@ -48,15 +48,16 @@ export const undocumented = (method: string, path: string, status: number, body:
     'application/json',
     'schema',
   ]
-  return errorsOf(`api#/${at.map(escaped).join('/')}`, body)
+  return errorsOf(`docs/relay.openapi.json#/${at.map(escaped).join('/')}`, body)
 }
 
 /** How a feed message deviates from docs/feeds.asyncapi.json, including unknown fields; undefined if it matches. */
 export const undocumentedMessage = (message: { event: string }): string | undefined => {
   const name = message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'
   const unknown = Object.keys(message).find(field => !(field in FEEDS.components.schemas[name].properties))
-  if (unknown !== undefined) return `${name} has no field "${unknown}"`
-  return errorsOf(`feeds#/components/schemas/${name}`, message)
+  if (unknown !== undefined)
+    return `${name} in docs/feeds.asyncapi.json has no field "${unknown}": add it to packages/contract/schemas.ts and run "npm run docs"`
+  return errorsOf(`docs/feeds.asyncapi.json#/components/schemas/${name}`, message)
 }
 
 /** The fenced code blocks of a page in one language. */
