@@ -147,10 +147,8 @@ const load = async (path: string): Promise<Parameters> => {
     return new Map(parameters.map(held => [held.Name, held]))
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return new Map()
-    // The error quotes the file, which contains secrets.
-    throw new Error(`Cannot read ${path}: ${codeOf(error) ?? 'it is damaged'}; ${START_OVER}`, {
-      cause: error,
-    })
+    // Without the cause, which quotes the file and its secrets.
+    throw new Error(`Cannot read ${path}: ${codeOf(error) ?? 'it is damaged'}; ${START_OVER}`)
   }
 }
 

@@ -3,13 +3,23 @@ import type { Queue } from '@order-relay/deploy/queues.ts'
 import { HOST } from '@order-relay/web/foreign.ts'
 import { buildApp } from 'fauxqs'
 import * as v from 'valibot'
-// fauxqs exports only its server, which listens on every network interface.
-import { PersistenceManager } from '../../node_modules/fauxqs/dist/persistence.js'
-import { S3Store } from '../../node_modules/fauxqs/dist/s3/s3Store.js'
-import { SnsStore } from '../../node_modules/fauxqs/dist/sns/snsStore.js'
-import { SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js'
-import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js'
 import { queueArn, queueUrl, REGION, START_OVER } from './settings.ts'
+
+type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>
+type SqsStore = Stores['sqsStore']
+type PersistenceManager = NonNullable<SqsStore['persistence']>
+
+/** A module of fauxqs that the package does not export; package.json pins its version. */
+const internal = async <Module>(file: string): Promise<Module> =>
+  import(new URL(file, import.meta.resolve('fauxqs')).href)
+
+const { PersistenceManager } = await internal<{
+  PersistenceManager: new (path: string) => PersistenceManager
+}>('persistence.js')
+const { SqsStore } = await internal<{ SqsStore: new () => SqsStore }>('sqs/sqsStore.js')
+const { SnsStore } = await internal<{ SnsStore: new () => Stores['snsStore'] }>('sns/snsStore.js')
+const { S3Store } = await internal<{ S3Store: new () => Stores['s3Store'] }>('s3/s3Store.js')
+const { INVALID_MESSAGE_BODY_CHAR } = await internal<{ INVALID_MESSAGE_BODY_CHAR: RegExp }>('sqs/sqsTypes.js')
 
 // SQS accepts characters beyond U+FFFF; fauxqs tests UTF-16 code units and rejects them.
 const INVALID = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
@@ -96,6 +106,7 @@ export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOpt
       held.visibilityDeadline = 0
   }
 
+  // Not `startFauxqs`, which listens on every network interface.
   const stores = { sqsStore: store, snsStore: new SnsStore(), s3Store: new S3Store() }
   const app = buildApp({ logger: false, defaultRegion: REGION, stores })
   app.addHook('preHandler', async request => {

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '@order-relay/deploy/tables.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -36,12 +37,13 @@ const parts = {
 }
 
 const overwrite = (bytes: Buffer) => bytes.fill(0xff, Math.max(0, bytes.length - 4096))
+const shorten = (bytes: Buffer) => bytes.subarray(0, -3)
 const truncate = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)
 
 test.each([
   ['dynamodb', /^dynamodb\/MANIFEST/, overwrite],
   ['sqs', /^queues\/fauxqs\.db$/, truncate],
-  ['ssm', /^parameters\.json$/, truncate],
+  ['ssm', /^parameters\.json$/, shorten],
   ['sandbox', /^sandbox\.db$/, overwrite],
 ] as const)(
   'data of %s can be reopened; when damaged, the error names the file and the remedy',
@@ -54,6 +56,7 @@ test.each([
     const path = join(folder(), /^[^/]*/.exec(file)?.[0] ?? '')
     await expect(opening).rejects.toThrow(path)
     await expect(opening).rejects.toThrow(/^Cannot (?:open|read) .*; remove \.order-relay/s)
-    await expect(opening).rejects.not.toThrow(/a secret/)
+    // Node prints an uncaught error with its cause.
+    expect(inspect(await opening.catch((error: unknown) => error), { depth: null })).not.toContain('a secret')
   },
 )
