@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { appendFile, writeFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
 import { keyUseItem } from '@order-relay/lib/api/keys.ts'
-import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { local } from '@order-relay/test-support/relay.ts'
 import { onceInMemory } from 'order-relay-store'
@@ -195,22 +194,48 @@ export const setupPageTests = (open: Open) => {
     )
   })
 
-  test('the overview updates with events and setup shows findings, in English and Persian', () =>
-    visit({ hash: '#/setup', locale: 'fa-IR' }, async ({ page }) => {
-      await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
-      const found = await page.locator('.finding p').allInnerTexts()
+  test.each([
+    {
+      locale: 'en-GB',
+      finding: /^[^\u0600-\u06ff]+$/,
+      problems: /problem/,
+      overview: 'Overview',
+      deadLetters: 'Dead letters',
+      whatToDo: 'What to do',
+      recovery: 'Recovery',
+      plan: 'Plan a replay',
+      replay: 'Replay',
+    },
+    {
+      locale: 'fa-IR',
       // Commands and addresses are not translated.
-      expect(found.filter(text => !/[\u0600-\u06ff]|^relay |^http:/.test(text))).toEqual([])
-      await goTo(page, '#/overview')
-      await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
-      await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
-      await page.locator('.verdict', { hasText: 'پیام‌های ناموفق' }).waitFor()
-      await page.getByRole('link', { name: 'راهنمای رفع مشکل' }).click()
-      await page.getByRole('heading', { name: 'بازگشت به حالت عادی' }).waitFor()
-      await page.getByText('npx relay dead replay --all --plan <file> --local').waitFor()
-      expect(await violationsOf(page)).toEqual([])
-      await page.getByRole('button', { name: 'برنامهٔ پردازش مجدد' }).click()
-      await page.getByRole('heading', { name: 'پردازش مجدد' }).waitFor()
-      await local.empty('orders-dead.fifo')
-    }))
+      finding: /[\u0600-\u06ff]|^relay |^http:/,
+      problems: /مشکل/,
+      overview: 'نمای کلی',
+      deadLetters: 'پیام‌های ناموفق',
+      whatToDo: 'راهنمای رفع مشکل',
+      recovery: 'بازگشت به حالت عادی',
+      plan: 'برنامهٔ پردازش مجدد',
+      replay: 'پردازش مجدد',
+    },
+  ])(
+    'setup shows findings, and the overview updates with events, in $locale',
+    ({ locale, finding, problems, overview, deadLetters, whatToDo, recovery, plan, replay }) =>
+      visit({ hash: '#/setup', locale }, async ({ page, isAccessible }) => {
+        await page.getByRole('status').filter({ hasText: problems }).waitFor()
+        const found = await page.locator('.finding p').allInnerTexts()
+        expect(found.filter(text => !finding.test(text))).toEqual([])
+        await goTo(page, '#/overview')
+        await page.getByRole('heading', { name: overview }).waitFor()
+        await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
+        await page.locator('.verdict', { hasText: deadLetters }).waitFor()
+        await page.getByRole('link', { name: whatToDo }).click()
+        await page.getByRole('heading', { name: recovery }).waitFor()
+        await page.getByText('npx relay dead replay --all --plan <file> --local').waitFor()
+        await isAccessible()
+        await page.getByRole('button', { name: plan }).click()
+        await page.getByRole('heading', { name: replay }).waitFor()
+        await local.empty('orders-dead.fifo')
+      }),
+  )
 }
