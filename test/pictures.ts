@@ -30,6 +30,7 @@ const trade = async ({ store }: Parties, sandbox: string) => {
   await fetchJson(`${sandbox}/panel/orders/A-4/pay?source=${SOURCE}`, { method: 'POST', body })
 }
 
+/** `wait` is a text that the page shows last, with the data that it has loaded. */
 type Shot = { name: string; url: () => string; wait: string } & BrowserContextOptions
 
 const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) => {
@@ -42,8 +43,6 @@ const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) =>
   const page = await context.newPage()
   await page.goto(url())
   await page.getByText(wait).first().waitFor()
-  // Wait until live data is shown.
-  await page.waitForTimeout(1500)
   const path = `docs/images/${name}.png`
   await page.screenshot({ path })
   await context.close()
@@ -66,9 +65,9 @@ try {
   const browser = await startBrowser()
   try {
     for (const shot of [
-      { name: 'console-overview', url: inConsole(''), wait: 'Order queue' },
+      { name: 'console-overview', url: inConsole(''), wait: 'No alarm is active.' },
       { name: 'console-order', url: inConsole(`#/orders/${SOURCE}/A-5`), wait: 'Why it waits' },
-      { name: 'console-orders-persian', url: inConsole('#/orders'), wait: 'آخرین تغییر', locale: 'fa-IR' },
+      { name: 'console-orders-persian', url: inConsole('#/orders'), wait: 'A-25', locale: 'fa-IR' },
       { name: 'panel-orders', url: () => `${urls.sandbox}/#/orders`, wait: 'A-25' },
       { name: 'panel-invoice', url: () => `${urls.sandbox}/#/orders/A-1?source=${SOURCE}`, wait: 'Receipt' },
     ])
