@@ -10,7 +10,7 @@ export type Circumstances = {
   now: number
   /** How long a refused request with a fixable cause stays open, in seconds. */
   retryRefused: number
-  /** The store is exact: the relay keeps no request that the service refuses (ARCHITECTURE.md, Exact stores). */
+  /** The store is exact: the relay keeps no request that the service refuses (docs/integrate.md, Exact stores). */
   exact?: boolean
 }
 

@@ -14,7 +14,7 @@ export const foreignRefusal = ({ headers }: IncomingMessage) => {
   const found = foreignHeader(headers)
   return found === undefined
     ? undefined
-    : { message: `${found}: this port takes no requests from other pages` }
+    : { message: `Cannot accept the request: ${found}; this port takes no requests from other pages` }
 }
 
 /** The AWS error with which a request of another user with other credentials is refused. */
