@@ -59,7 +59,7 @@ const reads = () =>
     .map(({ input }) => JSON.stringify(input))
     .filter(input => input.includes('"ConsistentRead":false') && input.includes(stack.settings.ordersTable))
 
-// test/e2e/relay.ts tests the responses to withdrawals of each request.
+// test/e2e/relay.suite.ts tests the responses to withdrawals of each request.
 test('a withdrawal precedes a create that waits for the service to be available again', async () => {
   expect(await ask()).toMatchObject({ status: 202, body: { ...order, state: 'waiting' } })
   world.now += 60_000

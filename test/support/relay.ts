@@ -15,6 +15,7 @@ import { ACCOUNT_ID, environmentOf, type Ports } from '@order-relay/local/settin
 import { type Context, createContext } from '@order-relay/operator/core/context.ts'
 import { runRelay } from '@order-relay/operator/program.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
+import { parametersBelow } from '../../lib/platform/parameters.ts'
 import { recordingCalls } from './calls.ts'
 import { fetchJson } from './fetch-json.ts'
 import { useFolder } from './folder.ts'
@@ -220,6 +221,14 @@ export const local = {
       MessageBody: JSON.stringify({ event, delivery, data: order }),
     })
     return delivery
+  },
+
+  /** The webhook secret that the stack accepts. */
+  webhookSecret: async () => {
+    const [secret = ''] = Object.values(
+      await parametersBelow(running.ssm, '/order-relay/local/webhook/secrets')(),
+    )
+    return secret
   },
 
   /** Adds a body to the quarantine. */

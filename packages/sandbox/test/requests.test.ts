@@ -271,7 +271,7 @@ test('an unsupported method gets 405 with the allowed methods', async () => {
   expect(hook.headers.get('allow')).toBe('PUT, DELETE')
 })
 
-// packages/local/test/machine.ts tests that it refuses other origins and hosts.
+// packages/local/test/machine.suite.ts tests that it refuses other origins and hosts.
 test('the panel loads nothing from elsewhere and cannot be framed', async () => {
   const { headers } = await call(`${sandbox().url}/`)
   const policy = headers.get('content-security-policy')?.split('; ')

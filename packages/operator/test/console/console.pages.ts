@@ -8,12 +8,12 @@ import { until } from '@order-relay/test-support/until.ts'
 import { createLive } from '../../console/live.ts'
 import { startConsole } from '../../console/server.ts'
 import type { Open } from './hands.ts'
-import { allPageTests } from './pages-all.ts'
-import { orderPageTests } from './pages-orders.ts'
-import { queuePageTests } from './pages-queues.ts'
-import { setupPageTests } from './pages-setup.ts'
+import { allPageTests } from './pages-all.suite.ts'
+import { orderPageTests } from './pages-orders.suite.ts'
+import { queuePageTests } from './pages-queues.suite.ts'
+import { setupPageTests } from './pages-setup.suite.ts'
 import { useConsole } from './serve.ts'
-import { tourTests } from './tour.ts'
+import { tourTests } from './tour.suite.ts'
 
 type Headers = Record<string, string>
 

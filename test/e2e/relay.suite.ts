@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { logFile } from '@order-relay/local/log.ts'
-import { storedSecret } from '@order-relay/operator/test/commands.ts'
 import { OpenAPIClientAxios } from 'openapi-client-axios'
 import { sign } from '../../lib/protocol/signature.ts'
 import { fetchJson } from '../support/fetch-json.ts'
@@ -10,11 +9,11 @@ import { PERSIAN } from '../support/project.ts'
 import { local } from '../support/relay.ts'
 import { feedOf, item, relayApi, storeOf } from '../support/steps.ts'
 import { until } from '../support/until.ts'
-import { interfaceTests } from './interface.ts'
+import { interfaceTests } from './interface.suite.ts'
 
 const post = async (content: object) => {
   const body = JSON.stringify(content)
-  const signature = sign({ secret: await storedSecret(), t: Math.floor(Date.now() / 1000), body })
+  const signature = sign({ secret: await local.webhookSecret(), t: Math.floor(Date.now() / 1000), body })
   const headers = { 'content-type': 'application/json; charset=utf-8', 'x-service-signature': signature }
   return (await fetchJson(`${local.stack().urls.relay}/webhook`, { method: 'POST', headers, body })).body
 }
@@ -44,7 +43,7 @@ export const persianTests = () => {
     const written = await log()
     expect(written).toContain(PERSIAN)
     const personal = [NAME, '09127654321', '9127654321', 'neda@example.com', lost]
-    for (const word of [...personal, await storedSecret(), 'sandbox-key', data.key])
+    for (const word of [...personal, await local.webhookSecret(), 'sandbox-key', data.key])
       expect(written).not.toContain(word)
   })
 }
