@@ -21,7 +21,6 @@ import {
   TEXT,
   WAIT,
 } from './arguments.ts'
-import type { RequestState } from './messages.ts'
 import { delayOf, pause, shortWait } from './pause.ts'
 import {
   type OrderRead,
@@ -30,8 +29,8 @@ import {
   RequestError,
   type RequestResult,
   unanswered,
-  warningsIn,
 } from './requests.ts'
+import { isTemporary, jsonOf, readResponse } from './response.ts'
 
 export type ClientOptions = {
   /** Base URL of the relay, or of the accounting service itself, without `/api/v1`. */
@@ -62,8 +61,6 @@ export type RequestOptions = {
   signal?: AbortSignal
 }
 
-type Answer = { response: Response; json: unknown }
-
 const KEY: Kind = [
   'a string of visible Latin-1 characters (a local key contains its source percent-encoded)',
   value => typeof value === 'string' && /^[!-~\u00a1-\u00ff]+$/.test(value),
@@ -86,26 +83,6 @@ const keyOf = async (key: () => Promise<string>) => {
   }
 }
 
-/** Statuses of temporary failures. */
-const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
-
-/** Whether a response includes the state of the order's create. */
-const hasCreate = ({ json }: Answer) => {
-  const { requests } = objectOf(objectOf(json).relay)
-  return Array.isArray(requests) && requests.some(request => objectOf(request).kind === 'create')
-}
-
-/** Too many open requests for an order end in hours, if not days. */
-const isTemporary = (answer: Answer) =>
-  RETRIED.has(answer.response.status) &&
-  !hasCreate(answer) &&
-  objectOf(objectOf(answer.json).error).code !== 'too_many_requests'
-
-const objectOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-
-const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
-
 const PAYMENT_FIELDS = ['method', 'reference', 'date'] satisfies (keyof Payment)[]
 
 /** The service ignores other fields, and would register a payment with an `amount` as one of the whole invoice. */
@@ -117,30 +94,6 @@ const assertPayment = (action: string, payment: object) =>
     PAYMENT_FIELDS,
     ', and the payment is always of the whole invoice',
   )
-
-/** A proxy may respond with something other than JSON. */
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** @throws RequestError unless the response is a 2xx with JSON, a 204, or a read of an order whose create was refused */
-const readResponse = (answer: Answer) => {
-  const { response, json } = answer
-  const { status, headers, ok } = response
-  const id = headers.get('relay-request-id') ?? undefined
-  const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
-  if (hasCreate(answer) || (ok && (json !== undefined || status === 204))) {
-    return { status, id, state, ...warningsIn(headers.get('relay-warnings') ?? ''), json }
-  }
-  const { code, message, field } = objectOf(objectOf(json).error)
-  const text = textOf(message) ?? `The request was answered ${status}`
-  const details = { status, code: textOf(code) ?? 'unknown', id, state }
-  throw new RequestError(text, { ...details, ...(typeof field === 'string' && { field }) })
-}
 
 /**
  * A client of the stores' API, which is the accounting service's own order API: it also works with the service's base

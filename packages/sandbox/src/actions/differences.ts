@@ -1,6 +1,7 @@
 import { rials } from '../pricing.ts'
+import type { InvoiceRow } from '../store/invoice-rows.ts'
 import type { Store } from '../store/open.ts'
-import type { InvoiceRow, Order } from '../store/orders.ts'
+import type { Order } from '../store/orders.ts'
 
 type Content = Pick<Order, 'customer_code' | 'date' | 'order_discount'> & { rows: readonly InvoiceRow[] }
 

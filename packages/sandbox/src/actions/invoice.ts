@@ -3,8 +3,9 @@ import { digitsOf, type PricedRow, price, type Taxation } from '../pricing.ts'
 import { quoted, refusedField } from '../refusal.ts'
 import type { OrderRequest } from '../requests.ts'
 import type { Settings } from '../store/catalogue.ts'
+import type { InvoiceRow } from '../store/invoice-rows.ts'
 import type { Store } from '../store/open.ts'
-import type { InvoiceRow, Sums } from '../store/orders.ts'
+import type { Sums } from '../store/orders.ts'
 
 const defaultCustomer = ({ defaultCustomer }: Settings, state: string) => {
   if (defaultCustomer !== null) return defaultCustomer

@@ -1,7 +1,7 @@
 import { type Decimal, decimalFrom, isLess, minus, plus, shown, ZERO } from '../decimal.ts'
 import type { Product } from '../store/catalogue.ts'
+import type { InvoiceRow } from '../store/invoice-rows.ts'
 import type { Store } from '../store/open.ts'
-import type { InvoiceRow } from '../store/orders.ts'
 import type { MoveCause } from '../store/stock-moves.ts'
 
 /** Quantities of products; rows without a product, such as shipping, are not in stock. */

@@ -1,7 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
 import type { Payment } from '../requests.ts'
-import type { InvoiceRow, Order } from './orders.ts'
+import type { InvoiceRow } from './invoice-rows.ts'
+import type { Order } from './orders.ts'
 import type { Sql } from './query.ts'
 
 /** A payment with its defaults; one without an amount pays the whole invoice, one without an account into the receiving account. */
