@@ -60,11 +60,11 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
       name,
       'Explores every interleaving of an order with two faults; npm test explores those with one.',
     ).action(() => test(name, 'test/orders/interleavings.test.ts')({ faults: 2 })),
-  literal: () =>
+  exact: () =>
     proof(
       name,
       'Runs a store written in Python from the interface document alone, at the sandbox and behind the relay.',
-    ).action(() => jest(['--testMatch', '**/proofs/literal/literal.ts'])),
+    ).action(() => jest(['--testMatch', '**/proofs/exact/exact.ts'])),
   fuzz: () =>
     proof(name, 'Sends hostile input to every trust boundary.')
       .option('--runs <n>', 'number of inputs in all', '100000')

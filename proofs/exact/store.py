@@ -145,7 +145,7 @@ def expect(actual, wanted, what):
 
 
 def create(number, wanted=201, status=None, **fields):
-    items = fields.pop("items", [{"sku": "LITERAL", "quantity": 1, "unit_price": 250000}])
+    items = fields.pop("items", [{"sku": "EXACT", "quantity": 1, "unit_price": 250000}])
     body = {"external_id": number, "source": options.source, "items": items, **fields}
     answered, result = service("POST", "orders/", body)
     expect(answered, wanted, f"create {number}")
@@ -244,7 +244,7 @@ def main():
     expect((status, registration.get("url")), (200, url), "registration")
     secret = registration["secret"].encode()
 
-    panel("PUT", "products/LITERAL", {"name": "Literal", "stock": 1000000})
+    panel("PUT", "products/EXACT", {"name": "Exact", "stock": 1000000})
     panel("PUT", "products/SHORT", {"name": "Short", "stock": 0})
     numbers = []
     for life in LIFECYCLES:

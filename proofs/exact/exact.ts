@@ -12,7 +12,7 @@ useLocalStack({
   async project() {
     const project = join(folder(), 'project')
     await copyProject(project)
-    const store = '  - source: literal\n    feed: http\n    exact: true\n'
+    const store = '  - source: exact-shop\n    feed: http\n    exact: true\n'
     await change(project, 'stores.yml', 'stores:\n', `stores:\n${store}`)
     return project
   },
@@ -34,12 +34,12 @@ const run = async (source: string, baseUrl: string, key: string) => {
 }
 
 test('the commands say that a store is exact and show what it receives', async () => {
-  expect((await local.relay(['stores', 'list'])).out).toMatch(/^literal +http \(not registered\), exact /m)
-  const { data } = await local.json(['stores', 'show', 'literal'])
+  expect((await local.relay(['stores', 'list'])).out).toMatch(/^exact-shop +http \(not registered\), exact /m)
+  const { data } = await local.json(['stores', 'show', 'exact-shop'])
   expect(data).toMatchObject({ exact: true, snippets: { headers: { 'relay-version': '1' } } })
   expect(Object.keys(data.snippets.message)).toEqual(['event', 'data', 'delivery'])
   expect(data.snippets).not.toHaveProperty('code')
-  const { code, err } = await local.relay(['stores', 'test', 'literal'])
+  const { code, err } = await local.relay(['stores', 'test', 'exact-shop'])
   expect([code, err]).toEqual([1, expect.stringContaining('relay.test is not an event of the service')])
 })
 
@@ -49,7 +49,7 @@ test('the commands say that a store is exact and show what it receives', async (
     const { relay, sandbox } = local.stack().urls
     const atService = await run('direct', sandbox, 'sandbox-key')
     expect(atService).toMatchObject({ failures: [], webhooks: { 'reviewed-and-paid': ['paid'] } })
-    expect(await run('literal', relay, 'local-literal')).toEqual(atService)
+    expect(await run('exact-shop', relay, 'local-exact-shop')).toEqual(atService)
   },
   120_000,
 )
