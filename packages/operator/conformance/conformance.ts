@@ -150,7 +150,8 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
         `The external_id of every test order begins with "${PREFIX}". The exit code is 1 if there is a problem, or if a required check (delivery, or one named in --only) cannot be judged.`,
     )
     .argument('<source>', 'source of the store')
-    // The command after "--" starts the store; Not declared as an argument, because that would widen the command list in the help..
+    // The command after "--" starts the store. It is not declared as an argument, because that would widen the command list
+    // in the help.
     .allowExcessArguments()
     .usage('[options] <source> [-- <command that starts the store, which may be killed and restarted>]')
     .option(

@@ -92,7 +92,7 @@ export const MESSAGES = {
   'set-key': 'set a key with the scope orders.write: {command}',
   'service-answer': '{url}: {reason}',
   'check-service': 'check that it is up; events wait until then',
-  'service-fails': 'the accounting service does not accept or refuse a call as its interface says',
+  'service-fails': 'the accounting service answers calls in a way that its interface does not define',
   'report-answer':
     'report it to the operator of the service; such an answer does not count as an outage, so only the orders whose calls get it wait',
   'service-throttles': 'the accounting service limits the rate of calls',
