@@ -79,9 +79,9 @@ const invokerAt =
     return body === '' ? undefined : JSON.parse(body)
   }
 
-/** Loads every function once, so that the first order does not wait for that. */
+/** Loads the functions of requests and queues, so that the first order does not wait for that. */
 const load = async (
-  { routes, eventSources, schedules }: Service,
+  { routes, eventSources }: Service,
   { gateway, invoker, secret }: { gateway: Gateway; invoker: ReturnType<typeof invokerAt>; secret: string },
 ) => {
   const payload = JSON.stringify({ event: PROBE, delivery: randomUUID(), data: {} })
@@ -94,19 +94,23 @@ const load = async (
   const batches = [...new Set(eventSources.map(({ functionName }) => functionName))].map(functionName =>
     invoker(functionName)({ Records: [] }),
   )
-  const runs = schedules.map(({ functionName }) => invoker(functionName)({}))
-  await Promise.all([...requests, ...batches, ...runs])
+  await Promise.all([...requests, ...batches])
 }
 
-/** Runs functions at their intervals, as EventBridge does; returns a function that stops it. */
+/**
+ * Runs functions immediately and at their intervals; returns a function that stops it. A run may last for almost its interval:
+ * while orders fail, the scheduled check waits for the accounting service.
+ */
 export const startSchedules = (
   schedules: Service['schedules'],
   run: (functionName: string) => Promise<unknown>,
   onError: (error: unknown) => void,
 ): (() => void) => {
-  const timers = schedules.map(({ functionName, interval }) =>
-    setInterval(() => run(functionName).catch(onError), interval),
-  )
+  const timers = schedules.map(({ functionName, interval }) => {
+    const runOnce = () => run(functionName).catch(onError)
+    void runOnce()
+    return setInterval(runOnce, interval)
+  })
   return () => {
     for (const timer of timers) clearInterval(timer)
   }

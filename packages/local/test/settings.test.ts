@@ -113,7 +113,7 @@ test('shows only warnings and errors while functions are being loaded', () => {
   expect(readable(entry('WARN', 'delivery received'), true)).toBe('WARN delivery received')
 })
 
-test('runs a function at its rate until the stack stops, even after a failure', async () => {
+test('runs a function immediately and at its rate until the stack stops, even after a failure', async () => {
   const { schedules } = read({}, { worker: { ...worker, events: [{ schedule: 'rate(5 minutes)' }] } })
   jest.useFakeTimers()
   try {
@@ -125,8 +125,8 @@ test('runs a function at its rate until the stack stops, even after a failure', 
     await jest.advanceTimersByTimeAsync(11 * 60_000)
     end()
     await jest.advanceTimersByTimeAsync(60 * 60_000)
-    expect(run.mock.calls).toEqual([[worker.name], [worker.name]])
-    expect(failed).toHaveBeenCalledTimes(2)
+    expect(run.mock.calls).toEqual([[worker.name], [worker.name], [worker.name]])
+    expect(failed).toHaveBeenCalledTimes(3)
   } finally {
     jest.useRealTimers()
   }

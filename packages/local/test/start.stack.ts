@@ -1,6 +1,7 @@
 import { appendFile, cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms, type Program, runProgram, startProgram } from '@order-relay/test-support/program.ts'
 import { copyProject, ROOT } from '@order-relay/test-support/project.ts'
@@ -183,7 +184,7 @@ describe('in a copy of the project', () => {
     return runProgram(args, { cwd: folder(), env })
   }
 
-  test('a store added to stores.yml while everything runs is served without a manual restart', async () => {
+  test('a store added to stores.yml while orders fail is served without a manual restart', async () => {
     const stores = join(folder(), 'stores.yml')
     await cp(join(ROOT, 'stores.yml'), stores)
     const env = { ...process.env, ...environmentOf({ ...settings, watch: true, dataDir: project('added') }) }
@@ -207,15 +208,21 @@ describe('in a copy of the project', () => {
     expect(started.lines().filter(text => text.includes('does not exist'))).toHaveLength(1)
     expect(started.lines().filter(text => text.includes('[ERROR]'))).toEqual([])
     await cp(join(ROOT, 'stores.yml'), stores)
+    const items = [{ sku: 'SKU-1', quantity: 1, unit_price: 1 }]
+    const create = async (source: string, headers = {}) => {
+      const url = `${urlOf(settings.ports.relay)}/api/v1/orders/`
+      const body = { source, external_id: '1', items }
+      return (await fetchJson(url, { method: 'POST', key: `local-${source}`, headers, body })).status
+    }
+    const faults = `${urlOf(settings.ports.sandbox)}/panel/faults`
+    await fetchJson(faults, { method: 'POST', key: 'sandbox-key', body: { kind: 'error', status: 503 } })
+    expect(await create('api', { prefer: 'respond-async' })).toBe(202)
+    await started.printed(/event retried/)
+    // Meanwhile, a scheduled check runs for almost a minute.
     await appendFile(stores, '  - source: third\n    feed: sqs\n')
     await started.printed(/stores\.yml has changed: the relay has the stores api, demo-shop, third$/m)
-    const order = { source: 'third', external_id: '1', items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1 }] }
-    const response = await fetch(`${urlOf(settings.ports.relay)}/api/v1/orders/`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer local-third', 'content-type': 'application/json' },
-      body: JSON.stringify(order),
-    })
-    expect(response.status).toBe(201)
+    await fetchJson(faults, { method: 'DELETE', key: 'sandbox-key' })
+    expect(await create('third')).toBe(201)
     started.child.kill('SIGINT')
     expect((await started.ended).code).toBe(0)
   })
