@@ -1,6 +1,6 @@
 // Receives the messages of an HTTP feed:
 //
-//   FEED_SECRET=... PORT=8080 DATABASE=store.sqlite node examples/http-receiver.ts
+//   FEED_SECRET=... PORT=8080 DATABASE=store.sqlite node packages/run.js examples/http-receiver.ts
 //
 // In stores.yml, with the secret that `npx relay stores secret demo-shop` creates:
 //

@@ -1,6 +1,6 @@
 // Receives the messages of an SQS feed. With the local stack running:
 //
-//   node --env-file=.order-relay/aws.env \
+//   node --env-file=.order-relay/aws.env packages/run.js \
 //   examples/sqs-consumer.ts http://127.0.0.1:9324/000000000000/feed-demo-shop.fifo
 
 import { SQSClient } from '@aws-sdk/client-sqs'

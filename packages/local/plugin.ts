@@ -141,12 +141,18 @@ export default class LocalPlugin {
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}, credentials in its ${ENVIRONMENT_FILE}`,
       )
       // Queues, keys and event sources depend on it, not only the functions.
+      let isBroken = false
       watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size, nlink }) => {
         try {
           // Editors empty a file before they write it; a missing file is an error.
-          if (nlink > 0 && (size === 0 || readFileSync(storesFile, 'utf8') === storesRead)) return
+          if (nlink > 0 && size === 0) return
           readStores(storesFile)
+          const isSame = readFileSync(storesFile, 'utf8') === storesRead
+          if (isSame && isBroken) log.warning('stores.yml can be read again: the relay has its stores')
+          isBroken = false
+          if (isSame) return
         } catch (error) {
+          isBroken = true
           const kept = `The relay keeps the stores ${sources.join(', ')} until this is fixed.`
           log.error(`${messageOf(error)}\n${kept}`)
           return

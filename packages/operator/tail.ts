@@ -68,7 +68,7 @@ const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'FATAL']
 /**
  * Yields the most recent matching lines since a time and, with `follow`, new lines until the signal is aborted.
  *
- * @param limit maximum number of past lines
+ * @param limit maximum number of lines older than 30 seconds
  */
 export async function* recentLines(
   context: Context,
@@ -183,7 +183,7 @@ export const tailCommand = ({ program, run }: Cli): void => {
     )
     .option(
       '--since <when>',
-      `start in the past: 10m, 2h, or a date (default: the last ${RECENT} lines of the last hour)`,
+      `start in the past: 10m, 2h, or a date (default: ${RECENT} lines of the last hour, and all of the last ${LATE_MS / 1000} seconds)`,
       since,
     )
     .addOption(SOURCE)

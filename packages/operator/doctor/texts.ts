@@ -168,7 +168,7 @@ export const MESSAGES = {
   'unauthorized-since': 'in the last hour: {count}, the first at {since}, the last at {until}; {cause}',
   'refused-once': 'once in the last hour, at {until}; {cause}',
   'accepted-since': '{refused}; the key of a later request of the store was accepted, at {time}',
-  'key-unknown': 'the key is unknown: wrong, revoked or of another relay',
+  'key-unknown': 'the key is unknown: wrong, revoked, of a removed store or of another relay',
   'key-new':
     'a key was created at {time} and, if the request used it, was not known yet: a new key works within {count} seconds',
   'key-absent': 'no key was sent',

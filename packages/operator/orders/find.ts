@@ -207,7 +207,8 @@ The beginning of an order number is enough, in lower or upper case; the store ma
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
 found, the latest ${CHANGES} changes are searched for the beginning of an id, an invoice number or the reference of a
 payment, and dead letters and the quarantine for the beginning of the id of a message, delivery or request. A webhook
-that changed no order is found only by its complete delivery id. Each store costs up to four reads.`
+that changed no order is found only by its complete delivery id. Orders are searched in the stores of stores.yml, at up
+to four reads each; "relay orders show" finds an order of a removed store.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
@@ -232,7 +233,7 @@ const find = async (context: Context, text: string): Promise<Report> => {
     ok: orders.length > 0,
     text: lines(
       orders.length === 0
-        ? `Nothing found in ${context.title}. A payment is found by its reference only among the latest changes.`
+        ? `Nothing found in ${context.title}. A payment is found by its reference only among the latest changes, and an order of a store that stores.yml no longer has only with: relay orders show <source> <number>${context.flags}`
         : ordersText(orders, { 'FOUND BY': ({ found_by, match }) => `${found_by} ${match}` }),
       orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
       kept,

@@ -62,7 +62,7 @@ test('says which stores have requests refused because of their key, how many and
     `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(18)}; the key "Till" may only read orders`,
     create('web'),
     `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(19)}; a key was created at ${time(19.1)} and, if the request used it, was not known yet: a new key works within 15 seconds`,
-    `note  requests that name the store "shop" were refused with 401: in the last hour: 2, the first at ${time(45)}, the last at ${time(20)}; the key is unknown: wrong, revoked or of another relay`,
+    `note  requests that name the store "shop" were refused with 401: in the last hour: 2, the first at ${time(45)}, the last at ${time(20)}; the key is unknown: wrong, revoked, of a removed store or of another relay`,
     useNew,
     `note  requests that name no store of the relay were refused with 401: once in the last hour, at ${time(30)}; no key was sent`,
     '→ see the log: relay tail --since 1h --errors --local',

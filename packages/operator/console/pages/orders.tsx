@@ -188,7 +188,7 @@ export const Orders = page(
             {isSearch(route) && messages.length === 0 && (
               <p>
                 {t(
-                  'A payment is found by its reference only among the latest changes. Search for the order number instead.',
+                  'A payment is found by its reference only among the latest changes. Search for the order number instead. Orders of stores that stores.yml no longer has are not searched.',
                 )}
               </p>
             )}

@@ -503,8 +503,8 @@ export const t = translator({
   'Failing orders, the oldest failing event first': 'سفارش‌های دچار خطا، قدیمی‌ترین رویداد ناموفق در ابتدا',
   'Event from': 'زمان رویداد',
   'Oldest events': 'قدیمی‌ترین رویدادها',
-  'A payment is found by its reference only among the latest changes. Search for the order number instead.':
-    'پرداخت با شمارهٔ پیگیری فقط در میان آخرین تغییرات پیدا می‌شود. به جای آن شمارهٔ سفارش را جستجو کنید.',
+  'A payment is found by its reference only among the latest changes. Search for the order number instead. Orders of stores that stores.yml no longer has are not searched.':
+    'پرداخت با شمارهٔ پیگیری فقط در میان آخرین تغییرات پیدا می‌شود. به جای آن شمارهٔ سفارش را جستجو کنید. سفارش‌های فروشگاه‌هایی که دیگر در stores.yml نیستند جستجو نمی‌شوند.',
   'Orders found': 'سفارش‌های پیداشده',
   'There are no orders yet': 'هنوز سفارشی وجود ندارد',
   'They appear here once a store sends one, or the accounting service a webhook.':
