@@ -164,7 +164,11 @@ export const storeNamed = (context: Stores & Pick<Context, 'local'>, source: str
   const store = find(context, source)
   if (store !== undefined) return store
   // `npm start` applies changes of the file itself.
-  throw unknownStore(context, source, context.local ? 'add it there' : 'add it there and deploy')
+  throw unknownStore(
+    context,
+    source,
+    context.local ? 'check the name, or add it there' : 'check the name, or add it there and deploy',
+  )
 }
 
 /**

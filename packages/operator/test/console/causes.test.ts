@@ -181,7 +181,8 @@ test('the values of an order that differs from the service are translated', () =
 })
 
 test('a remedy behind a value is translated', () => {
-  const found = 'Cannot find the store "x": stores.yml has "api", "demo-shop"; add it there and deploy'
+  const found =
+    'Cannot find the store "x": stores.yml has "api", "demo-shop"; check the name, or add it there and deploy'
   expect(untranslated([found])).toEqual([])
   expect(translate(found)).toMatch(/"api"\u2069، \u2068"demo-shop"\u2069؛ /)
 })
