@@ -71,6 +71,8 @@ export const MESSAGES = {
   'were-refused': 'webhooks were refused for their signature',
   'may-be-refused': 'webhooks may still be refused for their signature',
   'secret-stored': 'a new secret was stored at {time}, and the whole relay knows it by {known}; {refused}',
+  'secret-unproven':
+    'a new secret was stored at {time}, and the whole relay has known it since {known}; {refused}. The next webhook shows whether the service signs with this secret',
   'refused-at': 'refused at {until}; orders that changed then may lag behind the service',
   'refused-between': 'refused from {since} to {until}; orders that changed then may lag behind the service',
   audit: 'compare the orders with the service, and repair those that lag: {command}',

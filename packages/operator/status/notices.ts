@@ -16,7 +16,7 @@ import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registrati
 import { isInUse, storeKeysOf, withUse } from '../stores/credentials.ts'
 import { coversGap, gapFinding, recentGaps } from '../webhook-gaps.ts'
 import type { SignatureRecovery } from './recovered.ts'
-import { refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
+import { openRefusals, refusalFinding, refusalsOf, signatureRecovery } from './refusals.ts'
 
 /** Maximum number of unsettled orders to read. */
 const MOST = 1000
@@ -110,14 +110,13 @@ export const signaturesOf = async (
   if (oldest === undefined) return { notices: [unregisteredFinding(context, registered)] }
   const stored = ofUrl.map(({ since }) => since)
   const [refusals, gaps] = await Promise.all([refusalsOf(context, stored), recentGaps(context, oldest.since)])
-  const times = refusals === undefined || refusals.lasts ? [] : refusals.times
+  const times = refusals === undefined || refusals.state === 'unknown' ? [] : refusals.times
   const missed = [...times, ...gaps.map(({ to }) => to)].toSorted((a, b) => Number(a) - Number(b))
   const [first] = missed
   const repairs = first === undefined ? [] : await repairsSince(context, first)
   const audits = audited === undefined ? repairs : [audited, ...repairs]
   const unaudited = gaps.filter(gap => !audits.some(audit => coversGap(gap, audit)))
-  const [since] = times.filter(at => !audits.some(audit => isCovered(at, audit)))
-  const refused = refusals && (refusals.lasts ? refusals : since && { ...refusals, since })
+  const refused = refusals && openRefusals(refusals, at => audits.some(audit => isCovered(at, audit)))
   return {
     notices: [
       ...(refused === undefined ? [] : [refusalFinding(context, refused)]),

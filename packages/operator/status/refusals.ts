@@ -10,12 +10,23 @@ import { type Finding, say } from '../doctor/texts.ts'
 import { lastIntervals, seriesOf } from './metrics.ts'
 import type { SignatureRecovery } from './recovered.ts'
 
+/**
+ * What refused webhooks show about the secret that the service signs with.
+ *
+ * - `unknown`: a webhook was refused when the whole relay knew the newest secret, and none has been accepted since.
+ * - `unproven`: webhooks were refused only after the newest secret was stored and before the whole relay knew it, and none
+ *   has been accepted since. Either the relay did not know the secret yet, or the service signs with another one.
+ * - `over`: a webhook has been accepted, or a secret stored, since the last refusal.
+ */
+type RefusalState = 'unknown' | 'unproven' | 'over'
+
 /** Webhooks that no known secret has signed: forgeries, or the service's own after its secret was replaced. */
 export type Refusals = {
+  state: RefusalState
   since: Date
   /** The last one, also if it was refused only until the functions had read a new secret. */
   until: Date
-  /** When those arrived whose orders may lag, oldest first: the service sends the others again. */
+  /** When those arrived whose orders may lag, oldest first. */
   times: readonly Date[]
   /** When the last webhook with an invalid signature arrived, also if it was malformed or too old. */
   invalid?: Date | undefined
@@ -23,9 +34,12 @@ export type Refusals = {
   accepted?: Date | undefined
   /** When the newest secret was stored. */
   stored?: Date | undefined
-  /** Whether the service may still sign with an unknown secret. */
-  lasts: boolean
 }
+
+/** When the whole relay knows a secret: until then, functions that have not read it refuse its signatures. */
+const knownBy = (stored: Date) => new Date(Number(stored) + ACCEPTED_WITHIN_MS)
+
+const isBeforeKnown = (at: Date, stored: Date) => at >= stored && at < knownBy(stored)
 
 /**
  * Derives from refused webhooks whether the service signs with an unknown secret. Pure. The service's interface does not
@@ -33,24 +47,41 @@ export type Refusals = {
  *
  * @param refused when webhooks with an unknown signature arrived
  * @param accepted when the last accepted webhook arrived
- * @param stored when each secret of the webhook was stored
+ * @param stored when each secret of the webhook was stored, oldest first
  */
 export const refusalsIn = (
   refused: readonly Date[],
   accepted: Date | undefined,
   stored: readonly Date[],
 ): Refusals | undefined => {
-  // Until the functions have read a new secret, they refuse its signatures, and the service sends the webhooks again.
-  const isExpected = (at: Date) =>
-    stored.some(since => at >= since && Number(at) < Number(since) + ACCEPTED_WITHIN_MS)
-  const times = refused.filter(at => !isExpected(at)).toSorted((a, b) => Number(a) - Number(b))
-  const until = times.at(-1)
+  const sorted = refused.toSorted((a, b) => Number(a) - Number(b))
+  const until = sorted.at(-1)
   if (until === undefined) return undefined
-  const known = [...stored, accepted].filter(at => at !== undefined)
-  const lasts = known.every(at => at < until)
-  const [since = until] = lasts ? times.filter(time => known.every(at => at < time)) : times
-  const last = refused.reduce((latest, at) => (at > latest ? at : latest), until)
-  return { since, until: last, times, accepted, lasts }
+  const newest = stored.at(-1)
+  const facts = { until, accepted, stored: newest }
+  const isExplained = (at: Date) => stored.some(since => isBeforeKnown(at, since))
+  const unanswered = sorted.filter(at => accepted === undefined || at > accepted)
+  const current = unanswered.filter(at => newest === undefined || at >= newest)
+  const [since] = current
+  if (since !== undefined && !isExplained(until)) return { ...facts, state: 'unknown', since, times: current }
+  const [first] = unanswered
+  if (since !== undefined && first !== undefined)
+    return { ...facts, state: 'unproven', since: first, times: unanswered }
+  // The service sends those again that were refused only because the relay did not know the secret yet.
+  const times = sorted.filter(at => !isExplained(at))
+  return times[0] && { ...facts, state: 'over', since: times[0], times }
+}
+
+/**
+ * The refusals that still concern an operator: whether the service signs with a known secret remains open, or no audit has
+ * compared the orders since. Pure.
+ */
+export const openRefusals = (refusals: Refusals, isAudited: (at: Date) => boolean): Refusals | undefined => {
+  const { state, times, stored } = refusals
+  if (state === 'unknown') return refusals
+  const isOpen = (at: Date) => state === 'unproven' && stored !== undefined && at >= stored
+  const since = times.find(at => isOpen(at) || !isAudited(at))
+  return since && { ...refusals, since }
 }
 
 /** How far back to search, in hours. */
@@ -115,41 +146,41 @@ export const refusalsOf = async (
   const accepted = await lastOf(context, isAccepted)
   const invalid = await lastOf(context, ({ outcome }) => outcome === 'forged', { outcome: ['forged'] })
   const refusals = refusalsIn(refused, accepted, stored)
-  return refusals && { ...refusals, invalid, stored: stored.at(-1) }
+  return refusals && { ...refusals, invalid }
 }
 
 /** Whether refused webhooks are cured, and when the alarm about them ends. Pure. */
 export const signatureRecovery = (refusals: Omit<Refusals, 'times'>): SignatureRecovery | undefined => {
-  const { until: refused, invalid, accepted, stored, lasts } = refusals
-  if (lasts || invalid === undefined) return undefined
+  const { state, until: refused, invalid, accepted, stored } = refusals
+  if (state === 'unknown' || invalid === undefined) return undefined
   const end = Math.ceil(Number(invalid) / 60_000) * 60_000 + SIGNATURE_FAILURES_SECONDS * 1000
   const times = { until: invalid.toISOString(), ends: new Date(end).toISOString() }
   if (accepted !== undefined && accepted > invalid) return { accepted: accepted.toISOString(), ...times }
-  // The receivers refuse a new secret's signatures for up to a minute.
   const isNew =
-    stored !== undefined &&
-    Number(refused) < Number(stored) + ACCEPTED_WITHIN_MS &&
-    !(accepted !== undefined && accepted > stored)
+    stored !== undefined && refused < knownBy(stored) && !(accepted !== undefined && accepted > stored)
   return isNew ? { stored: stored.toISOString(), ...times } : undefined
 }
 
 /** The finding about refused webhooks, with its remedy. */
 export const refusalFinding = (
   { flags }: Pick<Context, 'flags'>,
-  { since: first, until: last, accepted, stored, lasts }: Omit<Refusals, 'times'>,
+  { state, since: first, until: last, accepted, stored }: Omit<Refusals, 'times'>,
   now = Date.now(),
 ): Finding => {
   const [since, until] = [first.toISOString(), last.toISOString()]
-  if (!lasts) {
+  if (state !== 'unknown') {
     const audit = say('audit', { command: `relay audit --since ${HOURS}h --repair${flags}` })
     const refused = say(since === until ? 'refused-at' : 'refused-between', { since, until })
     const isUsed = accepted !== undefined && stored !== undefined && accepted > stored
-    // The receivers refuse a new secret's signatures for up to a minute.
-    if (stored === undefined || isUsed || Number(stored) + ACCEPTED_WITHIN_MS <= now)
+    if (stored === undefined || (state === 'over' && (isUsed || knownBy(stored) <= new Date(now))))
       return note(say('were-refused'), refused, audit)
-    const known = new Date(Number(stored) + ACCEPTED_WITHIN_MS).toISOString()
-    const times = { time: stored.toISOString(), known }
-    return note(say('may-be-refused'), say('secret-stored', { ...times, refused }), audit)
+    const isKnown = knownBy(stored) <= new Date(now)
+    const times = { time: stored.toISOString(), known: knownBy(stored).toISOString() }
+    return note(
+      say('may-be-refused'),
+      say(isKnown ? 'secret-unproven' : 'secret-stored', { ...times, refused }),
+      audit,
+    )
   }
   const before =
     accepted === undefined

@@ -6,7 +6,7 @@ import { activeAlarms, alarmMemory } from '../status/active.ts'
 import { failingText, lastUnavailable } from '../status/failing.ts'
 import type { Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
-import { signatureRecovery } from '../status/refusals.ts'
+import { type Refusals, signatureRecovery } from '../status/refusals.ts'
 import { alarmsOf } from '../status/status.ts'
 
 const context = {
@@ -228,19 +228,24 @@ test('in the local stack, the dead letters of a store with an SQS feed raise its
 
 test('the alarm about signatures says what ended its cause, and when it ends', () => {
   const at = (time: string) => new Date(`2026-11-27T${time}Z`)
-  const refused = { since: at('02:50:00'), until: at('02:54:00'), invalid: at('02:55:21'), lasts: false }
-  const textOf = (accepted: Date | undefined, lasts = false) =>
-    recoveredText('signature-failures', { signatures: signatureRecovery({ ...refused, accepted, lasts }) })
+  const refused = { since: at('02:50:00'), until: at('02:54:00'), invalid: at('02:55:21') }
+  const textOf = (accepted: Date | undefined, state: Refusals['state'] = 'over') =>
+    recoveredText('signature-failures', { signatures: signatureRecovery({ ...refused, accepted, state }) })
       ?.text
   expect(textOf(at('02:57:54'))).toBe(
     'Webhooks are accepted again, the last one at 2026-11-27T02:57:54.000Z; none has been refused since 2026-11-27T02:55:21.000Z. The alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
   )
-  const stored = signatureRecovery({ ...refused, accepted: at('02:40:00'), stored: at('02:54:30') })
+  const stored = signatureRecovery({
+    ...refused,
+    state: 'over',
+    accepted: at('02:40:00'),
+    stored: at('02:54:30'),
+  })
   expect(recoveredText('signature-failures', { signatures: stored })?.text).toBe(
     'A new secret was stored at 2026-11-27T02:54:30.000Z. No webhook has been accepted since; the last refusal was at 2026-11-27T02:55:21.000Z. Unless more webhooks are refused, the alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
   )
-  expect(signatureRecovery({ ...refused, stored: at('02:40:00') })).toBeUndefined()
-  expect([textOf(undefined), textOf(at('02:40:00')), textOf(at('02:50:00'), true)]).toEqual([
+  expect(signatureRecovery({ ...refused, state: 'over', stored: at('02:40:00') })).toBeUndefined()
+  expect([textOf(undefined), textOf(at('02:40:00')), textOf(at('02:50:00'), 'unknown')]).toEqual([
     ...[undefined, undefined, undefined],
   ])
 })
