@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { mayHaveActed } from '@order-relay/lib/accounting/errors.ts'
 import { REFRESH_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
 import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
 import { ROTATION_INTERVAL_MS } from '@order-relay/lib/webhook/secrets.ts'
@@ -99,6 +100,7 @@ const replaceSecret = async (
     await waitFor(context, announcing, SWITCH_LEAD_SECONDS, options).catch(unchanged)
     await othersOf(context, url, current, ACTION)
     const { secret } = await accounting.registerWebhook(url).catch(error => {
+      if (!mayHaveActed(error)) throw error
       const remedy =
         'run the command again soon: the service may have created a new secret that the relay does not know'
       throw cannot(ACTION, messageOf(error), remedy, error)

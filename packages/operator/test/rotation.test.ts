@@ -11,7 +11,7 @@ import { clientsAt } from '@order-relay/test-support/parts.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import { interruptible } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
-import { cannot } from '../core/errors.ts'
+import { cannot, explain } from '../core/errors.ts'
 import { parameterStore } from '../core/parameters.ts'
 import { register, registrationsOf, removeSecret, storeSecret } from '../registration.ts'
 import { lockRegistration } from '../registration-lock.ts'
@@ -22,6 +22,8 @@ let relay: Awaited<ReturnType<typeof listening>>
 /** An accounting service that signs with the last secret that it created for a URL. */
 let service: Awaited<ReturnType<typeof listening>>
 const signsWith = new Map<string, string>()
+/** The status with which the service answers without creating a secret. */
+let refusal: number | undefined
 let created = 0
 
 let ssm: SSM
@@ -34,6 +36,10 @@ const folder = useFolder(async () => {
 beforeAll(async () => {
   relay = await listening((_, response) => response.end())
   service = await listening(async (request, response) => {
+    if (refusal !== undefined) {
+      response.writeHead(refusal).end('{"message":"the reason"}')
+      return
+    }
     const { url } = JSON.parse((await buffer(request)).toString())
     const secret = `created-${++created}`
     signsWith.set(url, secret)
@@ -72,6 +78,30 @@ test('a rotation replaces the secret', async () => {
   expect(await stored()).toMatchObject([{ id: data.fresh, secret: signsWith.get(url) }])
   expect(await context.parameters.find(PARAMETERS.webhookRotation)).toBeUndefined()
 })
+
+test.each([
+  [401, /^Cannot use the accounting service: 401 the reason; set a key .*: relay key set$/],
+  [403, /^Cannot use the accounting service: 403 the reason; set a key .*: relay key set$/],
+  [422, /^Cannot use the accounting service: 422 the reason$/],
+  [429, /^Cannot use the accounting service: 429 the reason$/],
+  [
+    500,
+    /^Cannot rotate the webhook secret: .* 500; run the command again soon: .* may have created a new secret/,
+  ],
+])(
+  'a rotation that the service answers with %i says whether a new secret may exist',
+  async (status, said) => {
+    const { context, first, stored } = await registered(`answers-${status}`)
+    refusal = status
+    const failed = await rotate(context, NOW)
+      .catch(error => error)
+      .finally(() => {
+        refusal = undefined
+      })
+    expect(explain(failed, { local: false, title: 'the relay', flags: '' }).message).toMatch(said)
+    expect(await stored()).toMatchObject([{ id: first.id }])
+  },
+)
 
 test('of two rotations at the same time, one is refused, and the secret of the other is in use', async () => {
   const { context, url, stored } = await registered('two')
