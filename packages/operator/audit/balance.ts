@@ -180,6 +180,12 @@ const disagreement = ({ stored, service }: ComparedOrder): string | undefined =>
     : `is "${ours.status}" here and "${theirs.status}" at the service`
 }
 
+/** Whether the service has carried out a request of the order, and so knew the order. */
+const hasSucceeded = ({ stored }: ComparedOrder) =>
+  stored?.order.ended.some(
+    ({ kind, state }) => kind !== 'withdrawal' && (state === 'registered' || state === 'duplicate'),
+  ) === true
+
 /** A member of a count of the balance. */
 export type Member = OrderKey & { id?: string }
 
@@ -216,7 +222,8 @@ export const balance = (evidence: Evidence) => {
   const disagreements = compared.flatMap(order => {
     const found = disagreement(order)
     if (found === undefined || order.service === undefined) return []
-    const remedy: Remedy = 'result' in order.service ? 'outdated' : 'unregistered'
+    const unknown = hasSucceeded(order) ? 'unregistered' : 'unrequested'
+    const remedy: Remedy = 'result' in order.service ? 'outdated' : unknown
     return [{ what: `order ${found}`, ...order.key, remedy }]
   })
 

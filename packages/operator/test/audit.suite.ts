@@ -113,7 +113,7 @@ export const auditTests = () => {
     await until(() => isPaid('made-up'))
     const { code, out } = await local.relay(['audit', '--since', since])
     expect(out).toContain('1 difference:\n  api made-up: order is "paid" here and unknown to the service')
-    expect(out).toContain('its store must send the create again. If the order is not wanted, erase it: relay')
+    expect(out).toContain('no successful request of its store is saved here, its status came with a webhook')
     expect(out).toContain('Waiting for a decision: 1 dead letter, 0 in quarantine.')
     expect(code).toBe(1)
     const unasked = await local.json(['audit', '--since', since, '--no-service'])

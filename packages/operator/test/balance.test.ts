@@ -25,6 +25,8 @@ const compared = (id: string, change: Partial<Order>, service?: ComparedOrder['s
 })
 const ordersOf = (...orders: ComparedOrder[]) => new Map(orders.map(each => [orderName(each.key), each]))
 
+const created = (state: 'registered' | 'rejected') => ({ ids: [], kind: 'create', state }) as const
+
 const recordOf = (id: string) => ({
   delivery: id,
   ...paid(id),
@@ -224,23 +226,29 @@ test('reports an order that differs from the service', () => {
       ),
       compared('theirs', {}, { result: paid('theirs') }),
       ours('ours', unknown),
+      compared('created', { result: paid('created'), ended: [created('registered')] }, unknown),
+      compared('rejected-here', { result: paid('rejected-here'), ended: [created('rejected')] }, unknown),
       ours('away', { unread: 'no response' }),
       ours('far', { unread: 'no response' }),
     ),
   })
-  expect(orders).toEqual({ known: 8, asked: 6, agree: 2 })
+  expect(orders).toEqual({ known: 10, asked: 8, agree: 2 })
   expect(unread).toEqual([{ reason: 'no response', orders: 2 }])
   expect(differences.map(({ external_id, what }) => `${external_id}: ${what}`)).toEqual([
     'status: order is "paid" here and "refunded" at the service',
     'field: order differs in total: 1,500,000 here and 7 at the service; invoice_number: nothing here and 27 at the service',
     'theirs: order is unknown here and "paid" at the service',
     'ours: order is "paid" here and unknown to the service',
+    'created: order is "paid" here and unknown to the service',
+    'rejected-here: order is "paid" here and unknown to the service',
   ])
   expect(differences.map(({ remedy }) => remedy)).toEqual([
     'outdated',
     'outdated',
     'outdated',
+    'unrequested',
     'unregistered',
+    'unrequested',
   ])
 })
 
@@ -248,18 +256,22 @@ test('names the remedy once for each kind of difference', () => {
   const unknown = { unknown: { status: 404, message: 'not registered' } }
   const ours = (id: string, service: ComparedOrder['service']) => compared(id, { result: paid(id) }, service)
   const refunded = (id: string) => ours(id, { result: { ...key(id), status: 'refunded' } })
+  const lost = compared('created', { result: paid('created'), ended: [created('registered')] }, unknown)
   const { differences } = balanceOf([queued('lost'), accepted('gone', 'refund')], {
-    orders: ordersOf(refunded('status'), refunded('another'), ours('ours', unknown)),
+    orders: ordersOf(refunded('status'), refunded('another'), ours('ours', unknown), lost),
   })
   const repeated = balanceOf([queued('a'), processed('a')], { recorded: new Map() }).differences
   const remedies = remediesOf({ flags: ' --local' }, [...differences, ...repeated], NOON)
   expect(remedies.map(({ code }) => code)).toEqual(
-    ['lost-delivery', 'lost-request', 'outdated', 'unregistered', 'unrecorded'].map(name => `remedy/${name}`),
+    ['lost-delivery', 'lost-request', 'outdated', 'unrequested', 'unregistered', 'unrecorded'].map(
+      name => `remedy/${name}`,
+    ),
   )
   expect(remedies.map(({ text }) => /relay .* --local/.exec(text)?.[0])).toEqual([
     'relay orders check <source> <external_id> --local',
     'relay orders show <source> <external_id> --local',
     `relay audit --since ${NOON.toISOString()} --repair --local`,
+    'relay orders erase <source> <external_id> --local',
     'relay orders erase <source> <external_id> --local',
     undefined,
   ])
