@@ -13,12 +13,13 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { messagesOf } from '../feeds/messages.ts'
+import { checkOrder } from '../orders/check.ts'
 import { contentOf } from '../orders/content.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { asRetried, type DeadLetters, type DeadLettersOfOrder } from '../orders/failing-event.ts'
 import { findMessages, findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
-import { checkOrders, lastAttempt, timelineOf } from '../orders/orders.ts'
+import { lastAttempt, timelineOf } from '../orders/orders.ts'
 import { announcedOf, sourcesOf } from '../orders/read.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
@@ -162,8 +163,8 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
     }),
     post('orders/check', key, async order => {
       const since = new Date()
-      const [delivery = ''] = await checkOrders(context, [order])
-      return { delivery, since }
+      const { delivery, effect } = await checkOrder(context, order, deadLetters)
+      return { delivery, since, effect }
     }),
     get(
       'order/check',

@@ -13,11 +13,12 @@ import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../dead-letters/commands.ts'
 import { messagesOf } from '../feeds/messages.ts'
 import { undeliveredTexts } from '../feeds/undelivered.ts'
+import { checkOrder } from './check.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import { asRetried } from './failing-event.ts'
 import { failingOrders, listOrders } from './list.ts'
-import { checkOrders, timelineOf } from './orders.ts'
+import { timelineOf } from './orders.ts'
 import { announcedOf, type OrderFilter, ordersWhere, sourcesOf } from './read.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, summary } from './summary.ts'
@@ -154,10 +155,10 @@ const list = async (context: Context, { failing, scan, ...options }: ListOptions
 }
 
 const check = async (context: Context, source: string, external_id: string): Promise<Report> => {
-  await checkOrders(context, [{ source, external_id }])
+  const { effect } = await checkOrder(context, { source, external_id })
   const order = `${shellWord(source)} ${shellWord(external_id)}${context.flags}`
-  const text = `The worker reads the order from the service; see relay orders show ${order}`
-  return { data: { source, external_id }, text }
+  const text = `${effect.text} See relay orders show ${order}`
+  return { data: { source, external_id, effect: effect.text }, text }
 }
 
 const LIMIT = 100

@@ -130,6 +130,9 @@ const confirmation = ({ order, check_at }: StoredOrder, now: number) => {
 
 const retryOf = (failing: Failing) => (isUnavailable(failing) ? 'retry/unavailable' : 'retry/now')
 
+/** The effect of a check behind a failing event. */
+export const blocked = ({ event }: Failing) => say('check/blocked', { event: named(event) })
+
 /** The actions on the dead letters of an order. Both concern all of them; the effects are those on the first one. */
 const onLetters = ({ stored, dead, announced }: Known): WaitingAction[] => {
   const [letter] = waitingLetters(dead)
@@ -155,7 +158,7 @@ const actionsOf = (known: Known): WaitingAction[] => {
   const sends = kept.some(isToBeSent) ? 'check/sends' : withdraws
   const reads = kept.some(isRefused) ? 'check/resends' : sends
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
-  const check = isBlocked ? say('check/blocked', { event: named(failing.event) }) : read
+  const check = isBlocked ? blocked(failing) : read
   return [
     ...(failing !== undefined && !isSpent(failing, dead)
       ? [{ action: 'retry', effect: say(retryOf(failing), { event: named(failing.event) }) } as const]

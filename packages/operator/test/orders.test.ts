@@ -346,9 +346,16 @@ test('shows the whole history of an order and why it waits', async () => {
 
 test('checks an order immediately', async () => {
   const { out } = await relay(['orders', 'check', 'api', '2'])
-  expect(out).toContain('see relay orders show api 2 --local\n')
+  expect(out).toBe('The worker reads the order from the service. See relay orders show api 2 --local\n')
   const taken = await stack.taken(stack.settings.ordersQueueUrl)
   expect(taken).toMatchObject([{ event: 'order.check', data: api('2') }])
+})
+
+test('says that a check waits behind a failing event, as the order does', async () => {
+  const effect = 'The check waits behind "order.payment" and changes nothing before that succeeds.'
+  const { out } = await relay(['orders', 'check', 'demo-shop', '1'])
+  expect(out).toBe(`${effect} See relay orders show demo-shop 1 --local\n`)
+  expect((await relay(['orders', 'show', 'demo-shop', '1'])).out).toContain(`check: ${effect}\n`)
 })
 
 test('lists failing orders page by page, longest failing first', async () => {

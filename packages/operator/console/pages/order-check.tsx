@@ -6,6 +6,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
+import { textOf } from './pieces.tsx'
 
 type Key = { source: string; external_id: string }
 
@@ -30,8 +31,9 @@ export const check = async ({ source, external_id }: Key) => {
   keep({ source, external_id }, 'requested')
   try {
     const body = { source, external_id }
-    keep(body, await request<RouteData<'orders/check'>>('POST', '/api/orders/check', body))
-    toast(t('The check is in the order queue: the worker reads the order from the service.'))
+    const requested = await request<RouteData<'orders/check'>>('POST', '/api/orders/check', body)
+    keep(body, requested)
+    toast(`${t('The check is in the order queue.')} ${textOf(requested.effect)}`)
     await refresh()
   } catch (error) {
     keep({ source, external_id }, before)

@@ -564,8 +564,7 @@ export const t = translator({
   'Withdraw: {request}': 'لغو درخواست: {request}',
   'The store is notified.': 'فروشگاه از آن باخبر می‌شود.',
   'The withdrawal is in the order queue.': 'لغو در صف سفارش‌ها قرار گرفت.',
-  'The check is in the order queue: the worker reads the order from the service.':
-    'بررسی در صف قرار گرفت: پردازشگر سفارش را از سرویس می‌خواند.',
+  'The check is in the order queue.': 'بررسی در صف سفارش‌ها قرار گرفت.',
   'Resend to the store': 'ارسال مجدد به فروشگاه',
   'The worker publishes the current state of the order to its store, with the next version.':
     'پردازشگر وضعیت فعلی سفارش را با نسخهٔ بعدی به فروشگاه می‌فرستد.',
