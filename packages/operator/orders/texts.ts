@@ -52,6 +52,8 @@ export const WAITING = {
   'retry/now': 'The worker handles "{event}" now, and the events behind it.',
   'retry/unavailable':
     'The worker handles "{event}" now. It fails again if the accounting service is still unavailable.',
+  'retry/unauthorized':
+    'The worker handles "{event}" now. It fails again if the accounting service still refuses the API key.',
   'check/blocked': 'The check waits behind "{event}" and changes nothing before that succeeds.',
   'check/reads': 'The worker reads the order from the service.',
   'check/reads-due': 'The worker reads the order from the service, which is due at {time}.',

@@ -128,7 +128,10 @@ const confirmation = ({ order, check_at }: StoredOrder, now: number) => {
     : say('confirms/by', { time: iso(check_at), reason })
 }
 
-const retryOf = (failing: Failing) => (isUnavailable(failing) ? 'retry/unavailable' : 'retry/now')
+const retryOf = (failing: Failing) => {
+  if (isUnavailable(failing)) return 'retry/unavailable'
+  return failing.code === 'unauthorized' ? 'retry/unauthorized' : 'retry/now'
+}
 
 /** The effect of a check behind a failing event. */
 export const blocked = ({ event }: Failing) => say('check/blocked', { event: named(event) })

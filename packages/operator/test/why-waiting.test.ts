@@ -456,6 +456,10 @@ test('suggests actions for an order and states their effect', () => {
     'withdraw payment':
       'Once "order.payment" succeeds, the order is read, and the payment withdrawn unless it is done already.',
   })
+  const unauthorized = { failing: { ...failing, code: 'unauthorized' } }
+  expect(effects({ result: invoiced, open: { payment } }, unauthorized).retry).toBe(
+    'The worker handles "order.payment" now. It fails again if the accounting service still refuses the API key.',
+  )
   const failed = { failing: { ...failing, code: 'failed' } }
   expect(effects({ result: invoiced, open: { payment } }, failed).retry).toBe(
     'The worker handles "order.payment" now, and the events behind it.',
