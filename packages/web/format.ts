@@ -15,10 +15,12 @@ const otherDay = new Intl.DateTimeFormat(
   { dateStyle: 'long', timeZone: 'UTC' },
 )
 
+export const isDecimal = (text: string) => /^-?\d+(\.\d+)?$/.test(text)
+
 /** A decimal with grouped digits: `1234567.25` becomes `1,234,567.25`. Other text is returned unchanged. */
 export const decimal = (value: string | number) => {
   const text = String(value)
-  return /^-?\d+(\.\d+)?$/.test(text) ? exact.format(text as `${number}`).replace('-', '−') : text
+  return isDecimal(text) ? exact.format(text as `${number}`).replace('-', '−') : text
 }
 
 export const formatMilliseconds = (duration: number) => milliseconds.format(duration)

@@ -18,6 +18,7 @@ import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 import { RequestContent } from './request-content.tsx'
+import { totalText } from './total.ts'
 
 type Data = RouteData<'order'>
 type Entry = Data['entries'][number]
@@ -237,9 +238,7 @@ export const Order = page(
     <>
       <PageHead>
         <StatusChip status={order.status} />
-        {order.total != null && (
-          <span class="strong">{t('{total} rials', { total: decimal(visible(String(order.total))) })}</span>
-        )}
+        {order.total != null && <span class="strong">{totalText(order.total)}</span>}
         <span class="small muted">
           <Name>{visible(order.source)}</Name>
         </span>

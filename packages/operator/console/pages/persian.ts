@@ -234,6 +234,7 @@ export const t = translator({
     'وب‌هوکی را مانند سرویس حسابداری امضا و ارسال می‌کند. رله آن را واقعی در نظر می‌گیرد: سفارش به‌روز و فروشگاه مطلع می‌شود.',
   'Order number': 'شمارهٔ سفارش',
   'Total, rials': 'جمع (ریال)',
+  'Total: {total}': 'جمع: {total}',
   'Invoice number': 'شمارهٔ فاکتور',
   'For an order that needs review.': 'برای سفارشی که نیازمند بررسی است.',
   'Receipt number': 'شمارهٔ رسید دریافت',

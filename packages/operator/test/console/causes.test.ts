@@ -53,6 +53,13 @@ const WRONG = [undefined, null, '', 5, 'x'.repeat(200), '\ud800', {}, [], [1]]
 const withEach = (body: object) =>
   Object.keys(body).flatMap(name => WRONG.map(value => ({ ...body, [name]: value })))
 
+test('the total of an order is in rials only if it is a number', async () => {
+  const { totalText } = await ofPages('../../console/pages/total.ts')
+  expect(totalText('1200000')).toMatch(/۱٬۲۰۰٬۰۰۰.* ریال/)
+  for (const total of ['12x', '', true]) expect(totalText(total)).not.toContain('ریال')
+  expect(totalText('12x')).toContain('12x')
+})
+
 test('why a message is in quarantine is translated', () => {
   const data = { source: 'api', external_id: '1', status: 'paid' }
   const webhook = { event: 'order.updated', delivery: uuid, data }
