@@ -202,6 +202,8 @@ const reportOf = (
     text: lines(
       `${action === 'replay' ? 'Replayed' : 'Discarded'} ${count(succeeded.length, 'message')}.`,
       others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),
+      idsWith('failed').length > 0 &&
+        `To see why a message failed again: relay tail --errors${context.flags}`,
       missing.length > 0 &&
         `${plan === undefined ? 'Not found' : 'Gone since the plan was made, replayed or discarded'}: ${missing.join(', ')}.`,
       hiddenText(left),

@@ -34,7 +34,7 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
   foreign: 'kept: belongs to no store in stores.yml',
   behind: 'kept: an earlier message of the same order must be replayed first',
   quarantined: 'moved to the quarantine: still unreadable',
-  failed: 'kept: it failed again, and relay tail --errors shows why',
+  failed: 'kept: it failed again',
 }
 
 const coded = v.object({ code: v.string(), text: v.string(), values: v.record(v.string(), v.any()) })

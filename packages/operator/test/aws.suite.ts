@@ -303,7 +303,8 @@ export const awsTests = () => {
       ...fails.map(id => `${id} {2}kept: it failed again.*\\n`),
       'refund-of-a {2}kept: an earlier message',
     ]
-    expect(out).toMatch(new RegExp(`^Replayed 1 message\\.\\n${kept.join('')}`))
+    const remedy = fails.length > 0 ? '.*\\nTo see why .*: relay tail --errors\\n' : ''
+    expect(out).toMatch(new RegExp(`^Replayed 1 message\\.\\n${kept.join('')}${remedy}`))
   })
 
   test('a replay stops when errors recur, and its history names the caller', async () => {
