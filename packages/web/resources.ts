@@ -1,4 +1,4 @@
-import { batch, type Signal, signal } from '@preact/signals'
+import { batch, effect, type Signal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { linesOf, request, send } from './http.ts'
 
@@ -94,18 +94,31 @@ export const connection = signal<'connecting' | 'live' | 'broken' | 'ended'>('co
 
 const RECONNECT_MS = 2000
 
+/**
+ * Whether the tab is in front. A tab in the background must not hold a connection: with HTTP/1.1, browsers allow six
+ * connections to a server, which all tabs share.
+ */
+export const isInFront = signal(!document.hidden)
+document.addEventListener('visibilitychange', () => {
+  isInFront.value = !document.hidden
+})
+
+/** Whether changes may have been missed, while disconnected or in the background. */
+let hasMissed = false
+
 const disconnect = (state: 'broken' | 'ended') => {
   // The responses to the page's own requests show why.
   if (connection.value !== state) refresh()
   connection.value = state
+  hasMissed = true
 }
 
 /** Reads the stream until it breaks. */
-const follow = async (path: string): Promise<'broken' | 'ended'> => {
-  const response = await send(path)
+const follow = async (path: string, signal: AbortSignal): Promise<'broken' | 'ended'> => {
+  const response = await send(path, { signal })
   if (!response.ok) return response.status === 401 ? 'ended' : 'broken'
-  // Changes may have been missed while disconnected.
-  if (connection.value !== 'connecting') refresh()
+  if (hasMissed) refresh()
+  hasMissed = false
   connection.value = 'live'
   for await (const line of linesOf(response)) {
     if (!line.startsWith('data: ')) continue
@@ -115,14 +128,27 @@ const follow = async (path: string): Promise<'broken' | 'ended'> => {
   return 'broken'
 }
 
-/** Listens to the service's changes, and reconnects whenever the connection breaks. */
-export const listen = async (path: string) => {
-  for (;;) {
+const followUntil = async (path: string, left: AbortSignal) => {
+  while (!left.aborted) {
     // EventSource cannot send the header of a session.
-    disconnect(await follow(path).catch(() => 'broken' as const))
+    const end = await follow(path, left).catch(() => 'broken' as const)
+    if (left.aborted) return
+    disconnect(end)
     await new Promise(resolve => setTimeout(resolve, RECONNECT_MS))
   }
 }
+
+/** Listens to the service's changes while the tab is in front, and reconnects whenever the connection breaks. */
+export const listen = (path: string) =>
+  effect(() => {
+    if (!isInFront.value) {
+      hasMissed = true
+      return
+    }
+    const leaving = new AbortController()
+    followUntil(path, leaving.signal)
+    return () => leaving.abort()
+  })
 
 /**
  * Reads resources while a component is shown. When a path changes, as with a filter, keeps the previous data of each

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { startBrowser } from './chromium.ts'
 
 export type Opened = {
@@ -38,6 +38,30 @@ export const withBrowser = () => {
 }
 
 export type OpenAt = ReturnType<typeof withBrowser>
+
+const visibility = (isHidden: boolean) => `
+  Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+  document.dispatchEvent(new Event('visibilitychange'))
+`
+
+/** Tabs of one browser, with at most one in front. The test sets their visibility, since headless Chromium hides no page. */
+export const tabsOf = (context: BrowserContext) => {
+  const tabs: Page[] = []
+  const bringToFront = async (tab: Page) => {
+    for (const each of tabs) await each.evaluate(visibility(each !== tab))
+  }
+  return {
+    /** Opens a tab in the background. */
+    open: async (url: string): Promise<Page> => {
+      const tab = await context.newPage()
+      tabs.push(tab)
+      await tab.addInitScript(visibility(true))
+      await tab.goto(url)
+      return tab
+    },
+    bringToFront,
+  }
+}
 
 /** The id, or the name, of the focused element. */
 export const focused = (page: Page) =>

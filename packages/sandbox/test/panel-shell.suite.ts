@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import type { OpenAt } from '@order-relay/test-support/browser.ts'
+import { type OpenAt, tabsOf } from '@order-relay/test-support/browser.ts'
+import type { Page } from 'playwright-core'
 import { startSandbox } from '../src/start.ts'
 import { type Client, clientOf, order, row } from './world.ts'
 
@@ -58,6 +59,28 @@ export const shellTests = (openAt: OpenAt, client: () => Client) => {
     await client().create(order('typed/1'))
     const { page } = await openAt(`${client().url}/orders/typed%2F1?source=api`)
     await page.getByRole('heading', { name: 'Order typed/1' }).waitFor()
+  })
+
+  test('seven tabs of a browser load, and each shows the current products when it is in front', async () => {
+    const { page } = await open('#/orders')
+    const tabs = tabsOf(page.context())
+    await page.close()
+    const opened: Page[] = []
+    for (let tab = 1; tab <= 7; tab++) {
+      const fresh = await tabs.open(`${client().url}/#/products`)
+      await fresh.getByRole('heading', { name: 'Products', level: 1 }).waitFor()
+      await client().product(`SKU-OPENED-${tab}`, { stock: 1 })
+      await tabs.bringToFront(fresh)
+      await fresh.getByText(`SKU-OPENED-${tab}`).first().waitFor()
+      opened.push(fresh)
+    }
+    await client().product('SKU-MISSED', { stock: 1 })
+    for (const tab of opened) {
+      await tabs.bringToFront(tab)
+      await tab.getByText('SKU-MISSED').first().waitFor()
+    }
+    await client().product('SKU-FOLLOWED', { stock: 1 })
+    await opened.at(-1)?.getByText('SKU-FOLLOWED').first().waitFor()
   })
 
   test('shows a lost connection, and missed changes after it is restored', async () => {

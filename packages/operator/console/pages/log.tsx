@@ -3,6 +3,7 @@ import { Choice, parameter, TextChoice } from '@order-relay/web/filters.tsx'
 import { messageOf } from '@order-relay/web/http.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { Button, Moment } from '@order-relay/web/pieces.tsx'
+import { isInFront } from '@order-relay/web/resources.ts'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
@@ -58,7 +59,10 @@ export const Lines = (filter: Filter) => {
   const paused = useSignal<readonly Line[] | undefined>(undefined)
   const problem = useSignal('')
   const round = useSignal(0)
+  // Following again would lose the lines that a paused list shows.
+  const isFollowed = isInFront.value || paused.value !== undefined
   useEffect(() => {
+    if (!isFollowed) return
     const leaving = new AbortController()
     let number = 0
     let fresh: Line[] = []
@@ -78,7 +82,7 @@ export const Lines = (filter: Filter) => {
       if (!leaving.signal.aborted) problem.value = messageOf(error)
     })
     return () => leaving.abort()
-  }, [JSON.stringify(filter), round.value])
+  }, [JSON.stringify(filter), round.value, isFollowed])
   const newest = (of: readonly Line[]) => (of[0]?.number ?? -1) + 1
   const waiting = paused.value === undefined ? 0 : newest(lines.value) - newest(paused.value)
   const shown = paused.value ?? lines.value
