@@ -94,7 +94,7 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
 export const retriedText = ({ retried, dead }: Awaited<ReturnType<typeof retryStore>>) =>
   `Orders whose messages are retried in sequence: ${retried}${dead > 0 ? `. Dead letters, which only a replay retries: ${dead}` : ''}`
 
-/** Retries the waiting messages of a store; returns the number of their orders, and of its dead letters. */
+/** Retries the waiting messages of a store; returns the number of their orders, and of the dead letters before the retry. */
 export const retryStore = async (
   context: Context,
   source: string,
@@ -103,6 +103,8 @@ export const retryStore = async (
   readDead?: ReadDead,
 ) => {
   const store = httpStore(context, source)
+  // Read first: a message that SQS dead-letters because of its retry is not counted twice.
+  const { messages: dead } = await deadOf(context, [store], readDead)
   const orders = await waitingOrders(context, source)
   const inTime = pace(rate)
   let retried = 0
@@ -113,5 +115,5 @@ export const retryStore = async (
     if ((await release(context, { source, external_id }, store)) !== undefined) retried++
     shown.advance()
   }
-  return { retried, dead: (await deadOf(context, [store], readDead)).messages.length }
+  return { retried, dead: dead.length }
 }
