@@ -95,7 +95,7 @@ export type Queues = Awaited<ReturnType<typeof queuesOf>>
  * together with it in one batch of ten.
  *
  * @param isDone whether no other message needs to be visited
- * @returns the number of messages that were in the queue, visited or not
+ * @returns the number of messages that were in the queue, and how many of them are still there and were not visited
  */
 export const browse = async (
   context: Context,
@@ -103,7 +103,7 @@ export const browse = async (
   limit: number,
   visit: (message: QueueMessage) => Promise<'delete' | 'keep'>,
   isDone = () => false,
-): Promise<number> => {
+): Promise<{ total: number; hidden: number }> => {
   const { sqs, local, terminal } = context
   const QueueUrl = await context.queueUrl(queue)
   const before = await depthOf(context, queue)
@@ -133,8 +133,9 @@ export const browse = async (
     }
   }
 
+  let visited = 0
   const visitAll = async (signal: AbortSignal) => {
-    for (let visited = 0; visited < limit && !isDone(); ) {
+    while (visited < limit && !isDone()) {
       const messages = await receive(limit - visited)
       if (messages.length === 0) break
       // A message received again was held too long, and is held again.
@@ -151,6 +152,17 @@ export const browse = async (
     }
   }
 
-  await interruptible(visitAll).finally(release)
-  return before.all
+  const countHidden = async () => {
+    const unvisited = Math.max(0, before.all - visited)
+    if (unvisited === 0) return 0
+    // Another command may have deleted its messages in the meantime. Those held here are still in the queue.
+    const { all } = await depthOf(context, queue)
+    return Math.min(unvisited, Math.max(0, all - held.size))
+  }
+
+  const hidden = await interruptible(async signal => {
+    await visitAll(signal)
+    return countHidden()
+  }).finally(release)
+  return { total: before.all, hidden }
 }

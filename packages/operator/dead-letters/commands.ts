@@ -27,9 +27,9 @@ const notFound = (action: string, id: string | undefined, { where, command }: Ki
 
 const dayDeleted = (message: Message) => deletedAt(message).toISOString().slice(0, 10)
 
-const hiddenText = (hidden: number) =>
+const hiddenText = (hidden: number, missed = 'not shown', other = 'read by another command') =>
   hidden > 0 &&
-  `${count(hidden, 'more message')} not shown: beyond --limit, behind another message of the same order, or read by another command.`
+  `${count(hidden, 'more message')} ${missed}: beyond --limit, behind another message of the same order, or ${other}.`
 
 const list = async (context: Context, kind: Kind, selection: Selection, isGrouped = false) => {
   const { messages, total, hidden } = await collect(context, kind, selection)
@@ -206,7 +206,7 @@ const reportOf = (
         `To see why a message failed again: relay tail --errors${context.flags}`,
       missing.length > 0 &&
         `${plan === undefined ? 'Not found' : 'Gone since the plan was made, replayed or discarded'}: ${missing.join(', ')}.`,
-      hiddenText(left),
+      hiddenText(left, `not ${DONE[action]}`, 'held by another command, which may still handle them'),
       stopped !== undefined && `Stopped: ${stopped}. Run the command again for the others.`,
     ),
   }

@@ -179,7 +179,7 @@ const isSelected = (
 /**
  * Visits the selected messages of every queue of a kind; all others are kept.
  *
- * @returns the total number of messages, and how many of them could not be read
+ * @returns the total number of messages, and how many of those that are left could not be read
  */
 export const visitSelected = async (
   context: Context,
@@ -189,17 +189,16 @@ export const visitSelected = async (
   skip: (message: Message) => void = () => undefined,
 ): Promise<{ total: number; hidden: number }> => {
   let total = 0
-  let visited = 0
+  let hidden = 0
   const awaited = new Set(selection.ids)
   // Several messages may contain one delivery.
   const isDone = () => selection.ids !== undefined && awaited.size === 0
   for (const queue of kind.queues(context)) {
-    total += await browse(
+    const counts = await browse(
       context,
       queue,
       selection.limit,
       async raw => {
-        visited++
         awaited.delete(raw.id)
         const message = kind.read(raw, queue)
         const explained = (await kind.explain?.(context, message)) ?? message
@@ -209,8 +208,10 @@ export const visitSelected = async (
       },
       isDone,
     )
+    total += counts.total
+    hidden += counts.hidden
   }
-  return { total, hidden: Math.max(0, total - visited) }
+  return { total, hidden }
 }
 
 /** Reads the selected messages, and keeps them. */

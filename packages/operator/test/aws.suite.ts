@@ -342,7 +342,7 @@ export const awsTests = () => {
     expect(processed).toEqual(['last'])
     prepare({ letters: THREE, hidden: 2 })
     const { code, out } = await replay('--all')
-    expect(out).toMatch(/^Replayed 3 messages\.\n2 more messages not shown/)
+    expect(out).toMatch(/^Replayed 3 messages\.\n2 more messages not replayed/)
     expect(code).toBe(1)
   })
 }
