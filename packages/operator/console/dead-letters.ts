@@ -132,6 +132,11 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
       keep(readPlan(file, context, command)),
     ),
     get('plan', plan, async ({ plan }) => planOf(plan)),
+    get('plan/gone', plan, async ({ plan }) => {
+      const { command, made_at } = planOf(plan)
+      const operations = await operationsOf(context, command, { since: new Date(made_at) })
+      return { ids: operations.flatMap(({ messages }) => messages) }
+    }),
     post('carry-out', { ...plan, count: v.optional(v.number()), reason: text }, async given => {
       const { count, reason } = given
       const found = planOf(given.plan)

@@ -405,6 +405,8 @@ export const t = translator({
   Reason: 'دلیل',
   Progress: 'پیشرفت',
   '{count} {count|was|were} already gone.': '{count} پیام دیگر وجود نداشت.',
+  'All messages of this plan have been replayed or deleted.':
+    'هیچ پیامی از این برنامه باقی نمانده است: همه دوباره پردازش یا حذف شده‌اند.',
   'Stop the plan': 'توقف اجرا',
   Resume: 'ادامه',
   'Read again': 'بارگذاری مجدد',

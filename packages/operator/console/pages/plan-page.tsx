@@ -1,15 +1,17 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
+import { closeDialog } from '@order-relay/web/dialog.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { Button, Code, type Column, Name, Table } from '@order-relay/web/pieces.tsx'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { StatusChip } from '@order-relay/web/status.tsx'
+import { useEffect } from 'preact/hooks'
 import { reads } from './api.ts'
 import { NAMES, nameIn, RequestChip } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder, Message } from './pieces.tsx'
-import { ACTIONS, confirm, EventName, headingOf, Named, type Plan, TONES } from './plans.tsx'
+import { ACTIONS, confirm, EventName, headingOf, Named, type Plan, Progress, TONES } from './plans.tsx'
 
 const save = (plan: Plan) => {
   const href = URL.createObjectURL(new Blob([JSON.stringify(plan, null, 2)], { type: 'application/json' }))
@@ -107,26 +109,42 @@ const STEPS: Column<Step>[] = [
 const SHOWN = 200
 
 export const PlanPage = page(
-  { title: () => t('Plan'), reads: ({ path: [, , plan] }) => ({ plan: reads('plan', { plan }) }) },
-  ({ plan }) => {
+  {
+    title: () => t('Plan'),
+    reads: ({ path: [, , plan] }) => ({
+      plan: reads('plan', { plan }),
+      gone: reads('plan/gone', { plan }, 'messages'),
+      progress: reads('operation', {}, 'operation'),
+    }),
+  },
+  ({ plan, gone, progress: { operation } }) => {
     const { create, payment, refund } = plan.calls
-    const more = plan.messages.length - SHOWN
-    const unknown = plan.messages.flatMap(({ predicted }) => predicted?.unknown ?? [])
-    const isUnknown = unknown.length > 0 && unknown.length === plan.messages.length
+    const handled = new Set(gone.ids)
+    const left = plan.messages.filter(({ id }) => !handled.has(id))
+    const count = plan.messages.length - left.length
+    const isRunning = operation !== undefined && operation.end === undefined
+    const more = left.length - SHOWN
+    const unknown = left.flatMap(({ predicted }) => predicted?.unknown ?? [])
+    const isUnknown = unknown.length > 0 && unknown.length === left.length
+    // Another tab may carry out a plan while this one asks: what its dialog says is then outdated.
+    useEffect(closeDialog, [operation?.plan.plan, operation?.end?.at])
     return (
       <>
         <PageHead title={headingOf(plan)}>
           <p class="row">
             <Button onClick={() => save(plan)}>{t('Download the plan')}</Button>
-            <Button kind="primary" tone={TONES[plan.action]} onClick={() => confirm(plan)}>
-              {ACTIONS[plan.action]}
-            </Button>
+            {!isRunning && left.length > 0 && (
+              <Button kind="primary" tone={TONES[plan.action]} onClick={() => confirm(plan)}>
+                {ACTIONS[plan.action]}
+              </Button>
+            )}
           </p>
         </PageHead>
+        {isRunning && <Progress {...operation} />}
         <p class="strong">
           <Named {...plan} />
         </p>
-        {plan.action === 'replay' && !isUnknown && (
+        {plan.action === 'replay' && count === 0 && !isUnknown && (
           <p class="note">
             {t('Calls to the service: create {create}, payment {payment}, refund {refund}', {
               create,
@@ -141,7 +159,14 @@ export const PlanPage = page(
             <Message text={unknown[0]} />
           </p>
         )}
-        <Table columns={STEPS} rows={plan.messages.slice(0, SHOWN)} keyOf={({ id }) => id} />
+        {left.length === 0 ? (
+          <p class="note">{t('All messages of this plan have been replayed or deleted.')}</p>
+        ) : (
+          <>
+            {count > 0 && <p class="note">{t('{count} {count|was|were} already gone.', { count })}</p>}
+            <Table columns={STEPS} rows={left.slice(0, SHOWN)} keyOf={({ id }) => id} />
+          </>
+        )}
         {more > 0 && <p class="note">{t('and {count} more', { count: more })}</p>}
       </>
     )

@@ -141,6 +141,34 @@ export const queuePageTests = (open: Open) => {
     })
   })
 
+  test('a plan that another tab carries out is not offered again, and lists no messages that are gone', async () => {
+    await local.empty('orders-dead.fifo')
+    const ids = ['both-1', 'both-2']
+    await Promise.all(ids.map(id => local.create(id)))
+    await Promise.all(ids.map(letter))
+    await visit({ hash: '#/dead' }, async ({ page, click, submit, isAccessible }) => {
+      await page.getByText('both-2').first().waitFor()
+      await click('button', 'Plan a replay')
+      await page.getByRole('heading', { name: 'Replay of 2 messages' }).waitFor()
+      const tab = await page.context().newPage()
+      await tab.goto(page.url())
+      await tab.getByRole('button', { name: 'Replay', exact: true }).click()
+      await tab.getByText('Replay 2 messages now?').waitFor()
+
+      await click('button', 'Replay')
+      await submit('Replay')
+      await page.getByRole('row', { name: /replayed 2/ }).waitFor()
+      await page.goBack()
+      for (const each of [page, tab]) {
+        await each.getByText('All messages of this plan have been replayed or deleted.').waitFor()
+        expect(await each.getByRole('dialog').count()).toBe(0)
+        expect(await each.getByRole('button', { name: 'Replay', exact: true }).count()).toBe(0)
+        expect(await each.getByRole('link', { name: 'both-1' }).count()).toBe(0)
+      }
+      await isAccessible()
+    })
+  })
+
   test('the overview shows the progress of an import', () =>
     visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()

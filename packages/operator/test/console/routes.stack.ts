@@ -145,6 +145,7 @@ test('dead letters and the quarantine are read, planned and carried out', async 
   const end = async () => (await reads('operation')).body.operation?.end
   await until(async () => (await end()) !== undefined)
   expect((await reads('operation')).body.operation.counts).toEqual({ replayed: 1 })
+  expect(await reads('plan/gone', planned.body)).toEqual(ok({ ids: [id] }))
   expect(await changes('break-off')).toEqual(ok())
 
   await dead()
