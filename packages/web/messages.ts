@@ -3,7 +3,7 @@ import { isolated, language, listed, shortened } from './language.ts'
 import { JOINT } from './service-messages.ts'
 
 type Place = { name: string; isLiteral: boolean }
-type Phrase = { pattern: RegExp; places: readonly Place[]; persian: string }
+type Phrase = { shortest: RegExp; longest: RegExp; places: readonly Place[]; persian: string }
 
 const phrases: Phrase[] = []
 
@@ -20,11 +20,17 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 export const learnMessages = (persian: Record<string, string>) => {
   for (const [english, text] of Object.entries(persian)) {
     const parts = english.replaceAll(JOINT, '').split(PLACE)
-    const pattern = parts.map((part, index) => (index % 2 === 0 ? escaped(part) : '(.+?)')).join('')
     const places = parts
       .filter((_, index) => index % 2 === 1)
       .map(place => ({ name: place.replace('=', ''), isLiteral: place.startsWith('=') }))
-    phrases.push({ pattern: new RegExp(`^${pattern}$`, 's'), places, persian: text })
+    const patternOf = (literal: string) => {
+      const sources = parts.map((part, index) => {
+        if (index % 2 === 0) return escaped(part)
+        return part.startsWith('=') ? literal : '(.+?)'
+      })
+      return new RegExp(`^${sources.join('')}$`, 's')
+    }
+    phrases.push({ shortest: patternOf('(.+?)'), longest: patternOf('(.+)'), places, persian: text })
   }
 }
 
@@ -34,29 +40,39 @@ const valueIn = (text: string) => {
   return /^-?\d+(\.\d+)?$/.test(text) ? serial(text) : undefined
 }
 
+/** Whether every value must be known, or unknown ones stay as they are. */
+type Mode = 'strict' | 'loose'
+
 /** Known messages with this text between them. */
-const listIn = (text: string, between: string, persian = between) => {
+const listIn = (text: string, mode: Mode, between: string, persian = between) => {
   const parts = text.split(between)
   if (parts.length === 1) return undefined
-  const known = parts.flatMap(part => translated(part) ?? [])
+  const known = parts.flatMap(part => textIn(part, mode) ?? [])
   return known.length === parts.length ? known.join(persian) : undefined
 }
 
 /** Words with commas between them are a list of values. */
-const valuesIn = (text: string) =>
+const wordsIn = (text: string, mode: Mode) =>
   /^[^\s,]+(, [^\s,]+)+$/.test(text)
-    ? listed(text.split(', ').map(value => translated(value) ?? isolated(value)))
+    ? listed(text.split(', ').map(value => textIn(value, mode) ?? isolated(value)))
     : undefined
 
-const phraseIn = (text: string) => {
-  for (const { pattern, places, persian } of phrases) {
-    const found = pattern.exec(text)
-    if (found === null) continue
-    const values = places.map(({ name, isLiteral }, index) => {
-      const value = found[index + 1] ?? ''
-      return [name, (isLiteral ? undefined : (translated(value) ?? valuesIn(value))) ?? isolated(value)]
-    })
-    return persian.replace(PLACE, (whole, name) => Object.fromEntries(values)[name] ?? whole)
+/** The values in a text by their names; undefined if it does not match or, in strict mode, if a value is not known. */
+const valuesIn = (text: string, pattern: RegExp, places: readonly Place[], mode: Mode) => {
+  const found = pattern.exec(text)
+  if (found === null) return undefined
+  const values = places.flatMap(({ name, isLiteral }, index) => {
+    const value = found[index + 1] ?? ''
+    const known = isLiteral ? isolated(value) : (textIn(value, mode) ?? wordsIn(value, mode))
+    return known === undefined && mode === 'strict' ? [] : [[name, known ?? isolated(value)]]
+  })
+  return values.length === places.length ? Object.fromEntries(values) : undefined
+}
+
+const phraseIn = (text: string, mode: Mode, match: 'shortest' | 'longest') => {
+  for (const { places, persian, ...patterns } of phrases) {
+    const values = valuesIn(text, patterns[match], places, mode)
+    if (values) return persian.replace(PLACE, (whole, name) => values[name] ?? whole)
   }
   return undefined
 }
@@ -64,15 +80,36 @@ const phraseIn = (text: string) => {
 /** Longer texts were written by people, and searching them for phrases is slow. */
 const LONGEST = 1000
 
-const translated = (text: string): string | undefined =>
-  text.length > LONGEST
-    ? undefined
-    : (valueIn(text) ??
-      // Before phrases, since a value may have the sentence behind it; words with commas may be a value.
-      listIn(text, '. ') ??
-      listIn(text, '; ', '؛ ') ??
-      phraseIn(text) ??
-      listIn(text, ', ', '، '))
+const search = (text: string, mode: Mode) =>
+  valueIn(text) ??
+  // Before phrases, since a value may have the sentence behind it; words with commas may be a value.
+  listIn(text, mode, '. ') ??
+  listIn(text, mode, '; ', '؛ ') ??
+  phraseIn(text, mode, 'shortest') ??
+  listIn(text, mode, ', ', '، ') ??
+  // A text that someone typed may contain the words that follow it in the phrase.
+  phraseIn(text, mode, 'longest')
+
+/** The translations of the parts of the current message, because a part is searched once for each phrase that matches. */
+const searched = {
+  strict: new Map<string, string | undefined>(),
+  loose: new Map<string, string | undefined>(),
+}
+
+const textIn = (text: string, mode: Mode): string | undefined => {
+  const known = searched[mode]
+  if (!known.has(text)) {
+    const strict = mode === 'loose' ? textIn(text, 'strict') : undefined
+    known.set(text, strict ?? search(text, mode))
+  }
+  return known.get(text)
+}
+
+const translated = (text: string) => {
+  searched.strict.clear()
+  searched.loose.clear()
+  return text.length > LONGEST ? undefined : textIn(text, 'loose')
+}
 
 /** A time, unless it is the argument of an option: copied commands must work. */
 const INSTANT = /(?<!--[\w-]+ )\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g

@@ -137,6 +137,33 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
     expect(text).not.toMatch(/هزینه ارسال|تخفیف/)
   })
 
+  test('the history is in Persian when entries resemble each other, are repeated or contain typed text', async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+    await client().create(order('1', { ...SHORT, date: yesterday }))
+    await client().pay('1', { ...PAYMENT, date: '2019-01-01' })
+    await client().act('1', 'correct', {
+      paymentDate: yesterday,
+      customer: { mobile: '09123456789', name: 'Ali" to "Reza' },
+      reason: 'x), total 5 to 6 rials',
+    })
+    await client().create(order('2', { items: [row('SKU-1', 2)] }))
+    await client().act('2', 'return', { rows: [{ row: 1, quantity: 1 }] })
+    await client().act('2', 'return')
+    await client().act('2', 'review', { error: 'Wrong goods): receipt 5 cancelled' })
+    const { page } = await openOrder('1', 'fa-IR')
+    const history = async () =>
+      (await page.locator('.timeline').textContent())?.replace(/[\u2066-\u2069\u200f]/g, '')
+    await page.getByText('اصلاح شد').waitFor()
+    expect(await history()).toContain('تاریخ دریافت وجه معلق از ۱۱ دی ۱۳۹۷ به ')
+    expect(await history()).toContain('اصلاح حسابدار (x), total 5 to 6 rials)؛ جمع کل ۲٬۲۰۰ ریال، بدون تغییر')
+    expect(await history()).toContain('به «Ali″ to ″Reza»')
+    await page.evaluate('location.hash = "#/orders/2?source=api"')
+    await page.getByText('سفارش را به بررسی برگرداند').waitFor()
+    expect(await history()).toContain(
+      'حسابدار سفارش را به بررسی برگرداند (Wrong goods): receipt 5 cancelled): برگشت از فروش ۱ باطل شد، برگشت از فروش ۲ باطل شد',
+    )
+  })
+
   test('a correction says who the invoice is booked to without a mobile number, and changes a wrong date', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
     await client().create(

@@ -7,8 +7,8 @@ type Content = Pick<Order, 'customer_code' | 'date' | 'order_discount'> & { rows
 
 const COMPARED = ['name', 'quantity', 'unit_price', 'discount'] as const
 
-/** A name without line breaks. */
-const named = (name: string) => `"${name.replace(/\s+/g, ' ')}"`
+/** A name in quotation marks, without line breaks and without the mark that ends it. */
+const named = (name: string) => `"${name.replace(/\s+/g, ' ').replaceAll('"', '″')}"`
 
 const labelOf = ({ name, sku }: InvoiceRow) => `${named(name)} (${sku})`
 
