@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
-import { type Client, order, PAYMENT, row, SHORT } from './world.ts'
+import { type Client, eventually, order, PAYMENT, row, SHORT } from './world.ts'
 
 /** What keeps the accountant from mistakes. */
 export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
@@ -199,12 +199,74 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await client().create(order('2', { payment: PAYMENT }))
     await client().put('fiscal-years', { fiscalYears: [] })
     await page.evaluate('location.hash = "#/orders/2?source=api"')
-    await actions
-      .getByText(
-        'Not possible outside the open fiscal years: Reverse payment, Move back to review, Correct order',
+    for (const sentence of [
+      /^Not possible, because invoice 2 is dated .+, outside the open fiscal years: Move back to review, Correct order$/,
+      /^Not possible, because receipt 2 is dated .+, outside the open fiscal years: Reverse payment$/,
+      /^Not possible, because no day from .+ to today is in an open fiscal year: Register return$/,
+    ])
+      await actions.getByText(sentence).waitFor({ timeout: 5000 })
+    expect(await offered()).toEqual([])
+  })
+
+  test('a reversal of the repayment is not named as a step to what a closed fiscal year still prevents', async () => {
+    const past = { from: '2019-01-01', to: '2019-12-31' }
+    await client().put('fiscal-years', { fiscalYears: [past, { from: '2020-01-01', to: '2099-12-31' }] })
+    await client().create(order('1'))
+    await client().act('1', 'pay', { ...PAYMENT, date: '2019-05-01' })
+    await client().act('1', 'return')
+    await client().act('1', 'repay', PAYMENT)
+    await client().put('fiscal-years', { ...past, closed: true })
+    const { page } = await openOrder('1')
+    const actions = page.getByRole('group', { name: 'Actions' })
+    const shown = (texts: string[]) =>
+      eventually(
+        async () => (await actions.locator('> *').allTextContents()).map(text => text.trim()),
+        found => found.join() === texts.join(),
       )
-      .waitFor()
-    expect(await offered()).toEqual(['Register return'])
+    const outside =
+      'Not possible, because receipt 1 is dated 1 May 2019, outside the open fiscal years: Move back to review'
+    await shown([
+      'Reverse repayment',
+      'Goods were returned, so the order cannot be corrected: reverse the repayment first.',
+      'Possible once the repayment is reversed: Reverse return',
+      outside,
+    ])
+    const { page: persian } = await openOrder('1', 'fa-IR')
+    await persian
+      .getByText(
+        /^چون تاریخ .*رسید دریافت .*۱۱ اردیبهشت ۱۳۹۸.* خارج از سال‌های مالی باز است، ممکن نیست: .*برگرداندن به بررسی/,
+      )
+      .waitFor({ timeout: 5000 })
+    await client().act('1', 'reverse-repayment')
+    await shown([
+      'Register repayment',
+      'Reverse return',
+      'Goods were returned, so the order cannot be corrected: reverse the return first.',
+      outside,
+    ])
+    await persian.getByText('ابتدا برگشت از فروش را باطل کنید').waitFor()
+    await client().act('1', 'reverse-return')
+    await actions.getByRole('button', { name: 'Correct order' }).waitFor()
+  })
+
+  test('a repayment in a closed fiscal year is named instead of a step that is not possible', async () => {
+    await client().create(order('1', { payment: PAYMENT }))
+    await client().act('1', 'return')
+    await client().act('1', 'repay', PAYMENT)
+    await client().put('fiscal-years', { fiscalYears: [] })
+    const { page } = await openOrder('1')
+    const actions = page.getByRole('group', { name: 'Actions' })
+    await actions.getByText(/because repayment 1 is dated .*: Reverse repayment$/).waitFor()
+    expect(await actions.getByText(/first|once the repayment/).count()).toBe(0)
+    expect(await actions.getByRole('button').count()).toBe(0)
+  })
+
+  test('no payment is offered without an open fiscal year', async () => {
+    await client().create(order('1'))
+    await client().put('fiscal-years', { fiscalYears: [] })
+    const { page } = await openOrder('1')
+    await page.getByText('Not possible without an open fiscal year: Register payment').waitFor()
+    expect(await page.getByRole('button', { name: 'Register payment' }).count()).toBe(0)
   })
 
   test('a selected order that is no longer in review is left out of a bulk retry', async () => {

@@ -6,23 +6,16 @@ import type { ComponentChildren } from 'preact'
 import type { GenericSchema } from 'valibot'
 import type { SchemaData } from './api.ts'
 import type { Accounts } from './money.tsx'
+import type { preventionsOf } from './prevention.ts'
 
 type Order = SchemaData<'OrderDetail'>
 
-/** Whether a document is dated in an open fiscal year. */
-export type IsOpen = (document: { date: string }) => boolean
-
-/** Why an action is not possible: money was paid back, or a document is dated outside the open fiscal years. */
-export type Refused = 'repaid' | 'outside'
-
 /** An action of the accountant on an order. */
 export type Action = {
-  name: string
+  name: Exclude<keyof ReturnType<typeof preventionsOf>['actions'], 'correct'>
   label: string
   statuses: readonly Status[]
   isPossible?: (order: Order) => boolean
-  /** Why the service would refuse the action, although the order is in its status. */
-  refusalOf?: (order: Order, isOpen: IsOpen) => Refused | false
   /** In sentences; `sent` says who is notified of a change of the status, or is empty. */
   effect: (order: Order, sent: string) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]

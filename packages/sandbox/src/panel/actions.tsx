@@ -9,24 +9,19 @@ import { Button } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { panelPayment, panelReturn, repayment, review } from '../panel-requests.ts'
-import { type Action, type IsOpen, newWarnings, type Refused } from './action.ts'
+import { type Action, newWarnings } from './action.ts'
 import { act, orderOf, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { issuesOf } from './issues.ts'
 import { type Account, type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
 import { creditOf, numbersOf } from './pieces.tsx'
+import { describePrevention, preventionsOf } from './prevention.ts'
 import { Rehearsed } from './rehearsed.tsx'
 import { openRows, ReturnFields } from './return-fields.tsx'
 import { REVERSE_PAYMENT, REVERSE_REPAYMENT, REVERSE_RETURN } from './reversals.ts'
 
 type Order = SchemaData<'OrderDetail'>
-
-/** Why actions are not possible, and the remedy. */
-const REFUSED: Record<Refused, (actions: string) => string> = {
-  repaid: actions => t('Possible once the repayment is reversed: {actions}', { actions }),
-  outside: actions => t('Not possible outside the open fiscal years: {actions}', { actions }),
-}
 
 const bookingIn = (account: Account | undefined) => {
   if (account === undefined) return t('No receiving account is selected in the settings.')
@@ -142,10 +137,6 @@ const ACTIONS: readonly Action[] = [
     name: 'review',
     label: t('Move back to review'),
     statuses: ['invoiced', 'paid', 'refunded'],
-    refusalOf: (order, isOpen) =>
-      order.repaid !== '0'
-        ? 'repaid'
-        : ![order, ...order.returns, ...order.receipts].every(isOpen) && 'outside',
     effect: ({ status, receipts, returns }, sent) => [
       t('The invoice is a draft again.'),
       status !== 'refunded' && t('Its goods go back to stock.'),
@@ -237,48 +228,59 @@ type ActionsProps = {
   years: SchemaData<'FiscalYears'>['fiscalYears']
 }
 
+/** Why an order with returns cannot be corrected, and the first step; undefined if no step leads to a correction. */
+const stepToCorrect = ({ actions, cancelReturns }: ReturnType<typeof preventionsOf>) => {
+  if (actions.review === undefined)
+    return t('Goods were returned, so the order cannot be corrected: move it back to review first.')
+  if (cancelReturns === undefined)
+    return t('Goods were returned, so the order cannot be corrected: reverse the return first.')
+  return cancelReturns.kind === 'repaid'
+    ? t('Goods were returned, so the order cannot be corrected: reverse the repayment first.')
+    : undefined
+}
+
 /** The accountant's actions on an order in its status, besides fixing and retrying it. */
 export const Actions = ({ order, money, sent, years }: ActionsProps) => {
-  const isOpen: IsOpen = ({ date }) =>
-    years.some(({ from, to, closed }) => !closed && from <= date && date <= to)
-  const isReturned = order.returns.length > 0
+  const preventions = preventionsOf(order, years, today())
+  const step = order.returns.length > 0 ? stepToCorrect(preventions) : undefined
+  const isCorrectable = CORRECTED.includes(order.status)
   const correction = {
     label: t('Correct order'),
-    refusal: order.status !== 'needs_review' && !isOpen(order) && ('outside' as const),
-    ask: () => askToCorrect(order, { years, isOpen }, done),
+    prevention: order.returns.length > 0 ? preventions.cancelReturns : preventions.actions.correct,
+    ask: () => askToCorrect(order, { years, isOpen: preventions.isOpen }, done),
   }
   const actions = [
     ...ACTIONS.filter(
       ({ statuses, isPossible }) => statuses.includes(order.status) && (isPossible?.(order) ?? true),
     ).map(action => ({
       label: action.label,
-      refusal: action.refusalOf?.(order, isOpen) ?? false,
+      prevention: preventions.actions[action.name],
       ask: () => askTo(action, { order, money, sent }),
     })),
-    ...(!isReturned && CORRECTED.includes(order.status) ? [correction] : []),
+    ...(isCorrectable && step === undefined ? [correction] : []),
   ]
-  const refused = Map.groupBy(actions, ({ refusal }) => refusal)
+  const prevented = Map.groupBy(
+    actions.filter(({ prevention }) => prevention !== undefined),
+    ({ prevention }) => prevention && describePrevention(prevention, ''),
+  )
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
     <div class="row" role="group" aria-label={t('Actions')}>
-      {refused.get(false)?.map(({ label, ask }) => (
-        <Button key={label} onClick={ask}>
-          {label}
-        </Button>
-      ))}
-      {isReturned && (
-        <p class="small muted">
-          {order.repaid === '0'
-            ? t('Goods were returned, so the order cannot be corrected: move it back to review first.')
-            : t('Goods were returned, so the order cannot be corrected: reverse the repayment first.')}
-        </p>
-      )}
-      {(['repaid', 'outside'] as const).map(refusal => {
-        const labels = refused.get(refusal)?.map(({ label }) => label)
+      {actions
+        .filter(({ prevention }) => prevention === undefined)
+        .map(({ label, ask }) => (
+          <Button key={label} onClick={ask}>
+            {label}
+          </Button>
+        ))}
+      {step !== undefined && <p class="small muted">{step}</p>}
+      {[...prevented.values()].map(group => {
+        const [first] = group
+        const labels = group.map(({ label }) => label).join(t(', '))
         return (
-          labels && (
-            <p key={refusal} class="small muted">
-              {REFUSED[refusal](labels.join(t(', ')))}
+          first?.prevention && (
+            <p key={first.label} class="small muted">
+              {describePrevention(first.prevention, labels)}
             </p>
           )
         )

@@ -11,7 +11,6 @@ import type { TargetedEvent } from 'preact'
 import { useContext, useRef } from 'preact/hooks'
 import { correction as correctionRules } from '../panel-requests.ts'
 import { normalised } from '../search.ts'
-import type { IsOpen } from './action.ts'
 import { act, type Key, orderPath, type SchemaData } from './api.ts'
 import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
 import { heldAt, isWhole } from './held-payments.tsx'
@@ -251,7 +250,7 @@ const Correction = ({ order, heldAs, products, years, lines }: CorrectionProps) 
 type Calendar = {
   years: readonly FiscalYear[]
   /** Whether a document is dated in an open fiscal year. */
-  isOpen: IsOpen
+  isOpen: (document: { date: string }) => boolean
 }
 
 /** Asks for the corrected rows of an order. */

@@ -368,8 +368,17 @@ export const t = translator({
   'Goods were returned, so the order cannot be corrected: reverse the repayment first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا عودت وجه را باطل کنید.',
   'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
-  'Not possible outside the open fiscal years: {actions}':
-    'چون تاریخ سند خارج از سال‌های مالی باز است، ممکن نیست: {actions}',
+  'Goods were returned, so the order cannot be corrected: reverse the return first.':
+    'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا برگشت از فروش را باطل کنید.',
+  'Not possible, because {document} is dated {date}, outside the open fiscal years: {actions}':
+    'چون تاریخ {document} ({date}) خارج از سال‌های مالی باز است، ممکن نیست: {actions}',
+  'Not possible without an open fiscal year: {actions}': 'بدون سال مالی باز ممکن نیست: {actions}',
+  'Not possible, because no day from {date} to today is in an open fiscal year: {actions}':
+    'چون هیچ روزی از {date} تا امروز در سال مالی باز نیست، ممکن نیست: {actions}',
+  'invoice {number}': 'فاکتور {number}',
+  'receipt {number}': 'رسید دریافت {number}',
+  'sales return {number}': 'برگشت از فروش {number}',
+  'repayment {number}': 'رسید پرداخت {number}',
   'The invoice is repriced. The total must stay {total} rials while the order is paid.':
     'مبالغ فاکتور دوباره محاسبه می‌شود. تا زمانی که وجه سفارش دریافت شده است، جمع کل باید {total} ریال بماند.',
   'The invoice is repriced, currently {total} rials.':

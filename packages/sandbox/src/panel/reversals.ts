@@ -15,11 +15,9 @@ type Reversal = Pick<Action, 'label' | 'statuses' | 'effect' | 'rules' | 'result
 
 /** The reversal of a document that was registered by mistake, or of all. */
 const reversal = ({ kind, documentsOf, document, others, ...rest }: Reversal): Action => ({
-  name: `reverse-${kind === 'receipt' ? 'payment' : kind}`,
+  name: kind === 'receipt' ? 'reverse-payment' : `reverse-${kind}`,
   ...rest,
   isPossible: order => documentsOf(order).length > 0,
-  refusalOf: (order, isOpen) =>
-    kind !== 'repayment' && order.repaid !== '0' ? 'repaid' : !documentsOf(order).some(isOpen) && 'outside',
   fields: order => [
     ...choiceOf(kind, document, documentsOf(order), others),
     { name: 'reason', label: t('Reason'), help: t('Optional; for the history and the document.') },
