@@ -278,4 +278,20 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await client().settings({ automaticFinalization: true })
     await page.getByText('Last reason: Automatic finalization is off', { exact: true }).waitFor()
   })
+
+  test('the reversal of a receipt states that returns count, in both languages', async () => {
+    await client().create(order('1'))
+    for (const amount of [1100, 1100]) await client().act('1', 'pay', { ...PAYMENT, amount })
+    await client().act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })
+    for (const [locale, label, rule] of [
+      ['en-GB', 'Reverse payment', 'remaining receipts do not cover the total less the returns'],
+      ['fa-IR', 'ابطال دریافت وجه', 'کمتر از مبلغ فاکتور پس از کسر برگشت‌ها'],
+    ] as const) {
+      const { page } = await openAt(`${client().url}/#/orders/1?source=api`, { locale })
+      await page.getByRole('button', { name: label }).click()
+      await page.getByRole('dialog').getByText(rule).waitFor({ timeout: 5000 })
+    }
+    await client().act('1', 'reverse-payment', { receipt: 1 })
+    expect(await client().detail('1')).toMatchObject({ status: 'paid', balance: '0' })
+  })
 }

@@ -318,8 +318,8 @@ export const t = translator({
   'Order {order}: {goods} returned, {amount} rials': 'سفارش {order}: برگشت {goods} به مبلغ {amount} ریال',
   'Reverse payment': 'ابطال دریافت وجه',
   'Receipt {receipt} is cancelled.': 'رسید دریافت {receipt} باطل می‌شود.',
-  'An order whose receipts no longer cover its total is invoiced again.':
-    'اگر جمع رسیدهای باقی‌مانده کمتر از مبلغ فاکتور باشد، سفارش به وضعیت «فاکتور شده» برمی‌گردد.',
+  'If the remaining receipts do not cover the total less the returns, the order is invoiced again.':
+    'اگر جمع رسیدهای باقی‌مانده کمتر از مبلغ فاکتور پس از کسر برگشت‌ها باشد، سفارش به وضعیت «فاکتور شده» برمی‌گردد.',
   Receipt: 'رسید دریافت',
   'All receipts': 'همه رسیدها',
   '{receipt}: {amount} rials, {details}': '{receipt}: {amount} ریال، {details}',

@@ -35,7 +35,7 @@ export const REVERSE_PAYMENT = reversal({
   statuses: ['invoiced', 'paid'],
   effect: ({ receipts }, sent) => [
     receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
-    t('An order whose receipts no longer cover its total is invoiced again.'),
+    t('If the remaining receipts do not cover the total less the returns, the order is invoiced again.'),
     sent,
   ],
   documentsOf: ({ receipts }) => receipts,
