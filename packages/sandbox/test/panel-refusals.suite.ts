@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Locator } from 'playwright-core'
 import { type Client, order, row } from './world.ts'
 
 /** What the accountant does with refused orders. */
@@ -24,7 +25,8 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
     const dialog = page.getByRole('dialog', { name: 'Add a product' })
     expect(await dialog.getByLabel('Price in rials').inputValue()).toBe('2,100')
     await fill(dialog, { Stock: '10' }, 'Add')
-    await page.getByText('The products exist now.').waitFor()
+    await page.getByText('Earlier reason: ').waitFor()
+    await page.getByText('The cause is gone. The store has to send the order again').waitFor()
     expect(await client().list('products?q=TEA')).toMatchObject([{ name: 'Green tea', stock: 10 }])
 
     await client().create(refused)
@@ -62,6 +64,20 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
     }
     await page.getByText('سفارش ردشده‌ای نیست').waitFor()
     expect(errors).toEqual([])
+  })
+
+  test('a refusal whose cause is gone says so in both languages', async () => {
+    await client().create(order('1', { date: '2019-05-01' }))
+    const pages = await Promise.all([open('#/refused'), open('#/refused', { locale: 'fa-IR' })])
+    const [english, persian] = pages.map(({ page }) => page.getByRole('table')) as [Locator, Locator]
+    await english.getByText('Add or reopen the fiscal year').waitFor()
+    await persian.getByText('سال مالی آن را اضافه یا بازگشایی کنید').waitFor()
+    await client().put('fiscal-years', { from: '2019-01-01', to: '2019-12-31' })
+    await english.getByText('The cause is gone.').waitFor()
+    await persian.getByText('علت رد برطرف شده است.').waitFor()
+    await persian.getByText(/^علت قبلی: /).waitFor()
+    expect(await english.getByText('Add or reopen').count()).toBe(0)
+    expect(await persian.getByText('بازگشایی کنید').count()).toBe(0)
   })
 
   test('a refused order is readable, names what is still missing, and is removed after confirmation', async () => {

@@ -54,6 +54,25 @@ test('an order has the reason of its last refusal, for any cause, exact numbers 
   expect(await refusals()).toMatchObject({ refusals: [{ code: 'outside_fiscal_years', attempts: 3 }] })
 })
 
+test('a refused order has its current cause, which changes with the settings and leaves nothing registered', async () => {
+  const { create, settings, put, list } = sandbox()
+  await settings({ defaultCustomer: null })
+  await create(order('1', { date: '2019-05-01', customer: { mobile: '09123456789' } }))
+  const current = async () => (await refusals()).refusals?.[0]?.current
+  expect(await current()).toMatchObject({ code: 'outside_fiscal_years', field: 'date' })
+  await put('fiscal-years', { from: '2019-01-01', to: '2019-12-31' })
+  expect(await current()).toBeNull()
+  await settings({ automaticCustomerCreation: false })
+  expect(await current()).toMatchObject({ code: 'no_customer', field: 'customer.mobile' })
+  expect(await refusals()).toMatchObject({
+    open: 1,
+    refusals: [{ code: 'outside_fiscal_years', attempts: 1 }],
+  })
+  await settings({ automaticCustomerCreation: true })
+  expect(await current()).toBeNull()
+  expect(await list('orders')).toEqual([])
+})
+
 test('requests without an order number, duplicates and refused payments are not listed', async () => {
   const { create, pay } = sandbox()
   await create({ items: [] })

@@ -9,7 +9,6 @@ import type { ListedOrder, Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
 import { finalize, inWords, payInvoice, paymentOf, returnInvoice } from './documents.ts'
 import { customerFor, invoiceOf } from './invoice.ts'
-import { noteRefusal } from './refusals.ts'
 
 export const LABELS: Record<Status, string> = {
   needs_review: 'نیازمند بررسی',
@@ -72,7 +71,14 @@ const draft = (request: OrderRequest, store: Store) => {
   return findOrder({ source, external_id }, store)
 }
 
-const registerOrder = (request: OrderRequest, store: Store): Result => {
+/**
+ * Registers an order that is not registered yet. Runs in the caller's transaction.
+ *
+ * @param body the parsed JSON body, not yet validated
+ * @throws Refusal when the order is rejected
+ */
+export const registerOrder = (body: unknown, store: Store): Result => {
+  const request = valid(orderRequest, body)
   const { source, external_id, payment } = request
   const invoice = draft(request, store)
   const { invoice_number } = invoice
@@ -88,6 +94,24 @@ const registerOrder = (request: OrderRequest, store: Store): Result => {
   store.changes.note({ kind: 'order', source, external_id })
   return result
 }
+
+/** An order of 500 rows has about 60 KB. */
+const LONGEST_BODY = 64 * 1024
+
+/** Keeps a refused order for the accountant, who may be able to remove the cause. */
+const noteRefusal = (
+  { source, external_id }: OrderKey,
+  given: unknown,
+  refusal: Refusal,
+  store: Store,
+): void =>
+  store.transact(() => {
+    const key = { source, external_id }
+    const { code, message, field = null } = refusal
+    const body = JSON.stringify(given)
+    store.refusals.add(key, { code, message, field, body: body.length > LONGEST_BODY ? null : body })
+    store.changes.note({ kind: 'refusal', ...key })
+  })
 
 /** The response to a repeated create: the current state of the order or, by the settings, the original result. */
 const duplicateOf = (order: Order, store: Store): Result =>
@@ -106,7 +130,7 @@ export const createOrder = (body: unknown, store: Store): Result & { duplicate: 
     return store.transact(() => {
       const registered = store.orders.find(key)
       if (registered !== undefined) return { ...duplicateOf(registered, store), duplicate: true }
-      return { ...registerOrder(valid(orderRequest, body), store), duplicate: false }
+      return { ...registerOrder(body, store), duplicate: false }
     })
   } catch (error) {
     if (error instanceof Refusal) noteRefusal(key, body, error, store)

@@ -7,24 +7,8 @@ import { Refusal } from '../refusal.ts'
 import { item, orderEntries, paymentEntries } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import type { RefusedOrder } from '../store/refusals.ts'
-
-/** An order of 500 rows has about 60 KB. */
-const LONGEST_BODY = 64 * 1024
-
-/** Keeps a refused order for the accountant, who may be able to remove the cause. */
-export const noteRefusal = (
-  { source, external_id }: OrderKey,
-  given: unknown,
-  refusal: Refusal,
-  store: Store,
-): void =>
-  store.transact(() => {
-    const key = { source, external_id }
-    const { code, message, field = null } = refusal
-    const body = JSON.stringify(given)
-    store.refusals.add(key, { code, message, field, body: body.length > LONGEST_BODY ? null : body })
-    store.changes.note({ kind: 'refusal', ...key })
-  })
+import { rehearsed } from './change.ts'
+import { registerOrder } from './orders.ts'
 
 /** What is readable of a request that may be invalid elsewhere. */
 const readable = v.object({
@@ -93,11 +77,28 @@ const orderIn = ({ body }: RefusedOrder, store: Store) => {
   return { customer: customer.name || customer.mobile || null, missing, sent: sentIn(given, store) }
 }
 
+/** Why the order would be refused now; null if it would be registered, or was. */
+const refusalNow = ({ code, message, field, body, resolved_at }: RefusedOrder, store: Store) => {
+  if (resolved_at !== null) return null
+  // Without the request, the cause at that time is all that is known.
+  if (body === null) return { code, message, field }
+  try {
+    rehearsed(true, store, () => registerOrder(parseJson(body), store))
+    return null
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { code: error.code, message: error.message, field: error.field ?? null }
+  }
+}
+
 /** The refused orders that were not registered since, or those that were. */
-export const listRefusals = ({ state, limit }: RefusalsQuery, store: Store) => ({
-  refusals: store.refusals.list(state, limit).map(each => ({ ...each, ...orderIn(each, store) })),
-  open: store.refusals.count('open'),
-})
+export const listRefusals = ({ state, limit }: RefusalsQuery, store: Store) =>
+  store.transact(() => ({
+    refusals: store.refusals
+      .list(state, limit)
+      .map(each => ({ ...each, current: refusalNow(each, store), ...orderIn(each, store) })),
+    open: store.refusals.count('open'),
+  }))
 
 /** Removes a refused order from the list. If the store sends it again, and it is refused again, it is listed again. */
 export const dismissRefusal = (key: OrderKey, store: Store) =>

@@ -204,6 +204,7 @@ const refusal = v.strictObject({
   code: text,
   message: text,
   field: v.nullable(text),
+  current: v.nullable(v.strictObject({ code: text, message: text, field: v.nullable(text) })),
   body: v.nullable(text),
   customer: v.nullable(text),
   sent: v.nullable(

@@ -54,7 +54,14 @@ export const movesOf = (sku: string, filter: Filter) =>
   )
 
 export const refusalsOf = (filter: Filter = {}) =>
-  resource<SchemaData<'RefusalList'>>(`/panel/refusals${queryOf(filter)}`, 'refusal', 'product')
+  resource<SchemaData<'RefusalList'>>(
+    `/panel/refusals${queryOf(filter)}`,
+    'refusal',
+    'product',
+    'settings',
+    'fiscal-year',
+    'customer',
+  )
 
 export const SELLER = resource<SchemaData<'Seller'>>('/panel/seller', 'seller')
 /** Also changes with orders: the first document of an account sets its `inUse`. */

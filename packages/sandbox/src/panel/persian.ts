@@ -34,7 +34,8 @@ export const t = translator({
     'فروشگاه باید سفارش را دوباره بفرستد؛ اگر با رله (سامانه واسط فروشگاه و حسابداری) متصل باشد، رله پس از مدتی این کار را خودکار انجام می‌دهد.',
   'Add the product if you sell it, otherwise tell the store.':
     'اگر این کالا را می‌فروشید، آن را اضافه کنید؛ وگرنه به فروشگاه اطلاع دهید.',
-  'The products exist now.': 'کالاهای این سفارش اکنون در فهرست کالاها هستند.',
+  'The cause is gone.': 'علت رد برطرف شده است.',
+  'Earlier reason: {reason}': 'علت قبلی: {reason}',
   'Select a default customer or turn on automatic customer creation in the {settings}.':
     'مشتری پیش‌فرض را انتخاب یا ایجاد خودکار مشتری را روشن کنید ({settings}).',
   'Add or reopen the fiscal year in the {settings} if the date is right, otherwise tell the store.':

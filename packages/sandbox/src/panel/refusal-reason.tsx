@@ -7,6 +7,8 @@ import { t } from './persian.ts'
 
 export type Refused = SchemaData<'RefusalList'>['refusals'][number]
 
+type Cause = Pick<Refused, 'code' | 'message' | 'field' | 'missing'>
+
 /** The fields of an order that an accountant knows by another name. */
 const FIELDS: Readonly<Record<string, string>> = {
   date: t('Date'),
@@ -41,7 +43,7 @@ const shownValue = (text: string) => {
 }
 
 /** The reason of a refusal. The service names the field, then its value, then the rule. */
-export const reasonOf = ({ field, message, code, missing }: Refused) => {
+export const reasonOf = ({ field, message, code, missing }: Cause) => {
   // The service stops at the first one, and some may have been added since.
   if (code === 'unknown_sku' && missing.length > 0) {
     return t('Products that do not exist: {products}', {
@@ -62,13 +64,11 @@ const RESENT = t('The store has to send the order again; a relay does so automat
 const SETTINGS_LINK = <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>
 
 /** The accountant's remedy; undefined if only the store can correct the order. */
-const remedyOf = ({ code, missing }: Refused) => {
+const remedyOf = (code: string) => {
   const settings = { settings: SETTINGS_LINK }
   switch (code) {
     case 'unknown_sku':
-      return missing.length > 0
-        ? t('Add the product if you sell it, otherwise tell the store.')
-        : t('The products exist now.')
+      return t('Add the product if you sell it, otherwise tell the store.')
     case 'no_customer':
       return t(
         'Select a default customer or turn on automatic customer creation in the {settings}.',
@@ -84,9 +84,9 @@ const remedyOf = ({ code, missing }: Refused) => {
   }
 }
 
-/** What the accountant can do about a refusal, or whom to tell. */
-export const Remedy = (refused: Refused) => {
-  const remedy = remedyOf(refused)
+/** What the accountant can do about the current cause, or whom to tell. */
+export const Remedy = ({ current }: Pick<Refused, 'current'>) => {
+  const remedy = current === null ? t('The cause is gone.') : remedyOf(current.code)
   if (remedy === undefined) return t('Tell the store, which has to correct the order and send it again.')
   return (
     <>

@@ -75,12 +75,11 @@ const Sent = ({ items, shipping, discount, date, method, total }: Sent) => (
 const LONGEST_CODE = 20
 
 const Reason = (refused: Refused) => {
-  const { missing, body, sent, resolved_at } = refused
+  const { current, missing, body, sent, resolved_at } = refused
+  const reason = <Name>{reasonOf({ ...refused, ...current })}</Name>
   return (
     <>
-      <p>
-        <Name>{reasonOf(refused)}</Name>
-      </p>
+      <p>{current === null ? t('Earlier reason: {reason}', { reason }) : reason}</p>
       {resolved_at === null ? (
         <p class="small muted">
           <Remedy {...refused} />
