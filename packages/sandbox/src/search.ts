@@ -39,24 +39,35 @@ export const searchable = ({ invoice_number, total, parts, references }: Searcha
 /** Shorter parts of words are not in the trigram index. */
 const INDEXED = 3
 
-/** The documents that a number may follow, in English and Persian. */
+/** The documents that a number may follow, in English and Persian, also as printed. */
 const NAMED = {
-  '': 'invoice|فاکتور',
+  '': '(?:sales )?invoice|فاکتور(?: فروش)?',
   receipt: 'receipt|رسید(?: دریافت)?',
   repayment: 'repayment|رسید پرداخت|عودت وجه',
   return: '(?:sales )?return|برگشت(?: از فروش)?',
 }
 
+/** What may precede a number; normalized, `№` is `no`. */
+const NUMBER_SIGN = '(?:(?:number|no\\.?|شماره) )?#?'
+
+/** Words without a meaning of their own next to a number: an order number or an amount is found without them. */
+const AROUND_NUMBERS = [
+  RegExp(`(?<!\\S)(?:order|سفارش) ${NUMBER_SIGN}(\\d+)(?!\\S)`, 'g'),
+  /(?<!\S)(\d[\d,٬]*) (?:rials?|ریال)(?!\S)/g,
+]
+
 /** The normalized words of a text; a document is one word: `#57` is an invoice, `receipt#5` a receipt. */
-export const wordsOf = (text: string): string[] =>
-  Object.entries(NAMED)
+export const wordsOf = (text: string): string[] => {
+  const plain = AROUND_NUMBERS.reduce((rest, pattern) => rest.replace(pattern, '$1'), normalised(text))
+  return Object.entries(NAMED)
     .reduce(
       (marked, [kind, names]) =>
-        marked.replace(RegExp(`(?<!\\S)(?:${names}) #?(\\d+)(?!\\S)`, 'g'), `${kind}#$1`),
-      normalised(text),
+        marked.replace(RegExp(`(?<!\\S)(?:${names}) ${NUMBER_SIGN}(\\d+)(?!\\S)`, 'g'), `${kind}#$1`),
+      plain,
     )
     .split(' ')
     .filter(Boolean)
+}
 
 /** The kind and number of a document that is a word of {@link wordsOf}. */
 export const documentIn = (word: string) => {

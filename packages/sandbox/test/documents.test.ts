@@ -242,7 +242,15 @@ test('a search finds documents by their own amount, reference, note and reason, 
 })
 
 test('a search finds documents by number, reference and order, and orders by their documents', async () => {
-  for (const q of ['رسید ۲', 'رسید دريافت 2', 'receipt 2', 'Receipt #2', 'bank-77 رسید ۲'])
+  for (const q of [
+    'رسید ۲',
+    'رسید دريافت 2',
+    'receipt 2',
+    'Receipt #2',
+    'bank-77 رسید ۲',
+    'رسید دریافت شماره ۲',
+    'Receipt № 2',
+  ])
     expect([q, await search(q)]).toEqual([q, ['receipt 2']])
   for (const [q, found] of [
     ['receipt 1', ['receipt 1']],
@@ -252,6 +260,9 @@ test('a search finds documents by number, reference and order, and orders by the
     ['رسید پرداخت ۱', ['repayment 1']],
     ['عودت وجه 1', ['repayment 1']],
     ['فاکتور ۱', ['receipt 2', 'receipt 1']],
+    ['فاکتور فروش شماره ۱', ['receipt 2', 'receipt 1']],
+    ['رسید پرداخت شماره ۱', ['repayment 1']],
+    ['برگشت از فروش شماره ۱', ['return 1']],
     ['3', ['receipt 3', 'receipt 2', 'receipt 1']],
     ['سارا', ['receipt 2', 'receipt 1']],
   ] as const)

@@ -197,13 +197,21 @@ test('a search finds orders by total, invoice and product', async () => {
     '۱۳۷۵۰۰۰',
     'فاکتور ۱',
     'invoice 1',
+    'فاکتور فروش ۱',
+    'فاکتور فروش شماره ۱',
+    'فاکتور شماره ۱',
+    'Sales invoice № 1',
+    'invoice number 1',
+    '1,375,000 rials',
+    '۱٬۳۷۵٬۰۰۰ ریال',
     'کلوچه',
     'کلوچه 1,375,000',
   ])
     expect([q, await found(q)]).toEqual([q, ['total']])
   for (const q of ['375000', '137,500', 'فاکتور ۱۰', 'هزینه ارسال'])
     expect([q, await found(q)]).toEqual([q, []])
-  expect(await found('1375')).toEqual(['1375'])
+  for (const q of ['1375', 'سفارش 1375', 'سفارش شماره ۱۳۷۵', 'order 1375'])
+    expect([q, await found(q)]).toEqual([q, ['1375']])
   await act('total', 'correct', { shipping: 100_000 })
   expect([await found('1375000'), await found('1,485,000')]).toEqual([[], ['total']])
 })
