@@ -102,7 +102,11 @@ export const reversal = strict({
 })
 
 /** The return to cancel, and why. */
-export const returnReversal = strict({ return: documentNumber, reason: v.nullish(text) })
+export const returnReversal = strict({
+  return: documentNumber,
+  reason: v.nullish(text),
+  dryRun: v.exactOptional(flag),
+})
 
 /** The repayment to cancel, and why. */
 export const repaymentReversal = strict({ repayment: documentNumber, reason: v.nullish(text) })

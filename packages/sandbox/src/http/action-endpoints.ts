@@ -122,12 +122,14 @@ export const actionEndpoints: readonly Endpoint[] = [
   }),
   action('reverse-return', 'reverseReturn', 'Reverse a return', {
     description:
-      'Cancels a return that did not take place, or all returns of the order, and takes the goods from stock again. The order is `paid` or `invoiced` again.',
+      'Cancels a return that did not take place, or all returns of the order, and takes the goods from stock again. The order is `paid` or `invoiced` again. A dry run returns the same response and changes nothing.',
     ...accepts(
       v.optional(requests.returnReversal, {}),
       ['ReturnReversal'],
-      ({ return: number, reason }, request) =>
-        changed(request, (key, store) => reverse('return', key, { number, reason }, store)),
+      ({ return: number, reason, dryRun }, request) =>
+        rehearsed(dryRun, request.store, () =>
+          changed(request, (key, store) => reverse('return', key, { number, reason }, store)),
+        ),
     ),
   }),
 ]

@@ -1,11 +1,12 @@
 import type { FieldProps } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
-import type { Status } from '@order-relay/web/status.tsx'
+import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
 import type { GenericSchema } from 'valibot'
 import type { SchemaData } from './api.ts'
 import type { Accounts } from './money.tsx'
+import { t } from './persian.ts'
 import type { preventionsOf } from './prevention.ts'
 
 type Order = SchemaData<'OrderDetail'>
@@ -37,3 +38,16 @@ export const newWarnings: NonNullable<Action['resultOf']> = ({ warnings }, befor
     .filter(each => !before.warnings.includes(each))
     .map(translateMessage)
     .join(' · ')
+
+/** Describes a dry run by the status that it leads to, if it differs. */
+export const newStatus: NonNullable<Action['resultOf']> = ({ status }, before) =>
+  status === before.status ? '' : t('The order will be {status}.', { status: STATUS_NAMES[status] })
+
+/** Joins descriptions of a dry run. */
+export const resultsOf =
+  (...descriptions: NonNullable<Action['resultOf']>[]): NonNullable<Action['resultOf']> =>
+  (after, before) =>
+    descriptions
+      .map(describe => describe(after, before))
+      .filter(Boolean)
+      .join(' · ')

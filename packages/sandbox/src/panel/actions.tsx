@@ -9,7 +9,7 @@ import { Button } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { panelPayment, panelReturn, repayment, review } from '../panel-requests.ts'
-import { type Action, newWarnings } from './action.ts'
+import { type Action, newStatus, newWarnings, resultsOf } from './action.ts'
 import { act, orderOf, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { issuesOf } from './issues.ts'
@@ -123,8 +123,11 @@ const ACTIONS: readonly Action[] = [
         unchangedSince: order.updated_at,
       }),
     }),
-    resultOf: ({ returned }, before) =>
-      t('Amount of the return: {amount} rials', { amount: decimal(sum(returned, `-${before.returned}`)) }),
+    resultOf: resultsOf(
+      ({ returned }, before) =>
+        t('Amount of the return: {amount} rials', { amount: decimal(sum(returned, `-${before.returned}`)) }),
+      newStatus,
+    ),
     doneOf: after =>
       t('Order {order}: {goods} returned, {amount} rials', {
         order: after.external_id,

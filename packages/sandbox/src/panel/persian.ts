@@ -329,6 +329,7 @@ export const t = translator({
   'Optional; for the history and the document.': 'اختیاری؛ در تاریخچه و روی سند می‌آید.',
   'Reverse return': 'ابطال برگشت از فروش',
   'Sales return {number} is cancelled.': 'برگشت از فروش {number} باطل می‌شود.',
+  'The order will be {status}.': 'وضعیت سفارش به «{status}» تغییر می‌کند.',
   'The goods leave the stock again, and the buyer owes their amount again.':
     'کالاها دوباره از انبار کم می‌شود و مبلغ آن‌ها به بدهی خریدار برمی‌گردد.',
   'Sales return': 'برگشت از فروش',

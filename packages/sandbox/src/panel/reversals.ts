@@ -1,5 +1,5 @@
 import { repaymentReversal, returnReversal, reversal as reversalRules } from '../panel-requests.ts'
-import { type Action, newWarnings } from './action.ts'
+import { type Action, newStatus, newWarnings, resultsOf } from './action.ts'
 import { choiceOf, chosenIn, type Document } from './document-choice.ts'
 import { t } from './persian.ts'
 import { numbersOf } from './pieces.tsx'
@@ -39,7 +39,7 @@ export const REVERSE_PAYMENT = reversal({
     sent,
   ],
   documentsOf: ({ receipts }) => receipts,
-  resultOf: newWarnings,
+  resultOf: resultsOf(newStatus, newWarnings),
   document: t('Receipt'),
   others: [t('Select a receipt'), t('All receipts')],
 })
@@ -55,6 +55,7 @@ export const REVERSE_RETURN = reversal({
     sent,
   ],
   documentsOf: ({ returns }) => returns,
+  resultOf: newStatus,
   document: t('Sales return'),
   others: [t('Select a sales return'), t('All sales returns')],
 })
