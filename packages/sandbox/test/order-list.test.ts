@@ -215,3 +215,15 @@ test('a search finds orders by total, invoice and product', async () => {
   await act('total', 'correct', { shipping: 100_000 })
   expect([await found('1375000'), await found('1,485,000')]).toEqual([[], ['total']])
 })
+
+test('a search finds orders by the reference of a cancelled receipt or repayment', async () => {
+  const { create, list, act } = sandbox()
+  await create(order('1', { payment: { method: 'card', reference: 'bank-77' } }))
+  await act('1', 'return')
+  await act('1', 'repay', { method: 'card', reference: 'out-88' })
+  await act('1', 'reverse-repayment')
+  await act('1', 'reverse-return')
+  await act('1', 'reverse-payment')
+  for (const q of ['bank-77', 'out-88'])
+    expect([q, await list(`orders?q=${q}`)]).toMatchObject([q, [{ external_id: '1' }]])
+})

@@ -143,8 +143,9 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
   UNION SELECT substr(name, 1, 300) FROM invoice_rows WHERE invoice_number = ?1 AND kind = 'item'`
 
-const REFERENCES = `SELECT reference AS part FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
-  UNION SELECT reference FROM repayments WHERE invoice_number = ?1 AND cancelled_at IS NULL
+/** Also of cancelled documents: the reference may be all that the bank statement shows. */
+const REFERENCES = `SELECT reference AS part FROM receipts WHERE invoice_number = ?1
+  UNION SELECT reference FROM repayments WHERE invoice_number = ?1
   UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
 
 const TOTAL = 'SELECT total FROM orders WHERE invoice_number = ?'
