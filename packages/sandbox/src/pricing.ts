@@ -60,7 +60,7 @@ const spread = (discount: bigint, amounts: readonly bigint[]): bigint[] => {
 }
 
 /** Tax on a row, rounded half up: added to the price, or included in it (spec: Prices include tax). */
-const taxed = (price: bigint, { taxRate: { units, scale }, pricesIncludeTax }: Taxation) => {
+export const taxed = (price: bigint, { taxRate: { units, scale }, pricesIncludeTax }: Taxation) => {
   const hundred = 100n * 10n ** BigInt(scale)
   const tax = quotient(price * units, pricesIncludeTax ? hundred + units : hundred)
   return { net: pricesIncludeTax ? price - tax : price, tax }

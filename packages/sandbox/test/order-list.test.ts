@@ -227,3 +227,27 @@ test('a search finds orders by the reference of a cancelled receipt or repayment
   for (const q of ['bank-77', 'out-88'])
     expect([q, await list(`orders?q=${q}`)]).toMatchObject([q, [{ external_id: '1' }]])
 })
+
+test('the export has discounts and shipping without tax, whether or not the prices include it', async () => {
+  const { create, settings, url } = sandbox()
+  const content = {
+    items: [{ ...row('SKU-1', 1, 1_000_000), discount: 22_000 }],
+    discount: 11_000,
+    shipping: 350_000,
+  }
+  await create(order('1', content))
+  await settings({ pricesIncludeTax: true })
+  await create(order('2', content))
+  const csv = await (await fetch(`${url}/panel/orders.csv`)).text()
+  const [head = [], ...lines] = csv
+    .trim()
+    .split('\r\n')
+    .map(line => line.split(','))
+  const cells = lines.map(line =>
+    ['external_id', 'discount', 'shipping', 'net', 'tax', 'total'].map(name => line[head.indexOf(name)]),
+  )
+  expect(cells.toSorted()).toEqual([
+    ['1', '33000', '350000', '1317000', '131700', '1448700'],
+    ['2', '30000', '318182', '1197273', '119727', '1317000'],
+  ])
+})

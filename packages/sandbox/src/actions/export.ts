@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { jalaliOf } from '@order-relay/web/calendar.ts'
+import { decimalFrom } from '../decimal.ts'
 import type { SpreadsheetQuery } from '../panel-queries.ts'
-import { sum } from '../pricing.ts'
+import { sum, taxed } from '../pricing.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder } from '../store/orders.ts'
@@ -24,8 +25,8 @@ const COLUMNS = {
   return_number: 'شماره برگشت از فروش',
   reference: 'شماره پیگیری',
   method: 'روش دریافت',
-  discount: 'تخفیف (ریال)',
-  shipping: 'هزینه ارسال (ریال)',
+  discount: 'تخفیف بدون مالیات (ریال)',
+  shipping: 'هزینه ارسال بدون مالیات (ریال)',
   net: 'مبلغ خالص (ریال)',
   tax: 'مالیات و عوارض (ریال)',
   total: 'جمع کل (ریال)',
@@ -140,11 +141,13 @@ const methodsOf = (receipts: readonly Receipt[], language: Language) => {
   return Array.from(methods, method => (language === 'fa' ? METHODS[method] : method)).join('; ')
 }
 
-/** The discounts of an order and of its rows, and the shipping without tax, which is a part of the net. */
-const partsOf = ({ invoice_number, order_discount }: ListedOrder, store: Store) => {
-  const rows = store.invoiceRows.list(invoice_number)
+/** The discounts of an order and of its rows, and the shipping, both without tax like the net. */
+const partsOf = (order: ListedOrder, store: Store) => {
+  const rows = store.invoiceRows.list(order.invoice_number)
+  const discount = BigInt(sum([order.order_discount, rowDiscountsOf(rows)]))
+  const taxation = { taxRate: decimalFrom(order.tax_rate), pricesIncludeTax: order.prices_include_tax === 1 }
   return {
-    discount: sum([order_discount, rowDiscountsOf(rows)]),
+    discount: taxed(discount, taxation).net,
     shipping: rows.find(({ kind }) => kind === 'shipping')?.net ?? '0',
   }
 }
