@@ -112,6 +112,9 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
 
     const { page: list } = await open('#/documents')
     await list.getByText(/has −1,100 rials\. A cash box cannot be negative/).waitFor()
+    const { page: persian } = await open('#/documents', { locale: 'fa-IR' })
+    // The name of the cash box begins with the word itself.
+    await persian.getByText(/^موجودی «[^»]*صندوق[^»]*» به /).waitFor({ timeout: 10_000 })
     await list.getByText('Sums by account and type of receipt').click()
     const sums = list.getByRole('table', { name: 'Sums by account, in rials' })
     expect(await sums.getByRole('row').filter({ hasText: 'Negative' }).count()).toBe(1)

@@ -124,7 +124,7 @@ export const t = translator({
   'Balance at the end of the day': 'مانده پایان روز',
   Negative: 'منفی',
   'The cash box {account} has {balance} rials. A cash box cannot be negative: a receipt or the opening balance is missing, a payment is still held, or a repayment was registered by mistake.':
-    'موجودی صندوق {account} به {balance} ریال می‌رسد. موجودی صندوق نباید منفی باشد: رسید دریافت یا مانده اول دوره آن ثبت نشده، دریافتی هنوز معلق است یا رسید پرداختی اضافه است.',
+    'موجودی «{account}» به {balance} ریال می‌رسد. موجودی صندوق نباید منفی باشد: رسید دریافت یا مانده اول دوره آن ثبت نشده، دریافتی هنوز معلق است یا رسید پرداختی اضافه است.',
   'Days, accounts and totals': 'تاریخ، حساب و جمع‌ها',
   'All accounts': 'همه حساب‌ها',
   'Booked as: {type}': 'نوع رسید: {type}',
