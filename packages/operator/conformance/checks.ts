@@ -27,6 +27,8 @@ export type Outcome = Partial<Fault> & {
   handled?: readonly Sent[]
   /** Messages that must not be handled. */
   dropped?: readonly Sent[]
+  /** How the store answered them. */
+  answered?: string
   /** A killed store may have logged a delivery whose transaction was then rolled back. */
   mayRepeat?: boolean
 }
@@ -219,7 +221,7 @@ export const httpChecks = (
           if (answer !== UNAUTHORIZED)
             return { wrong: `did not return 401 to a message that ${how}: ${answer}` }
         }
-        return { dropped: [forged] }
+        return { dropped: [forged], answered: 'answered 401' }
       },
     },
     'raw body': {
@@ -256,6 +258,7 @@ export const httpChecks = (
         const failure = await send(test)
         return {
           dropped: [test],
+          answered: `acknowledged ${FEED_TEST}`,
           wrong: failure && `did not acknowledge ${FEED_TEST} (${failure}): the test of its endpoint fails`,
           ...(failure === UNAUTHORIZED && { remedy: RAW_BODY }),
         }

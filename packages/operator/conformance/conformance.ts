@@ -119,6 +119,13 @@ export const testStore = async (
   }).finally(end)
 }
 
+/** The required checks without a verdict: `delivery`, and those named in `only`. */
+export const notJudged = (findings: readonly Finding[], only: string | undefined): string[] => {
+  const judged = new Set(findings.filter(({ level }) => level !== 'note').map(({ check }) => check))
+  const required = new Set([FIRST, ...(only === undefined ? [] : namesIn(only))])
+  return [...required].filter(name => !judged.has(name))
+}
+
 /** The action of `relay conformance`. */
 export const conformance = async (
   context: Context,
@@ -134,10 +141,8 @@ export const conformance = async (
     testStore(context, source, options, { signal, onFinding }, command),
   )
   const where = `the store "${source}", which now has test orders "${PREFIX}…"`
-  const judged = new Set(findings.filter(({ level }) => level !== 'note').map(({ check }) => check))
-  const asked = new Set([FIRST, ...(options.only === undefined ? [] : namesIn(options.only))])
-  const notJudged = [...asked].filter(name => !judged.has(name))
-  const report = findingsReport(findings, where, { source, testOrders: `${PREFIX}*` }, notJudged)
+  const about = { source, testOrders: `${PREFIX}*` }
+  const report = findingsReport(findings, where, about, notJudged(findings, options.only))
   return { ...report, text: report.summary }
 }
 

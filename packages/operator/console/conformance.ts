@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { testStore } from '../conformance/conformance.ts'
+import { notJudged, testStore } from '../conformance/conformance.ts'
 import type { Context } from '../core/context.ts'
 import type { Finding } from '../doctor/texts.ts'
 import { createJobs } from './jobs.ts'
@@ -13,11 +13,15 @@ export const conformanceRoutes = (context: Context, live: Live) => {
   const jobs = createJobs(context, live, 'conformance')
   const reports = new Map<string, Finding[]>()
   return [
-    get('conformance', { source }, async ({ source }) => ({
-      local: context.local,
-      job: jobs.of(source),
-      findings: reports.get(source) ?? [],
-    })),
+    get('conformance', { source }, async ({ source }) => {
+      const findings = reports.get(source) ?? []
+      return {
+        local: context.local,
+        job: jobs.of(source),
+        findings,
+        notJudged: notJudged(findings, undefined),
+      }
+    }),
     post(
       'conformance/start',
       {

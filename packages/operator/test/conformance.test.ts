@@ -180,6 +180,35 @@ test('does not report "No problems" about checks that it cannot judge, and refus
   })
 })
 
+test('without a log, does not report that a store handled nothing which answers as expected', async () => {
+  const { url, close } = await listening(async (request, response) => {
+    const body = await buffer(request)
+    const header = String(request.headers['x-service-signature'])
+    const now = Math.floor(Date.now() / 1000)
+    response.writeHead(verify({ secrets: [secret], header, body, now }).valid ? 200 : 401).end()
+  })
+  closing.push(close)
+  const only = ['signatures', 'test message']
+  const feed = httpFeed({ url, secret, unverified, wait: 1 })
+  const findings = await play({ source: 'shop', ...feed, wait: 1, only, terminal })
+  const remedy = expect.stringMatching(/^name the log of handled messages/)
+  expect(findings).toContainEqual({
+    check: 'signatures',
+    level: 'note',
+    found:
+      'When a signature was not valid, the store answered 401; whether it handled the message is unknown',
+    remedy,
+  })
+  expect(findings).toContainEqual({
+    check: 'test message',
+    level: 'note',
+    found: expect.stringMatching(
+      /the store acknowledged relay\.test; whether it handled the message is unknown$/,
+    ),
+    remedy,
+  })
+})
+
 test('shows how long it waits for a store that does not log a message', async () => {
   const { url, close } = await listening((_request, response) => response.end())
   closing.push(close)

@@ -50,7 +50,7 @@ const askTest = (source: string, local: boolean) =>
 export const Conformance = ({ source }: { source: string }) => {
   const { data } = useResources({ about: reads('conformance', { source }, 'conformance') })
   if (data === undefined) return null
-  const { local, job, findings } = data.about
+  const { local, job, findings, notJudged } = data.about
   const isRunning = job !== undefined && job.end === undefined
   return (
     <Section
@@ -63,7 +63,9 @@ export const Conformance = ({ source }: { source: string }) => {
       ) : (
         <>
           <Job job={job} stop={() => act('conformance/stop', { source })} isReport />
-          {job.end && job.end.failure === undefined && <p class="note">{problemsText(findings)}</p>}
+          {job.end && job.end.failure === undefined && (
+            <p class="note">{problemsText(findings, notJudged)}</p>
+          )}
           <Findings findings={findings} />
         </>
       )}

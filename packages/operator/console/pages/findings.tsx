@@ -1,3 +1,4 @@
+import { translateMessage } from '@order-relay/web/messages.ts'
 import { Chip } from '@order-relay/web/pieces.tsx'
 import { textOf } from '../../core/coded.ts'
 import type { RouteData } from './api.ts'
@@ -13,9 +14,14 @@ const LEVELS = {
   ok: [t('OK'), 'good'],
 } as const
 
-export const problemsText = (findings: readonly Finding[]) => {
+/** @param notJudged the checks without a verdict, with which nothing is fine */
+export const problemsText = (findings: readonly Finding[], notJudged: readonly string[] = []) => {
   const count = findings.filter(({ level }) => level === 'problem').length
-  return count === 0 ? t('No problems found.') : t('{count} {count|problem|problems}', { count })
+  if (count > 0) return t('{count} {count|problem|problems}', { count })
+  const [check] = notJudged
+  return check === undefined
+    ? t('No problems found.')
+    : t('Cannot judge "{check}": see the notes below.', { check: translateMessage(check) })
 }
 
 /** Remedies in `serverless.yml` or `stores.yml`, which take effect when the stack is deployed. */

@@ -439,6 +439,10 @@ export const MESSAGES = {
   'handled each change once and in order': 'هر تغییر را یک بار و به ترتیب پردازش کرد',
   'acknowledged everything; which messages it handled is unknown':
     'همه را تأیید کرد؛ مشخص نیست کدام‌ها را پردازش کرده است',
+  'answered 401~; whether it handled the message is unknown':
+    'پاسخ 401 داد؛ مشخص نیست پیام را پردازش کرده است یا نه',
+  'acknowledged {=event}~; whether it handled the message is unknown':
+    '{event} را تأیید کرد؛ مشخص نیست پیام را پردازش کرده است یا نه',
   'handled version {version}, which it must drop: the order is wrong':
     'نسخهٔ {version} را که باید کنار می‌گذاشت پردازش کرد: سفارش نادرست است',
   'acknowledged version {version} and did not handle it: a change of the order is lost':

@@ -180,6 +180,7 @@ export const t = translator({
   'Checking: {done} of {all} topics': 'در حال بررسی: {done} از {all}',
   '{count} {count|problem|problems}': '{count} مشکل',
   'No problems found.': 'مشکلی پیدا نشد.',
+  'Cannot judge "{check}": see the notes below.': 'ارزیابی «{check}» ممکن نیست: نکته‌های زیر را ببینید.',
   'Checked {time}.': 'آخرین بررسی: {time}',
   Problem: 'مشکل',
   Note: 'توجه',

@@ -137,14 +137,16 @@ export const setupPageTests = (open: Open) => {
       handle: ({ delivery }) => appendFile(handled, `${delivery}\n`),
     })
     await visit({ hash: '#/stores/demo-shop', locale: 'fa-IR' }, async ({ page, isAccessible }) => {
-      const start = async () => {
+      const start = async (log: string) => {
         await page.getByRole('button', { name: 'آزمون فروشگاه' }).click()
         await page.getByRole('dialog').getByText('relay-conformance-').waitFor()
         await isAccessible()
-        await page.getByLabel('محل ثبت').fill(handled)
+        await page.getByLabel('محل ثبت').fill(log)
         await page.getByRole('button', { name: 'شروع آزمون' }).click()
       }
-      await start()
+      await start('')
+      await page.getByText(/ارزیابی .*تحویل.* ممکن نیست/).waitFor()
+      await start(handled)
       await page.getByText('مشکلی پیدا نشد').waitFor()
       const found = await page.locator('.finding p').allInnerTexts()
       expect(found.filter(text => !/[\u0600-\u06ff]/.test(text))).toEqual([])
@@ -157,7 +159,7 @@ export const setupPageTests = (open: Open) => {
 
       stop.abort()
       await consuming
-      await start()
+      await start(handled)
       await page.getByRole('button', { name: 'توقف' }).click()
       await page.getByRole('alert').filter({ hasText: 'متوقف شد' }).waitFor()
       await local.empty(FEED)
