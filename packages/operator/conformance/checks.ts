@@ -203,7 +203,7 @@ const RAW_BODY = 'verify the bytes of the body before anything parses it'
 /** The checks for HTTP feeds. */
 export const httpChecks = (
   play: Play,
-  { send, secret }: { send: HttpSend; secret: string },
+  { send, secret }: { send: HttpSend; secret: () => Promise<string> },
 ): Record<string, Check> => {
   const { exact, feed, message } = play
   const other = `whsec_${Buffer.from(randomUUID()).toString('base64')}`
@@ -241,7 +241,8 @@ export const httpChecks = (
         : 'compare every v1 of X-Service-Signature',
       play: async () => {
         const handled = three(message, 'rotation')
-        const rotation = [[other, secret], [secret, other], [secret]]
+        const current = await secret()
+        const rotation = [[other, current], [current, other], [current]]
         for (const [index, sent] of handled.entries()) {
           const failure = await send(sent, { secrets: rotation[index] ?? [] })
           if (failure !== undefined) return { wrong: refused(sent, failure) }

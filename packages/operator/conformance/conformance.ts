@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
+import { TABLES } from '@order-relay/lib/platform/names.ts'
+import { registrationRepository } from '@order-relay/lib/platform/registrations.ts'
 import { interruptible, type Patience } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -42,10 +45,18 @@ const feedOf = async (
 ) => {
   const { feed, ...store } = storeNamed(context, source)
   if (feed === 'sqs') return feedInQueue(context, store, options)
-  const { url, secrets } = await endpointOf(context, { ...store, feed }, 'test the store')
+  const httpStore = { ...store, feed }
+  const unverified = verifyRemedy(context, httpStore)
+  const registers = registersItself(httpStore)
+  if (registers && options.isStarted) {
+    // Read for every message, since the store may register its URL, with a new secret, whenever it starts.
+    const registrations = registrationRepository(context.dynamodb, context.nameOf(TABLES.registrations))
+    return httpFeed({ target: () => registrations.get(source), registers, unverified, ...options })
+  }
+  const { url, secrets } = await endpointOf(context, httpStore, 'test the store')
   // The newest secret, which the store must have. During a rotation, the old one also signs.
-  const unverified = verifyRemedy(context, { ...store, feed })
-  return httpFeed({ url, secret: secrets[0] ?? '', unverified, ...options })
+  const target = { url, secret: secrets[0] ?? '' }
+  return httpFeed({ target: async () => target, unverified, ...options })
 }
 
 /** Shorter waits are not shown, in seconds. */

@@ -9,7 +9,7 @@ import { exactText, queuedForm } from '@order-relay/lib/orders/feed.ts'
 import { sendInOrder } from '@order-relay/lib/platform/fifo.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
-import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { type OrderKey, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { orderUpdated } from 'order-relay-store/testing'
 import { type Patience, POLL_MS, within } from '../core/async.ts'
 import { cannot, messageOf } from '../core/errors.ts'
@@ -70,12 +70,18 @@ export const refused = ({ version, event }: Sent, failure: string) => {
   return `did not acknowledge ${what} (${failure}): the relay would retry it until it is a dead letter, and block the order`
 }
 
+const UNREGISTERED = 'it has registered no webhook URL'
+
 /** Number of attempts to send a message, with a pause in between. */
 const ATTEMPTS = 3
 
 const orderOf = ({ order }: Sent) => order.external_id
 
+/** How long after its start a store may still be registering its URL, in milliseconds. */
+const REGISTRATION_MS = 5000
+
 const STARTS: readonly (readonly [RegExp, string])[] = [
+  [/no webhook URL/, `register the URL when the store starts: PUT ${REGISTRATION_PATH}`],
   [/no complete response/, 'answer within ten seconds, after the transaction that handles the message'],
   [/answered/, 'find the error in its output; it must handle the message and answer 2xx'],
   [/did not acknowledge/, 'start the store at the URL of its feed'],
@@ -83,26 +89,38 @@ const STARTS: readonly (readonly [RegExp, string])[] = [
 
 const UNNOTED = 'note the delivery of each message that is handled, once, before it is acknowledged'
 
-/** @param unverified the remedy for a store that refuses the signature of the first message */
+/** The URL of a store and the secret that it must have. */
+export type Target = { url: string; secret: string }
+
+/**
+ * @param target is called for every message; resolves with undefined while the store has registered no URL
+ * @param registers whether the store registers its URL, perhaps at each start
+ * @param unverified the remedy for a store that refuses the signature of the first message
+ */
 export const httpFeed = ({
-  url,
-  secret,
+  target,
+  registers = false,
   unverified,
   ...patience
-}: { url: string; secret: string; unverified: Remedy } & Patience) => {
+}: { target: () => Promise<Target | undefined>; registers?: boolean; unverified: Remedy } & Patience) => {
   const http = httpClient()
-  const send: HttpSend = async (message, { secrets = [secret], now = Date.now } = {}) => {
+  const send: HttpSend = async (message, { secrets, now = Date.now } = {}) => {
     patience.signal?.throwIfAborted()
+    const found = await target()
+    if (found === undefined) return UNREGISTERED
+    const { url, secret } = found
     const { event, delivery, json, attributes } = message
-    return httpDelivery({ http, now })({ url, secrets, event, delivery, body: json, exact: attributes }).then(
+    const signed = { url, secrets: secrets ?? [secret], event, delivery, body: json, exact: attributes }
+    return httpDelivery({ http, now })(signed).then(
       () => undefined,
       error => messageOf(error).replace(/^Cannot .*?: /, ''),
     )
   }
   let waiting = new Map<string, Sent[]>()
+  let registeringUntil = 0
 
   /** Sends the waiting messages, orders in parallel; an order stops at the first message that is not accepted. */
-  const attempt = async (onAcknowledged?: () => void): Promise<string | undefined> => {
+  const attemptOnce = async (onAcknowledged?: () => void): Promise<string | undefined> => {
     const outcomes = [...waiting.values()].map(async messages => {
       for (let [first] = messages; first !== undefined; [first] = messages) {
         const failure = await send(first)
@@ -113,6 +131,16 @@ export const httpFeed = ({
       return undefined
     })
     return (await Promise.all(outcomes)).find(failure => failure !== undefined)
+  }
+
+  /** The same, again while a store that has just started may still be getting its new secret. */
+  const attempt = async (onAcknowledged?: () => void) => {
+    for (;;) {
+      const failure = await attemptOnce(onAcknowledged)
+      if (!failure?.includes('answered 401') || performance.now() > registeringUntil) return failure
+      patience.assertUseful?.()
+      await sleep(POLL_MS)
+    }
   }
 
   const feed: Feed = {
@@ -146,16 +174,17 @@ export const httpFeed = ({
     },
     async resume(start) {
       await start()
+      if (registers) registeringUntil = performance.now() + REGISTRATION_MS
       const probe = messageMaker({ source: '' }, FEED_TEST)('probe', 0, FEED_TEST)
       // Any response will do: a message signed with another secret is not handled.
       await within(patience, async () => {
         const failure = await send(probe, { secrets: [randomUUID()] })
-        return failure?.includes('ECONNREFUSED') ? undefined : true
+        return failure === UNREGISTERED || failure?.includes('ECONNREFUSED') ? undefined : true
       })
       await attempt()
     },
   }
-  return { feed, http: { send, secret } }
+  return { feed, http: { send, secret: async () => (await target())?.secret ?? '' } }
 }
 
 /** Messages that a killed store has received return only after its visibility timeout. */

@@ -31,8 +31,8 @@ export type Playing = Patience & {
   /** Whether the store is exact. @default false */
   exact?: boolean | undefined
   feed: Feed
-  /** The secret of an HTTP feed. */
-  http?: { send: HttpSend; secret: string }
+  /** The current secret of an HTTP feed. */
+  http?: { send: HttpSend; secret: () => Promise<string> }
   /** The store, if it may be killed and started. */
   store?: StoreProcess
   /** Text with the `delivery` of each handled message, once, in the sequence of handling. */

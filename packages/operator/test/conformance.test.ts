@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SQS } from '@aws-sdk/client-sqs'
 import { afterEach, expect, test } from '@jest/globals'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
@@ -13,7 +15,7 @@ import { listening } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { faultIn } from '../conformance/checks.ts'
 import { conformance } from '../conformance/conformance.ts'
-import { httpFeed, messageMaker, sqsFeed, storeProcess } from '../conformance/feeds.ts'
+import { httpFeed, messageMaker, sqsFeed, storeProcess, type Target } from '../conformance/feeds.ts'
 import { type Playing, play } from '../conformance/play.ts'
 import { textOf } from '../core/coded.ts'
 import { createContext } from '../core/context.ts'
@@ -57,7 +59,7 @@ const findingsOf = async ({ verifies = true, answer = 200, notes = true } = {}) 
   const findings = await play({
     source: 'old-shop',
     exact: true,
-    ...httpFeed({ url, secret, unverified, wait: 5 }),
+    ...httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 }),
     wait: notes ? 5 : 1,
     handled: async () => [...handled].join('\n'),
     terminal,
@@ -111,7 +113,11 @@ test("runs the user's own program, and immediately reports its exit with the las
     handled: store.output,
     terminal,
     ...patience,
-    ...httpFeed({ url: `http://127.0.0.1:${port}/`, secret, unverified, ...patience }),
+    ...httpFeed({
+      target: async () => ({ url: `http://127.0.0.1:${port}/`, secret }),
+      unverified,
+      ...patience,
+    }),
   })
   const printed = Array.from({ length: 20 }, (_, index) => `\n        line ${index + 6}`).join('')
   expect(findings[0]).toMatchObject({
@@ -189,7 +195,7 @@ test('without a log, does not report that a store handled nothing which answers 
   })
   closing.push(close)
   const only = ['signatures', 'test message']
-  const feed = httpFeed({ url, secret, unverified, wait: 1 })
+  const feed = httpFeed({ target: async () => ({ url, secret }), unverified, wait: 1 })
   const findings = await play({ source: 'shop', ...feed, wait: 1, only, terminal })
   const remedy = expect.stringMatching(/^name the log of handled messages/)
   expect(findings).toContainEqual({
@@ -241,7 +247,7 @@ const sameVersion = async (answer: number) => {
   closing.push(close)
   const findings = await play({
     source: 'shop',
-    ...httpFeed({ url, secret, unverified, wait: 5 }),
+    ...httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 }),
     wait: 5,
     handled: async () => [...handled].join('\n'),
     only: ['same version'],
@@ -302,7 +308,7 @@ const killsOf = async (isLate: boolean) => {
   }
   const findings = await play({
     source: 'shop',
-    ...httpFeed({ url, secret, unverified, wait: 5 }),
+    ...httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 }),
     wait: 5,
     store,
     handled: store.output,
@@ -329,13 +335,79 @@ test('reports a killed store that handles a message again after a newer version'
   })
 })
 
+/** Findings about a store that registers its URL this long after each start, with a new secret; never without a time. */
+const findingsOfRegistering = async (afterMs: number | undefined) => {
+  const log: string[] = []
+  let own = ''
+  let registered: Target | undefined
+  let isRunning = false
+  const { url, close } = await listening(async (request, response) => {
+    const body = await buffer(request)
+    const header = String(request.headers['x-service-signature'])
+    const now = Math.floor(Date.now() / 1000)
+    if (!verify({ secrets: [own], header, body, now }).valid) return response.writeHead(401).end()
+    const { delivery } = JSON.parse(body.toString())
+    if (!log.includes(delivery)) log.push(delivery)
+    return response.end()
+  })
+  closing.push(close)
+  const store: NonNullable<Playing['store']> = {
+    isRunning: () => isRunning,
+    ends: () => 0,
+    assertAlive: () => undefined,
+    output: async () => log.join('\n'),
+    start: async () => {
+      isRunning = true
+      own = randomUUID()
+      if (afterMs === undefined) return
+      await sleep(afterMs)
+      registered = { url, secret: own }
+    },
+    kill: async () => {
+      isRunning = false
+    },
+  }
+  const patience = { wait: afterMs === undefined ? 1 : 5 }
+  return play({
+    source: 'shop',
+    ...httpFeed({ target: async () => registered, registers: true, unverified, ...patience }),
+    ...patience,
+    // The process is running before it has registered its URL.
+    store: { ...store, start: async () => void store.start() },
+    handled: store.output,
+    only: ['restarts', 'secret rotation'],
+    terminal,
+  })
+}
+
+test('tests a store that registers its URL at each start with the secret of that start, the first one included', async () => {
+  const findings = await findingsOfRegistering(900)
+  expect(findings.map(({ check, level }) => [check, level])).toEqual([
+    ['delivery', 'ok'],
+    ['secret rotation', 'ok'],
+    ['restarts', 'ok'],
+  ])
+})
+
+test('tells a store that registers no URL when it starts to register one', async () => {
+  const [first] = await findingsOfRegistering(undefined)
+  expect(first).toMatchObject({
+    check: 'delivery',
+    level: 'problem',
+    found: expect.stringMatching(
+      /^When the first message arrived, the store did not acknowledge version 1 \(it has registered no webhook URL\)/,
+    ),
+    remedy: 'register the URL when the store starts: PUT /api/v1/webhook/',
+  })
+})
+
 test('a store that refuses the test event is told so, and not that the relay would retry the event', async () => {
   const { url, close } = await listening(async (request, response) => {
     const { event } = JSON.parse((await buffer(request)).toString())
     response.writeHead(event === 'relay.test' ? 422 : 200).end()
   })
   closing.push(close)
-  const feed = httpFeed({ url, secret, unverified, wait: 5 })
+  const feed = httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 })
   const findings = await play({ source: 'shop', ...feed, wait: 5, only: ['test message'], terminal })
   expect(findings).toContainEqual({
     check: 'test message',

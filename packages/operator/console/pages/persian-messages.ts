@@ -466,6 +466,9 @@ export const MESSAGES = {
   'acknowledge events that the store does not know': 'رویدادهایی را که فروشگاه نمی‌شناسد تأیید کنید',
   'left {messages} in the queue for {seconds} s (--wait): undeleted messages return and block their order':
     '{messages} را {seconds} ثانیه در صف گذاشت: پیام حذف‌نشده برمی‌گردد و سفارش خود را معطل می‌کند',
+  'it has registered no webhook URL': 'نشانی وب‌هوکی ثبت نکرده است',
+  'register the URL when the store starts: PUT {=path}':
+    'هنگام شروع فروشگاه نشانی را با این درخواست ثبت کنید: PUT {path}',
   'did not return 401 to a message that {why}: {answer}': 'به پیامی که {why} پاسخ ۴۰۱ نداد: {answer}',
   'was signed at another time': 'در زمان دیگری امضا شده بود',
   'was signed with another secret': 'با کلید دیگری امضا شده بود',
