@@ -31,6 +31,8 @@ export type Outcome = Partial<Fault> & {
   answered?: string
   /** A killed store may have logged a delivery whose transaction was then rolled back. */
   mayRepeat?: boolean
+  /** What a message of `handled` that is not in the log shows. @default what the feed says */
+  lost?: Feed['lost']
 }
 
 /** Where a log of handled messages has a message. */
@@ -43,9 +45,9 @@ export const repeatedIn = (text: string, { handled = [] }: Outcome): number =>
 
 /** What the store did wrong, according to its log of handled messages. */
 export const faultIn = (
+  feed: Pick<Feed, 'lost'>,
   text: string,
-  { handled = [], dropped = [], mayRepeat = false }: Outcome,
-  { lost }: Pick<Feed, 'lost'>,
+  { handled = [], dropped = [], mayRepeat = false, lost = feed.lost }: Outcome,
 ): Fault | undefined => {
   const taken = dropped.find(message => placesIn(text, message).length > 0)
   if (taken !== undefined)
@@ -306,7 +308,8 @@ export const killChecks = (play: Play): Record<string, Check> => {
     },
     kills: {
       when: 'When it was killed while handling a message',
-      remedy: 'answer 2xx, or delete, only after the transaction that handles the message and writes the log',
+      remedy:
+        'handle the message and write the log in one transaction, or print the delivery before the commit; answer 2xx, or delete, only afterwards',
       play: async () => {
         const handled = backlog(message, 'kill')
         const { promise: acknowledged, resolve } = Promise.withResolvers<void>()
@@ -314,7 +317,7 @@ export const killChecks = (play: Play): Record<string, Check> => {
         // At the first acknowledgement: a store that handles messages only afterwards loses them.
         await Promise.race([acknowledged, untilHandled('some', handled)])
         await whileKilled(() => published)
-        return { handled, ...(await feed.settle()), mayRepeat: true }
+        return { handled, ...(await feed.settle()), mayRepeat: true, lost: feed.lostAtKill }
       },
     },
   }

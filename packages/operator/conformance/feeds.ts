@@ -44,6 +44,8 @@ export type Feed = {
   startRemedy: (wrong: Fault['wrong']) => Remedy
   /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
   lost: (message: Sent) => Fault
+  /** The same for a store that was killed, which may have handled the message without logging it. */
+  lostAtKill: Feed['lost']
   /**
    * Publishes messages; does not wait for a store that is down.
    *
@@ -71,6 +73,9 @@ export const refused = ({ version, event }: Sent, failure: string) => {
 }
 
 const UNREGISTERED = 'it has registered no webhook URL'
+
+const LOST_OR_UNLOGGED =
+  'either the change is lost, or the store was killed after it had applied the change and before it logged it'
 
 /** Number of attempts to send a message, with a pause in between. */
 const ATTEMPTS = 3
@@ -151,6 +156,9 @@ export const httpFeed = ({
     lost: ({ version }) => ({
       wrong: `acknowledged version ${version} and did not handle it: a change of the order is lost`,
     }),
+    lostAtKill: ({ version }) => ({
+      wrong: `acknowledged version ${version}, which its log does not have: ${LOST_OR_UNLOGGED}`,
+    }),
     async publish(messages, onAcknowledged) {
       for (const [order, added] of Map.groupBy(messages, orderOf))
         waiting.set(order, [...(waiting.get(order) ?? []), ...added])
@@ -205,6 +213,9 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
     lost: ({ version }) => ({
       wrong: `did not handle version ${version}, which left the queue: the store deleted it, or another program reads the queue`,
       remedy: LOST,
+    }),
+    lostAtKill: ({ version }) => ({
+      wrong: `did not log version ${version}, which left the queue: ${LOST_OR_UNLOGGED}`,
     }),
     async publish(messages) {
       // With its own deduplication id: SQS drops repetitions within five minutes.

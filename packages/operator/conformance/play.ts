@@ -138,7 +138,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
     const outcome = { ...played, mayRepeat: played.mayRepeat === true && store !== undefined }
     const expected = outcome.handled ?? []
     const log = await handled?.()
-    const fault = outcome.wrong || log === undefined ? outcome : faultIn(log, outcome, feed)
+    const fault = outcome.wrong || log === undefined ? outcome : faultIn(feed, log, outcome)
     const why = name === FIRST || exited ? await lastWords(store) : ''
     if (fault?.wrong) return problem(name, `${when}, the store ${fault.wrong}${why}`, fault.remedy ?? remedy)
     if (log !== undefined) {
