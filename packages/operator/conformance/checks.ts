@@ -56,10 +56,14 @@ export const faultIn = (
   for (const message of handled) {
     const { order, version } = message
     const [at, ...more] = placesIn(text, message)
+    const before = last.get(order.external_id)
+    if (at === undefined && before?.version === version) {
+      const wrong = `did not handle "${message.event}" of version ${version}, whose other message it had handled: a message of the order is lost`
+      return { wrong }
+    }
     if (at === undefined) return lost(message)
     if (more.length > 0 && !mayRepeat)
       return { wrong: `handled version ${version} ${more.length + 1} times: the change is applied again` }
-    const before = last.get(order.external_id)
     if (before !== undefined && before.at > at)
       return {
         wrong: `handled version ${version} before version ${before.version}: the order reverts to an older state`,

@@ -276,6 +276,18 @@ test('names another reader of the queue as the possible cause of a message that 
   })
 })
 
+test('does not blame another reader of the queue for a message whose version was handled with another delivery', () => {
+  const message = messageMaker({ source: 'shop' }, 'same')
+  const [first, second] = [message('1', 1), message('1', 1, 'order.rejected')]
+  const { feed } = sqsFeed({ sqs: new SQS({ region: 'eu-central-1' }), queueUrl: '', wait: 1 })
+  // The remedy is then the one of the check.
+  expect(faultIn(feed, first.delivery, { handled: [first, second] })).toEqual({
+    wrong: expect.stringMatching(
+      /^did not handle "order\.rejected" of version 1, whose other message it had handled: /,
+    ),
+  })
+})
+
 /**
  * The finding "kills" of a store that is killed before it answers one message.
  *

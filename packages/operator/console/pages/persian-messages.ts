@@ -461,6 +461,8 @@ export const MESSAGES = {
     '{event} را تأیید نکرد ({reason}): آزمایش نشانی آن ناموفق است',
   'did not handle version {version}, which left the queue: the store deleted it, or another program reads the queue':
     'نسخهٔ {version} را پردازش نکرد ولی پیام در صف نیست: فروشگاه آن را حذف کرده یا برنامهٔ دیگری صف را می‌خواند',
+  'did not handle "{=event}" of version {version}, whose other message it had handled: a message of the order is lost':
+    'رویداد «{event}» با نسخهٔ {version} را که پیام دیگری با همان نسخه پردازش شده بود پردازش نکرد: یک پیام سفارش از دست رفته است',
   'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue':
     'شناسهٔ هر پیام پردازش‌شده را ثبت و پیام را فقط پس از آن حذف کنید، و هر برنامهٔ دیگری را که صف را می‌خواند متوقف کنید',
   'acknowledge events that the store does not know': 'رویدادهایی را که فروشگاه نمی‌شناسد تأیید کنید',
