@@ -52,31 +52,31 @@ export const interfaceTests = () => {
   // After each test, the relay must have the same order as the service.
   afterEach(() => store.read())
 
-  test('an order is registered once, and the second body is ignored', async () => {
+  test('a create that is repeated with another body', async () => {
     await store.create()
     await store.create({ items: [] })
   })
 
-  test('an order is not registered', async () => {
+  test('requests for an unknown order', async () => {
     await store.read()
     await store.pay()
     await store.refund()
   })
 
-  test('a refused order is registered once it is corrected', async () => {
+  test('a refused create that is corrected', async () => {
     await store.create({ items: [item({ sku: 'none' })] })
     await store.read()
     await store.create()
   })
 
-  test('a refused order is registered once the product exists', async () => {
+  test('a refused create that is repeated once its product exists', async () => {
     const items = [item({ sku: `NEW-${id}` })]
     await store.create({ items })
     await accountant.addProduct(`NEW-${id}`, { name: 'New', stock: 5 })
     await store.create({ items })
   })
 
-  test('no customer, and no default customer', async () => {
+  test('orders without a customer while there is no default customer', async () => {
     await accountant.set({ defaultCustomer: null })
     await store.create()
     await store.read()
@@ -95,7 +95,7 @@ export const interfaceTests = () => {
     await accountant.retry()
   })
 
-  test('a payment and a refund in review', async () => {
+  test('payments of an order in review, and a refund after its finalization', async () => {
     await accountant.set({ automaticFinalization: false })
     await store.create()
     await storeWith({ accepted: 'held' }).pay()
@@ -107,19 +107,19 @@ export const interfaceTests = () => {
     await store.refund()
   })
 
-  test('a refund in review', async () => {
+  test('a refund of an order in review', async () => {
     await accountant.set({ automaticFinalization: false })
     await store.create()
     await storeWith({ accepted: 'waiting' }).refund()
   })
 
-  test('a payment, and again', async () => {
+  test('a repeated payment', async () => {
     await store.create()
     await store.pay()
     await store.pay({ payment: { method: 'cash', date: '2026-11-20' } })
   })
 
-  test('a refund, and again, and a payment after it', async () => {
+  test('a repeated refund, and a payment after it', async () => {
     await store.create()
     await store.pay()
     await store.refund({ reason: 'x' })
@@ -142,7 +142,7 @@ export const interfaceTests = () => {
     await store.pay()
   })
 
-  test('payments that are invalid', async () => {
+  test('invalid payments and refunds', async () => {
     await store.create()
     await store.pay({})
     await store.pay({ method: 'crypto' })
@@ -176,20 +176,20 @@ export const interfaceTests = () => {
     await store.pay({ method: 'card', source: '' })
   })
 
-  test('digits that a double does not hold', async () => {
+  test('an amount with more digits than a double holds', async () => {
     const order = JSON.stringify({ external_id: id, items: [item()], shipping: 'BIG' })
     await store.request('POST', '', order.replace('"BIG"', '9007199254740993'))
   })
 
   test.each([
     ['an order that was paid already', { payment: { method: 'card', reference: '' } }],
-    ['out of stock', { items: [item({ sku: 'SKU-3' })] }],
+    ['an item out of stock', { items: [item({ sku: 'SKU-3' })] }],
     ['a source of null, and other fields', { source: null, date: null, customer: null, payment: null }],
-    ['fractions', { items: [item({ quantity: 0.125, unit_price: 0.5 })], shipping: 10.5 }],
+    ['fractional amounts', { items: [item({ quantity: 0.125, unit_price: 0.5 })], shipping: 10.5 }],
     ['discounts and shipping', { items: [item({ discount: 1000 })], discount: 333, shipping: 7 }],
     ['a discount above the items', { discount: 9_000_000 }],
     ['a date outside the fiscal years', { date: '1990-01-01' }],
-    ['a date', { date: '2026-11-20' }],
+    ['an order with a date', { date: '2026-11-20' }],
   ])('%s', (_name, changes) => store.create(changes))
 
   const ORDERS = variants({
@@ -226,7 +226,7 @@ export const interfaceTests = () => {
     await store.request('POST', `${path}/refund/`, {})
   })
 
-  test('keys', async () => {
+  test('missing, wrong and read-only keys', async () => {
     await storeWith({ key: 'none' }).create()
     await storeWith({ key: 'wrong' }).create()
     await storeWith({ key: 'read' }).create()
@@ -238,7 +238,7 @@ export const interfaceTests = () => {
     await storeWith({ key: 'read' }).refund()
   })
 
-  test('paths and methods', async () => {
+  test('unknown paths and methods', async () => {
     await store.request('GET', '')
     await store.request('PATCH', `${id}/`)
     await store.request('PUT', `${id}/payment/`)

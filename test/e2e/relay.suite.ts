@@ -55,7 +55,7 @@ export const relayTests = () => {
     await feedOf('demo-shop').receive()
   })
 
-  describe('the relay responds as the service does:', interfaceTests)
+  describe('the relay responds like the service to', interfaceTests)
 
   test('withdraws a waiting request immediately, but not a held or registered one', async () => {
     const order = () => storeOf(randomUUID(), relayApi('local-api'))
