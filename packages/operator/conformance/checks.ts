@@ -27,11 +27,11 @@ export type Outcome = Partial<Fault> & {
   handled?: readonly Sent[]
   /** Messages that must not be handled. */
   dropped?: readonly Sent[]
-  /** How the store answered them. */
+  /** How the store answered the messages that it must not handle. */
   answered?: string
   /** A killed store may have logged a delivery whose transaction was then rolled back. */
   mayRepeat?: boolean
-  /** What a message of `handled` that is not in the log shows. @default what the feed says */
+  /** Describes a message that had to be handled and is not in the log. @default `lost` of the feed */
   lost?: Feed['lost']
 }
 

@@ -138,7 +138,7 @@ export const httpFeed = ({
     return (await Promise.all(outcomes)).find(failure => failure !== undefined)
   }
 
-  /** The same, again while a store that has just started may still be getting its new secret. */
+  /** Sends a message, again while a store that has just started may not have its new secret yet. */
   const attempt = async (onAcknowledged?: () => void) => {
     for (;;) {
       const failure = await attemptOnce(onAcknowledged)

@@ -104,7 +104,7 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
       return { at, hidden, groups: groupsOf(messages), messages: messages.map(shownOf) }
     }),
     post('messages/read', command, async ({ command }) => {
-      // It would wait for the end, when the queue is read anyway.
+      // While an operation runs, a reading would wait for its end, when the queue is read anyway.
       if (!isRunning()) readings.forget(command)
     }),
     get('message', { ...command, id: v.string() }, async ({ command, id }) => {

@@ -14,7 +14,7 @@ const LEVELS = {
   ok: [t('OK'), 'good'],
 } as const
 
-/** @param notJudged the checks without a verdict, with which nothing is fine */
+/** @param notJudged the checks without a verdict; if there are any, the text does not say that there are no problems */
 export const problemsText = (findings: readonly Finding[], notJudged: readonly string[] = []) => {
   const count = findings.filter(({ level }) => level === 'problem').length
   if (count > 0) return t('{count} {count|problem|problems}', { count })

@@ -39,7 +39,7 @@ export const newWarnings: NonNullable<Action['resultOf']> = ({ warnings }, befor
     .map(translateMessage)
     .join(' · ')
 
-/** Describes a dry run by the status that it leads to, if it differs. */
+/** Describes a dry run by the new status of the order, if the status changes. */
 export const newStatus: NonNullable<Action['resultOf']> = ({ status }, before) =>
   status === before.status ? '' : t('The order will be {status}.', { status: STATUS_NAMES[status] })
 
