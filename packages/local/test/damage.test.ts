@@ -55,7 +55,7 @@ test.each([
     const opening = parts[part]()
     const path = join(folder(), /^[^/]*/.exec(file)?.[0] ?? '')
     await expect(opening).rejects.toThrow(path)
-    await expect(opening).rejects.toThrow(/^Cannot (?:open|read) .*; remove \.order-relay/s)
+    await expect(opening).rejects.toThrow(/^Cannot (?:open|read) .*; remove \.order-relay/)
     // Node prints an uncaught error with its cause.
     expect(inspect(await opening.catch((error: unknown) => error), { depth: null })).not.toContain('a secret')
   },

@@ -157,7 +157,8 @@ export const openStore = (file: string | undefined, clock: Clock) => {
     const [sql, log] = [statements(db), changes()]
     const transact = transactions(db, sql, log)
     const check = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
-    if (check !== 'ok') throw new Error(`it is damaged: ${check}`)
+    // SQLite reports damage in several lines; the local stack prefixes each, and repeats the last when a part ends.
+    if (check !== 'ok') throw new Error(`it is damaged: ${String(check).replaceAll(/\s+/g, ' ')}`)
     const opened = open(db, sql, transact, clock)
     // Only now, since the file might not have been a database.
     if (file !== undefined) for (const suffix of ['', '-wal']) chmodSync(file + suffix, OWNER_ONLY)
