@@ -99,7 +99,7 @@ const suggested = async (
   ...given,
 })
 
-/** The products and variations that can be sold, each with its own SKU, if any. */
+/** The products and variations that can be sold; `isShared` if a variation has the SKU of its product. */
 async function* sellable(shop: Shop): AsyncGenerator<Product & { isShared: boolean }> {
   for await (const product of shop.products()) {
     if (product.type !== 'variable') {
