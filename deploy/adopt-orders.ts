@@ -11,7 +11,7 @@ import { REGISTRATIONS_ID } from './tables.ts'
 
 const USAGE = `Lets the stack take over the tables of orders and registrations that exist without it, so that the next
 "serverless deploy" continues with them: after "serverless remove", after a first deployment that failed and was rolled
-back, and after a restore of the orders to a table of another name, which "ordersTable" in serverless.yml then names.
+back, and after a restore of the orders to a table with another name, which you have set as "ordersTable" in serverless.yml.
 
   --stage NAME    (default: ${DEFAULT_STAGE})
   --region NAME   (default: AWS_REGION, else ${DEFAULT_REGION})
@@ -102,7 +102,7 @@ export const adoptOrders = async (
   // A stack in review has no resources yet: its change set was never executed.
   const isNew = status === undefined || status === 'REVIEW_IN_PROGRESS'
   if (!isNew && status.endsWith('_IN_PROGRESS'))
-    throw refuse(`the stack ${StackName} is ${status}; wait until it ends`)
+    throw refuse(`the stack ${StackName} is ${status}; wait until this operation ends`)
   if (/^(?:ROLLBACK_COMPLETE|(?:CREATE|ROLLBACK|DELETE)_FAILED)$/.test(status ?? '')) {
     throw refuse(
       `the stack ${StackName} is ${status}, which AWS only lets you delete; ` +

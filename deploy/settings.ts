@@ -60,7 +60,7 @@ const CONTINUED = /-(?:(?:feed|orders|serverlessdeploymentbucket)-|webhook|api|w
 const assertStage = (stage: string) => {
   if (!/^[a-z0-9-]+$/.test(stage))
     throw new Error(
-      `Cannot deploy: the stage "${stage}" has other characters than lower-case letters, digits and hyphens; ` +
+      `Cannot deploy: the stage "${stage}" contains characters other than lower-case letters, digits and hyphens; ` +
         'choose another name',
     )
   const { 0: part, index } = CONTINUED.exec(`${stage}-`) ?? {}

@@ -2,7 +2,7 @@ import type { Alarm, AlarmCode } from './alarms.ts'
 
 /**
  * The alarms that stop orders or lose changes, most severe first: all orders stop, nothing more is accepted, what was
- * accepted is lost unless an operator acts, an order or a store gets no further. All others are warnings.
+ * accepted is lost unless an operator acts, an order or a store is blocked. All others are warnings.
  */
 const CRITICAL: readonly AlarmCode[] = [
   ...(['service-unauthorized', 'breaker-open', 'signature-failures', 'probe-missing'] as const),

@@ -170,7 +170,7 @@ const domainExtension = ({ domain, defaultEndpoint }: Parameters) =>
     ? {}
     : { HttpApi: { Properties: { DisableExecuteApiEndpoint: defaultEndpoint !== 'enabled' } } }
 
-/** API Gateway gets its permission first: no request must fail while a stack starts or stops using aliases. */
+/** API Gateway gets its permission first: no request may fail while a stack starts or stops using aliases. */
 const permissionsFirst = {
   HttpApiIntegrationWebhook: { DependsOn: ['WebhookLambdaPermissionHttpApi'] },
   HttpApiIntegrationApi: { DependsOn: ['ApiLambdaPermissionHttpApi'] },

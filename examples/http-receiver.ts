@@ -18,7 +18,7 @@ if (FEED_SECRET === '')
 const receive = createReceiver({
   secrets: FEED_SECRET.split(',').filter(Boolean), // Two while the secret is being rotated.
   once: onceIn(DATABASE),
-  // The store's own handling of a message, synchronous with this `once`.
+  // The store's own handling of a message, which must be synchronous with this `once`.
   // Its writes belong in the transaction that records the message.
   handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''

@@ -14,7 +14,7 @@ await consumeFeed({
   sqs: new SQSClient(),
   queueUrl: process.argv[2] ?? '',
   once: onceIn(process.env.DATABASE ?? 'store.sqlite'),
-  // The store's own handling of a message, synchronous with this `once`.
+  // The store's own handling of a message, which must be synchronous with this `once`.
   // Its writes belong in the transaction that records the message.
   handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''

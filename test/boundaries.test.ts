@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals'
 const isSource = (file: string) => /\.[jt]sx?$/.test(file) && !/\/(node_modules|dist)\//.test(file)
 const PACKAGES = globSync('{packages,connectors}/*/package.json').map(manifest => dirname(manifest))
 
-/** Imported by path all the same (ARCHITECTURE.md, Folders). */
+/** Still imported by path (ARCHITECTURE.md, Folders). */
 const sharedWith = (folder: string) =>
   folder.startsWith('connectors/') ? /^test\/deploy\// : /^packages\/run\.js$/
 

@@ -115,7 +115,8 @@ export const createApi = (dependencies: ApiDependencies) => {
         },
         serving,
       )
-      // By their own messages, so that an operator finds the stores whose key is refused without reading every request.
+      // Logged with separate messages, so that an operator finds the stores whose key is refused without reading every
+      // request.
       if (response.status === 401) telemetry.warn('request unauthorized', about)
       else if (response.status === 403) telemetry.warn('request forbidden', about)
       else telemetry.info('request answered', { status: response.status, ...about })

@@ -81,7 +81,9 @@ const readFresh = async (
   }
 }
 
-/** Answers a read from the orders table, or by the service if the order is unknown or its next change comes from there. */
+/**
+ * Answers a read from the orders table, or by the service if the order is unknown or the service may change it next.
+ */
 export const answerRead = async (order: OrderKey, dependencies: ReadDependencies): Promise<HttpResponse> => {
   const stored = await dependencies.orders.get(order).catch(failAbout(order))
   // Requests behind a failing event are known only by their announcements.

@@ -178,10 +178,10 @@ const claimedSource = ({ query, body }: HttpRequest, stores: ServeDependencies['
 }
 
 /**
- * The stores' API (spec: Endpoints; promises P11, P13): routes, authenticates, validates and checks the source;
- * then a change is added to the order queue and answered as the service answers the worker, or with 202 when
- * that takes too long, and a read is answered from the orders table, or by the service if the order is unknown or its
- * next change comes from there.
+ * The stores' API (spec: Endpoints; promises P11, P13): routes, authenticates, validates and checks the source; then a
+ * change is added to the order queue and answered as the service answers the worker, or with 202 when that takes too
+ * long, and a read is answered from the orders table, or by the service if the order is unknown or the service may
+ * change it next.
  *
  * Every change has its own id, even when it repeats an earlier one: sent again after the cause of a rejection
  * was fixed, it must not be dropped as a duplicate. The worker is idempotent by state, so nothing happens

@@ -5,7 +5,7 @@ import { scanJson } from '../protocol/scan-json.ts'
 /** A field of a request that has no effect, and the one that was probably meant. */
 export type Warning = { field: string; message: string; meant?: string | undefined }
 
-/** The list is sent in a header; a request with more unknown fields is hardly an order. */
+/** The list is sent in a header; a request with more unknown fields is unlikely to be an order. */
 const MAX_WARNINGS = 10
 
 /** Clients limit the size of headers: ten names of this length, percent-encoded, take less than 2 KB. */
@@ -98,7 +98,7 @@ export const warningsOf = (schema: v.GenericSchema, json: unknown, text: string)
 }
 
 /**
- * Warnings are in a 202, which is the relay's own; the body of the service's answer stays as it is. The header has the
+ * Warnings are in a 202, which is the relay's own; the body of the service's answer is not changed. The header has the
  * fields, each with the one that was probably meant: `discont;meant=discount`.
  */
 export const withWarnings = (response: HttpResponse, warnings: readonly Warning[]): HttpResponse => {

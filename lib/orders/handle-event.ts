@@ -74,8 +74,8 @@ export const handleEvent = async (event: OrderEvent, dependencies: HandleDepende
   const applied = (order: Order, input: Parameters<typeof apply>[1]) =>
     apply(order, input, { now: unixSeconds(now()), retryRefused, exact: exact !== undefined })
 
-  // The outbox may be left by this event, a later one of the same batch, a dead-lettered one, or one that another
-  // worker has not acknowledged yet.
+  // The outbox may be left over from this event, a later one of the same batch, a dead-lettered one, or one that
+  // another worker has not acknowledged yet.
   const isRecent = now() - Date.parse(stored?.updated_at ?? '') < UNACKNOWLEDGED_MS
   const mayBeUnpublished =
     isApplied || redelivered || isFailing || (stored?.outbox?.isUnordered === true && isRecent)

@@ -124,7 +124,7 @@ export const orderWriter = (
       request: added,
       calls: made,
       bulk: isFromBulk ? undefined : bulk,
-      // For an exact store as far as is known yet: whether a request is answered 202 is read after the save.
+      // For an exact store, these may lack messages: whether a request was answered 202 is read after the save.
       messages: messagesOf(next, outbox),
       ...(added !== undefined && isSent(event) && { reference: referenceIn(event.data.body) }),
     })
@@ -148,7 +148,7 @@ export const orderWriter = (
     /** Whether the event was applied by an earlier receive. */
     isApplied,
     isFailing,
-    /** The order at the beginning. */
+    /** The order before the event. */
     order: saved,
     publishSaved,
     /** Saves and publishes a step if anything changed, and returns it without its notices. */

@@ -46,7 +46,9 @@ type OpenFields = {
 type Stage =
   /** To be sent, for the first time or again after a refusal. */
   | { stage: 'unsent'; refused?: Refused }
-  /** A call had no result, because its response was lost or an error such as 503: it is sent again. */
+  /**
+   * The last call had no result, because its response was lost or was an error such as 503: the request is sent again.
+   */
   | { stage: 'unanswered'; refused?: Refused }
   /** Refused for a fixable cause: sent again when the order changes or is checked. */
   | { stage: 'refused'; refused: Refused }
@@ -120,7 +122,7 @@ export type EndedRequests = {
   state: FinalState
   /** Why it was rejected. */
   reason?: Refusal
-  /** Where the service's answer differs from the order result, which has changed directly after it. */
+  /** Where the service's answer differs from the order result, which changed immediately after the answer. */
   replaced?: Replaced
   /** A registered create included a payment, which the service holds while the invoice is in review. */
   withPayment?: true
@@ -139,9 +141,12 @@ export type Order = OrderKey & {
   /** An accountant has moved the order back, so that no status shows which of two results is the later one. */
   movedBack: boolean
   open: { readonly [Kind in RequestKind]?: Extract<OpenRequest, { kind: Kind }> }
-  /** The last withdrawals that were carried out: what was accepted before them and comes later is withdrawn, too. */
+  /**
+   * The last withdrawals that were carried out. A request that was accepted before them and is received later is
+   * withdrawn, too.
+   */
   withdrawn: { readonly [Kind in RequestKind]?: Withdrawal }
-  /** The last requests that ended, in the order of their ends. */
+  /** The last requests that ended, in the order in which they ended. */
   ended: readonly EndedRequests[]
 }
 
@@ -207,11 +212,11 @@ export type RequestView = {
   reason?: Omit<Refusal, 'body'>
 }
 
-/** The last refusal that a request has met, while it is open because of it. */
+/** The last refusal of a request that is open because of it. */
 export const refusalOf = (request: OpenRequest): Refused | undefined =>
   'refused' in request ? request.refused : undefined
 
-/** Whether a refusal is the last that is known of a request: no call since may have registered it. */
+/** Whether a refusal is the latest known outcome of a request: no later call may have registered the request. */
 export const isRefused = (request: OpenRequest): boolean =>
   refusalOf(request) !== undefined && request.stage !== 'unanswered' && request.stage !== 'unclear'
 

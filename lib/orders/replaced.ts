@@ -5,7 +5,10 @@ import type { EndedRequests, Order, Replaced } from './order.ts'
 /** How long after a save the stores' API may still read the saved result, in milliseconds: longer than its polling interval. */
 const READ_MS = 5000
 
-/** More than a result of the spec; larger differences are not kept, and the answer then has the current result. */
+/**
+ * Larger than a result of the spec. Differences above this size are not kept, and the answer then has the current
+ * result.
+ */
 const MAX_BYTES = 1024
 
 /** The order result with which the service answered a request, while its store may be waiting for it. */

@@ -180,8 +180,8 @@ export const tooMany = ({ open }: Order, kind: RequestKind, isNewer = true): Ref
 
 /**
  * Adds a store's request, idempotent by its id. The most recent request replaces an earlier undecided one, unless the
- * service already holds that one, and ends a refused one. An exact store that repeats a held payment is refused as the
- * service refused the first one.
+ * service already holds that one, and ends a refused one. If an exact store repeats a held payment, it gets the refusal
+ * with which the service answered the first one.
  */
 export const addRequest = (
   step: Step,

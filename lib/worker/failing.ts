@@ -41,7 +41,7 @@ export const noteFailing = async (
     delivery,
     queue,
     receives: Number(record.attributes.ApproximateReceiveCount),
-    // An event that has moved to the bulk queue was sent again.
+    // An event that moved to the bulk queue was sent again, so its `SentTimestamp` is later.
     since: iso(Math.min(accepted, Number(record.attributes.SentTimestamp))),
     at: iso(now),
     next_at: iso(now + seconds * 1000),

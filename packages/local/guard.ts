@@ -9,15 +9,15 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 const listening = v.looseObject({ server: v.instance(Server) })
 
-/** The reason to refuse a request from a web page of another origin. */
+/** The body of a refusal, for a request from a web page of another origin; undefined for any other request. */
 export const foreignRefusal = ({ headers }: IncomingMessage) => {
   const found = foreignHeader(headers)
   return found === undefined
     ? undefined
-    : { message: `Cannot accept the request: ${found}; this port takes no requests from other pages` }
+    : { message: `Cannot accept the request: ${found}; this port does not accept requests from other pages` }
 }
 
-/** The AWS error with which a request of another user with other credentials is refused. */
+/** The AWS error for a request from another user without the stack's credentials; undefined for any other request. */
 export const credentialsRefusal = ({ headers, socket }: IncomingMessage, credentials: Credentials) =>
   isSignedAs(credentials, headers) || isSameUser(socket)
     ? undefined
@@ -27,9 +27,9 @@ export const credentialsRefusal = ({ headers, socket }: IncomingMessage, credent
       }
 
 /**
- * Refuses requests with 403 on every HTTP server that this process starts from now on, including the Lambda port of
- * serverless-offline, which offers no other hook. The servers also keep idle connections, which Node would close after
- * five seconds.
+ * Makes every HTTP server that this process starts from now on refuse requests with 403. This includes the Lambda port
+ * of serverless-offline, which offers no other hook. The servers also keep idle connections, which Node would close
+ * after five seconds.
  *
  * @param refusalOf the body of the refusal, undefined for a request that is allowed
  */

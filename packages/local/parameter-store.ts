@@ -64,7 +64,7 @@ const value = v.pipe(v.string(), v.minBytes(1), v.maxBytes(MAX_VALUE_BYTES))
 const PAGE = 10
 const page = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(PAGE))
 
-/** Without decryption, a SecureString is unreadable, as in AWS. */
+/** As in AWS, a SecureString is unreadable without decryption. */
 const shown = (found: Parameter, decrypted: boolean) => ({
   ...found,
   Value: found.Type === 'SecureString' && !decrypted ? hash('sha256', found.Value, 'base64') : found.Value,
@@ -72,7 +72,7 @@ const shown = (found: Parameter, decrypted: boolean) => ({
   DataType: 'text',
 })
 
-/** The parameter with a name. @throws ParameterStoreError if there is none */
+/** Finds a parameter by its name. @throws ParameterStoreError if it does not exist */
 const found = (parameters: Parameters, name: string): Parameter => {
   const held = parameters.get(name)
   if (held === undefined) throw new ParameterStoreError('ParameterNotFound')
@@ -152,7 +152,7 @@ const load = async (path: string): Promise<Parameters> => {
   }
 }
 
-/** Replaces the file atomically, readable by its owner only: it holds secrets. */
+/** Replaces the file atomically. Only its owner can read it, because it contains secrets. */
 const save = async (path: string, parameters: Parameters) => {
   const next = `${path}.next`
   const text = JSON.stringify({ parameters: [...parameters.values()] }, null, 2)
@@ -169,7 +169,7 @@ const jsonBody = v.pipe(
 
 /** Direct access to the parameters, without HTTP. */
 export type ParameterStore = {
-  /** Writes a SecureString, unless it has this value: its date says when it was set. */
+  /** Writes a SecureString, unless it already has this value: its date shows when the value was set. */
   put: (name: string, value: string) => Promise<void>
   deleteAll: (matches: (name: string) => boolean) => Promise<void>
 }
@@ -192,7 +192,7 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
   const { port, path, seed } = options
   await mkdir(dirname(path), { recursive: true })
   let parameters = await load(path)
-  // One at a time, so that each sees the writes of the previous one.
+  // Handles one request at a time, so that each sees the writes of the previous one.
   const turns = new PQueue({ concurrency: 1 })
 
   const replace = async (changed: Parameters) => {

@@ -148,7 +148,7 @@ export default class LocalPlugin {
           if (nlink > 0 && size === 0) return
           readStores(storesFile)
           const isSame = readFileSync(storesFile, 'utf8') === storesRead
-          if (isSame && isBroken) log.warning('stores.yml can be read again: the relay has its stores')
+          if (isSame && isBroken) log.warning('stores.yml is valid again: the relay uses its stores')
           isBroken = false
           if (isSame) return
         } catch (error) {

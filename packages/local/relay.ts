@@ -28,7 +28,7 @@ const FINISH_MS = 5_000
 
 /**
  * The keys `local-<source>` and `local-<source>-read` of each store, with its source as it is, percent-encoded, and in
- * the form of its name in AWS. A header has no white space in a key and other characters as bytes.
+ * the form of its name in AWS. A header has no whitespace in a key and other characters as bytes.
  */
 const localKeys = (path: string, sources: readonly string[]) => {
   const formsOf = (source: string) => [
@@ -79,7 +79,7 @@ const invokerAt =
     return body === '' ? undefined : JSON.parse(body)
   }
 
-/** Loads the functions of requests and queues, so that the first order does not wait for that. */
+/** Loads the functions of requests and queues, so that the first order does not wait for them. */
 const load = async (
   { routes, eventSources }: Service,
   { gateway, invoker, secret }: { gateway: Gateway; invoker: ReturnType<typeof invokerAt>; secret: string },
@@ -98,8 +98,8 @@ const load = async (
 }
 
 /**
- * Runs functions immediately and at their intervals; returns a function that stops it. A run may last for almost its interval:
- * while orders fail, the scheduled check waits for the accounting service.
+ * Runs functions immediately and at their intervals; returns a function that stops the schedules. A run may take almost
+ * as long as its interval: while orders fail, the scheduled check waits for the accounting service.
  */
 export const startSchedules = (
   schedules: Service['schedules'],

@@ -87,7 +87,7 @@ export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOpt
     override createQueue(...[name, , arn, attributes, tags]: Parameters<SqsStore['createQueue']>) {
       const queue = super.createQueue(name, queueUrl(port, name), arn, attributes, tags)
       const enqueue = queue.enqueue.bind(queue)
-      // SQS restarts the time of a message that it moves to a FIFO dead-letter queue; fauxqs keeps that of the first queue.
+      // SQS resets the timestamp of a message that it moves to a FIFO dead-letter queue; fauxqs keeps the original one.
       queue.enqueue = message => {
         if (queue.isFifo() && message.approximateReceiveCount > 0) message.sentTimestamp = Date.now()
         enqueue(message)

@@ -144,7 +144,7 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
     await context.queueUrl(QUEUES.orders).catch(error => {
       stderr.write(`${explain(error, context).message}\n`)
     })
-  // Such a store may have been removed, or may be added.
+  // The store may have been removed, or may be added later.
   const { source } = filter
   const known = context.stores().map(each => each.source)
   if (source !== undefined && !known.includes(source))

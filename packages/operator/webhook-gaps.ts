@@ -40,7 +40,7 @@ export const coversGap = ({ to }: ClosedGap, { since, until }: Audited): boolean
 /**
  * Deletes the periods that ended more than 30 days ago.
  *
- * @param audited the period of an audit whose differences are repaired: deletes also what it covers
+ * @param audited the period of an audit whose differences are repaired: also deletes the periods that it covers
  */
 export const deleteGaps = async (context: Context, audited?: Audited): Promise<void> => {
   for (const { from, to } of await gapsOf(context)) {

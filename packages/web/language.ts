@@ -80,7 +80,7 @@ type Names<Text extends string> = Text extends `${string}{${infer Place}}${infer
 
 type Values<Text extends string, Value> = [Names<Text>] extends [never] ? [] : [Record<Names<Text>, Value>]
 
-/** A text of the dictionary; the type of any other says in the compiler's message what is missing. */
+/** A text of the dictionary. For any other text, the compiler's message says what is missing. */
 type Translated<Text extends string, Known> = Text extends Known
   ? Text
   : `Add a Persian text to persian.ts for: ${Text}`

@@ -82,7 +82,8 @@ const LONGEST = 1000
 
 const search = (text: string, mode: Mode) =>
   valueIn(text) ??
-  // Before phrases, since a value may have the sentence behind it; words with commas may be a value.
+  // Sentences are split before phrases match, since a value in a phrase could include the next sentence. Lists with
+  // commas are split after that, since such a list may be one value.
   listIn(text, mode, '. ') ??
   listIn(text, mode, '; ', '؛ ') ??
   phraseIn(text, mode, 'shortest') ??

@@ -246,7 +246,7 @@ describe('the body', () => {
   test.each<[string, RequestKind, object | string, RegExp | undefined]>([
     ['random text', 'create', order({ note: random(340_000) }), /takes \d+ bytes.*at most \d+/],
     ['quotes, which grow', 'create', order({ note: '"'.repeat(200_000) }), /more than 500,000/],
-    ['white space', 'refund', `{}${' '.repeat(500_000)}`, /more than 500,000/],
+    ['whitespace', 'refund', `{}${' '.repeat(500_000)}`, /more than 500,000/],
     ['random text', 'payment', { method: 'cash', reference: random(24_000) }, STORED],
     ['random text', 'refund', { reason: random(24_000) }, STORED],
     [

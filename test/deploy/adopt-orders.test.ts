@@ -156,7 +156,7 @@ test.each<[string, Account, RegExp]>([
     { status: 'ROLLBACK_COMPLETE', resources: {}, tables: [TABLE] },
     /is ROLLBACK_COMPLETE, .* run aws cloudformation delete-stack/,
   ],
-  ['the stack changes', { status: 'UPDATE_IN_PROGRESS', tables: [TABLE] }, /wait until it ends/],
+  ['the stack changes', { status: 'UPDATE_IN_PROGRESS', tables: [TABLE] }, /wait until this operation ends/],
 ])('does not adopt the orders when %s, and prints the remedy', async (_when, state, message) => {
   await expect(adopt(state)).rejects.toThrow(message)
 })

@@ -104,7 +104,7 @@ test.each([
   ['trial-feed', 'contains "-feed-"'],
   ['trial-orders', 'contains "-orders-"'],
   ['trial-workers', 'contains "-worker", so the policies of the stage "trial"'],
-  ['Trial', 'has other characters than lower-case letters'],
+  ['Trial', 'contains characters other than lower-case letters'],
 ])('refuses the stage name %s: it %s', (stage, problem) => {
   expect(() => assertDeployable({ ...settings, stage }, [])).toThrow(
     `Cannot deploy: the stage "${stage}" ${problem}`,

@@ -326,7 +326,7 @@ describe('a failed event', () => {
   })
 })
 
-test('a request fails since it was accepted, even if it moved to the bulk queue; the time in a webhook is not read', async () => {
+test('the failure of a request counts from its acceptance, even if the request moved to the bulk queue; the `accepted_at` of a webhook is ignored', async () => {
   const earlier = { accepted_at: NOW - 60_000 }
   const sentAt = NOW - 10_000
   respond = () => ({ status: 503 })

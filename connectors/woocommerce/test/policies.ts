@@ -36,7 +36,7 @@ const stackOf = ({ Resources, Outputs }: Template) => {
   return resolved({ Resources: { ...Resources, Stack }, Outputs }, stack)
 }
 
-/** Requests of a deployer about which iam-simulate decides otherwise than these tests. */
+/** Requests of a deployer on which iam-simulate disagrees with these tests. */
 export const disputed = (template: Template, { deployer }: Policies) =>
   simulatorAgrees(stackOf(template), deployer, stack)
 

@@ -169,7 +169,7 @@ test('each role allows exactly what its function uses; queue, table, triggers an
   expect(await found(template)).toEqual([])
 })
 
-test('iam-simulate decides about a deployer as these tests do', async () => {
+test('iam-simulate agrees with these tests about the permissions of a deployer', async () => {
   expect(await collect(disputed(template, stored))).toEqual([])
 })
 

@@ -68,7 +68,7 @@ describe('the embedded SQS', () => {
     other.destroy()
   })
 
-  test('the time of a dead letter is when it was moved, as in FIFO queues of SQS', async () => {
+  test('the timestamp of a dead letter is the time at which it was moved, as in FIFO queues of SQS', async () => {
     const dead = await createQueue(sqs, 'dead.fifo')
     const target = { QueueUrl: dead, AttributeNames: ['QueueArn' as const] }
     const { QueueArn: deadLetterTargetArn } = (await sqs.getQueueAttributes(target)).Attributes ?? {}

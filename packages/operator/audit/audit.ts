@@ -71,7 +71,8 @@ const balanceText = (audited: Omit<Audited, 'lists'>, remedies: readonly Coded[]
     audited.unread.map(
       ({ reason, orders }) => `${count(orders, 'order')} not compared with the service: ${reason}.`,
     ),
-    audited.waitingSince !== undefined && `Events wait for the service since ${audited.waitingSince}.`,
+    audited.waitingSince !== undefined &&
+      `Events have been waiting for the service since ${audited.waitingSince}.`,
     differences.length === 0
       ? `Everything ${audited.unread.length > 0 ? 'else ' : ''}is accounted for.`
       : `${count(differences.length, 'difference')}:`,

@@ -180,7 +180,7 @@ const disagreement = ({ stored, service }: ComparedOrder): string | undefined =>
     : `is "${ours.status}" here and "${theirs.status}" at the service`
 }
 
-/** Whether the service has carried out a request of the order, and so knew the order. */
+/** Whether the service has carried out a request of the order, and therefore knew the order. */
 const hasSucceeded = ({ stored }: ComparedOrder) =>
   stored?.order.ended.some(
     ({ kind, state }) => kind !== 'withdrawal' && (state === 'registered' || state === 'duplicate'),

@@ -5,7 +5,7 @@ import type { Context } from '../core/context.ts'
 export const REMEDIES = {
   'remedy/outdated': 'If an order differs from the service, have the worker read it again: {command}',
   'remedy/unregistered':
-    'An order that is unknown to the service although a request of its store succeeded was registered there once, for example before the service was restored: its store must send the create again. If the order is not wanted, erase it: {command}',
+    'If an order is unknown to the service although a request of its store succeeded, the service had registered it, for example before it was restored from a backup: the store must send the create again. If the order is not wanted, erase it: {command}',
   'remedy/unrequested':
     'If an order is unknown to the service and no successful request of its store is saved here, its status came with a webhook or from a read of the service: it may never have been registered by its store. If the store has the order, the store must send its create; if the order is not wanted, erase it: {command}',
   'remedy/unrecorded':

@@ -12,8 +12,8 @@ export const isCovered = (refused: Date, { since, until }: Period): boolean =>
   since <= refused && until > refused
 
 /**
- * Records that the orders which differed in a period are repaired, so that the repair is not suggested again, and deletes the
- * periods without a registered webhook that it covers.
+ * Records that the orders which differed in a period are repaired, so that the repair is not suggested again, and
+ * deletes the periods without a registered webhook that the audit covers.
  */
 export const recordRepair = async (context: Context, period: Period, repaired: number): Promise<void> => {
   const end = await beginOperation(context, { command: 'audit', action: 'repair', name: nameOf(period) })

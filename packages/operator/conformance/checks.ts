@@ -58,7 +58,7 @@ export const faultIn = (
     const [at, ...more] = placesIn(text, message)
     const before = last.get(order.external_id)
     if (at === undefined && before?.version === version) {
-      const wrong = `did not handle "${message.event}" of version ${version}, whose other message it had handled: a message of the order is lost`
+      const wrong = `did not handle "${message.event}" of version ${version} after it had handled the other message of this version: a message of the order is lost`
       return { wrong }
     }
     if (at === undefined) return lost(message)
@@ -151,7 +151,7 @@ export const feedChecks = (play: Play) => {
         ]
         const { wrong } = await deliver([other])
         if (wrong) return { wrong, remedy: 'acknowledge events that the store does not know' }
-        // A store may ignore such events, and then does not note their deliveries.
+        // A store may ignore such events, and then does not log their deliveries.
         const isNoted = await within(
           { wait: NOTED_SECONDS },
           async () => (await timesHandled(other)) > 0 || undefined,
@@ -231,7 +231,7 @@ export const httpChecks = (
       },
     },
     'raw body': {
-      when: 'When the JSON of a message contained white space',
+      when: 'When the JSON of a message contained whitespace',
       remedy: RAW_BODY,
       play: async () => {
         const compact = message('raw', 1)
@@ -272,7 +272,7 @@ export const httpChecks = (
       },
     },
     'time-outs': {
-      when: 'When a message was repeated while it was still handled, as after a timeout',
+      when: 'When a message was repeated while it was still being handled, as after a timeout',
       remedy: `${rememberOf(play)}, which begins with a lock of the order, and answer 2xx to what was handled before`,
       play: async () => {
         const slow = message('slow', 1)

@@ -62,7 +62,7 @@ const feedOf = async (
 /** Shorter waits are not shown, in seconds. */
 const SHOWN_WAIT = 2
 
-/** Shows how long the store has been waited for. */
+/** Shows how long the check has been waiting for the store. */
 const waiting = (terminal: Terminal, wait: number) => {
   let shown: ReturnType<typeof progress> | undefined
   let reached = 0

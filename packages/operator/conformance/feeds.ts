@@ -40,7 +40,7 @@ export type Fault = { wrong: string | false | undefined; remedy?: Remedy }
 
 /** Delivers the messages of the checks to a store, as the relay does. */
 export type Feed = {
-  /** What to do if the store does not handle the first message, by what it did wrong. */
+  /** The remedy for a store that does not handle the first message, by what the store did wrong. */
   startRemedy: (wrong: Fault['wrong']) => Remedy
   /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
   lost: (message: Sent) => Fault
@@ -92,7 +92,7 @@ const STARTS: readonly (readonly [RegExp, string])[] = [
   [/did not acknowledge/, 'start the store at the URL of its feed'],
 ]
 
-const UNNOTED = 'note the delivery of each message that is handled, once, before it is acknowledged'
+const UNNOTED = 'log the delivery of each handled message once, before the message is acknowledged'
 
 /** The URL of a store and the secret that it must have. */
 export type Target = { url: string; secret: string }
@@ -138,7 +138,7 @@ export const httpFeed = ({
     return (await Promise.all(outcomes)).find(failure => failure !== undefined)
   }
 
-  /** Sends a message, again while a store that has just started may not have its new secret yet. */
+  /** Sends a message, and repeats it while a store that has just started may not have its new secret yet. */
   const attempt = async (onAcknowledged?: () => void) => {
     for (;;) {
       const failure = await attemptOnce(onAcknowledged)
@@ -202,14 +202,14 @@ const SLOW =
   'find the error in its output; if there is none, the store is slower than --wait or does not delete what it has handled, or another program reads the queue'
 
 const LOST =
-  'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue'
+  'log each handled delivery, delete its message only afterwards, and stop any other program that reads the queue'
 
 export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: string } & Patience) => {
   const { wait } = patience
   const depth = () => depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)
   const feed: Feed = {
     startRemedy: () =>
-      'start the store with the queue of its feed; it notes each delivery that it handles, once',
+      'start the store with the queue of its feed; the store must log each delivery that it handles once',
     lost: ({ version }) => ({
       wrong: `did not handle version ${version}, which left the queue: the store deleted it, or another program reads the queue`,
       remedy: LOST,

@@ -48,7 +48,7 @@ export type Playing = Patience & {
 const SETTLE_MS = 150
 
 export const FIRST = 'delivery'
-const NEEDS_HANDLED = 'name the log of handled messages (--handled)'
+const NEEDS_HANDLED = 'specify the log of handled messages (--handled)'
 /** A log does not show whether a transaction was committed. */
 const CHECK_REPEATED =
   'this is correct only if the kill rolled back the first transaction; otherwise, the change was applied twice: remember deliveries and write the log in the transaction that handles a message'

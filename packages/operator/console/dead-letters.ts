@@ -104,7 +104,7 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
       return { at, hidden, groups: groupsOf(messages), messages: messages.map(shownOf) }
     }),
     post('messages/read', command, async ({ command }) => {
-      // While an operation runs, a reading would wait for its end, when the queue is read anyway.
+      // While an operation runs, a reading would wait for the operation to end, and the queue is read then anyway.
       if (!isRunning()) readings.forget(command)
     }),
     get('message', { ...command, id: v.string() }, async ({ command, id }) => {

@@ -89,7 +89,8 @@ export const startConsole = async (
     c.header('cache-control', 'no-store')
     const { headers, method } = c.env.incoming
     const found = foreignHeader(headers)
-    if (found !== undefined) return refuse(c, 403, `${found}: the console takes no requests from other pages`)
+    if (found !== undefined)
+      return refuse(c, 403, `${found}: the console does not accept requests from other pages`)
     if (method === 'GET') return next()
     if (headers.origin === undefined) {
       return refuse(c, 403, 'Origin is missing: only the console itself makes changes')

@@ -38,7 +38,7 @@ export const orderReader =
     }
   }
 
-/** Whether the API key may change orders. Unless that is known, `code` says why, as for any failed call. */
+/** Whether the API key may change orders. If this is unknown, `code` says why, as for any failed call. */
 export type Access = 'granted' | { code: AccountingErrorCode; message: string }
 
 /**

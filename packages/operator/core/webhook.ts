@@ -21,8 +21,8 @@ export const jsonOf = (body: Body): unknown => {
 }
 
 /**
- * JSON with white space. A receiver that parses a body and writes it again before it verifies the signature loses the white
- * space, and does not verify it.
+ * JSON with whitespace. A receiver that parses a body and writes it again before it verifies the signature loses the
+ * whitespace, and does not verify it.
  */
 export const spacedJson = (value: unknown): string => JSON.stringify(value, null, 1)
 
@@ -109,8 +109,9 @@ export const isAccepted = ({ status }: WebhookResponse): boolean => status === 2
 export const ACCEPTED_WITHIN_MS = REFRESH_INTERVAL_MS + 10_000
 
 /**
- * The seconds of the wait at which a ping without a known secret is sent. The relay cannot tell a refused ping from a forgery,
- * so it counts as one: after a refusal, the next ping is sent once the relay must have read the secrets again.
+ * The seconds at which a ping is sent while no known secret exists to sign it. The relay cannot tell a refused ping
+ * from a forgery and counts it as one. The second ping is therefore sent only when the relay must have read the secrets
+ * again.
  */
 const UNKNOWN_PINGS: readonly number[] = [0, REFRESH_INTERVAL_MS / 1000 + 2]
 

@@ -96,7 +96,7 @@ export const MESSAGES = {
   'check-service': 'check that it is up; events wait until then',
   'service-fails': 'the accounting service answers calls in a way that its interface does not define',
   'report-answer':
-    'report it to the operator of the service; such an answer does not count as an outage, so only the orders whose calls get it wait',
+    'report it to the operator of the service; such an answer does not count as an outage, so only the affected orders wait',
   'service-throttles': 'the accounting service limits the rate of calls',
   'try-later': 'check again later; orders wait until it accepts their calls',
   'no-key': 'no key is stored',
@@ -155,7 +155,7 @@ export const MESSAGES = {
   verify:
     'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, create another: {command}',
   'verify-registered':
-    'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, the store registers its URL again',
+    'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, the store must register its URL again',
   'check-consumer': 'check that the store reads its queue',
   'no-queue': 'its queue does not exist',
   restart: 'restart npm start',

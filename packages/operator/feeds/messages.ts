@@ -12,7 +12,8 @@ import { deadOf, type ReadDead } from './dead.ts'
  * The state of a message to a store. Times are ISO 8601.
  *
  * - `sent`: it was sent to the queue of an SQS feed
- * - `dead`: it is a dead letter since then; without an attempt in an SQS feed, whose consumer is unknown to the relay
+ * - `dead`: it became a dead letter at this time; without an attempt in an SQS feed, whose consumer is unknown to the
+ *   relay
  * - `accepted`: the store accepted it; without details if the attempt was not recorded
  * - `failing or dead`: its next attempt is overdue, and it may be a dead letter that is hidden behind another one of its order
  * - `deleted`: an operator deleted its dead letter: the store has not received it

@@ -24,7 +24,7 @@ const reasonOf = (message: FeedMessageView, now: number): string | undefined => 
     case 'failing or dead':
       return `the last attempt failed at ${message.last.at}${error}; it may be a dead letter behind another one of the order`
     case 'dead':
-      return `it is a dead letter since ${message.since}${error}`
+      return `it became a dead letter at ${message.since}${error}`
     case 'deleted':
       return `an operator deleted its dead letter at ${message.last.at}`
     default:

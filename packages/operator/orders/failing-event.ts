@@ -26,8 +26,8 @@ export type DeadLettersOfOrder = {
 export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
 
 /**
- * Whether the service was unavailable for an event: a call found it so, or earlier ones had. The breaker then says when to
- * call again; without that, no call was made because too little time remained for it.
+ * Whether an event fails because the service is unavailable: its own call failed, or the breaker was open after others
+ * failed. An open breaker sets `retry_after`; without it, no call was made because too little time remained.
  */
 export const isUnavailable = ({ code, retry_after }: Failing): boolean =>
   code === 'unavailable' || (code === 'not_called' && retry_after !== undefined)

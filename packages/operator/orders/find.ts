@@ -179,9 +179,9 @@ const readNow = async (context: Context, kind: Kind) =>
   (await collect(context, kind, { limit: MESSAGES })).messages
 
 /**
- * Finds dead letters and messages in quarantine by the beginning of their id or that of their delivery or request. If the text
- * has found orders, searches only the quarantine, and only if it found them by delivery id: a quarantined webhook may have the
- * delivery id of another order.
+ * Finds dead letters and messages in quarantine by the beginning of their id or that of their delivery or request. If
+ * the text matches orders, searches only the quarantine, and only if the text is their delivery id: a quarantined
+ * webhook may have the delivery id of another order.
  *
  * @param read reads the messages of a kind. @default up to 1000 from each queue
  */

@@ -27,7 +27,7 @@ export const orderKeys = (orders: readonly OrderKey[]): OrderKey[] => {
   return [...new Map(keys.map(key => [orderName(key), key])).values()]
 }
 
-/** The stores of orders. */
+/** The sources of orders, without duplicates. */
 export const sourcesOf = (orders: readonly Pick<StoredOrder, 'order'>[]): string[] => [
   ...new Set(orders.map(({ order }) => order.source)),
 ]

@@ -35,7 +35,10 @@ type Summary = ReturnType<typeof summary>
 const letterText = (what: string, { done, error }: DeadLetter) =>
   [what, done && 'already done', error].filter(Boolean).join(': ')
 
-/** When it began, and the error of the failing event, of the dead letter, or of the message that the store has not received. */
+/**
+ * The start and the error of the failure: of a dead letter, of the failing event, or of a message that the store has
+ * not received.
+ */
 const failureOf = ({ failing, dead_letters, undelivered }: Summary) => {
   const [letter] = dead_letters ?? []
   const [message] = undelivered ?? []

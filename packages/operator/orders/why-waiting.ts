@@ -113,7 +113,7 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
       : whyQueued(bulk, failing)
     add(kind, reason, id)
   }
-  // The moved event is not a request, such as a webhook.
+  // The moved event is not a request, but for example a webhook.
   if (bulk !== undefined && failing === undefined && !links.some(link => link.for === 'bulk queue'))
     links.unshift({ what: 'order', ...whyQueued(bulk, failing) })
   for (const letter of dead.undelivered) add(MESSAGE, whyUndelivered(letter), letter.delivery)
@@ -136,7 +136,7 @@ const retryOf = (failing: Failing) => {
 /** The effect of a check behind a failing event. */
 export const blocked = ({ event }: Failing) => say('check/blocked', { event: named(event) })
 
-/** The actions on the dead letters of an order. Both concern all of them; the effects are those on the first one. */
+/** The actions on the dead letters of an order. Both apply to all dead letters; the effects describe the first one. */
 const onLetters = ({ stored, dead, announced }: Known): WaitingAction[] => {
   const [letter] = waitingLetters(dead)
   if (letter !== undefined)
@@ -191,7 +191,7 @@ const sentenceOf = ([first, ...behind]: readonly WaitingLink[], now: number): st
   const attempt = late < 0 ? `by ${next}` : late < NOW_MS ? 'now' : `due since ${next}`
   return [
     [
-      `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${textOf(reason)}`,
+      `${what} ${since === undefined ? 'waits' : 'has been waiting'} for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${textOf(reason)}`,
       ...(next === undefined ? [] : [`next attempt ${attempt}`]),
       ...(behind.length === 0 ? [] : [`${behind.map(link => link.what).join(', ')} behind it`]),
     ].join('; '),

@@ -14,7 +14,10 @@ type Alarm = { code: AlarmCode; state: string; since?: string }
 /** A time to the minute: intervals of the local metrics do not show the second at which a condition was first met. */
 export const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16)}Z`
 
-/** The active alarms, one for each cause. The alarm of a queue has the time at which its counter raised an alarm. */
+/**
+ * The active alarms, one for each cause. The alarm of a queue has the start time of the counter's alarm if that is
+ * earlier.
+ */
 export const activeAlarms = <A extends Alarm>(alarms: readonly A[]): A[] => {
   const active = alarms.filter(({ state }) => state === 'alarm')
   const countersOf = ({ code }: Alarm) =>

@@ -26,7 +26,7 @@ export type Refusals = {
   since: Date
   /** The last one, also if it was refused only until the functions had read a new secret. */
   until: Date
-  /** When those arrived whose orders may lag, oldest first. */
+  /** The times of the refused webhooks whose orders may lag behind the service, oldest first. */
   times: readonly Date[]
   /** When the last webhook with an invalid signature arrived, also if it was malformed or too old. */
   invalid?: Date | undefined
@@ -67,14 +67,14 @@ export const refusalsIn = (
   const [first] = unanswered
   if (since !== undefined && first !== undefined)
     return { ...facts, state: 'unproven', since: first, times: unanswered }
-  // The service sends those again that were refused only because the relay did not know the secret yet.
+  // The service resends webhooks that were refused only because the relay did not know the secret yet.
   const times = sorted.filter(at => !isExplained(at))
   return times[0] && { ...facts, state: 'over', since: times[0], times }
 }
 
 /**
- * The refusals that still concern an operator: whether the service signs with a known secret remains open, or no audit has
- * compared the orders since. Pure.
+ * The refusals that still concern an operator, because the service may sign with an unknown secret, or because no audit
+ * has compared the orders since. Pure.
  */
 export const openRefusals = (refusals: Refusals, isAudited: (at: Date) => boolean): Refusals | undefined => {
   const { state, times, stored } = refusals

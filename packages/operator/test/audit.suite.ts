@@ -83,7 +83,7 @@ export const auditTests = () => {
     await local.sandbox('DELETE', '/panel/faults')
     await local.relay(['orders', 'retry', '--all'])
     expect(out).toMatch(
-      /\n1 order not compared with the service: 503 .*\nEvents wait for the service since \S+Z\.\n/,
+      /\n1 order not compared with the service: 503 .*\nEvents have been waiting for the service since \S+Z\.\n/,
     )
     expect(out).toMatch(/Everything else is accounted for\.\n$/)
     expect(code).toBe(1)

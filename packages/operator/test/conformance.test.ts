@@ -85,7 +85,7 @@ test('sends an exact store only what the service sends, and skips the checks of 
 test.each([
   [{ answer: 401 }, /answered 401/, /the secret of its feed/],
   [{ answer: 500 }, /answered 500/, /find the error in its output/],
-  [{ notes: false }, /acknowledged version 1/, /note the delivery/],
+  [{ notes: false }, /acknowledged version 1/, /log the delivery/],
 ])('the remedy of the first message depends on what the store did: %j', async (options, found, remedy) => {
   const { findings } = await findingsOf(options)
   expect(findings[0]).toMatchObject({ check: 'delivery', found: expect.stringMatching(found) })
@@ -186,7 +186,7 @@ test('does not report "No problems" about checks that it cannot judge, and refus
   })
 })
 
-test('without a log, does not report that a store handled nothing which answers as expected', async () => {
+test('without a log, does not state that a store that answers as expected handled nothing', async () => {
   const { url, close } = await listening(async (request, response) => {
     const body = await buffer(request)
     const header = String(request.headers['x-service-signature'])
@@ -197,7 +197,7 @@ test('without a log, does not report that a store handled nothing which answers 
   const only = ['signatures', 'test message']
   const feed = httpFeed({ target: async () => ({ url, secret }), unverified, wait: 1 })
   const findings = await play({ source: 'shop', ...feed, wait: 1, only, terminal })
-  const remedy = expect.stringMatching(/^name the log of handled messages/)
+  const remedy = expect.stringMatching(/^specify the log of handled messages/)
   expect(findings).toContainEqual({
     check: 'signatures',
     level: 'note',
@@ -256,7 +256,7 @@ const sameVersion = async (answer: number) => {
   return findings.find(({ check }) => check === 'same version')
 }
 
-test('tells a store that refuses events which it does not know to acknowledge them, and accepts one that ignores them', async () => {
+test('tells a store that refuses unknown events to acknowledge them, and accepts a store that ignores them', async () => {
   expect(await sameVersion(400)).toMatchObject({
     level: 'problem',
     found: expect.stringContaining(
@@ -283,7 +283,7 @@ test('does not blame another reader of the queue for a message whose version was
   // The remedy is then the one of the check.
   expect(faultIn(feed, first.delivery, { handled: [first, second] })).toEqual({
     wrong: expect.stringMatching(
-      /^did not handle "order\.rejected" of version 1, whose other message it had handled: /,
+      /^did not handle "order\.rejected" of version 1 after it had handled the other message of this version: /,
     ),
   })
 })
@@ -362,7 +362,10 @@ test('reports a killed store that handles a message again after a newer version'
   })
 })
 
-/** Findings about a store that registers its URL this long after each start, with a new secret; never without a time. */
+/**
+ * Findings about a store that registers its URL this long after each start, with a new secret; without a time, it never
+ * registers one.
+ */
 const findingsOfRegistering = async (afterMs: number | undefined) => {
   const log: string[] = []
   let own = ''
@@ -428,7 +431,7 @@ test('tells a store that registers no URL when it starts to register one', async
   })
 })
 
-test('a store that refuses the test event is told so, and not that the relay would retry the event', async () => {
+test('reports that a store refuses the test event, without stating that the relay would retry the event', async () => {
   const { url, close } = await listening(async (request, response) => {
     const { event } = JSON.parse((await buffer(request)).toString())
     response.writeHead(event === 'relay.test' ? 422 : 200).end()

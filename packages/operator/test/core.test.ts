@@ -98,7 +98,7 @@ test('a remedy quotes the store for the shell and repeats the options of the rel
   await expect(feedSecretsOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
 })
 
-test('a new secret is printed alone, and its explanation apart from it', async () => {
+test('a new secret is the whole text of the command, and its explanation is separate', async () => {
   const parameters = { get: async () => undefined, put: async () => {}, writeIndex: async () => {} }
   const stores = () => [{ source: 'shop', feed: { http: 'https://shop.example/' } }]
   const context = { parameters, stores, flags: ' --local' } as unknown as Context

@@ -189,7 +189,7 @@ test.each([
   [SHOP, /secret of its feed.*raw bytes.*relay explain-signature .*: relay stores secret shop --local$/],
   [
     { source: 'shop', feed: { disable_after: 60 } },
-    /secret of its feed.*raw bytes.*relay explain-signature .*registers its URL again$/,
+    /secret of its feed.*raw bytes.*relay explain-signature .*register its URL again$/,
   ],
 ])(
   'the remedy for a store that answers 401 is to check its secret and verification (%j)',

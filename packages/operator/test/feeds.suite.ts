@@ -259,7 +259,7 @@ export const feedTests = () => {
       )
     const whyWaits = (await local.relay(['orders', 'show', SELF, 'Refused-2'])).out
     expect(whyWaits).toMatch(
-      /^message to the store waits for an operator since .*: the message is a dead letter/m,
+      /^message to the store has been waiting for an operator since .*: the message is a dead letter/m,
     )
     expect(whyWaits).toContain(`${command} --order Refused-2 --local\n`)
     expect(whyWaits).not.toContain('Nothing waits.')

@@ -43,7 +43,7 @@ export const keyTests = () => {
     expect(code).toBe(1)
   })
 
-  test('tail says that a store is unknown, since no line of it may ever appear', async () => {
+  test('tail reports an unknown store, whose lines may never appear', async () => {
     const { err } = await local.relay(['tail', '--no-follow', '--source', 'nope'])
     expect(err).toContain('stores.yml has no store "nope", but "api", "demo-shop"')
   })

@@ -336,7 +336,9 @@ test('shows the whole history of an order and why it waits', async () => {
   })
   const shown = async () => (await relay(['orders', 'show', 'demo-shop', '1'])).out
   const out = await shown()
-  expect(out).toMatch(/^order\.payment waits for the accounting service since .*: .* answered 503;/m)
+  expect(out).toMatch(
+    /^order\.payment has been waiting for the accounting service since .*: .* answered 503;/m,
+  )
   expect(out).toMatch(/^ {2}check: The check waits behind "order.payment"/m)
   expect(out).toMatch(/order\.payment .* invoiced +payment: unanswered, 0 ms; payment waiting$/m)
   const Key = entryKeyItem({ source: 'demo-shop', external_id: '1', at: '2026-01-02T00:01:00.000Z' })
@@ -496,7 +498,9 @@ test('shows dead letters with their orders and in lists, and discards those alre
   context.close()
 
   const { out } = await relay(['orders', 'show', 'api', 'dead'])
-  expect(out).toMatch(/^order\.payment waits for an operator since .*: its event is a dead letter: .* 503/m)
+  expect(out).toMatch(
+    /^order\.payment has been waiting for an operator since .*: its event is a dead letter: .* 503/m,
+  )
   expect(out).toMatch(/^ {2}replay: /m)
   expect(out).not.toContain('next attempt')
   expect((await relay(['find', 'dead'])).out).toContain('dead letter: The accounting service answered 503')

@@ -138,7 +138,7 @@ const findingsAt =
     return [check, found, remedy].map(text => textOf(text ?? '')).join(': ')
   }
 
-test('refusals before the whole relay knows a new secret are reported at once, and later ones are reported since the first of them', () => {
+test('refusals before the whole relay knows a new secret are reported immediately, and later ones with the time of the first refusal', () => {
   const refused = clocks('15:55:21.135', '15:55:26', '15:55:56', '15:57:56.524')
   const found = findingsAt(refused, clock('15:54:33.440'), clock('15:54:56'))
   expect(found('15:55:28')).toMatch(
@@ -152,7 +152,7 @@ test('refusals before the whole relay knows a new secret are reported at once, a
   )
 })
 
-test('refusals after an accepted webhook are reported since the first of them, also if webhooks were refused before it', () => {
+test('refusals after an accepted webhook are reported with the time of the first of them, even if webhooks were refused before it', () => {
   const before = ['15:59:32.225', '16:00:26']
   const refused = clocks(...before, '16:01:18', '16:01:23.261', '16:01:53', '16:02:40.547')
   const audited = (time: Date) => time <= clock('16:00:00')

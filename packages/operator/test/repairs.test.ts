@@ -25,7 +25,7 @@ test('a recorded repair covers the webhooks that were refused in its period befo
     [Number(at(7))],
     [Number(at(12))],
   ])
-  // Of a shorter period.
+  // The audit of a shorter period.
   await recordRepair(context, { since: at(11), until: at(12) }, 0)
   expect([await left(9, 10), await left(11, 11.5), await left(9, 12)]).toEqual([[], [], [Number(at(12))]])
 })

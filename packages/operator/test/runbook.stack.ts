@@ -126,7 +126,7 @@ const PAGES: Readonly<
     commands: {
       'orders list --failing': /api +refunded +\S+ +.*refund waiting/,
       'orders show <source> <external_id>':
-        /^order\.refund waits for the accounting service since .*: The accounting service answered 503; next attempt by/m,
+        /^order\.refund has been waiting for the accounting service since .*: The accounting service answered 503; next attempt by/m,
       'tail --since 1h --errors':
         /ERROR event retried delivery=\S+ source=api external_id=refunded .*error=AccountingError/,
       'orders retry <source> <external_id>': RETRIED,

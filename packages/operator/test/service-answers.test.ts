@@ -34,6 +34,6 @@ test.each([
   [429, /^note: .*the accounting service limits the rate of calls: .*429 the reason/],
   [401, /^problem: .*the accounting service refuses the API key: .*401 the reason/],
   [404, /^ok: .*the accounting service accepts the API key/],
-])('doctor: a service that answers %i', async (answer, said) => {
+])('the doctor reports a service that answers %i', async (answer, said) => {
   expect(await saidAbout(answer)).toMatch(said)
 })

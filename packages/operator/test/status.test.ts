@@ -194,7 +194,7 @@ test('alarms use the past tense once their cause has ended', () => {
   expect(recoveredText('feed-disabled', { failing, queues })).toBeUndefined()
 })
 
-test('the alarm about the service says as of when the service was unavailable', () => {
+test('the alarm about the service says when the service was last found unavailable', () => {
   const [earlier, later] = ['2026-11-27T10:00:00.000Z', '2026-11-27T10:01:00.000Z']
   const down = { ...failing('unavailable'), at: earlier }
   // No call was made for the second order, so its time says nothing about the service.

@@ -72,7 +72,7 @@ test('explain-signature names the cause of a mismatch, and never shows the secre
   const signature = sign({ secret: 'whsec', t: 1_800_000_000, body: '{"total": "10"}' })
   const options = ['--signature', signature, '--body', body, '--received-at', '2027-01-15T08:00:00Z']
   const { code, out } = await relay(['explain-signature', ...options], { input: '"whsec"' })
-  expect(out).toContain('white space around the body was added, and there are quotes around the secret\n')
+  expect(out).toContain('whitespace around the body was added, and there are quotes around the secret\n')
   expect(out).toContain('\nRemedy: ')
   expect(out).not.toContain('whsec')
   expect(code).toBe(1)

@@ -54,7 +54,7 @@ const message: DeadLetter = {
   queue: QUEUES.feedsDead,
 }
 const UNDELIVERED =
-  'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 401'
+  'message to the store has been waiting for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, which is sent again only when it is replayed: Cannot deliver to the store: it answered 401'
 
 const why = (order: Partial<Order>, { announced, dead, ...more }: More = {}) => {
   const bare = { outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
@@ -98,12 +98,12 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a refusal that an accountant can fix',
     { open: { create: refused } },
-    `create waits for the accountant ${REFUSED}`,
+    `create has been waiting for the accountant ${REFUSED}`,
   ],
   [
     'a refused create that is to be sent once more',
     { open: { create: { ...refused, stage: 'unsent' } } },
-    `create waits for the accountant ${REFUSED}`,
+    `create has been waiting for the accountant ${REFUSED}`,
   ],
   [
     'a payment and a refund behind a refused create',
@@ -114,7 +114,7 @@ test.each<[string, Partial<Order>, string, More?]>([
         refund: { ...refund, stage: 'behind create' },
       },
     },
-    `create waits for the accountant ${REFUSED}; payment, refund behind it`,
+    `create has been waiting for the accountant ${REFUSED}; payment, refund behind it`,
   ],
   [
     'a call that got no response, or an error such as 503',
@@ -124,13 +124,13 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a service that is down',
     { result: invoiced, open: { payment, refund } },
-    `order.payment waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z; refund behind it`,
+    `order.payment has been waiting for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z; refund behind it`,
     { failing },
   ],
   [
     'an event whose early attempts are used up, which may wait although the service answers again',
     { result: invoiced, open: { payment } },
-    'order.payment waits for its next attempt since 2026-01-02T02:00:00.000Z: its last attempt failed: The accounting service answered 503; after 80 attempts, the relay waits until the next one is due; next attempt by 2026-01-02T03:10:00.000Z',
+    'order.payment has been waiting for its next attempt since 2026-01-02T02:00:00.000Z: its last attempt failed: The accounting service answered 503; after 80 attempts, the relay waits until the next one is due; next attempt by 2026-01-02T03:10:00.000Z',
     {
       failing: { ...failing, receives: 80, next_at: '2026-01-02T03:10:00.000Z' },
       dead: { maxReceives: 200 },
@@ -139,7 +139,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a key that is refused',
     { result: invoiced },
-    `order.payment waits for an API key that the accounting service accepts ${DOWN}; next attempt now`,
+    `order.payment has been waiting for an API key that the accounting service accepts ${DOWN}; next attempt now`,
     { failing: { ...failing, code: 'unauthorized', next_at: '2026-01-02T02:59:01.000Z' } },
   ],
   [
@@ -163,26 +163,26 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a dead letter',
     { result: invoiced },
-    'order.payment waits for an operator since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503',
+    'order.payment has been waiting for an operator since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503',
     // The worker died in most of its receives.
     { failing, dead: { letters: [letter] } },
   ],
   [
     'a dead letter behind which later events have succeeded',
     { result: invoiced },
-    'order.payment waits for an operator since 2026-01-02T02:50:00.000Z: its event is a dead letter; the log shows why it failed',
+    'order.payment has been waiting for an operator since 2026-01-02T02:50:00.000Z: its event is a dead letter; the log shows why it failed',
     { dead: { letters: [{ ...letter, error: undefined }] } },
   ],
   [
     'a dead letter whose request is saved with the order: a check sends it',
     { open: { create } },
-    `order.create waits for the next check since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: it is to be sent; next attempt by ${CHECK}`,
+    `order.create has been waiting for the next check since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: it is to be sent; next attempt by ${CHECK}`,
     { dead: { letters: [{ ...letter, event: 'order.create', delivery: 'c' }] } },
   ],
   [
     'a dead letter whose call was answered with an error',
     { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
-    `order.payment waits for the next check since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: the last call returned no result, and the service may have acted on it: it is sent again; next attempt by ${CHECK}`,
+    `order.payment has been waiting for the next check since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: the last call returned no result, and the service may have acted on it: it is sent again; next attempt by ${CHECK}`,
     { dead: { letters: [letter] } },
   ],
   [
@@ -206,19 +206,19 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a message to the store whose attempts are not recorded and that a later version supersedes',
     { result: invoiced },
-    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, which is sent again only when it is replayed; its attempts are not recorded; a later version has been published: 2',
+    'message to the store has been waiting for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, which is sent again only when it is replayed; its attempts are not recorded; a later version has been published: 2',
     { dead: { undelivered: [{ ...message, error: undefined, superseded_by: 2 }] } },
   ],
   [
     'a message that the consumer of an SQS feed did not delete',
     { result: invoiced },
-    'message to the store waits for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, since the store repeatedly received it from its queue without deleting it',
+    'message to the store has been waiting for an operator since 2026-01-02T02:55:00.000Z: the message is a dead letter, since the store repeatedly received it from its queue without deleting it',
     { dead: { undelivered: [{ ...message, error: undefined, queue: 'feed-shop-dead.fifo' }] } },
   ],
   [
     'an event that is about to become a dead letter',
     { result: invoiced },
-    `order.payment waits for an operator ${DOWN.replace(': ', ': its event becomes a dead letter, since all 5 attempts failed: ')}`,
+    `order.payment has been waiting for an operator ${DOWN.replace(': ', ': its event becomes a dead letter, since all 5 attempts failed: ')}`,
     { failing: { ...failing, receives: 5 } },
   ],
   [
@@ -239,25 +239,25 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'an event that the empty queue may not count yet',
     { result: invoiced },
-    `order.payment waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z`,
+    `order.payment has been waiting for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z`,
     { failing, dead: { queued: { orders: 0, bulk: 0 } } },
   ],
   [
     'an event whose next attempt is late',
     { result: invoiced },
-    `order.payment waits for the accounting service ${DOWN}; next attempt due since 2026-01-02T02:54:00.000Z`,
+    `order.payment has been waiting for the accounting service ${DOWN}; next attempt due since 2026-01-02T02:54:00.000Z`,
     { failing: { ...failing, next_at: '2026-01-02T02:54:00.000Z' } },
   ],
   [
     'an event that may be a dead letter that could not be read',
     { result: invoiced },
-    `order.payment waits for the accounting service ${DOWN}`,
+    `order.payment has been waiting for the accounting service ${DOWN}`,
     { failing: { ...failing, next_at: '2026-01-02T02:59:59.000Z' }, dead: { unread: 1 } },
   ],
   [
     'a payment that was accepted behind a failing create',
     { open: { create } },
-    `order.create waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z; payment behind it`,
+    `order.create has been waiting for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z; payment behind it`,
     {
       failing: { ...failing, event: 'order.create', delivery: 'c' },
       announced: { requests: [{ kind: 'payment', id: 'p', accepted_at: NOW }], withdrawals: [] },
@@ -272,7 +272,7 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'a create that fails in the bulk queue',
     { open: { create } },
-    `order.create waits for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z`,
+    `order.create has been waiting for the accounting service ${DOWN}; next attempt by 2026-01-02T03:00:10.000Z`,
     { bulk: 'c', failing: { ...failing, event: 'order.create', delivery: 'c', queue: 'bulk' } },
   ],
   [
@@ -335,7 +335,7 @@ test.each([
 ])('an event waits for %s when it fails with %j', (whom, codes) => {
   for (const code of codes)
     expect(why({ result: invoiced }, { failing: { ...failing, code } }).summary).toContain(
-      `order.payment waits for ${whom} since`,
+      `order.payment has been waiting for ${whom} since`,
     )
 })
 
@@ -425,7 +425,7 @@ test('a dead letter whose request is being withdrawn: its deletion and a check d
     )
     // The withdrawal fails, and the dead letter's request waits for it.
     expect(why(order, { ...more, ...stuck }).summary).toMatch(
-      /^order\.withdraw waits for the accounting service since .* order\.create behind it$/,
+      /^order\.withdraw has been waiting for the accounting service since .* order\.create behind it$/,
     )
     expect(effects(order, { ...more, ...stuck })).toMatchObject({ discard })
   }

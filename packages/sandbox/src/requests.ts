@@ -14,7 +14,7 @@ export const nonEmptyText = v.pipe(text, v.nonEmpty('must not be empty'))
 
 const SEARCH_MAX = 500
 
-/** Words to search. Each is a condition of a query, and SQLite combines at most a thousand. */
+/** Words to search for. Each is a condition of a query, and SQLite combines at most a thousand. */
 export const searchText = v.pipe(
   text,
   v.check(q => [...q].length <= SEARCH_MAX, `must have at most ${SEARCH_MAX} characters`),

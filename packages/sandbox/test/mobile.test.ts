@@ -9,7 +9,7 @@ test.each([
   ...vectors.forms.map(({ form, why }) => [form, why]),
   ['٠٩٨٧٦٥٤٣٢١٠', 'Arabic digits, which some keyboards type for Persian ones', '09876543210'],
   ['+٩٨٩۱۲۳٤۵٦۷۸۹', 'mixed digits'],
-  [' 09123456789\n', 'surrounding white space'],
+  [' 09123456789\n', 'surrounding whitespace'],
 ])('normalizes %p: %s', (form = '', _why = '', canonical = vectors.canonical) => {
   expect(normalizeMobile(form)).toBe(canonical)
 })

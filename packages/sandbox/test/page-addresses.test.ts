@@ -28,7 +28,7 @@ const NOT_FOUND = [404, 'application/json; charset=utf-8']
 test.each([
   ['another program', '/orders', '*/*', 'GET'],
   ['another method', '/orders', HTML, 'DELETE'],
-  ['a path that is no page', '/nonsense', HTML, 'GET'],
+  ['a path that is not a page', '/nonsense', HTML, 'GET'],
   ['a path that only begins like a page', '/ordersx', HTML, 'GET'],
   ['an unknown path of the API', '/api/v1/nonsense/', HTML, 'GET'],
   ['another address in the path', '//orders', HTML, 'GET'],

@@ -150,7 +150,7 @@ export const documentTests = (openAt: OpenAt, client: () => Client) => {
     expect(await bottomOf(question)).toBeLessThan(await bottomOf(page.getByRole('dialog')))
   })
 
-  test('a day is closed by its documents: by kind, account and day, with sums and an export', async () => {
+  test('lists the documents of a day by kind, account and date, with sums and an export', async () => {
     await client().create(order('1', { payment: PAYMENT, date: '2026-04-22' }))
     await client().create(order('2', { payment: PAYMENT, date: '2026-04-23' }))
     await client().act('2', 'reverse-payment', {})

@@ -23,9 +23,9 @@ export const ORDER: Kind = [
   value => isText(value) && value !== '.' && value !== '..',
   'shown',
 ]
-/** The number of a new order. With white space at an end, it would be another order than the one without. */
+/** The number of a new order. With leading or trailing whitespace, it would name a different order. */
 export const NEW_ORDER: Kind = [
-  `${ORDER[0]}, without white space at its ends`,
+  `${ORDER[0]}, without leading or trailing whitespace`,
   value => ORDER[1](value) && String(value).trim() === value,
   'shown',
 ]
@@ -55,7 +55,7 @@ export const BYTES: Kind = ['the raw bytes or their text, nothing parsed', isRaw
 // Some runtimes accept an empty key, which anyone can use. With a line break from a file, no signature would match.
 const isSecret = (value: unknown) => isText(value) && value.trim() === value
 export const SECRETS: Kind = [
-  'a secret or a list of secrets, not empty and without white space at the ends (trim what is read from a file)',
+  'a secret or a list of secrets, not empty and without leading or trailing whitespace (trim what is read from a file)',
   value => isSecret(value) || (Array.isArray(value) && value.length > 0 && value.every(isSecret)),
 ]
 export const HTTP_URL: Kind = [
@@ -79,12 +79,12 @@ export const either = ([what, is]: Kind, [other, isOther]: Kind): Kind => [
 ]
 export const optional = ([what, is]: Kind): Kind => [what, value => value === undefined || is(value)]
 
-/** White space at the ends of a string, most often the line break of a file, in words. */
+/** Describes leading or trailing whitespace of a string, most often the line break of a file. */
 const whiteSpaceOf = (value: unknown) => {
   if (typeof value !== 'string' || value.trim() === value) return undefined
   return value.trimEnd() === value
-    ? 'a string that begins with white space'
-    : 'a string that ends with white space, such as a line break'
+    ? 'a string that begins with whitespace'
+    : 'a string that ends with whitespace, such as a line break'
 }
 
 /** Describes a wrong value without exposing secrets or customer data. */

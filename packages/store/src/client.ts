@@ -42,8 +42,8 @@ export type ClientOptions = {
   /** Number of attempts of a request; every request is safe to repeat. @default 4 */
   attempts?: number
   /**
-   * Timeout of one attempt, in milliseconds. If it is short, the relay is asked to wait at most as long for the accounting
-   * service, but at least one second; it must be longer than the `wait` of a request. @default 15000
+   * Timeout of one attempt, in milliseconds. If it is short, the client asks the relay to answer before it, but to wait
+   * for the accounting service for at least one second. It must be longer than the `wait` of a request. @default 15000
    */
   timeout?: number
   /** @default the global fetch */
@@ -85,7 +85,9 @@ const keyOf = async (key: () => Promise<string>) => {
 
 const PAYMENT_FIELDS = ['method', 'reference', 'date'] satisfies (keyof Payment)[]
 
-/** The service ignores other fields, and would register a payment with an `amount` as one of the whole invoice. */
+/**
+ * The service ignores other fields, and would register a payment with an `amount` as a payment of the whole invoice.
+ */
 const assertPayment = (action: string, payment: object) =>
   assertKnown(
     action,

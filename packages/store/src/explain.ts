@@ -59,7 +59,7 @@ const CHANGES: readonly [
   before: (text: string) => string | Uint8Array | undefined,
   remedy?: string,
 ][] = [
-  ['white space around the body was added', text => text.trim()],
+  ['whitespace around the body was added', text => text.trim()],
   ['a line break at the end of the body was removed', text => `${text}\n`],
   [PARSED, text => JSON.stringify(JSON.parse(text))],
   [PARSED, text => spaced(JSON.parse(text))],
@@ -98,7 +98,7 @@ const secretsMeant = (secret: string): Variant[] => {
   const unquoted = secret.trim().replace(/^(["'])(.*)\1$/, '$2')
   const hex = /^([0-9a-f]{2})+$/i.test(bare) ? fromHex(bare) : ''
   const meant: [value: string | Uint8Array, cause: string, remedy?: string][] = [
-    [secret.trim(), 'there is white space around the secret'],
+    [secret.trim(), 'there is whitespace around the secret'],
     [unquoted, 'there are quotes around the secret'],
     [`${secret}\n`, 'a line break is part of the secret that signs', 'store the secret without a line break'],
     [bare, 'the prefix whsec_ does not belong to the secret'],
@@ -194,7 +194,7 @@ export const explainSignature = async (options: {
   if (!(failure instanceof SignatureError)) throw failure
   const header = headerOf(headers, 'x-service-signature') ?? ''
   if (failure.code === 'malformed') {
-    const form = 'pass the whole value unchanged: lower-case hexadecimal digits, no base64, no white space'
+    const form = 'pass the whole value unchanged: lower-case hexadecimal digits, no base64, no whitespace'
     return invalid(failure.message, header === '' ? 'make proxies pass it on' : form)
   }
   const parts = header.split(',')

@@ -25,7 +25,7 @@ const DEFAULT_WAIT = 3
 /** How long a response may take besides the wait, in milliseconds. */
 const RESPONSE_MS = 500
 
-/** The wait that ends before a timeout in milliseconds, in seconds; undefined if the default does. */
+/** The wait in seconds that ends before a timeout in milliseconds; undefined if the default wait does. */
 export const shortWait = (timeout: number) => {
   const wait = Math.floor((timeout - RESPONSE_MS) / 1000)
   return wait < DEFAULT_WAIT ? Math.max(1, wait) : undefined

@@ -101,7 +101,7 @@ export class RequestError extends Error {
 /** Codes of connections that were not made. */
 const NOT_CONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** The reason of a failed `fetch`, such as `ECONNREFUSED`; that of Node is the cause of its "fetch failed". */
+/** The reason of a failed `fetch`, such as `ECONNREFUSED`; in Node, it is the cause of the error "fetch failed". */
 const reasonOf = (failure: unknown) => {
   const { cause } = failure instanceof Error ? failure : {}
   const { code, message } = Object(cause ?? failure)

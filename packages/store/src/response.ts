@@ -12,7 +12,7 @@ const hasCreate = ({ json }: Answer) => {
   return Array.isArray(requests) && requests.some(request => objectOf(request).kind === 'create')
 }
 
-/** Too many open requests for an order end in hours, if not days. */
+/** An order has too many open requests for hours or days, so a retry would not help. */
 export const isTemporary = (answer: Answer) =>
   RETRIED.has(answer.response.status) &&
   !hasCreate(answer) &&

@@ -125,7 +125,11 @@ export type VerifyOptions = {
   tolerance?: number
 }
 
-/** Verifies a signature, even with a secret that has white space at its ends. @throws SignatureError if it is not authentic */
+/**
+ * Verifies a signature, even with a secret that has leading or trailing whitespace.
+ *
+ * @throws SignatureError if it is not authentic
+ */
 export const verify = async ({
   headers,
   body,

@@ -54,11 +54,11 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['create a client: attempts is 0', ({ client }) => client({ attempts: 0 })],
   ['send a request: key is undefined', ({ client }) => client({ key: async () => undefined }).read('1')],
   [
-    'create a client: key is a string that ends with white space, such as a line break; it must be',
+    'create a client: key is a string that ends with whitespace, such as a line break; it must be',
     ({ client }) => client({ key: 'k\n' }),
   ],
   [
-    'send a request: key is a string that ends with white space, such as a line break; it must be',
+    'send a request: key is a string that ends with whitespace, such as a line break; it must be',
     ({ client }) => client({ key: async () => 'k\n' }).read('1'),
   ],
   [
@@ -68,7 +68,7 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['send a request: wait is a string', ({ client }) => client().read('1', { wait: '3' })],
   ['create an order: order is undefined', ({ client }) => client().create()],
   [
-    'create an order: external_id is " 1001"; it must be a string other than "", "." and "..", without white space at its ends',
+    'create an order: external_id is " 1001"; it must be a string other than "", "." and "..", without leading or trailing whitespace',
     ({ client }) => client().create({ external_id: ' 1001' }),
   ],
   ['create an order: external_id is 1001', ({ client }) => client().create({ external_id: 1001 })],
@@ -120,11 +120,11 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
   ['remove a webhook: url is undefined', ({ client }) => client().removeWebhook()],
   ['create a receiver: secrets is undefined', ({ createReceiver }) => createReceiver({ handle: () => 1 })],
   [
-    'create a receiver: secrets is a string that ends with white space, such as a line break; it must be a secret or a list of secrets, not empty and without white space at the ends (trim what is read from a file), or a function',
+    'create a receiver: secrets is a string that ends with whitespace, such as a line break; it must be a secret or a list of secrets, not empty and without leading or trailing whitespace (trim what is read from a file), or a function',
     ({ createReceiver }) => createReceiver({ secrets: 'whsec_c2VjcmV0\n', handle: () => 1 }),
   ],
   [
-    'verify the signature: secrets is a list with a string that begins with white space; it must be a secret',
+    'verify the signature: secrets is a list with a string that begins with whitespace; it must be a secret',
     ({ verifySignature }) => verifySignature({ headers, body: '', secrets: ['s', ' s'] }),
   ],
   ['sign a body: secrets is a string', ({ sign }) => sign('{}', 's\r\n')],

@@ -50,7 +50,7 @@ export const RELATIONS: readonly (readonly [what: string, rule: Rule, ...mistake
     ['deployer', 'alarm:order-relay-crash-*', 'alarm:order-relay-*', 'alarm:order-relay-* of other stages'],
   ],
   [
-    'iam-simulate decides about the requests of a deployer as these tests do',
+    'iam-simulate agrees with these tests about the requests of a deployer',
     ({ resolved, policies }) => simulatorAgrees(resolved, policies.deployer),
   ],
   [

@@ -67,7 +67,11 @@ const Unread = ({ unread, waitingSince }: Balance) =>
         </p>
       ))}
       {waitingSince !== undefined && (
-        <p>{t('Events wait for the service since {time}.', { time: <Moment iso={waitingSince} /> })}</p>
+        <p>
+          {t('Events have been waiting for the service since {time}.', {
+            time: <Moment iso={waitingSince} />,
+          })}
+        </p>
       )}
     </div>
   )

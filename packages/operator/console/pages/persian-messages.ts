@@ -168,7 +168,7 @@ export const MESSAGES = {
   'the signature is {count} seconds in the future': 'زمان امضا {count} ثانیه در آینده است',
   'set the clock; for a delivery that waited, also pass the time of its arrival':
     'ساعت را تنظیم کنید؛ برای وب‌هوکی که منتظر مانده، زمان دریافتش را وارد کنید',
-  'white space around the body was added': 'در ابتدا یا انتهای متن فاصله اضافه شده است',
+  'whitespace around the body was added': 'در ابتدا یا انتهای متن فاصله اضافه شده است',
   'a line break at the end of the body was removed': 'پایان سطر از انتهای متن حذف شده است',
   'the body was parsed and written again': 'متن parse و دوباره ساخته شده است',
   'the body was parsed and written again, with its fields in another order~; {=otherwise}':
@@ -204,7 +204,7 @@ export const MESSAGES = {
   'use the secret as it was shown, character for character; its UTF-8 bytes are the key':
     'کلید را دقیقاً همان‌طور که نمایش داده شد استفاده کنید؛ بایت‌های UTF-8 آن کلید است',
   'store the secret without a line break': 'کلید امضا را بدون پایان سطر ذخیره کنید',
-  'pass the whole value unchanged: lower-case hexadecimal digits, no base64, no white space':
+  'pass the whole value unchanged: lower-case hexadecimal digits, no base64, no whitespace':
     'مقدار را کامل و بدون تغییر وارد کنید: هگز با حروف کوچک، بدون base64 و فاصله',
   'another secret signed the body, or the body was changed in a way that cannot be determined':
     'متن با کلید دیگری امضا شده، یا به شکل نامشخصی تغییر کرده است',
@@ -378,7 +378,7 @@ export const MESSAGES = {
   'sign in (AWS_PROFILE, aws sso login), or use --local':
     'وارد حساب شوید (AWS_PROFILE، aws sso login) یا از --local استفاده کنید',
   'request this permission': 'این دسترسی را درخواست کنید',
-  '{=header}: the console takes no requests from other pages':
+  '{=header}: the console does not accept requests from other pages':
     '{header}: کنسول درخواست صفحه‌های دیگر را نمی‌پذیرد',
   'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once':
     'نشست شما تمام شده یا وجود ندارد: آخرین نشانی‌ای را که npm start یا relay console چاپ کرده باز کنید؛ هر نشانی فقط یک بار کار می‌کند',
@@ -416,7 +416,7 @@ export const MESSAGES = {
   'answer 401 to a message signed with another secret; the relay then signs it with the replaced one':
     'به پیامی که با کلید دیگری امضا شده پاسخ 401 دهید؛ رله سپس آن را با کلید قبلی امضا می‌کند',
   'first fix "{check}"': 'ابتدا «{check}» را رفع کنید',
-  'name the log of handled messages (--handled)~, or ~{run}':
+  'specify the log of handled messages (--handled)~, or ~{run}':
     'محل ثبت پیام‌های پردازش‌شده را وارد کنید، یا {run}',
   'run ~{=command} -- <command that starts the store>':
     'این دستور را اجرا کنید: {command} -- <دستور اجرای فروشگاه>',
@@ -429,11 +429,11 @@ export const MESSAGES = {
   'When the messages of many orders were interleaved': 'وقتی پیام‌های چند سفارش درهم رسیدند',
   'When one message of a batch had no data': 'وقتی یکی از پیام‌های دسته data نداشت',
   'When a signature was not valid': 'وقتی امضا نامعتبر بود',
-  'When the JSON of a message contained white space': 'وقتی JSON پیام فاصله داشت',
+  'When the JSON of a message contained whitespace': 'وقتی JSON پیام فاصله داشت',
   'While its secret was being rotated, and afterwards': 'هنگام تعویض کلید امضا و پس از آن',
   'When "relay stores test" sent {=event}, which has no order':
     'وقتی relay stores test پیام {event} را فرستاد که دربارهٔ سفارشی نیست',
-  'When a message was repeated while it was still handled, as after a timeout':
+  'When a message was repeated while it was still being handled, as after a timeout':
     'وقتی پیامی هنگام پردازش دوباره فرستاده شد، مانند پس از پایان مهلت',
   'handled nothing': 'هیچ پیامی را پردازش نکرد',
   'handled each change once and in order': 'هر تغییر را یک بار و به ترتیب پردازش کرد',
@@ -461,9 +461,9 @@ export const MESSAGES = {
     '{event} را تأیید نکرد ({reason}): آزمایش نشانی آن ناموفق است',
   'did not handle version {version}, which left the queue: the store deleted it, or another program reads the queue':
     'نسخهٔ {version} را پردازش نکرد ولی پیام در صف نیست: فروشگاه آن را حذف کرده یا برنامهٔ دیگری صف را می‌خواند',
-  'did not handle "{=event}" of version {version}, whose other message it had handled: a message of the order is lost':
+  'did not handle "{=event}" of version {version} after it had handled the other message of this version: a message of the order is lost':
     'رویداد «{event}» با نسخهٔ {version} را که پیام دیگری با همان نسخه پردازش شده بود پردازش نکرد: یک پیام سفارش از دست رفته است',
-  'note each delivery that is handled, delete its message only afterwards, and stop any other program that reads the queue':
+  'log each handled delivery, delete its message only afterwards, and stop any other program that reads the queue':
     'شناسهٔ هر پیام پردازش‌شده را ثبت و پیام را فقط پس از آن حذف کنید، و هر برنامهٔ دیگری را که صف را می‌خواند متوقف کنید',
   'acknowledge events that the store does not know': 'رویدادهایی را که فروشگاه نمی‌شناسد تأیید کنید',
   'left {messages} in the queue for {seconds} s (--wait): undeleted messages return and block their order':
@@ -480,9 +480,9 @@ export const MESSAGES = {
   'find the error in its output; it must handle the message and answer 2xx':
     'خطا را در خروجی فروشگاه پیدا کنید؛ باید پیام را پردازش کند و پاسخ 2xx بدهد',
   'start the store at the URL of its feed': 'فروشگاه را روی نشانی فید آن اجرا کنید',
-  'note the delivery of each message that is handled, once, before it is acknowledged':
+  'log the delivery of each handled message once, before the message is acknowledged':
     'شناسهٔ هر پیام پردازش‌شده را یک بار و پیش از تأیید آن ثبت کنید',
-  'start the store with the queue of its feed; it notes each delivery that it handles, once':
+  'start the store with the queue of its feed; the store must log each delivery that it handles once':
     'فروشگاه را با صف فید آن اجرا کنید؛ باید شناسهٔ هر پیام پردازش‌شده را یک بار ثبت کند',
   'find the error in its output; if there is none, the store is slower than --wait or does not delete what it has handled, or another program reads the queue':
     'خطا را در خروجی فروشگاه پیدا کنید؛ اگر خطایی نیست، فروشگاه کندتر از مهلت تعیین‌شده است، پیام‌های پردازش‌شده را حذف نمی‌کند یا برنامهٔ دیگری صف را می‌خواند',

@@ -163,7 +163,7 @@ export const t = translator({
   'not compared': 'مقایسه نشده',
   '{count} {count|order was|orders were} not compared with the service:':
     '{count} سفارش با سرویس مقایسه نشد:',
-  'Events wait for the service since {time}.': 'رویدادها از {time} منتظر سرویس هستند.',
+  'Events have been waiting for the service since {time}.': 'رویدادها از {time} منتظر سرویس هستند.',
   held: 'معلق',
   registered: 'انجام شده',
   rejected: 'رد شده',

@@ -146,7 +146,7 @@ test('reports a change as soon as the first page has connected', async () => {
 describe('in a browser', () => {
   const openAt = withBrowser()
   const open: Open = options => openAt(nextUrl(), { reducedMotion: 'reduce', ...options })
-  // A test that fails during an outage must not fail the next ones.
+  // A test that fails during an outage must not make the next ones fail.
   afterEach(() => local.sandbox('DELETE', '/panel/faults'))
 
   orderPageTests(open)
@@ -248,7 +248,7 @@ describe('in a browser', () => {
   test('says why a sign-in from another page is refused', async () => {
     const { page } = await openAt(url)
     const forbidden = {
-      error: { message: 'Origin is "null": the console takes no requests from other pages' },
+      error: { message: 'Origin is "null": the console does not accept requests from other pages' },
     }
     await page.route('**/api/session', route => route.fulfill({ status: 403, json: forbidden }))
     await page.goto(nextUrl())

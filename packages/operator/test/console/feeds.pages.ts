@@ -147,7 +147,7 @@ test('says everywhere what to do about a store that refuses the signature, with 
   const remedy = 'check that the store has the secret of its feed and verifies the raw bytes of the body'
   const found = async (page: Page) => {
     const finding = page.locator('.finding', { hasText: remedy }).first()
-    await finding.getByText(/the store registers its URL again$/).waitFor()
+    await finding.getByText(/the store must register its URL again$/).waitFor()
     await finding.getByRole('link', { name: 'Explain a signature' }).waitFor()
   }
   for (const hash of ['overview', 'setup', 'feeds']) await visit(hash, found)

@@ -62,7 +62,7 @@ export const allPageTests = (open: Open) => {
     })
   })
 
-  test('on a phone, every page is at most two taps away, and the badges of hidden pages show', async () => {
+  test('on a phone, every page is at most two taps away, and the badges of hidden pages are visible', async () => {
     await letter('badge')
     await visit(
       { hash: '#/orders', viewport: { width: 320, height: 640 } },

@@ -77,7 +77,7 @@ const orderIn = ({ body }: RefusedOrder, store: Store) => {
   return { customer: customer.name || customer.mobile || null, missing, sent: sentIn(given, store) }
 }
 
-/** Why the order would be refused now; null if it would be registered, or was. */
+/** Why the order would be refused now; null if it would be registered, or has been. */
 const refusalNow = ({ code, message, field, body, resolved_at }: RefusedOrder, store: Store) => {
   if (resolved_at !== null) return null
   // Without the request, the cause at that time is all that is known.

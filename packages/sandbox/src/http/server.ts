@@ -132,7 +132,7 @@ const createApp = (services: Services): Hono<Environment> => {
     context.header('x-content-type-options', 'nosniff')
     const found = foreignHeader(context.env.incoming.headers)
     if (found === undefined) return next()
-    throw new Refusal('forbidden', `${found}: the sandbox takes no requests from other pages`)
+    throw new Refusal('forbidden', `${found}: the sandbox does not accept requests from other pages`)
   })
   const onMethodNotAllowed = (context: Context, methods: string[]) => {
     const allow = methods.join(', ')

@@ -158,7 +158,7 @@ const DESCRIPTIONS: Record<string, string> = {
   accounts: 'The accounts.',
   openingBalance: 'The balance before the documents of the account, in rials; 0 by default.',
   openingDate:
-    'The day from which the opening balance counts, not in the future; null, the default, for before all documents.',
+    'The day from which the opening balance counts, not in the future; null (the default) means before all documents.',
   inUse:
     'Whether receipts or repayments use the account, even cancelled ones. If so, its kind cannot change.',
   orders: 'The orders.',
@@ -370,7 +370,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'RefusalList.refusals.code': 'Stable error code of the last refusal.',
   'RefusalList.refusals.message': 'Why the order was refused last.',
   'RefusalList.refusals.field': 'The field that caused the refusal, or null.',
-  current: 'Why the order would be refused now; null if it would be registered, or was.',
+  current: 'Why the order would be refused now; null if it would be registered, or has been.',
   'RefusalList.refusals.current.code': 'Stable error code of the refusal.',
   'RefusalList.refusals.current.message': 'Why the order would be refused.',
   'RefusalList.refusals.current.field': 'The field that causes the refusal, or null.',

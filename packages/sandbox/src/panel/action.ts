@@ -24,7 +24,7 @@ export type Action = {
   bodyOf?: (values: Values, order: Order) => object
   /** Validates the body. */
   rules: GenericSchema
-  /** The body of a dry run, if it differs: a text that the action requires may not be typed yet. */
+  /** The body of a dry run, if it differs: a text that the action requires may not have been typed yet. */
   rehearsalOf?: () => object
   /** Describes the order after a dry run of the action. */
   resultOf?: (after: Order, before: Order) => string

@@ -9,7 +9,9 @@ type Dated = { date: string }
 /** Why the service would refuse an action although the order is in its status. */
 export type Prevention = { kind: 'repaid' } | { kind: 'outside'; name: string; date: string } | Undated
 
-/** No day on which a new document could be dated is in an open fiscal year; `since` is the first one, if it is limited. */
+/**
+ * No possible date of a new document is in an open fiscal year; `since` is the earliest possible date, if there is one.
+ */
 type Undated = { kind: 'undated'; since?: string }
 
 /** Names the actions that are prevented, with the reason and, if there is one, the step that makes them possible. */

@@ -41,7 +41,10 @@ export function* queueAlarms({ resolved: template }: Checked) {
   }
 }
 
-/** Lambda polls a queue for the function that extends its messages' visibility, which is six times its timeout. */
+/**
+ * Lambda polls a queue for the function that extends the visibility of its messages. The queue's visibility timeout is
+ * six times the timeout of that function.
+ */
 export function* consumers({ resolved: template, recording: { uses } }: Checked) {
   const mappings = ofType(template, 'AWS::Lambda::EventSourceMapping').map(
     ({ Properties: { EventSourceArn, FunctionName } }) => `${EventSourceArn} ${FunctionName}`,
