@@ -80,7 +80,7 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
   timing: () =>
     proof(
       name,
-      `Measures whether the time of verifying a wrong signature tells where it differs from the right one. A comparison \
+      `Measures whether the time taken to verify a wrong signature reveals where it differs from the right one. A comparison \
 that ends at the first difference is measured in the same way, and must be found.`,
     )
       .option('--pairs <n>', 'pairs of headers for each comparison', '3000')

@@ -19,7 +19,7 @@ test.each(['once.mjs', 'once.ts'])(
     const once = onceIn(folder(name))
     const message = orderUpdated({ external_id: '1001' })
     const asynchronous = async () => {
-      throw new Error('The database is away')
+      throw new Error('The database is unavailable')
     }
     await expect(once(message, asynchronous)).rejects.toThrow('it must be synchronous')
     await turn()

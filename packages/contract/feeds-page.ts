@@ -107,7 +107,7 @@ ${table('Headers', ['Header', 'Type', 'Required', 'Description'], fieldRows(head
 </article>`
 }
 
-/** The AsyncAPI document of the feeds as a web page that loads nothing. */
+/** The AsyncAPI document of the feeds as a web page that loads no other resources. */
 export const feedsPage = async ({ info, channels, components }: Feeds): Promise<string> => {
   const schemas = Object.entries(components.schemas).map(
     ([name, schema = {}]) => html`<article id="${name}"><h3>${name}</h3><p>${prose(schema.description)}</p>

@@ -160,7 +160,7 @@ const registration = {
     tags: ['Feed'],
     summary: 'Register the webhook URL of the store',
     description:
-      'For a store with `feed: http` in stores.yml. A store has one URL: another one replaces it. The same one gets a new secret, with which alone the relay signs from then on.',
+      'For a store with `feed: http` in stores.yml. A store has one URL: registering another one replaces it. Registering the same URL again creates a new secret, and the relay then signs with that secret only.',
     ...body(true, { url: URL_EXAMPLE }, 'WebhookUrl'),
     responses: {
       200: { description: 'Registered.', ...warningHeader, ...content('WebhookRegistration') },
@@ -237,7 +237,7 @@ export const openApi = () => ({
       post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
         ...body(true, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
         responses: {
-          200: done('The payment is registered, or nothing was to be paid.', 'OrderResult'),
+          200: done('The payment is registered, or nothing was left to pay.', 'OrderResult'),
           ...accepted(
             `${WAITS} With the state \`held\`, the service registers it after finalization. A payment waits for a create that the service refuses and that is still open.`,
           ),
@@ -275,7 +275,7 @@ export const openApi = () => ({
         tags: ['Feed'],
         summary: 'A change of an order, or of the state of a request',
         description:
-          'Signed with `X-Service-Signature` and by Standard Webhooks; docs/feeds.asyncapi.json has it all.',
+          'Signed with `X-Service-Signature` and by Standard Webhooks; docs/feeds.asyncapi.json describes all fields.',
         requestBody: { required: true, ...content('OrderUpdated', 'RequestChanged', 'Test') },
         responses: { '2XX': { description: 'Accepted. After anything else the message is sent again.' } },
         security: [],

@@ -35,8 +35,8 @@ export const credentialsIn = (dataDir: string) => async (): Promise<Credentials>
 }
 
 /**
- * Whether another user than the owner of the credentials serves a port of this machine, where the system says so. While the
- * local stack is stopped, anyone can take its ports, and the credentials are readable in each request.
+ * Whether a user other than the owner of the credentials serves a port of this machine, if the system shows it. While
+ * the local stack is stopped, anyone can take its ports, and the credentials are readable in each request.
  */
 export const isServedByOther = async (dataDir: string, port: number): Promise<boolean> => {
   const listener = listenerOf(port)

@@ -140,7 +140,7 @@ export default class LocalPlugin {
         `Relay ${urlOf(ports.relay)}, DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}, credentials in its ${ENVIRONMENT_FILE}`,
       )
-      // Queues, keys and event sources depend on it, not only the functions.
+      // Queues, keys and event sources depend on stores.yml, not only the functions.
       let isBroken = false
       watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size, nlink }) => {
         try {

@@ -113,7 +113,7 @@ export const settingsOfStack = (environment: Environment): Settings => {
 
 export const urlOf = (port: number): string => `http://${HOST}:${port}`
 
-/** The remedy for data that cannot be used: it belongs together, and is only for development. */
+/** The remedy for unusable data. It removes all data, since the parts belong together and are only for development. */
 export const START_OVER = 'remove .order-relay (or the directory in ORDER_RELAY_DATA) to start over'
 
 /** The emulators do not check account or region. */

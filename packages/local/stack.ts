@@ -140,7 +140,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     await parts.relay.ready().then(
       () =>
         say(
-          `the relay has the stores ${readStores(STORES)
+          `the relay serves the stores ${readStores(STORES)
             .map(({ source }) => source)
             .join(', ')}`,
         ),

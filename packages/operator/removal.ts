@@ -117,7 +117,7 @@ const preview = async (context: Context): Promise<Report> => {
         ['TABLE', 'WITH THE STACK'],
         tables.map(({ name, retained }) => [name, retained ? 'retained' : 'deleted']),
       ),
-      commands.length > 0 && ['', 'To remove the stack nevertheless:', ...commands.map(each => `  ${each}`)],
+      commands.length > 0 && ['', 'To remove the stack anyway:', ...commands.map(each => `  ${each}`)],
     ),
   }
 }

@@ -98,10 +98,10 @@ export const crash = proof(
   .option('--bug <text>', 'only the bugs whose names contain the text', partOf(BUGS))
   .option('--scenario <text>', 'only the scenarios whose names contain the text', partOf(SCENARIOS))
   .option('--pattern <text>', 'only the patterns whose names contain the text', partOf(PATTERNS))
-  .option('--depth <n>', 'how many faults strike in one run; 2 takes hours', upTo(10), 1)
+  .option('--depth <n>', 'number of faults in one run; 2 takes hours', upTo(10), 1)
   .option(
     '--every <n>',
-    'only every n-th fault, from a random one on; each kind once at least',
+    'only every n-th fault, from a random one on; each kind at least once',
     upTo(1000),
     1,
   )

@@ -13,8 +13,8 @@ export const simulation = proof(
   'Simulates the relay and everything around it for a year, in virtual time, and checks what became of every order.',
 )
   .option('--seed <n>', 'every choice depends on it', upTo(2 ** 32), 1)
-  .option('--orders <n>', 'how many orders the three stores have', upTo(1e9), 100_000)
-  .option('--days <n>', 'over how many days they begin', upTo(1e9), 365)
+  .option('--orders <n>', 'number of orders of the three stores', upTo(1e9), 100_000)
+  .option('--days <n>', 'number of days over which they begin', upTo(1e9), 365)
   .option('--only <orders>', 'only these orders, comma-separated: 100001,100002', commaSeparated)
   .option('--until <day>', 'only what begins before this day', upTo(1e9))
   .option('--without <kinds>', 'without these kinds of faults, comma-separated', commaSeparated)

@@ -79,7 +79,7 @@ describe('the wait', () => {
     ['respond-async, wait=2', 2000, 'respond-async, wait=2'],
     ['handling=strict, wait=0', 0, 'wait=0, handling=strict'],
     ['return=minimal, wait="2"; x', 2000, 'wait=2'],
-  ])('with Prefer: %s takes %i ms, and an answer with 202', async (prefer, time, applied) => {
+  ])('with Prefer: %s takes %i ms and ends with 202', async (prefer, time, applied) => {
     const asked = world.now
     const { status, headers, body } = await ask(prefer === undefined ? {} : { prefer })
     expect([status, body]).toEqual([202, { ...order, id: headers['relay-request-id'], state: 'waiting' }])
@@ -230,7 +230,7 @@ describe('the wait', () => {
     world.meanwhile = work
     order = { ...order, source: 'web' }
     expect(await ask({ key: 'key-of-web' })).toMatchObject({ status: 201 })
-    // Its own poison remains poison.
+    // For the first store, waiting still fails.
     order = { ...order, source: 'shop' }
     expect(await waits()).toBe(false)
   })

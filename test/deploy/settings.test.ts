@@ -154,7 +154,7 @@ test('deploys a single function when traffic shifting is off, and uploads no unu
 describe('a removal', () => {
   const folder = useFolder()
   test('needs a parameter that names the stage', async () => {
-    // Without credentials, in case nothing refuses.
+    // Without credentials, in case the removal is not refused.
     const env = { PATH: process.env.PATH, HOME: folder(), AWS_EC2_METADATA_DISABLED: 'true' }
     const ran = await serverless(process.cwd(), env, 'remove')
     expect(ran.output).toContain(

@@ -134,7 +134,7 @@ describe('a request', () => {
   test.each([
     ['{"payment":{"method":"card"}}', { withPayment: true }],
     ['{"payment":null}', {}],
-  ])('that ends keeps of the create %s only whether it included a payment', (body, kept) => {
+  ])('that ends keeps only whether the create %s included a payment', (body, kept) => {
     const create = open('create', { body, others: ['other'] })
     const { order } = apply(having(undefined, create), answered('create', 'needs_review'))
     expect(order.ended).toEqual([
@@ -151,18 +151,18 @@ describe('a request', () => {
   })
 
   const refusal = { since: NOW, reason: fixable }
-  test.each<[string, OpenRequest, boolean]>([
-    ['unsent', open('payment'), true],
-    ['perhaps sent', open('payment', { stage: 'perhaps sent' }), true],
-    ['unanswered', open('create', { stage: 'unanswered' }), true],
-    ['refused', open('create', { stage: 'refused', refused: refusal }), false],
-    ['known', open('create', { stage: 'known' }), false],
-    ['crossed', open('payment', { stage: 'crossed' }), true],
-    ['unclear', open('payment', { stage: 'unclear', reason: fixable, status: 'paid' }), false],
-    ['behind create', open('payment', { stage: 'behind create' }), false],
-    ['held', open('payment', { stage: 'held' }), false],
-    ['early', open('refund', { stage: 'early' }), false],
-  ])('that is %s is sent or not: %#', (_stage, each, isSent) => {
+  test.each<[string, boolean, OpenRequest]>([
+    ['unsent', true, open('payment')],
+    ['perhaps sent', true, open('payment', { stage: 'perhaps sent' })],
+    ['unanswered', true, open('create', { stage: 'unanswered' })],
+    ['refused', false, open('create', { stage: 'refused', refused: refusal })],
+    ['known', false, open('create', { stage: 'known' })],
+    ['crossed', true, open('payment', { stage: 'crossed' })],
+    ['unclear', false, open('payment', { stage: 'unclear', reason: fixable, status: 'paid' })],
+    ['behind create', false, open('payment', { stage: 'behind create' })],
+    ['held', false, open('payment', { stage: 'held' })],
+    ['early', false, open('refund', { stage: 'early' })],
+  ])('that is %s: the next call sends it: %p', (_stage, isSent, each) => {
     expect(nextCall(having('needs_review', each))?.to).toBe(isSent ? each.kind : undefined)
   })
 
@@ -266,7 +266,7 @@ describe('a repeated request', () => {
   test.each<[string, OpenRequest, string]>([
     ['held', open('payment', { stage: 'held' }), 'order.held'],
     ['early', open('refund', { stage: 'early' }), 'order.waiting'],
-  ])('is %s at once when the first request is', (_name, first, event) => {
+  ])('is %s immediately when the first request is', (_name, first, event) => {
     const next = apply(having('needs_review', first), request(first.kind))
     expect(noticesOf(next)).toEqual([`${event} later`])
     expect(next.order.open[first.kind]?.body).toBe(first.stage === 'held' ? '{"a":1}' : '{}')
@@ -429,14 +429,17 @@ describe('a withdrawal', () => {
       [],
       { reason: { code: 'held' } },
     ],
-  ])('when %s has no effect, and an announcement leaves that to the event', (_name, order, before, as) => {
-    const start = { ...order, ended: before }
-    const next = apply(start, withdraw('payment'))
-    const state = 'reason' in as ? 'rejected' : 'duplicate'
-    expect(next.order.ended.at(-1)).toMatchObject({ of: 'payment', state, ...as })
-    expect(noticesOf(next)).toEqual([`order.${state} withdrawal`])
-    expect(apply(start, { announced: withdrawalOf('payment') })).toEqual({ order: start, notices: [] })
-  })
+  ])(
+    'has no effect when %s, and its announcement leaves the outcome to the event',
+    (_name, order, before, as) => {
+      const start = { ...order, ended: before }
+      const next = apply(start, withdraw('payment'))
+      const state = 'reason' in as ? 'rejected' : 'duplicate'
+      expect(next.order.ended.at(-1)).toMatchObject({ of: 'payment', state, ...as })
+      expect(noticesOf(next)).toEqual([`order.${state} withdrawal`])
+      expect(apply(start, { announced: withdrawalOf('payment') })).toEqual({ order: start, notices: [] })
+    },
+  )
 
   test.each(['unanswered', 'perhaps sent', 'crossed'])(
     'of a payment in review that is %s sends the payment once more to learn whether it is held',

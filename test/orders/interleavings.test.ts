@@ -106,7 +106,7 @@ const violationsOf = (world: World) => {
   return exact === undefined ? violations : [...violations, ...exactViolationsOf(world)]
 }
 
-/** An exact store has learned the order's result from an answer or a message, and no answer from a message. */
+/** An exact store has learned the order's result from an answer or a message, and no message repeats an answer. */
 const exactViolationsOf = ({ service, stored, dead, sent, exact }: World): string[] => {
   const { accepted = [], announced = [], messages = [], answers = [] } = exact ?? {}
   const record = service.order && resultOf(KEY, service.order)

@@ -61,7 +61,7 @@ const timed = ([read, input]: Reading) => {
   return (user + system) / 1000
 }
 
-/** Whether the fastest of several runs takes at most `factor` times as long as the other's. */
+/** Whether the fastest run of one reading takes at most `factor` times as long as the fastest run of the other. */
 const isWithin = (factor: number, one: Reading, other: Reading): boolean => {
   let [fastest, otherFastest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let round = 0; round < 20; round++) {

@@ -175,7 +175,7 @@ describe('a failed event', () => {
   test.each<[string, Response | Error, string, Expected]>([
     ['it came from the bulk queue', { status: 503 }, answered(503), { queue: 'bulk' }],
     [
-      'it asks for time',
+      'the service asks for more time',
       { status: 429, headers: { 'retry-after': new Date(NOW + 1_000_000).toUTCString() } },
       answered(429),
       { seconds: 1025, failing: { code: 'throttled', status: 429 } },

@@ -44,7 +44,7 @@ export type CheckReport = {
   statuses: readonly { status: string; name: string; orders: number; isInvoiced: boolean }[]
   payments: readonly { gateway: string; title: string; method: Method; orders: number }[]
   settings: Settings
-  /** Whether `relay woo connect` takes these settings. */
+  /** Whether `relay woo connect` accepts these settings. */
   canConnect: boolean
 }
 

@@ -13,7 +13,7 @@ export type Route = readonly [
 ]
 
 type Shop = {
-  /** The first matching one answers. */
+  /** The first matching route answers. */
   routes: readonly Route[]
   /** @throws Refusal */
   authenticate: (method: string, url: URL) => void

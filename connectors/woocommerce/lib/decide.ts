@@ -111,7 +111,7 @@ export const decide = (
   return { ...decision, attention }
 }
 
-/** The state after the relay has taken or finally refused a request. Pure. */
+/** The state after the relay has accepted or permanently refused a request. Pure. */
 export const afterRequest = (
   state: OrderState,
   request: Request,

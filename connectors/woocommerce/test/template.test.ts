@@ -47,7 +47,7 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
       yield `${name}: has no log group`
     const { TABLE, CONNECTIONS_PATH, QUEUE_URL = '' } = own.Properties.Environment.Variables
     if (TABLE !== NAMES.table || CONNECTIONS_PATH !== NAMES.path || !QUEUE_URL.endsWith(`/${NAMES.queue}`))
-      yield `${name}: uses another table, path or queue than the commands`
+      yield `${name}: does not use the table, path and queue of the commands`
   }
 
   // Names, which must differ between stages.
@@ -62,12 +62,12 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
   for (const { id, name, UpdateReplacePolicy, Properties } of [events, dead]) {
     if (!Properties.FifoQueue || !name.endsWith('.fifo')) yield `${id}: is not FIFO`
     if (Properties.MessageRetentionPeriod !== 1_209_600) yield `${id}: keeps messages for less than 14 days`
-    if (UpdateReplacePolicy !== 'Retain') yield `${id}: a new name deletes it`
+    if (UpdateReplacePolicy !== 'Retain') yield `${id}: is deleted when its name changes`
     if (Properties.SqsManagedSseEnabled !== true) yield `${id}: is not encrypted`
   }
   if (events.Properties.RedrivePolicy?.deadLetterTargetArn !== dead.arn) yield 'Events: has no dead letters'
   if (String(dead.Properties.RedriveAllowPolicy?.sourceQueueArns) !== events.arn)
-    yield 'Dead: takes dead letters of other queues'
+    yield 'Dead: accepts dead letters of other queues'
   if (events.Properties.DeduplicationScope !== 'messageGroup') yield 'Events: deduplicates across orders'
   const sync = functionOf(stack, 'Sync')
   const mappings = ofType(stack, 'AWS::Lambda::EventSourceMapping')
@@ -75,7 +75,7 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
   if (mappings.length !== 1 || mapping?.Properties.FunctionName !== sync.arn)
     yield 'Sync: is not the only reader of the queue'
   if (String(mapping?.Properties.FunctionResponseTypes) !== 'ReportBatchItemFailures')
-    yield 'Sync: its failures are deleted'
+    yield 'Sync: deletes the messages that it fails to handle'
   if (events.Properties.VisibilityTimeout !== 6 * sync.Properties.Timeout)
     yield 'Events: its visibility timeout is not six times that of Sync'
 
@@ -88,7 +88,7 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
   }))
   const schema = { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes: indexes }
   if (table?.name !== NAMES.table || JSON.stringify(schema) !== JSON.stringify(TABLE_SCHEMA))
-    yield 'Shops: has other keys than the code'
+    yield 'Shops: its keys differ from those in the code'
   if (table?.DeletionPolicy !== 'Retain' || table.Properties.DeletionProtectionEnabled !== true)
     yield 'Shops: can be deleted'
 
@@ -114,7 +114,7 @@ async function* violations({ Resources, Outputs }: Template): AsyncGenerator<str
         .toSorted(),
     )
   )
-    yield 'Receiver: does not have the paths that connect gives away'
+    yield 'Receiver: does not have the paths that connect registers'
   const [api] = ofType(stack, 'AWS::ApiGatewayV2::Api')
   if (!isInvoked(receive.arn, 'apigateway', arn('execute-api', `${api?.ref}/*`)))
     yield 'Receiver: is not invoked'
@@ -197,12 +197,12 @@ test.each([
   ['Events', '"FifoQueue":true', '"FifoQueue":false', 'Events: is not FIFO'],
   ['Events', '"Dead"', '"Shops"', 'Events: has no dead letters'],
   ['Events', '"VisibilityTimeout":720', '"VisibilityTimeout":30', 'visibility timeout is not six times'],
-  ['Events', '"Retain"', '"Delete"', 'Events: a new name deletes it'],
-  ['Dead', 'crash.fifo', 'other.fifo', 'Dead: takes dead letters of other queues'],
+  ['Events', '"Retain"', '"Delete"', 'Events: is deleted when its name changes'],
+  ['Dead', 'crash.fifo', 'other.fifo', 'Dead: accepts dead letters of other queues'],
   ['QueuePolicy', '"sqs:*"', '"sqs:SendMessage"', 'does not deny requests to it without TLS'],
-  ['SyncEventSourceMappingSQSEvents', '"ReportBatchItemFailures"', '', 'its failures are deleted'],
+  ['SyncEventSourceMappingSQSEvents', '"ReportBatchItemFailures"', '', 'deletes the messages that it fails'],
   ['Shops', '"Retain"', '"Delete"', 'Shops: can be deleted'],
-  ['Shops', '"since"', '"at"', 'Shops: has other keys'],
+  ['Shops', '"since"', '"at"', 'Shops: its keys differ'],
   ['PollEventsRuleSchedule1', 'rate(2 minutes)', 'rate(2 hours)', 'does not run every two minutes'],
   ['ReceiverLambdaPermissionHttpApi', 'ReceiverLambda', 'SyncLambda', 'Receiver: is not invoked'],
   ['HttpApiRoutePostFeedConnectionVar', '/feed/', '/feeds/', 'does not have the paths'],
@@ -212,7 +212,12 @@ test.each([
   ['OldEvents', 'AlarmActions', 'OKActions', 'OldEvents: notifies no topic'],
   ['AlarmTopicPolicy', 'cloudwatch.amazonaws', 'events.amazonaws', 'CloudWatch cannot publish'],
   ['Dead', 'order-relay-woocommerce-crash-dead', 'woocommerce-dead', 'another stage could have its name'],
-  ['SyncLambdaFunction', '/order-relay-woocommerce/crash', '/woocommerce', 'another table, path or queue'],
+  [
+    'SyncLambdaFunction',
+    '/order-relay-woocommerce/crash',
+    '/woocommerce',
+    'does not use the table, path and queue',
+  ],
 ])('detects a change of %s from %s to %s', async (id, from, to, expected) => {
   const altered = { ...template, Resources: alter(template.Resources, id, from, to) }
   expect(await found(altered)).toContainEqual(expect.stringContaining(expected))

@@ -111,7 +111,7 @@ export const partiesOf = (
       /** Makes the order API answer 503 for the given time. */
       breakService: (outage: { seconds: number; retryAfter: number }) =>
         send('POST', `${sandbox}/panel/faults`, { kind: 'error', status: 503, ...outage }),
-      /** The status after it. */
+      /** The status after the retry. */
       retry: async (id: string, of = source) =>
         (await send('POST', `${sandbox}/panel/orders/${id}/retry?source=${encodeURIComponent(of)}`)).body
           .status,

@@ -222,7 +222,7 @@ describe('in a copy of the project', () => {
     await started.printed(/event retried/)
     // Meanwhile, a scheduled check runs for almost a minute.
     await appendFile(stores, '  - source: third\n    feed: sqs\n')
-    await started.printed(/stores\.yml has changed: the relay has the stores api, demo-shop, third$/m)
+    await started.printed(/stores\.yml has changed: the relay serves the stores api, demo-shop, third$/m)
     await fetchJson(faults, { method: 'DELETE', key: 'sandbox-key' })
     expect(await create('third')).toBe(201)
     started.child.kill('SIGINT')

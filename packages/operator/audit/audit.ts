@@ -27,7 +27,7 @@ const counted = (title: string, counts: Readonly<Record<string, number>>) => {
   return [rows.length === 0 ? `${title}.` : `${title}:`, ...rows]
 }
 
-/** Since when events wait for the service; undefined if none does. */
+/** The time since which events have been waiting for the service; undefined if none is waiting. */
 const waitingSince = async (context: Context): Promise<string | undefined> => {
   const { orders } = await failingOrders(context, { limit: 100 })
   return orders.find(({ failing }) => failing && isServiceFailure(failing))?.failing?.since
@@ -46,7 +46,7 @@ const balanceText = (audited: Omit<Audited, 'lists'>, remedies: readonly Coded[]
   return lines(
     `From ${audited.since.toISOString()} to ${audited.until.toISOString()}`,
     audited.since.getTime() < Date.now() - DELIVERY_TTL_SECONDS * 1000 &&
-      'Logs and deliveries are kept for 30 days: of what came in before, only the orders are compared.',
+      'Logs and deliveries are kept for 30 days: for anything received earlier, only the orders are compared.',
     '',
     deliveries === undefined
       ? 'No log found: duplicate, ignored and refused deliveries are not counted.'

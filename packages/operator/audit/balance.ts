@@ -95,8 +95,9 @@ const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boole
 }
 
 /**
- * How likely an event without an outcome still waits, lower first. A failing event has saved its request with the order, so
- * the order alone does not show whether an event is done; undefined if the order is the only evidence and shows that it is.
+ * The order in which events without an outcome are assumed to be waiting: those with a lower rank first. A failing
+ * event has saved its request with the order, so the order alone does not show whether an event is done; undefined if
+ * the order is the only evidence and shows that it is.
  */
 const waitingRank = (entry: Entry, order: ComparedOrder | undefined, hasLog: boolean): number | undefined => {
   if (order === undefined || !isStored(entry, order)) return 0

@@ -175,7 +175,8 @@ export const feedChecks = (play: Play) => {
     },
     failures: {
       when: 'When one message of a batch had no data',
-      remedy: 'answer 500, or delete neither the message nor those behind it of its order; go on with others',
+      remedy:
+        'answer 500, or delete neither the message nor later messages of its order; continue with other orders',
       play: async () => {
         const [before, { json: _, ...unread }, after] = three(message, 'failed')
         const broken = { ...unread, json: JSON.stringify(unread) }
@@ -273,7 +274,7 @@ export const httpChecks = (
     },
     'time-outs': {
       when: 'When a message was repeated while it was still being handled, as after a timeout',
-      remedy: `${rememberOf(play)}, which begins with a lock of the order, and answer 2xx to what was handled before`,
+      remedy: `${rememberOf(play)}, which begins by locking the order, and answer 2xx to messages that were handled before`,
       play: async () => {
         const slow = message('slow', 1)
         await Promise.all(Array.from({ length: 5 }, () => send(slow)))

@@ -129,7 +129,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
       await sleep(SETTLE_MS)
       const { message } = error
       const wrong = `exited ${message}: nothing is handled until it is restarted`
-      return { exited: true, wrong, remedy: 'find the reason of its exit in its output' }
+      return { exited: true, wrong, remedy: 'find the reason for its exit in its output' }
     }
   }
 

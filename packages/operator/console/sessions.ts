@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** How long a session lasts, in milliseconds: without a request, and in all. */
+/** How long a session lasts, in milliseconds: without a request, and in total. */
 const IDLE_MS = 8 * 3_600_000
 const LIFETIME_MS = 24 * 3_600_000
 

@@ -48,7 +48,10 @@ export const eachStep = (
   return visitSelected(context, kind, selection, visit, skip)
 }
 
-/** Leaves the service capacity for its daily work. This many consecutive failures indicate that the cause remains. */
+/**
+ * The rate leaves the service capacity for its daily work. `stopAfter` consecutive failures indicate that the cause
+ * remains.
+ */
 export const PACING = { rate: 20, stopAfter: 5 } as const
 
 /**

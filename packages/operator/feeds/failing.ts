@@ -67,7 +67,7 @@ const causeOf = ({ first, last }: Failures, accepted: Date | undefined): Failing
  * queue are excluded, since they are no longer attempted. Pure.
  *
  * @param attempts oldest first
- * @param begin from when on they were read. @default the beginning
+ * @param begin the time from which they were read. @default the beginning
  * @param dead the ids of messages that SQS has moved to the dead letters, which the log does not show
  */
 export const failingIn = (

@@ -28,7 +28,7 @@ const requireSettled = (context: Context, stored: StoredOrder, force: boolean) =
   const { order, bulk, failing, updated_at } = stored
   const show = `see ${commandFor('orders show', order, context)}`
   if (failing !== undefined || bulk !== undefined)
-    throw cannot('erase the order', 'an event of it is in a queue', show)
+    throw cannot('erase the order', 'one of its events is in a queue', show)
   if (openRequests(order).length > 0) throw cannot('erase the order', 'it has an open request', show)
   // The outbox stays after it is published: only time shows that the event that caused it is acknowledged.
   const quiet = (Date.parse(updated_at) || 0) + UNACKNOWLEDGED_MS
@@ -153,7 +153,7 @@ const remainsOf = ({ local }: Context): Remains[] => {
     // Their retention begins when they leave their queue.
     { where: 'unreadable dead letters, quarantine', what: known, until: day(2 * queuedDays) },
     ...(local
-      ? [{ where: 'log files of npm start', what: ids, until: 'the second next start' }]
+      ? [{ where: 'log files of npm start', what: ids, until: 'the start after next' }]
       : [
           { where: 'log', what: ids, until: day(LOG_DAYS) },
           { where: 'point-in-time recovery', what: known, until: day(RECOVERY_DAYS) },

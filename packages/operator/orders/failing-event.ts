@@ -60,7 +60,7 @@ export const placeOf = (
   return isUncounted || isOver ? 'deleted' : 'queued'
 }
 
-/** The same of a stored order; undefined if none of its events fails. */
+/** The same for a stored order; undefined if none of its events fails. */
 export const failingIn = ({ order, failing }: StoredOrder, deadLetters: DeadLetters) =>
   failing && placeOf(failing, deadLetters(order), Date.now())
 

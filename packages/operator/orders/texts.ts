@@ -54,7 +54,7 @@ export const WAITING = {
     'The worker handles "{event}" now. It fails again if the accounting service is still unavailable.',
   'retry/unauthorized':
     'The worker handles "{event}" now. It fails again if the accounting service still refuses the API key.',
-  'check/blocked': 'The check waits behind "{event}" and changes nothing before that succeeds.',
+  'check/blocked': 'The check waits behind "{event}" and changes nothing until that event succeeds.',
   'check/reads': 'The worker reads the order from the service.',
   'check/reads-due': 'The worker reads the order from the service, which is due at {time}.',
   'check/resends': 'The worker reads the order from the service and resends the refused request.',

@@ -15,7 +15,7 @@ type Facts = {
   signatures?: SignatureRecovery | undefined
 }
 
-/** Whether no order fails for this cause. Unknown if there are more failing orders than were read. */
+/** Whether no order fails because of this cause. Unknown if there are more failing orders than were read. */
 const none = (cause: 'unavailable' | 'unauthorized', { failing }: Facts) =>
   failing?.[cause] === 0 && !failing.more
 
@@ -79,7 +79,7 @@ const ALARMS: Partial<Record<AlarmCode, Recovered>> = {
 /** The alarms that report failing orders. */
 const OF_FAILING: readonly string[] = ['service-unauthorized', 'breaker-open', 'order-stuck']
 
-/** Whether an active alarm reports failing orders, so that no further alarm about them is to be announced. */
+/** Whether an active alarm reports failing orders, so that no further alarm about them has to be announced. */
 export const saysThatOrdersFail = (active: readonly { code: string }[]): boolean =>
   active.some(({ code }) => OF_FAILING.includes(code))
 

@@ -119,7 +119,9 @@ export const auditTests = () => {
     const unasked = await local.json(['audit', '--since', since, '--no-service'])
     expect(unasked).toMatchObject({ code: 0, data: { balanced: true, orders: { asked: 0 } } })
     const longer = await local.relay(['audit', '--since', '31d', '--no-service'])
-    expect(longer.out).toContain('are kept for 30 days: of what came in before, only the orders are compared')
+    expect(longer.out).toContain(
+      'are kept for 30 days: for anything received earlier, only the orders are compared',
+    )
     await local.create('made-up', {}, 'relay')
     expect((await local.relay(['audit', '--since', since])).out).not.toContain('api made-up')
   })

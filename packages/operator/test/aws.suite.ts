@@ -253,7 +253,7 @@ export const awsTests = () => {
     expect(code).toBe(1)
     expect(out).toMatch(/^dead letters of orders +3$/m)
     expect(out).toMatch(/^order-relay-production-orders +retained$/m)
-    const [, commands] = out.split('To remove the stack nevertheless:\n')
+    const [, commands] = out.split('To remove the stack anyway:\n')
     expect(commands?.trim().split(/\n +/)).toEqual([
       'npx relay unregister',
       'aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name order-relay-production --region eu-central-1',

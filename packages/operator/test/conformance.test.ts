@@ -124,7 +124,7 @@ test("runs the user's own program, and immediately reports its exit with the las
     check: 'delivery',
     level: 'problem',
     found: `When the first message arrived, the store exited with code 3: nothing is handled until it is restarted; its last output:${printed}`,
-    remedy: 'find the reason of its exit in its output',
+    remedy: 'find the reason for its exit in its output',
   })
 })
 

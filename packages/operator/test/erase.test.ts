@@ -249,7 +249,7 @@ test('refuses an order that is not settled, or was not confirmed', async () => {
     code: 'unavailable',
     message: 'The accounting service answered 503',
   })
-  expect(await refused('--force')).toContain('an event of it is in a queue')
+  expect(await refused('--force')).toContain('one of its events is in a queue')
 
   key = { ...key, external_id: 'dead' }
   await changes(0, 'paid')

@@ -354,7 +354,7 @@ test('checks an order immediately', async () => {
 })
 
 test('says that a check waits behind a failing event, as the order does', async () => {
-  const effect = 'The check waits behind "order.payment" and changes nothing before that succeeds.'
+  const effect = 'The check waits behind "order.payment" and changes nothing until that event succeeds.'
   const { out } = await relay(['orders', 'check', 'demo-shop', '1'])
   expect(out).toBe(`${effect} See relay orders show demo-shop 1 --local\n`)
   expect((await relay(['orders', 'show', 'demo-shop', '1'])).out).toContain(`check: ${effect}\n`)

@@ -452,7 +452,7 @@ test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced, open: { payment } }, { failing })).toEqual({
     retry:
       'The worker handles "order.payment" now. It fails again if the accounting service is still unavailable.',
-    check: 'The check waits behind "order.payment" and changes nothing before that succeeds.',
+    check: 'The check waits behind "order.payment" and changes nothing until that event succeeds.',
     'withdraw payment':
       'Once "order.payment" succeeds, the order is read, and the payment withdrawn unless it is done already.',
   })

@@ -275,7 +275,7 @@ export const orderListTests = (openAt: OpenAt, client: () => Client) => {
       ['fa-IR', 'سال مالی', '۱۴۰۴'],
     ] as const) {
       const { page } = await open('#/orders', { locale })
-      // Its tax after returns is that of its orders.
+      // The tax of a fiscal year after returns is the tax of its orders.
       const note = page.getByText(/^Returns count on the date of their order|به تاریخ سفارش آن حساب می‌شود/)
       expect(await note.getByRole('link').getAttribute('href')).toBe('#/documents?kind=return')
       await page.getByRole('link', { name: 'new', exact: true }).waitFor()

@@ -104,7 +104,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     expect(await client().list('products?q=SKU-1')).toMatchObject([{ price: 1500, stock: 2.5 }])
   })
 
-  test('the outcome of a retry is gone after the next action', async () => {
+  test('the outcome of a retry disappears after the next action', async () => {
     await client().create(order('1', SHORT))
     const { page } = await openOrder('1')
     const outcome = page.getByRole('region', { name: 'Outcome' })
@@ -297,7 +297,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByText('ممیز دارد، ولی ریال اعشار ندارد').waitFor()
   })
 
-  test('a refusal in Persian has Persian digits, also of a fraction', async () => {
+  test('a refusal in Persian has Persian digits, even in a fraction', async () => {
     await client().create(order('1', { items: [row('SKU-1', 0.1234)] }))
     const { page } = await openOrder('1', 'fa-IR')
     await page.getByRole('button', { name: 'ثبت برگشت از فروش' }).click()

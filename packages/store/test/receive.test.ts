@@ -243,7 +243,7 @@ describe('a receiver', () => {
     let fails = true
     const { send, errors } = receiving(
       () => {
-        if (fails) throw new Error('The database is away')
+        if (fails) throw new Error('The database is unavailable')
       },
       async () => ['next', SECRET],
     )
@@ -251,7 +251,7 @@ describe('a receiver', () => {
     expect(await send(await request(message, ['old', 'next']))).toBe(500)
     fails = false
     expect(await send(await request(message))).toBe(200)
-    expect(errors).toEqual([new Error('The database is away')])
+    expect(errors).toEqual([new Error('The database is unavailable')])
   })
 
   test.each(['{', '{"event":"order.updated"}'])('returns 400 for the signed body %s', async body => {

@@ -23,7 +23,7 @@ import { pythonTools } from '../python.ts'
 import { must, serverless } from '../serverless.ts'
 import { startEmulator } from './emulator.ts'
 
-/** Another stage, `proof`, could have a name with which this one begins. */
+/** The name of the tested stage begins with the name of another stage, `proof`. */
 const OTHER_STAGE = 'proof'
 const STAGE = `${OTHER_STAGE}-eu`
 const STACK = `order-relay-${STAGE}`

@@ -69,7 +69,7 @@ const callOf = (command: { input: object }): AwsCall => {
 
 const REPEATED = PATTERNS.find(({ sends }) => sends === 'repeated') ?? ONCE
 
-/** The endpoints cannot reach the order queue at first, which they count and log. */
+/** At first, the endpoints cannot reach the order queue; they count and log each failure. */
 const OUTAGE: Scenario = {
   name: 'the order queue fails',
   orders: {

@@ -56,7 +56,7 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
   <Table columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
 )
 
-/** The active alarms, since when, and what to do about them; before an alarm starts, the orders that fail. */
+/** The active alarms, when they started, and what to do about them; before an alarm starts, the failing orders. */
 export const Verdict = ({ alarms, problems, failing, queues, signatures, notices }: Data) => {
   const active = activeAlarms(alarms)
   if (problems.length > 0) {
@@ -75,7 +75,7 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, notices
   )
   if (active.length === 0 && failingOrders) return failingOrders
   if (active.length === 0) {
-    // It would contradict the problem below it.
+    // "No alarm is active" would contradict a problem shown below it.
     if (notices.some(({ level }) => level === 'problem')) return null
     return (
       <p class="verdict card" data-tone="good">

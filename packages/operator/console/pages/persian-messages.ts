@@ -488,13 +488,13 @@ export const MESSAGES = {
     'خطا را در خروجی فروشگاه پیدا کنید؛ اگر خطایی نیست، فروشگاه کندتر از مهلت تعیین‌شده است، پیام‌های پردازش‌شده را حذف نمی‌کند یا برنامهٔ دیگری صف را می‌خواند',
   'remember the version and deliveries of an order in the transaction that handles a message':
     'نسخه و شناسهٔ پیام‌های سفارش را در همان تراکنشی ذخیره کنید که پیام را پردازش می‌کند',
-  '{remember}, which begins with a lock of the order, and answer 2xx to what was handled before':
+  '{remember}, which begins by locking the order, and answer 2xx to messages that were handled before':
     '{remember}؛ تراکنش با قفل سفارش شروع شود و به پیام‌های قبلاً پردازش‌شده پاسخ 2xx دهید',
   'compare the delivery, too, when the version is the last one':
     'وقتی نسخه همان نسخهٔ آخر است، شناسهٔ پیام را هم مقایسه کنید',
   'remember versions by source and external_id, and handle the messages of an order one by one':
     'نسخه‌ها را بر اساس source و external_id ذخیره و پیام‌های هر سفارش را یکی‌یکی پردازش کنید',
-  'answer 500, or delete neither the message nor those behind it of its order; go on with others':
+  'answer 500, or delete neither the message nor later messages of its order; continue with other orders':
     'پاسخ 500 دهید، یا آن پیام و پیام‌های بعدی همان سفارش را حذف نکنید؛ با بقیه ادامه دهید',
   'verify X-Service-Signature over the raw body, and its t within {seconds} seconds; answer 401':
     'X-Service-Signature را روی متن خام و t را با {seconds} ثانیه اختلاف بررسی کنید؛ پاسخ 401 دهید',

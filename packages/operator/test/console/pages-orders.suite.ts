@@ -26,7 +26,7 @@ export const orderPageTests = (open: Open) => {
       const found = page.getByRole('table', { name: 'Orders found' })
       await found.getByText(request).waitFor()
       await isAccessible()
-      // One step back leaves the search, and the id of a request is not a delivery.
+      // One step back leaves the search. The address below has the id of a request instead of a delivery.
       await page.goBack()
       await page.getByText('All stores in').waitFor()
       await goTo(page, `#/deliveries/${request}`)

@@ -58,9 +58,9 @@ export const retryOrder = (key: OrderKey, store: Store, fix: Retry = {}): void =
   })
 
 /**
- * The rials of a payment or repayment; by default, the most. Only the order API can overpay.
+ * The rials of a payment or repayment; by default, the maximum. Only the order API can overpay.
  *
- * @param rule names the most: `what is due`
+ * @param rule names the maximum: `what is due`
  */
 const amountOf = ({ amount }: Pick<PanelPayment, 'amount'>, most: bigint, rule: string): string => {
   if (amount == null) return String(most)

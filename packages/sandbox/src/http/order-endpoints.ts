@@ -66,7 +66,7 @@ export const orderEndpoints: readonly Endpoint[] = [
       },
       200: {
         schema: 'CreateResult',
-        when: 'Already registered. Returns the current state, or by the settings the original result, and ignores the body.',
+        when: 'Already registered. Returns the current state or, depending on the settings, the original result, and ignores the body.',
       },
     },
     refusals: { 400: 'Rejected; nothing is registered. Correct the order and send it again.' },

@@ -221,7 +221,7 @@ const settings: readonly Endpoint[] = [
   }),
   put('/panel/customers/{code}', 'changeCustomer', 'Change a customer as the buyer on invoices', {
     description:
-      'The order API has no identity of the buyer: the accountant adds what an invoice has to say, and corrects the name. Invoices show it at once.',
+      'The order API does not contain the identity of the buyer: the accountant adds what an invoice must show, and corrects the name. Invoices show changes immediately.',
     answers: { 200: { schema: 'Buyer', when: 'The customer after the change.' } },
     refusals: { 404: 'The customer does not exist.' },
     example: { path: { code: 'walk-in' }, body: { nationalId: '0012345679', postalCode: '1234567890' } },
@@ -309,7 +309,7 @@ const testing: readonly Endpoint[] = [
   ),
   post('/panel/faults', 'addFault', 'Add a fault', {
     description:
-      'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the answer; `error` answers with `status` and `Retry-After`, and does nothing. Of several faults the oldest one hits a request. A restart ends all faults.',
+      'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the answer; `error` answers with `status` and `Retry-After`, and does nothing. If several faults are active, the oldest one applies to a request. A restart ends all faults.',
     answers: { 200: { schema: 'Fault', when: 'The fault.' } },
     example: { body: { kind: 'error', status: 429, retryAfter: 2, operation: 'createOrder', requests: 3 } },
     ...accepts(requests.fault, ['FaultRequest'], (body, { faults }) => faults.add(body)),

@@ -215,7 +215,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'DocumentList.documents.account': 'The account of the money; null for a return, or if none was selected.',
   'DocumentList.documents.reference': 'Tracking number of the bank; null for a return.',
   'DocumentList.documents.reason': 'Reason for a return, or null.',
-  'DocumentList.documents.amount': 'The rials; of a return, tax included.',
+  'DocumentList.documents.amount': 'The amount in rials; for a return, tax included.',
   'DocumentList.documents.net': 'The amount of a return without tax; null for money.',
   'DocumentList.documents.tax': 'The tax of a return; null for money.',
   'DocumentList.documents.number': 'Number of the document among those of its kind; never used twice.',

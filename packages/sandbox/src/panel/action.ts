@@ -17,7 +17,7 @@ export type Action = {
   label: string
   statuses: readonly Status[]
   isPossible?: (order: Order) => boolean
-  /** In sentences; `sent` says who is notified of a change of the status, or is empty. */
+  /** The effect as sentences; `sent` says who is notified of a change of the status, or is empty. */
   effect: (order: Order, sent: string) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
   content?: (order: Order, money: Accounts) => ComponentChildren

@@ -126,7 +126,7 @@ type Click = {
   label: string
   done: string
   request: Parameters<typeof change>
-  /** What is lost. The click asks before. */
+  /** What is lost. If set, a click asks for confirmation first. */
   loss?: string
 }
 

@@ -63,7 +63,7 @@ type PlanProps = {
   excluded: Signal<Set<string>>
   /** What a retry of the orders that are not left out would do. */
   results: Signal<readonly Result[]>
-  /** Leaves an order out, or includes it, since the others then share the stock otherwise. */
+  /** Leaves an order out, or includes it, which changes how the others share the stock. */
   include: (order: Result, isIncluded: boolean) => void
   /** The number of orders that are not ready. */
   others: number

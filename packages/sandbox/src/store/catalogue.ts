@@ -117,7 +117,7 @@ const identityColumns = ({ economicCode, nationalId, address, postalCode, phone 
 
 export type Customer = Identity & { code: string; mobile: string | null; name: string; email: string | null }
 
-/** A customer as stores send it; orders do not have its identity. */
+/** A customer as stores send it; orders do not contain the details of `Identity`. */
 export type NewCustomer = Omit<Customer, keyof Identity>
 
 const CUSTOMERS = `SELECT code, mobile, name, email, ${IDENTITY} FROM customers`

@@ -35,7 +35,7 @@ export type Order = OrderKey & {
 /** The sums of an invoice. */
 export type Sums = Pick<Order, 'amount' | 'order_discount' | 'net' | 'tax' | 'total'>
 
-/** What the documents of an order amount to. */
+/** The status, sums and numbers that follow from the documents of an order. */
 export type Settlement = Pick<
   Order,
   'status' | 'received' | 'returned' | 'repaid' | 'receipt_number' | 'return_number'
@@ -163,7 +163,7 @@ const SUMS = ['net', 'tax', 'received', 'returned', 'repaid'] as const
 /** The count and the exact sums of orders in a status. */
 export type StatusSums = { status: Status; count: number } & Pick<Order, (typeof SUMS)[number]>
 
-/** Sums of what belongs to the matching orders, by their status. */
+/** Sums over the rows of a table that belong to the matching orders, by the status of the order. */
 const sumsOf = (table: string, columns: readonly string[], { status: _, ...filter }: OrderFilter) => {
   const { isSearch, from, number, where, parameters } = matching(filter)
   // Without a search, the few orders of the table are read instead of all orders.

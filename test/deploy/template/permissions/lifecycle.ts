@@ -108,7 +108,7 @@ const tagged = (kind: 'Request' | 'Resource', tags: object = TAGS) =>
 
 const API = `arn:aws:apigateway:${REGION}::`
 const TAGGED_API = /^AWS::ApiGatewayV2::(Api|DomainName|Stage)$/
-/** Their tags decide, since AWS generates their names. */
+/** Types whose resources are matched by tags, since AWS generates their names. */
 const NAMELESS = /::(Key|EventSourceMapping|Api|Stage|DomainName|Alarm|BackupPlan|BackupSelection)$/
 
 /** The service of the service-linked role that the first resource of a type needs. */
