@@ -18,7 +18,7 @@ export const SERVICE_MESSAGES = {
   // What became of a call.
   'The service fails on purpose': 'خطای عمدی سرویس',
   '{status} The service fails on purpose': '{status}: خطای عمدی سرویس',
-  'no answer within {seconds} s': 'تا {seconds} ثانیه پاسخی نیامد',
+  'no response within {seconds} s': 'تا {seconds} ثانیه پاسخی نیامد',
   // Refusals.
   'Field "{=field}" ~is missing': 'فیلد «{field}» ارسال نشده است',
   'Field "{=field}" ~is {value}: {rule}': 'مقدار «{field}» برابر {value} است: {rule}',

@@ -36,7 +36,7 @@ const setting = (name: string) => Number(new RegExp(`^    ${name}: (\\d+)$`, 'm'
 /** Events of a batch of the worker, which it handles in parallel. */
 const BATCH = Number(/^ +batchSize: (\d+)$/m.exec(serverless)?.[1])
 const reconcile = /^ {2}reconcile:\n(?: {4}.*\n)+/m.exec(serverless)?.[0]
-/** The share of the time in which the reconciler checks: each minute, a run uses its timeout less its last check. */
+/** The share of the time in which `reconcile` checks: each minute, a run uses its timeout less its last check. */
 const CHECKING = Math.min(
   1,
   (Number(/timeout: (\d+)/.exec(reconcile ?? '')?.[1]) - LAST_CHECK_MS / 1000) / 60,

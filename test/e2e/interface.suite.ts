@@ -18,7 +18,7 @@ const variants = (fields: Readonly<Record<string, readonly unknown[]>>) =>
 const source = 'demo-shop'
 const inQuery = `?source=${source}`
 
-/** What a store relies on, according to the spec and to the choices of the sandbox: the answer of every step. */
+/** What a store relies on, according to the spec and to the choices of the sandbox: the response to every step. */
 export const interfaceTests = () => {
   let direct: Awaited<ReturnType<typeof startSandbox>>
   let id: string

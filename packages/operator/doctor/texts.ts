@@ -96,7 +96,7 @@ export const MESSAGES = {
   'check-service': 'check that it is up; events wait until then',
   'service-fails': 'the accounting service answers calls in a way that its interface does not define',
   'report-answer':
-    'report it to the operator of the service; such an answer does not count as an outage, so only the affected orders wait',
+    'report it to the operator of the service; such a response does not count as an outage, so only the affected orders wait',
   'service-throttles': 'the accounting service limits the rate of calls',
   'try-later': 'check again later; orders wait until it accepts their calls',
   'no-key': 'no key is stored',

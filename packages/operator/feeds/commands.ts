@@ -26,7 +26,7 @@ import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
 
 type Ended = Pick<Attempt, 'status' | 'code' | 'error' | 'ms'> & { next_at?: string | Date | undefined }
 
-/** Maximum width of an answer in a table, in characters. */
+/** Maximum width of a response in a table, in characters. */
 const WIDEST = 40
 
 const answerOf = ({ status, code, error }: Ended) => {

@@ -202,7 +202,7 @@ test.each([
 test.each([
   [[401, 500], 0],
   [[500, 401], 1],
-])('the list of attempts has a remedy if the last answer was 401: %j', async (statuses, count) => {
+])('the list of attempts has a remedy if the last response was 401: %j', async (statuses, count) => {
   const context = relayWith(
     statuses.map((status, index) => ({
       level: 'WARN',

@@ -549,12 +549,12 @@ test('discards the dead letter of a request that is saved with its order', async
   expect(refused.code).toBe(1)
 
   expect((await relay(['orders', 'withdraw', 'api', 'kept', 'create', '--yes', 'kept'])).code).toBe(0)
-  for (const told of [
+  for (const shown of [
     (await relay(['dead', 'discard', id, '--dry-run'])).out,
     (await relay(['dead', 'discard', id])).err,
   ]) {
-    expect(told).toContain('The create is already being withdrawn')
-    expect(told).not.toContain('orders withdraw')
+    expect(shown).toContain('The create is already being withdrawn')
+    expect(shown).not.toContain('orders withdraw')
   }
   expect((await relay(['dead', 'discard', id, '--yes', id])).code).toBe(0)
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([

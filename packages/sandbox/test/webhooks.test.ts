@@ -222,7 +222,7 @@ const attemptTo = (url: string, timeoutMs?: number) => {
 
 test('records a timeout and an unreachable receiver as the outcome', async () => {
   const { url, close } = await startReceiver(() => 'hang')
-  const late = { status: null, error: 'no answer within 0.05 s', response: null }
+  const late = { status: null, error: 'no response within 0.05 s', response: null }
   expect(await attemptTo(url, 50)).toMatchObject(late)
   await close()
   expect(await attemptTo(url)).toMatchObject({ status: null, error: expect.stringContaining('ECONNREFUSED') })

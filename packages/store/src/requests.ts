@@ -13,7 +13,7 @@ export type OrderRequest = {
   date?: string
   customer?: { mobile?: string; name?: string; email?: string }
   items: readonly {
-    /** Product code in the accounting system. */
+    /** Product code in the accounting service. */
     sku: string
     /** Greater than zero; fractions are allowed. */
     quantity: number

@@ -97,7 +97,7 @@ const undocumented = (
 
 const REFUSED_AS_INVALID = /^\{"error":\{"code":"(invalid|malformed|too_large|unsupported_content)"/
 
-/** How the answer to a case differs from the document. */
+/** How the response to a case differs from the document. */
 const mismatchesOf = (each: Case, reply: Reply, errorsOf: OpenApi['errorsOf']): string[] => {
   const { status, headers, body } = reply
   const { operation, verdict } = each

@@ -77,7 +77,7 @@ export const attempt = async (
     })
     return outcome({ status: response.status, error: null, response: await excerpt(response) })
   } catch (error) {
-    const reason = late.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error)
+    const reason = late.aborted ? `no response within ${timeoutMs / 1000} s` : reasonOf(error)
     return outcome({ status: null, error: reason, response: null })
   }
 }

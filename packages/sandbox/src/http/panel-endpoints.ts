@@ -114,7 +114,7 @@ const orders: readonly Endpoint[] = [
   }),
   post('/panel/retries', 'retryOrders', 'Retry many orders', {
     description:
-      'Retries the given orders, or every order in review that matches the `filter` and whose cause is gone, oldest first, in one transaction. If the stock does not suffice for all of these, the answer names the ones that stay in review, too. A dry run has the same answer and changes nothing.',
+      'Retries the given orders, or every order in review that matches the `filter` and whose cause is gone, oldest first, in one transaction. If the stock does not suffice for all of these, the response names the ones that stay in review, too. A dry run returns the same response and changes nothing.',
     answers: { 200: { schema: 'RetryResults', when: 'The result of each order.' } },
     example: { body: { dryRun: true } },
     ...accepts(v.optional(requests.retries, {}), ['Retries'], onStore(retryOrders)),
@@ -270,7 +270,7 @@ const webhooks: readonly Endpoint[] = [
   })),
   post('/panel/webhooks/test', 'testWebhook', 'Send a test webhook', {
     description:
-      'Sends a signed webhook about an order of the store `sandbox-test`, which does not exist, once, and returns what was sent and the answer.',
+      'Sends a signed webhook about an order of the store `sandbox-test`, which does not exist, once, and returns what was sent and the response.',
     answers: { 200: { schema: 'WebhookTest', when: 'What was sent, and the outcome.' } },
     refusals: { 409: 'The URL is not registered.' },
     ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { sender }) => sender.test(url)),
@@ -309,7 +309,7 @@ const testing: readonly Endpoint[] = [
   ),
   post('/panel/faults', 'addFault', 'Add a fault', {
     description:
-      'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the answer; `error` answers with `status` and `Retry-After`, and does nothing. If several faults are active, the oldest one applies to a request. A restart ends all faults.',
+      'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the response; `error` answers with `status` and `Retry-After`, and does nothing. If several faults are active, the oldest one applies to a request. A restart ends all faults.',
     answers: { 200: { schema: 'Fault', when: 'The fault.' } },
     example: { body: { kind: 'error', status: 429, retryAfter: 2, operation: 'createOrder', requests: 3 } },
     ...accepts(requests.fault, ['FaultRequest'], (body, { faults }) => faults.add(body)),

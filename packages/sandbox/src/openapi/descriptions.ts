@@ -88,7 +88,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'Customer.name': 'Full name, for a newly created customer.',
   'Item.name': 'Row description on the invoice; the product name by default.',
   email: 'Email address.',
-  sku: 'Product code in the accounting system.',
+  sku: 'Product code in the accounting service.',
   quantity: 'Quantity, greater than zero; fractions are allowed.',
   'StockMoves.product': 'The product with its current stock.',
   'StockMoves.moves': 'The changes, newest first.',

@@ -132,7 +132,7 @@ export const described = (schema: JsonSchema, path: string): JsonSchema => {
 const webhook = {
   operationId: 'orderUpdated',
   tags: ['Webhook'],
-  summary: 'An order changed inside the accounting system',
+  summary: 'An order changed inside the accounting service',
   description:
     'Signed: `X-Service-Signature: t=<unix time>,v1=<hex>`, where v1 is the HMAC-SHA256 of `<t>.<raw body>`, keyed with the secret of the registration. After the URL was registered again, that is the newest secret. Any 2xx response within 10 s accepts the delivery. Otherwise it is sent again after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, with a new `t` and the same delivery identifier.',
   parameters: ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Signature'].map(name => ({

@@ -20,7 +20,7 @@ const TONES = { pending: 'wait', delivered: 'good', failed: 'bad' } as const
 export const resultOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>) =>
   status === null
     ? error === null
-      ? t('No answer')
+      ? t('No response')
       : translateMessage(error)
     : t('HTTP {status}', { status })
 

@@ -482,7 +482,7 @@ export const t = translator({
   'A webhook is sent when the status of an order changes here, for example when a retry finalizes it.':
     'وقتی وضعیت سفارشی اینجا تغییر کند، مثلاً فاکتور آن قطعی شود، وب‌هوک ارسال می‌شود.',
   'Show more': 'نمایش بیشتر',
-  'No answer': 'بدون پاسخ',
+  'No response': 'بدون پاسخ',
   'HTTP {status}': 'پاسخ {status}',
   Sent: 'زمان ارسال',
   Took: 'مدت',
