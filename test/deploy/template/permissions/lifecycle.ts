@@ -71,7 +71,7 @@ const MORE: Readonly<Record<string, Partial<Record<'create' | 'update' | 'delete
   'AWS::ApiGatewayV2::Stage': { create: LOG_DELIVERY, update: LOG_DELIVERY, delete: LOG_DELIVERY },
   'AWS::CloudFormation::Stack': {
     create: STACK_ACTIONS,
-    // The last one continues a roll-back that has failed.
+    // The last one continues a rollback that has failed.
     update: `${STACK_ACTIONS} cloudformation:ContinueUpdateRollback`,
   },
   'AWS::CodeDeploy::Application': { update: 'codedeploy:UpdateApplication' },
