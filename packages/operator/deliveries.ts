@@ -170,7 +170,7 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
   deliveries
     .command('list')
     .description(
-      'List the deliveries in the log, newest first: queued, duplicate, ignored, refused or quarantined, and why.',
+      'List the deliveries in the log, newest first, each with its outcome, such as queued or refused, and the reason, if any.',
     )
     .addOption(periodOption('1h'))
     .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))

@@ -188,9 +188,9 @@ const urlOption = [
 ] as const
 
 const HELP = `
-The command sends signed pings until the relay accepts the new secret, usually at once. If the relay
-refused a webhook in the last minute and knows no earlier secret, this takes about a minute, and one
-ping may be refused. It then counts as a webhook with an invalid signature.`
+The command sends signed pings until the relay accepts the new secret, usually immediately. If
+the relay refused a webhook in the last minute and knows no earlier secret, this takes about a minute, and
+one ping may be refused. It then counts as a webhook with an invalid signature.`
 
 /** `relay register`: has the accounting service send its webhooks to the relay (spec: PUT webhook). */
 export const registerCommand = ({ program, run }: Cli): void => {

@@ -29,7 +29,9 @@ const seconds = (text: string) => Number(matching(/^-?\d{1,9}$/, 'a whole number
 const commandOf = ({ program }: Cli) =>
   program
     .command('send')
-    .description('Sign a webhook, send it, and print the response. The exit code is 1 unless it is 2xx.')
+    .description(
+      'Sign a webhook, send it, and print the response. The exit code is 1 unless its status is 2xx.',
+    )
     .argument('[url]', "webhook URL (default: the one registered, else the deployment's own)")
     .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
     .option('--source <source>', 'source of the store', 'api')

@@ -144,11 +144,11 @@ const audit = async (context: Context, options: Period & { repair?: true | undef
 }
 
 const HELP = `
-Every delivery must have one outcome in the functions' log: queued, duplicate, ignored, refused or quarantined, and
-why. Every queued delivery and accepted request must have one outcome in the log, the tables or the queues: applied,
-unchanged, dead, quarantined or waiting. Every order that changed must equal the order read from the service. The
-audit lists each difference, and then exits with 1.
-With --json, it lists the items behind each number, up to ${MEMBERS} of each.`
+Every delivery must have one outcome in the functions' log: queued or duplicate; or ignored, refused or quarantined,
+with a reason. Every queued delivery and accepted request must have one outcome in the log, the tables or the queues:
+applied, unchanged, dead, quarantined or waiting. Every order that changed must equal the order read from the service.
+The audit lists each difference, and then exits with 1.
+With --json, it lists the items behind each number, up to ${MEMBERS} per number.`
 
 export const RATE = 200
 

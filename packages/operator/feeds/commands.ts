@@ -189,8 +189,8 @@ An attempt is accepted (2xx), failed, unsent (the feed is disabled, or has no UR
 days, the message became a dead letter. A store with an SQS feed receives its messages itself.`
 
 const SHOW = `
-With --message, the message is rebuilt from the order and, for a relayed webhook, from its delivery. The output says if
-what was sent may have been different, because the order has changed since.`
+With --message, the message is rebuilt from the order and, for a relayed webhook, from its delivery. If the order has
+changed since, the output says that the message that was sent may have been different.`
 
 const RETRY = `
 Later messages of the same order follow. A disabled feed is still called at most every fifteen minutes. Without an order

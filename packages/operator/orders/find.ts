@@ -207,8 +207,8 @@ The beginning of an order number is enough, in lower or upper case; the store ma
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
 found, the latest ${CHANGES} changes are searched for the beginning of an id, an invoice number or the reference of a
 payment, and dead letters and the quarantine for the beginning of the id of a message, delivery or request. A webhook
-that changed no order is found only by its complete delivery id. Orders are searched in the stores of stores.yml, at up
-to four reads each; "relay orders show" finds an order of a removed store.`
+that changed no order is found only by its complete delivery id. Orders are searched in the stores of stores.yml, with
+up to four reads each; "relay orders show" finds an order of a removed store.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)

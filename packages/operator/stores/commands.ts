@@ -76,7 +76,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run(setSecret))
   ofStore(
     'test',
-    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response: its status, duration and the first 2000 bytes of its body. The exit code is 1 unless it is 2xx. Not for exact stores, whose interface has no such event.`,
+    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response: its status, duration and the first 2000 bytes of its body. The exit code is 1 unless the status is 2xx. Not for exact stores, whose interface has no such event.`,
   ).action(
     run(async (context, source) => {
       const { data, ...report } = await testFeed(context, source)

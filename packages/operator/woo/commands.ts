@@ -75,7 +75,7 @@ export const wooCommands = ({ program, run }: Cli): void => {
   woo
     .command('disconnect')
     .description(
-      'Disconnect a shop: remove its webhooks, its key and its feed. Notes in the shop and the stored state of its orders stay.',
+      'Disconnect a shop: remove its webhooks, its key and its feed. Notes in the shop and the stored state of its orders remain.',
     )
     .argument('<source>', 'source of the shop')
     .action(run(disconnect))
