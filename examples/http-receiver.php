@@ -70,14 +70,14 @@ if (strlen($body) > MAX_BYTES) {
     http_response_code(413);
     return;
 }
-// Two while the secret is being rotated; without any, every request is refused.
+// There are two secrets during a rotation; without any, every request is refused.
 $secrets = array_filter(explode(',', (string) getenv('FEED_SECRET')));
 if (!isAuthentic($_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', $body, $secrets)) {
     http_response_code(401);
     return;
 }
-// Until everything has succeeded: if PHP displays errors, it returns 200 for an exception. After a 500, the relay sends
-// the message again.
+// The status is 500 until everything has succeeded, since PHP returns 200 for an exception if it displays errors. After
+// a 500, the relay sends the message again.
 http_response_code(500);
 $database = new PDO('sqlite:' . (getenv('DATABASE') ?: 'store.sqlite'), null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
 $database->exec('CREATE TABLE IF NOT EXISTS seen (source, external_id, version INTEGER, deliveries, PRIMARY KEY (source, external_id))');

@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from once import Once
 
-# Two while the secret is being rotated; without any, every request is refused.
+# There are two secrets during a rotation; without any, every request is refused.
 SECRETS = [secret for secret in os.environ["FEED_SECRET"].split(",") if secret]
 PORT = int(os.environ.get("PORT", "8080"))
 TOLERANCE_SECONDS = 300
@@ -53,7 +53,7 @@ def handle(message):
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
-        # int() also takes a sign, and read(-1) waits for the end of the connection.
+        # int() also accepts a sign, and read(-1) waits for the end of the connection.
         if not re.fullmatch(r"\d{1,12}", length, re.ASCII):
             return self.answer(411)
         if int(length) > MAX_BYTES:
@@ -79,7 +79,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def setup(self):
         super().setup()
-        # A timeout of the socket would begin again with each byte.
+        # A timeout of the socket would restart with each byte.
         self.deadline = threading.Timer(REQUEST_SECONDS, self.connection.shutdown, [socket.SHUT_RD])
         self.deadline.daemon = True
         self.deadline.start()

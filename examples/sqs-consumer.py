@@ -13,7 +13,7 @@ import boto3
 from once import Once
 
 QUEUE_URL = sys.argv[1]
-# Maximum time to handle the messages of one receive.
+# Maximum time to handle the messages of one call of ReceiveMessage.
 VISIBILITY_SECONDS = 60
 # Maximum delay of a message that fails repeatedly.
 MAX_DELAY = 900
