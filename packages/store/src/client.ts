@@ -37,7 +37,7 @@ export type ClientOptions = {
   baseUrl: string
   /** The store's key, or a function that returns it before every request. */
   key: string | (() => Promise<string>)
-  /** The store's source. @default 'api' */
+  /** The store's source. Without it, requests name no source, and are for `api`. */
   source?: string
   /** Number of attempts of a request; every request is safe to repeat. @default 4 */
   attempts?: number
@@ -119,17 +119,19 @@ const assertPayment = (action: string, payment: object) =>
  */
 export const createClient = (options: ClientOptions) => {
   assertArguments('create a client', { options: [options, OBJECT] })
-  const { baseUrl, key, source = 'api', attempts = 4, timeout = 15_000, fetch: send = fetch } = options
+  const { baseUrl, key, source, attempts = 4, timeout = 15_000, fetch: send = fetch } = options
   assertOptions('create a client', options, {
     baseUrl: [baseUrl, BASE_URL],
     key: [key, either(KEY, FUNCTION)],
-    source: [source, TEXT],
+    source: [source, optional(TEXT)],
     attempts: [attempts, POSITIVE],
     timeout: [timeout, POSITIVE],
     fetch: [send, FUNCTION],
   })
   const api = `${baseUrl.replace(/\/+$/, '')}/api/v1/`
-  const query = `?${new URLSearchParams({ source })}`
+  // If the request names no source, the relay's refusal says which source the key belongs to.
+  const named = source !== undefined && { source }
+  const query = named ? `?${new URLSearchParams(named)}` : ''
   const pathOf = (external_id: string, action = '') =>
     `orders/${encodeURIComponent(external_id)}/${action}${query}`
   const authorization = async () => {
@@ -199,7 +201,7 @@ export const createClient = (options: ClientOptions) => {
       assertArguments('create an order', { order: [order, OBJECT] })
       assertArguments('create an order', { external_id: [order.external_id, NEW_ORDER] })
       if (isObject(order.payment)) assertPayment('create an order', order.payment)
-      return request('POST', 'orders/', { source, ...order }, options)
+      return request('POST', 'orders/', { ...named, ...order }, options)
     },
     /**
      * Reads an order (spec: GET orders). Rejects with a {@link RequestError} `not_found` if the service does not have it and
@@ -209,7 +211,8 @@ export const createClient = (options: ClientOptions) => {
       assertArguments('read an order', { external_id: [external_id, ORDER] })
       const { status, json } = await requestJson('GET', pathOf(external_id), undefined, options)
       const order = json as OrderRead
-      return status < 400 ? order : { source, external_id, ...(order.relay && { relay: order.relay }) }
+      if (status < 400) return order
+      return { source: source ?? 'api', external_id, ...(order.relay && { relay: order.relay }) }
     },
     /** Registers the payment of the whole invoice (spec: POST payment). */
     pay: async (external_id: string, payment: Payment, options?: RequestOptions): Promise<RequestResult> => {

@@ -91,10 +91,28 @@ test('throws for a redirect without following or retrying it', async () => {
     paths.push(url)
     return { status: 307, headers: { location: '/elsewhere' } }
   })
-  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k' })
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k', source: 'api' })
   await expect(client.read('1')).rejects.toMatchObject({ status: 307 })
   await close()
   expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
+})
+
+test('a client without a source names no source in its requests', async () => {
+  const received: unknown[] = []
+  const { port, close } = await startServer(async ({ method, url }, body) => {
+    received.push([method, url, JSON.parse(body.toString() || '{}')])
+    return { status: 200 }
+  })
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k' })
+  await client.create(order('1'))
+  await client.pay('1', { method: 'card' })
+  await client.withdraw('1', 'payment')
+  await close()
+  expect(received).toEqual([
+    ['POST', '/api/v1/orders/', order('1')],
+    ['POST', '/api/v1/orders/1/payment/', { method: 'card' }],
+    ['DELETE', '/api/v1/orders/1/payment/', {}],
+  ])
 })
 
 const REFUSED = [
