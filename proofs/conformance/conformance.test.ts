@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { httpFeed, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
+import { httpFeed } from '@order-relay/operator/conformance/http-feed.ts'
 import { play } from '@order-relay/operator/conformance/play.ts'
+import { sqsFeed } from '@order-relay/operator/conformance/sqs-feed.ts'
 import { isRunnable, programOf } from '../../test/support/examples.ts'
 import { type Change, useExamples } from './examples.ts'
 import { killTests } from './kills.ts'

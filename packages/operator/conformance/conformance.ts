@@ -13,9 +13,10 @@ import { printLines, progress, type Terminal } from '../core/terminal.ts'
 import type { Finding } from '../doctor/texts.ts'
 import { verifyRemedy } from '../feeds/unverified.ts'
 import { endpointOf } from '../stores/endpoints.ts'
-import { httpFeed, storeProcess } from './feeds.ts'
+import { httpFeed } from './http-feed.ts'
 import { FIRST, type Playing, PREFIX, play } from './play.ts'
 import { feedInQueue } from './queue.ts'
+import { storeProcess } from './store-process.ts'
 
 type Options = {
   handled?: string | undefined

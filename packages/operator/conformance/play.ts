@@ -5,19 +5,11 @@ import { usageError } from '../core/errors.ts'
 import { count, note, ok, problem, shellWord } from '../core/output.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
 import type { Finding } from '../doctor/texts.ts'
-import {
-  type Check,
-  faultIn,
-  feedChecks,
-  httpChecks,
-  killChecks,
-  NOT_EXACT,
-  type Outcome,
-  type Play,
-  placesIn,
-  repeatedIn,
-} from './checks.ts'
-import { type Feed, type HttpSend, messageMaker, StoreExited, type StoreProcess } from './feeds.ts'
+import { type Check, feedChecks, httpChecks, killChecks, NOT_EXACT, type Play } from './checks.ts'
+import { type Feed, messageMaker } from './feed.ts'
+import type { HttpSend } from './http-feed.ts'
+import { faultIn, type Outcome, placesIn, repeatedIn } from './log.ts'
+import { StoreExited, type StoreProcess } from './store-process.ts'
 
 /** No real order has such an id: the id of every test order begins with this. */
 export const PREFIX = 'relay-conformance-'

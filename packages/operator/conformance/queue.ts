@@ -6,8 +6,9 @@ import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count } from '../core/output.ts'
 import { browse, depthOf, type QueueMessage } from '../core/queue.ts'
-import { INVISIBLE, messageMaker, sqsFeed } from './feeds.ts'
+import { messageMaker } from './feed.ts'
 import { PREFIX } from './play.ts'
+import { INVISIBLE, sqsFeed } from './sqs-feed.ts'
 
 /** How long to watch whether another program uses an empty queue, in seconds. */
 const WATCH_SECONDS = 2

@@ -10,7 +10,7 @@ import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platf
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { readEnvironment } from '@order-relay/local/credentials.ts'
-import { messageMaker } from '../conformance/feeds.ts'
+import { messageMaker } from '../conformance/feed.ts'
 import { textOf } from '../core/coded.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'

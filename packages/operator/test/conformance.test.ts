@@ -13,10 +13,13 @@ import { createQueue, startParts } from '@order-relay/test-support/parts.ts'
 import { ROOT } from '@order-relay/test-support/project.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import { faultIn } from '../conformance/checks.ts'
 import { conformance } from '../conformance/conformance.ts'
-import { httpFeed, messageMaker, sqsFeed, storeProcess, type Target } from '../conformance/feeds.ts'
+import { messageMaker } from '../conformance/feed.ts'
+import { httpFeed, type Target } from '../conformance/http-feed.ts'
+import { faultIn } from '../conformance/log.ts'
 import { type Playing, play } from '../conformance/play.ts'
+import { sqsFeed } from '../conformance/sqs-feed.ts'
+import { storeProcess } from '../conformance/store-process.ts'
 import { textOf } from '../core/coded.ts'
 import { createContext } from '../core/context.ts'
 import { verifyRemedy } from '../feeds/unverified.ts'
@@ -288,6 +291,28 @@ test('does not blame another reader of the queue for a message whose version was
   })
 })
 
+/** A store in this process that the checks may start and kill. */
+const storeOf = (
+  log: readonly string[],
+  { started, killed }: { started?: () => unknown; killed?: () => Promise<unknown> },
+): NonNullable<Playing['store']> => {
+  let isRunning = false
+  return {
+    isRunning: () => isRunning,
+    ends: () => 0,
+    assertAlive: () => undefined,
+    output: async () => log.join('\n'),
+    start: async () => {
+      isRunning = true
+      started?.()
+    },
+    kill: async () => {
+      await killed?.()
+      isRunning = false
+    },
+  }
+}
+
 /**
  * The finding "kills" of a store that is killed before it answers one message.
  *
@@ -296,7 +321,6 @@ test('does not blame another reader of the queue for a message whose version was
  */
 const killsOf = async (then: 'again' | 'late' | 'unlogged') => {
   const log: string[] = []
-  let isRunning = false
   let unanswered: { delivery: string; destroy: () => unknown } | undefined
   const { url, close } = await listening(async (request, response) => {
     const { data, delivery, version } = JSON.parse((await buffer(request)).toString())
@@ -310,20 +334,12 @@ const killsOf = async (then: 'again' | 'late' | 'unlogged') => {
     }
   })
   closing.push(close)
-  const store: NonNullable<Playing['store']> = {
-    isRunning: () => isRunning,
-    ends: () => 0,
-    assertAlive: () => undefined,
-    output: async () => log.join('\n'),
-    start: async () => {
-      isRunning = true
-    },
-    kill: async () => {
+  const store = storeOf(log, {
+    killed: async () => {
       await until(() => unanswered !== undefined)
-      isRunning = false
       unanswered?.destroy()
     },
-  }
+  })
   const findings = await play({
     source: 'shop',
     ...httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 }),
@@ -370,7 +386,6 @@ const findingsOfRegistering = async (afterMs: number | undefined) => {
   const log: string[] = []
   let own = ''
   let registered: Target | undefined
-  let isRunning = false
   const { url, close } = await listening(async (request, response) => {
     const body = await buffer(request)
     const header = String(request.headers['x-service-signature'])
@@ -381,29 +396,21 @@ const findingsOfRegistering = async (afterMs: number | undefined) => {
     return response.end()
   })
   closing.push(close)
-  const store: NonNullable<Playing['store']> = {
-    isRunning: () => isRunning,
-    ends: () => 0,
-    assertAlive: () => undefined,
-    output: async () => log.join('\n'),
-    start: async () => {
-      isRunning = true
+  const store = storeOf(log, {
+    // The process is running before it has registered its URL.
+    started: async () => {
       own = randomUUID()
       if (afterMs === undefined) return
       await sleep(afterMs)
       registered = { url, secret: own }
     },
-    kill: async () => {
-      isRunning = false
-    },
-  }
+  })
   const patience = { wait: afterMs === undefined ? 1 : 5 }
   return play({
     source: 'shop',
     ...httpFeed({ target: async () => registered, registers: true, unverified, ...patience }),
     ...patience,
-    // The process is running before it has registered its URL.
-    store: { ...store, start: async () => void store.start() },
+    store,
     handled: store.output,
     only: ['restarts', 'secret rotation'],
     terminal,

@@ -1,0 +1,50 @@
+import { exactText, queuedForm } from '@order-relay/lib/orders/feed.ts'
+import type { Store } from '@order-relay/lib/platform/stores.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { orderUpdated } from 'order-relay-store/testing'
+import type { Finding } from '../doctor/texts.ts'
+
+/** A message as the checks publish it. */
+export type Sent = { order: OrderKey; version: number; event: string; delivery: string } & ReturnType<
+  typeof queuedForm
+>
+
+/** Creates messages of a store about orders whose ids begin with a prefix. */
+export const messageMaker =
+  ({ source, exact = false }: Pick<Store, 'source' | 'exact'>, prefix: string) =>
+  (order: string, version: number, event = 'order.updated'): Sent => {
+    const message = { ...orderUpdated({ source, external_id: `${prefix}-${order}` }, version), event }
+    const { delivery, data } = message
+    const form = queuedForm({ ...message, ...(exact && { exact: exactText(message) }) })
+    return { order: data, version, event, delivery, ...form }
+  }
+
+export type Remedy = NonNullable<Finding['remedy']>
+
+/** What a store did wrong, and how to fix it if the check does not say. */
+export type Fault = { wrong: string | false | undefined; remedy?: Remedy }
+
+/** Delivers the messages of the checks to a store, as the relay does. */
+export type Feed = {
+  /** The remedy for a store that does not handle the first message, by what the store did wrong. */
+  startRemedy: (wrong: Fault['wrong']) => Remedy
+  /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
+  lost: (message: Sent) => Fault
+  /** The same for a store that was killed, which may have handled the message without logging it. */
+  lostAtKill: Feed['lost']
+  /**
+   * Publishes messages; does not wait for a store that is down.
+   *
+   * @param onAcknowledged called at each acknowledgement, which a queue does not show
+   */
+  publish: (messages: readonly Sent[], onAcknowledged?: () => void) => Promise<void>
+  /** Resolves once all published messages are acknowledged, otherwise with the reason. */
+  settle: () => Promise<Fault | undefined>
+  /** Removes a message that the store could not handle and left in the queue, ahead of the next one, if it did. */
+  takeBack: (message: Sent, behind: Sent) => Promise<'yes' | 'no' | Fault>
+  /** Starts the store, if the command may; resolves once it is reachable and waiting messages are being sent. */
+  resume: (start: () => Promise<unknown>) => Promise<void>
+}
+
+export const LOST_OR_UNLOGGED =
+  'either the change is lost, or the store was killed after it had applied the change and before it logged it'

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { httpClient } from '@order-relay/lib/platform/http-client.ts'
+import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
+import { type Patience, POLL_MS, within } from '../core/async.ts'
+import { messageOf } from '../core/errors.ts'
+import { type Feed, LOST_OR_UNLOGGED, messageMaker, type Remedy, type Sent } from './feed.ts'
+
+/** Sends one request; resolves with why it was not accepted, such as "it answered 409". */
+export type HttpSend = (
+  message: Sent,
+  changes?: { secrets?: readonly string[]; now?: () => number },
+) => Promise<string | undefined>
+
+/** The consequence of a message that was not accepted. */
+export const refused = ({ version, event }: Sent, failure: string) => {
+  const what = event === 'order.updated' ? `version ${version}` : `"${event}" of version ${version}`
+  return `did not acknowledge ${what} (${failure}): the relay would retry it until it is a dead letter, and block the order`
+}
+
+const UNREGISTERED = 'it has registered no webhook URL'
+
+/** Number of attempts to send a message, with a pause in between. */
+const ATTEMPTS = 3
+
+const orderOf = ({ order }: Sent) => order.external_id
+
+/** How long after its start a store may still be registering its URL, in milliseconds. */
+const REGISTRATION_MS = 5000
+
+const STARTS: readonly (readonly [RegExp, string])[] = [
+  [/no webhook URL/, `register the URL when the store starts: PUT ${REGISTRATION_PATH}`],
+  [/no complete response/, 'answer within ten seconds, after the transaction that handles the message'],
+  [/answered/, 'find the error in its output; it must handle the message and answer 2xx'],
+  [/did not acknowledge/, 'start the store at the URL of its feed'],
+]
+
+const UNNOTED = 'log the delivery of each handled message once, before the message is acknowledged'
+
+/** The URL of a store and the secret that it must have. */
+export type Target = { url: string; secret: string }
+
+/**
+ * @param target is called for every message; resolves with undefined while the store has registered no URL
+ * @param registers whether the store registers its URL, perhaps at each start
+ * @param unverified the remedy for a store that refuses the signature of the first message
+ */
+export const httpFeed = ({
+  target,
+  registers = false,
+  unverified,
+  ...patience
+}: { target: () => Promise<Target | undefined>; registers?: boolean; unverified: Remedy } & Patience) => {
+  const http = httpClient()
+  const send: HttpSend = async (message, { secrets, now = Date.now } = {}) => {
+    patience.signal?.throwIfAborted()
+    const found = await target()
+    if (found === undefined) return UNREGISTERED
+    const { url, secret } = found
+    const { event, delivery, json, attributes } = message
+    const signed = { url, secrets: secrets ?? [secret], event, delivery, body: json, exact: attributes }
+    return httpDelivery({ http, now })(signed).then(
+      () => undefined,
+      error => messageOf(error).replace(/^Cannot .*?: /, ''),
+    )
+  }
+  let waiting = new Map<string, Sent[]>()
+  let registeringUntil = 0
+
+  /** Sends the waiting messages, orders in parallel; an order stops at the first message that is not accepted. */
+  const attemptOnce = async (onAcknowledged?: () => void): Promise<string | undefined> => {
+    const outcomes = [...waiting.values()].map(async messages => {
+      for (let [first] = messages; first !== undefined; [first] = messages) {
+        const failure = await send(first)
+        if (failure !== undefined) return refused(first, failure)
+        onAcknowledged?.()
+        messages.shift()
+      }
+      return undefined
+    })
+    return (await Promise.all(outcomes)).find(failure => failure !== undefined)
+  }
+
+  /** Sends a message, and repeats it while a store that has just started may not have its new secret yet. */
+  const attempt = async (onAcknowledged?: () => void) => {
+    for (;;) {
+      const failure = await attemptOnce(onAcknowledged)
+      if (!failure?.includes('answered 401') || performance.now() > registeringUntil) return failure
+      patience.assertUseful?.()
+      await sleep(POLL_MS)
+    }
+  }
+
+  const feed: Feed = {
+    startRemedy: (wrong = '') =>
+      [[/answered 401/, unverified] as const, ...STARTS].find(([pattern]) =>
+        pattern.test(String(wrong)),
+      )?.[1] ?? UNNOTED,
+    lost: ({ version }) => ({
+      wrong: `acknowledged version ${version} and did not handle it: a change of the order is lost`,
+    }),
+    lostAtKill: ({ version }) => ({
+      wrong: `acknowledged version ${version}, which its log does not have: ${LOST_OR_UNLOGGED}`,
+    }),
+    async publish(messages, onAcknowledged) {
+      for (const [order, added] of Map.groupBy(messages, orderOf))
+        waiting.set(order, [...(waiting.get(order) ?? []), ...added])
+      await attempt(onAcknowledged)
+    },
+    async settle() {
+      let failure = await attempt()
+      for (let repeated = 1; failure !== undefined && repeated < ATTEMPTS; repeated++) {
+        patience.assertUseful?.()
+        await sleep(POLL_MS)
+        failure = await attempt()
+      }
+      waiting = new Map()
+      return failure === undefined ? undefined : { wrong: failure }
+    },
+    async takeBack(message) {
+      const messages = waiting.get(orderOf(message)) ?? []
+      const at = messages.indexOf(message)
+      if (at >= 0) messages.splice(at, 1)
+      return at >= 0 ? 'yes' : 'no'
+    },
+    async resume(start) {
+      await start()
+      if (registers) registeringUntil = performance.now() + REGISTRATION_MS
+      const probe = messageMaker({ source: '' }, FEED_TEST)('probe', 0, FEED_TEST)
+      // Any response will do: a message signed with another secret is not handled.
+      await within(patience, async () => {
+        const failure = await send(probe, { secrets: [randomUUID()] })
+        return failure === UNREGISTERED || failure?.includes('ECONNREFUSED') ? undefined : true
+      })
+      await attempt()
+    },
+  }
+  return { feed, http: { send, secret: async () => (await target())?.secret ?? '' } }
+}
