@@ -1,6 +1,6 @@
 import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { HEAD_TAG, headOf } from 'order-relay-sandbox/src/openapi/document.ts'
-import type { JsonSchema } from 'order-relay-sandbox/src/openapi/json-schema.ts'
+import { anyForm, type JsonSchema } from 'order-relay-sandbox/src/openapi/json-schema.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
@@ -9,11 +9,9 @@ digits with an exponent of at most 350, which includes every double. Texts are w
 pair is refused. Only the service decides on what its interface leaves open, such as a payment without a method or the rounding of
 fractions.`
 
-const content = (...names: SchemaName[]) => {
-  const forms = names.map(refTo)
-  const schema: JsonSchema = forms.length === 1 ? { ...forms[0] } : { anyOf: forms }
-  return { content: { 'application/json': { schema } } }
-}
+const content = (...names: SchemaName[]) => ({
+  content: { 'application/json': { schema: anyForm(names.map(refTo)) } },
+})
 
 const HEADERS = {
   'Relay-Request-Id': 'Id of the request.',

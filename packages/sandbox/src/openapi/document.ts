@@ -2,7 +2,7 @@ import type { Access, Endpoint } from '../http/endpoint.ts'
 import { orderEndpoints } from '../http/order-endpoints.ts'
 import { panelEndpoints } from '../http/panel-endpoints.ts'
 import { describe } from './descriptions.ts'
-import { type JsonSchema, jsonSchemas, parameterSchema } from './json-schema.ts'
+import { anyForm, type JsonSchema, jsonSchemas, parameterSchema } from './json-schema.ts'
 import type { SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `A local implementation of the accounting service for development: the complete order synchronization
@@ -65,9 +65,10 @@ const parametersOf = ({ path, id, query = {}, example }: Endpoint) => {
 
 const requestOf = ({ body, example }: Endpoint) => {
   if (body === undefined) return {}
-  const forms = body.forms.map(ref)
-  const schema: JsonSchema = forms.length === 1 ? { ...forms[0] } : { anyOf: forms }
-  const media = { schema, ...(example?.body !== undefined && { example: example.body }) }
+  const media = {
+    schema: anyForm(body.forms.map(ref)),
+    ...(example?.body !== undefined && { example: example.body }),
+  }
   return { requestBody: { required: body.required, content: { 'application/json': media } } }
 }
 

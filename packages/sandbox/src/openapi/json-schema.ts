@@ -14,6 +14,10 @@ const simplified = (schema: JsonSchema): JsonSchema => {
   return { ...first, ...rest, type: [first.type, 'null'] }
 }
 
+/** The schema of a body that has one of these forms. */
+export const anyForm = (forms: readonly JsonSchema[]): JsonSchema =>
+  forms.length === 1 ? { ...forms[0] } : { anyOf: [...forms] }
+
 /** The conversion of our schemas to JSON Schemas. */
 export const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
