@@ -119,7 +119,7 @@ test.concurrent.each(CASES.filter(([example]) => !missing.includes(example)))(
       const findings = await play({
         ...(example === CONSUMER || example === PY_CONSUMER
           ? sqsFeed({ sqs: parts().sqs, queueUrl, wait })
-          : httpFeed({ target: async () => ({ url, secret }), unverified: 'check the secret', wait })),
+          : httpFeed({ target: async () => ({ url, secret }), remedyOf: () => 'check the store', wait })),
         source: 'فروشگاه',
         store,
         handled: store.output,

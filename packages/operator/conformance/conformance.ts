@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import type { FeedError } from '@order-relay/lib/feeds/deliver.ts'
 import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
-import { TABLES } from '@order-relay/lib/platform/names.ts'
-import { registrationRepository } from '@order-relay/lib/platform/registrations.ts'
 import { interruptible, type Patience } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -11,8 +10,8 @@ import { durationOption } from '../core/options.ts'
 import { findingColor, findingsReport, findingText } from '../core/output.ts'
 import { printLines, progress, type Terminal } from '../core/terminal.ts'
 import type { Finding } from '../doctor/texts.ts'
-import { verifyRemedy } from '../feeds/unverified.ts'
-import { endpointOf } from '../stores/endpoints.ts'
+import { endpointRemedy } from '../feeds/remedies.ts'
+import { endpointOf, registeredEndpoint } from '../stores/endpoints.ts'
 import { httpFeed } from './http-feed.ts'
 import { FIRST, type Playing, PREFIX, play } from './play.ts'
 import { feedInQueue } from './queue.ts'
@@ -47,17 +46,16 @@ const feedOf = async (
   const { feed, ...store } = storeNamed(context, source)
   if (feed === 'sqs') return feedInQueue(context, store, options)
   const httpStore = { ...store, feed }
-  const unverified = verifyRemedy(context, httpStore)
+  const remedyOf = (error: FeedError) => endpointRemedy(context, httpStore, error)
   const registers = registersItself(httpStore)
-  if (registers && options.isStarted) {
-    // Read for every message, since the store may register its URL, with a new secret, whenever it starts.
-    const registrations = registrationRepository(context.dynamodb, context.nameOf(TABLES.registrations))
-    return httpFeed({ target: () => registrations.get(source), registers, unverified, ...options })
-  }
+  // Read for every message, since the store may register its URL again at any time and then has a new secret.
+  const registered = () => registeredEndpoint(context, source)
+  if (registers && options.isStarted) return httpFeed({ target: registered, registers, remedyOf, ...options })
   const { url, secrets } = await endpointOf(context, httpStore, 'test the store')
+  if (registers) return httpFeed({ target: registered, remedyOf, ...options })
   // The newest secret, which the store must have. During a rotation, the old one also signs.
   const target = { url, secret: secrets[0] ?? '' }
-  return httpFeed({ target: async () => target, unverified, ...options })
+  return httpFeed({ target: async () => target, remedyOf, ...options })
 }
 
 /** Shorter waits are not shown, in seconds. */

@@ -22,12 +22,17 @@ export const messageMaker =
 export type Remedy = NonNullable<Finding['remedy']>
 
 /** What a store did wrong, and how to fix it if the check does not say. */
-export type Fault = { wrong: string | false | undefined; remedy?: Remedy }
+export type Fault = {
+  wrong: string | false | undefined
+  remedy?: Remedy
+  /** How to fix it if this was the first message, before the store has shown that it can handle any. */
+  firstRemedy?: Remedy
+}
 
 /** Delivers the messages of the checks to a store, as the relay does. */
 export type Feed = {
-  /** The remedy for a store that does not handle the first message, by what the store did wrong. */
-  startRemedy: (wrong: Fault['wrong']) => Remedy
+  /** The remedy for a store that does not handle the first message, if the fault has none. */
+  startRemedy: Remedy
   /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
   lost: (message: Sent) => Fault
   /** The same for a store that was killed, which may have handled the message without logging it. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { FEED_TEST, FeedError, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { type Patience, POLL_MS, within } from '../core/async.ts'
-import { messageOf } from '../core/errors.ts'
-import { type Feed, LOST_OR_UNLOGGED, messageMaker, type Remedy, type Sent } from './feed.ts'
+import { UNVERIFIED } from '../feeds/remedies.ts'
+import { type Fault, type Feed, LOST_OR_UNLOGGED, messageMaker, type Remedy, type Sent } from './feed.ts'
 
 /** Sends one request; resolves with why it was not accepted, such as "it answered 409". */
 export type HttpSend = (
@@ -29,14 +29,11 @@ const orderOf = ({ order }: Sent) => order.external_id
 /** How long after its start a store may still be registering its URL, in milliseconds. */
 const REGISTRATION_MS = 5000
 
-const STARTS: readonly (readonly [RegExp, string])[] = [
-  [/no webhook URL/, `register the URL when the store starts: PUT ${REGISTRATION_PATH}`],
-  [/no complete response/, 'answer within ten seconds, after the transaction that handles the message'],
-  [/answered/, 'find the error in its output; it must handle the message and answer 2xx'],
-  [/did not acknowledge/, 'start the store at the URL of its feed'],
-]
+const REGISTER = `register the URL when the store starts: PUT ${REGISTRATION_PATH}`
 
 const UNNOTED = 'log the delivery of each handled message once, before the message is acknowledged'
+
+type Refusal = Fault & { wrong: string }
 
 /** The URL of a store and the secret that it must have. */
 export type Target = { url: string; secret: string }
@@ -44,36 +41,52 @@ export type Target = { url: string; secret: string }
 /**
  * @param target is called for every message; resolves with undefined while the store has registered no URL
  * @param registers whether the store registers its URL, perhaps at each start
- * @param unverified the remedy for a store that refuses the signature of the first message
+ * @param remedyOf the remedy for a store that does not accept the first message
  */
 export const httpFeed = ({
   target,
   registers = false,
-  unverified,
+  remedyOf,
   ...patience
-}: { target: () => Promise<Target | undefined>; registers?: boolean; unverified: Remedy } & Patience) => {
+}: {
+  target: () => Promise<Target | undefined>
+  registers?: boolean
+  remedyOf: (error: FeedError) => Remedy
+} & Patience) => {
   const http = httpClient()
-  const send: HttpSend = async (message, { secrets, now = Date.now } = {}) => {
+  /** Sends one request, and resolves with why it was not accepted and the remedy. */
+  const deliver = async (
+    message: Sent,
+    { secrets, now = Date.now }: Parameters<HttpSend>[1] = {},
+    isRepeated = false,
+  ): Promise<{ why: string; remedy: Remedy } | undefined> => {
     patience.signal?.throwIfAborted()
     const found = await target()
-    if (found === undefined) return UNREGISTERED
+    if (found === undefined) return { why: UNREGISTERED, remedy: REGISTER }
     const { url, secret } = found
     const { event, delivery, json, attributes } = message
     const signed = { url, secrets: secrets ?? [secret], event, delivery, body: json, exact: attributes }
-    return httpDelivery({ http, now })(signed).then(
-      () => undefined,
-      error => messageOf(error).replace(/^Cannot .*?: /, ''),
-    )
+    try {
+      await httpDelivery({ http, now })(signed)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof FeedError)) throw error
+      const mayBeOld = error.status === UNVERIFIED && secrets === undefined && !isRepeated
+      // The store registered its URL again after its secret was read, so it refuses the earlier secret.
+      if (mayBeOld && (await target())?.secret !== secret) return deliver(message, { now }, true)
+      return { why: error.message.replace(/^Cannot .*?: /, ''), remedy: remedyOf(error) }
+    }
   }
+  const send: HttpSend = async (message, changes) => (await deliver(message, changes))?.why
   let waiting = new Map<string, Sent[]>()
   let registeringUntil = 0
 
   /** Sends the waiting messages, orders in parallel; an order stops at the first message that is not accepted. */
-  const attemptOnce = async (onAcknowledged?: () => void): Promise<string | undefined> => {
+  const attemptOnce = async (onAcknowledged?: () => void): Promise<Refusal | undefined> => {
     const outcomes = [...waiting.values()].map(async messages => {
       for (let [first] = messages; first !== undefined; [first] = messages) {
-        const failure = await send(first)
-        if (failure !== undefined) return refused(first, failure)
+        const failure = await deliver(first)
+        if (failure !== undefined) return { wrong: refused(first, failure.why), firstRemedy: failure.remedy }
         onAcknowledged?.()
         messages.shift()
       }
@@ -86,17 +99,14 @@ export const httpFeed = ({
   const attempt = async (onAcknowledged?: () => void) => {
     for (;;) {
       const failure = await attemptOnce(onAcknowledged)
-      if (!failure?.includes('answered 401') || performance.now() > registeringUntil) return failure
+      if (!failure?.wrong.includes('answered 401') || performance.now() > registeringUntil) return failure
       patience.assertUseful?.()
       await sleep(POLL_MS)
     }
   }
 
   const feed: Feed = {
-    startRemedy: (wrong = '') =>
-      [[/answered 401/, unverified] as const, ...STARTS].find(([pattern]) =>
-        pattern.test(String(wrong)),
-      )?.[1] ?? UNNOTED,
+    startRemedy: UNNOTED,
     lost: ({ version }) => ({
       wrong: `acknowledged version ${version} and did not handle it: a change of the order is lost`,
     }),
@@ -116,7 +126,7 @@ export const httpFeed = ({
         failure = await attempt()
       }
       waiting = new Map()
-      return failure === undefined ? undefined : { wrong: failure }
+      return failure
     },
     async takeBack(message) {
       const messages = waiting.get(orderOf(message)) ?? []

@@ -156,6 +156,18 @@ export const MESSAGES = {
     'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, create another: {command}',
   'verify-registered':
     'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, the store must register its URL again',
+  'registered-again':
+    'during the test, the store registered its URL again and got a new secret, with which this message is not signed: run the test again',
+  'url-configured': 'the URL in stores.yml',
+  'url-registered': 'the URL that the store registers',
+  'check-path':
+    'check the path of {url}; if it is correct, the store must answer 2xx even if it does not know the event or the order',
+  redirects: 'the relay does not follow redirects: change {url} to the address to which the store redirects',
+  'answer-late':
+    'answer within {count} seconds, after the transaction that handles the message; if the store has received no request, check its address and firewall',
+  'find-error':
+    'find the error in the output of the store; it must answer 2xx to a message that it has handled, and to an event that it does not know',
+  'check-address': 'check that the store is running and can be reached at {url}',
   'check-consumer': 'check that the store reads its queue',
   'no-queue': 'its queue does not exist',
   restart: 'restart npm start',

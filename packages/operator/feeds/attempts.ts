@@ -15,7 +15,7 @@ import { note } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
 import type { Message } from '../dead-letters/message.ts'
 import { type Finding, say } from '../doctor/texts.ts'
-import { UNVERIFIED, verifyRemedy } from './unverified.ts'
+import { UNVERIFIED, verifyRemedy } from './remedies.ts'
 
 /** The feeder does not know which options select this relay in the command of its remedy. */
 const forThisRelay = <A extends { code?: string | undefined; error?: string | undefined }>(
@@ -146,15 +146,15 @@ export type AttemptFilter = {
 }
 
 /** The stores whose last response among these attempts, newest first, refused the signature. */
-const unverifiedIn = (
+export const unverifiedIn = (
   context: Pick<Context, 'flags' | 'stores'>,
-  attempts: readonly { at: Date; source: string; status?: number | undefined }[],
+  attempts: readonly { at: Date | string; source: string; status?: number | undefined }[],
 ): Finding[] =>
   context.stores().flatMap(store => {
     const { source } = store
     const last = attempts.find(each => each.source === source && each.status !== undefined)
     if (store.feed === 'sqs' || last?.status !== UNVERIFIED) return []
-    const time = last.at.toISOString()
+    const time = new Date(last.at).toISOString()
     const check = say('feed-answered', { source, status: String(UNVERIFIED), time })
     return [note(check, say('signature-refused'), verifyRemedy(context, store))]
   })

@@ -7,7 +7,7 @@ import { note, shellWord } from '../core/output.ts'
 import { type Finding, messagesOf, say } from '../doctor/texts.ts'
 import { storesWithSecret } from '../stores/credentials.ts'
 import { attemptIn, ENDED_LINES, FAILED_LINES } from './attempts.ts'
-import { UNVERIFIED, verifyRemedy } from './unverified.ts'
+import { UNVERIFIED, verifyRemedy } from './remedies.ts'
 
 /** How far back to search, in hours. */
 export const ERROR_HOURS = 24

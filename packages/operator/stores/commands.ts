@@ -7,7 +7,8 @@ import { confirmName } from '../core/terminal.ts'
 import { ERROR_HOURS } from '../feeds/failing.ts'
 import { RESEND_RATE, resendOrders } from '../orders/resend.ts'
 import { createKey, KEY_DELAY_SECONDS, revokeConfirmed, setSecret, writeIndexes } from './credentials.ts'
-import { listStores, showStore, testFeed } from './stores.ts'
+import { testFeed } from './feed-check.ts'
+import { listStores, showStore } from './stores.ts'
 
 /** `relay stores`: the stores, their keys and their feeds. */
 export const storesCommands = ({ program, run }: Cli): void => {

@@ -21,6 +21,12 @@ export const registrationOf = async (
   return url?.S === undefined ? undefined : { url: url.S, since: registered_at?.S ?? '' }
 }
 
+/** The URL that a store has registered for its HTTP feed, with the secret; undefined if none. */
+export const registeredEndpoint = (
+  { dynamodb, nameOf }: Pick<Context, 'dynamodb' | 'nameOf'>,
+  source: string,
+) => registrationRepository(dynamodb, nameOf(TABLES.registrations)).get(source)
+
 /**
  * The endpoint of an HTTP feed, and the secrets that sign its messages: one, or two during a rotation.
  *
@@ -33,8 +39,7 @@ export const endpointOf = async (
 ): Promise<{ url: string; secrets: readonly string[] }> => {
   if (feed.http !== undefined)
     return { url: feed.http, secrets: await feedSecretsOf(context, source, action) }
-  const { dynamodb, nameOf } = context
-  const registered = await registrationRepository(dynamodb, nameOf(TABLES.registrations)).get(source)
+  const registered = await registeredEndpoint(context, source)
   if (registered !== undefined) return { url: registered.url, secrets: [registered.secret] }
   const { apiUrl } = await context.stack()
   const remedy = `the store registers one: PUT ${apiUrl}${REGISTRATION_PATH}`

@@ -1,28 +1,22 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allow, policy } from '@order-relay/deploy/cloudformation.ts'
 import { CONSUME } from '@order-relay/deploy/queues.ts'
-import { FEED_TEST, httpDelivery, relayHeaders } from '@order-relay/lib/feeds/deliver.ts'
-import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
-import { httpClient, type IncomingResponse } from '@order-relay/lib/platform/http-client.ts'
+import { relayHeaders } from '@order-relay/lib/feeds/deliver.ts'
 import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { readEnvironment } from '@order-relay/local/credentials.ts'
 import { messageMaker } from '../conformance/feed.ts'
-import { textOf } from '../core/coded.ts'
 import { type Context, storeNamed } from '../core/context.ts'
-import { cannot, messageOf } from '../core/errors.ts'
-import { facts, findingText, lines, shellWord, table, visibleLines } from '../core/output.ts'
+import { facts, findingText, lines, shellWord, table } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { ROOT } from '../core/stack.ts'
-import { jsonOf, spacedJson } from '../core/webhook.ts'
+import { jsonOf } from '../core/webhook.ts'
 import { type DeadOfStore, deadFinding, deadOfHttp, type ReadDead } from '../feeds/dead.ts'
 import { type FailingFeed, failingFeeds } from '../feeds/failing.ts'
-import { UNVERIFIED, verifyRemedy } from '../feeds/unverified.ts'
 import { keyLabel, keysWithUse, storeKeysOf, storesWithSecret } from './credentials.ts'
-import { endpointOf, registrationOf } from './endpoints.ts'
+import { registrationOf } from './endpoints.ts'
 
 /** The feed of a store; `self` if the store registers its URL. */
 const feedOf = async (context: Context, { source, feed }: Store, hasSecret: boolean) => {
@@ -231,65 +225,6 @@ export const showStore = async (context: Context, source: string, read?: ReadDea
         `\n${title}:\n`,
         typeof content === 'string' ? content : JSON.stringify(content, null, 2),
       ]),
-    ),
-  }
-}
-
-/** Maximum size of the shown beginning of a response, in bytes. */
-const SHOWN_BYTES = 2000
-
-/** Delivers a test message without an order, and shows the response of the store's endpoint. */
-export const testFeed = async (context: Context, source: string) => {
-  const { feed, ...store } = storeNamed(context, source)
-  if (feed === 'sqs')
-    throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
-  if (store.exact) {
-    const remedy = `test a store without customers with "relay conformance ${shellWord(source)}"`
-    throw cannot(
-      `test the feed of "${source}"`,
-      `the store is exact, and ${FEED_TEST} is not an event of the service`,
-      remedy,
-    )
-  }
-  const { url, secrets } = await endpointOf(context, { ...store, feed }, `test the feed of "${source}"`)
-  const event = FEED_TEST
-  const delivery = randomUUID()
-  const data = { source, external_id: event }
-  const body = spacedJson({ event, delivery, version: 0, cause: { event, delivery }, data })
-  const began = performance.now()
-  // Whether the relay may call a private network is a setting of the deployment, which the deployment has checked.
-  const allowed = context.local ? 'loopback' : 'private'
-  const http = httpClient(address => assertAllowed(address, allowed))
-  let response: IncomingResponse | undefined
-  const deliver = httpDelivery({
-    now: Date.now,
-    async http(request) {
-      response = await http({ ...request, maxBytes: 1024 * 1024 })
-      return response
-    },
-  })
-  const failure = await deliver({ url, secrets, event, delivery, body }).then(() => undefined, messageOf)
-  const milliseconds = Math.round(performance.now() - began)
-  const { status, text = '' } = response ?? {}
-  const remedy = status === UNVERIFIED ? verifyRemedy(context, { source, feed }) : undefined
-  const answer = visibleLines(Buffer.from(text).subarray(0, SHOWN_BYTES).toString())
-  return {
-    data: {
-      source,
-      url,
-      delivery,
-      accepted: failure === undefined,
-      failure,
-      milliseconds,
-      status,
-      answer,
-      remedy,
-    },
-    ok: failure === undefined,
-    text: lines(
-      `${failure ?? 'Accepted'} (${url}, ${milliseconds} ms)`,
-      status !== undefined && `Response: ${status}${answer === '' ? ', without a body' : `\n\n${answer}`}`,
-      remedy !== undefined && `Remedy: ${textOf(remedy)}`,
     ),
   }
 }

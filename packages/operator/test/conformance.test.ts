@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SQS } from '@aws-sdk/client-sqs'
 import { afterEach, expect, test } from '@jest/globals'
+import type { FeedError } from '@order-relay/lib/feeds/deliver.ts'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -21,12 +22,13 @@ import { type Playing, play } from '../conformance/play.ts'
 import { sqsFeed } from '../conformance/sqs-feed.ts'
 import { storeProcess } from '../conformance/store-process.ts'
 import { textOf } from '../core/coded.ts'
-import { createContext } from '../core/context.ts'
-import { verifyRemedy } from '../feeds/unverified.ts'
+import { type Context, createContext } from '../core/context.ts'
+import { endpointRemedy } from '../feeds/remedies.ts'
 
 const folder = useFolder()
 const secret = 'secret of the store'
-const unverified = verifyRemedy({ flags: ' --local' }, { source: 'old-shop', feed: { disable_after: 60 } })
+const remedyOf = (error: FeedError) =>
+  endpointRemedy({ flags: ' --local' }, { source: 'old-shop', feed: { disable_after: 60 } }, error)
 const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
 const terminal = { stdin, stdout, stderr, environment: {} }
 const closing: (() => unknown)[] = []
@@ -62,7 +64,7 @@ const findingsOf = async ({ verifies = true, answer = 200, notes = true } = {}) 
   const findings = await play({
     source: 'old-shop',
     exact: true,
-    ...httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 }),
+    ...httpFeed({ target: async () => ({ url, secret }), remedyOf, wait: 5 }),
     wait: notes ? 5 : 1,
     handled: async () => [...handled].join('\n'),
     terminal,
@@ -87,7 +89,9 @@ test('sends an exact store only what the service sends, and skips the checks of 
 
 test.each([
   [{ answer: 401 }, /answered 401/, /the secret of its feed/],
-  [{ answer: 500 }, /answered 500/, /find the error in its output/],
+  [{ answer: 404 }, /answered 404/, /check the path of the URL that the store registers/],
+  [{ answer: 307 }, /answered 307/, /does not follow redirects/],
+  [{ answer: 500 }, /answered 500/, /find the error in the output of the store/],
   [{ notes: false }, /acknowledged version 1/, /log the delivery/],
 ])('the remedy of the first message depends on what the store did: %j', async (options, found, remedy) => {
   const { findings } = await findingsOf(options)
@@ -118,7 +122,7 @@ test("runs the user's own program, and immediately reports its exit with the las
     ...patience,
     ...httpFeed({
       target: async () => ({ url: `http://127.0.0.1:${port}/`, secret }),
-      unverified,
+      remedyOf,
       ...patience,
     }),
   })
@@ -198,7 +202,7 @@ test('without a log, does not state that a store that answers as expected handle
   })
   closing.push(close)
   const only = ['signatures', 'test message']
-  const feed = httpFeed({ target: async () => ({ url, secret }), unverified, wait: 1 })
+  const feed = httpFeed({ target: async () => ({ url, secret }), remedyOf, wait: 1 })
   const findings = await play({ source: 'shop', ...feed, wait: 1, only, terminal })
   const remedy = expect.stringMatching(/^specify the log of handled messages/)
   expect(findings).toContainEqual({
@@ -250,7 +254,7 @@ const sameVersion = async (answer: number) => {
   closing.push(close)
   const findings = await play({
     source: 'shop',
-    ...httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 }),
+    ...httpFeed({ target: async () => ({ url, secret }), remedyOf, wait: 5 }),
     wait: 5,
     handled: async () => [...handled].join('\n'),
     only: ['same version'],
@@ -342,7 +346,7 @@ const killsOf = async (then: 'again' | 'late' | 'unlogged') => {
   })
   const findings = await play({
     source: 'shop',
-    ...httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 }),
+    ...httpFeed({ target: async () => ({ url, secret }), remedyOf, wait: 5 }),
     wait: 5,
     store,
     handled: store.output,
@@ -408,7 +412,7 @@ const findingsOfRegistering = async (afterMs: number | undefined) => {
   const patience = { wait: afterMs === undefined ? 1 : 5 }
   return play({
     source: 'shop',
-    ...httpFeed({ target: async () => registered, registers: true, unverified, ...patience }),
+    ...httpFeed({ target: async () => registered, registers: true, remedyOf, ...patience }),
     ...patience,
     store,
     handled: store.output,
@@ -444,7 +448,7 @@ test('reports that a store refuses the test event, without stating that the rela
     response.writeHead(event === 'relay.test' ? 422 : 200).end()
   })
   closing.push(close)
-  const feed = httpFeed({ target: async () => ({ url, secret }), unverified, wait: 5 })
+  const feed = httpFeed({ target: async () => ({ url, secret }), remedyOf, wait: 5 })
   const findings = await play({ source: 'shop', ...feed, wait: 5, only: ['test message'], terminal })
   expect(findings).toContainEqual({
     check: 'test message',
@@ -453,4 +457,51 @@ test('reports that a store refuses the test event, without stating that the rela
       'When "relay stores test" sent relay.test, which has no order, the store did not acknowledge relay.test (it answered 422): the test of its endpoint fails',
     remedy: 'answer 2xx and do nothing',
   })
+})
+
+test('tells a store that handles the test event like an order that it must do nothing', async () => {
+  const handled: string[] = []
+  const { url, close } = await listening(async (request, response) => {
+    handled.push(JSON.parse((await buffer(request)).toString()).delivery)
+    response.end()
+  })
+  closing.push(close)
+  const findings = await play({
+    source: 'shop',
+    ...httpFeed({ target: async () => ({ url, secret }), remedyOf, wait: 5 }),
+    wait: 5,
+    handled: async () => handled.join('\n'),
+    only: ['test message'],
+    terminal,
+  })
+  expect(findings).toContainEqual({
+    check: 'test message',
+    level: 'problem',
+    found:
+      'When "relay stores test" sent relay.test, which has no order, the store handled it like a change of an order',
+    remedy: 'answer 2xx and do nothing',
+  })
+})
+
+test('does not blame a running store for refusing the earlier secret when it registers its URL again', async () => {
+  let own = secret
+  let requests = 0
+  const { url, close } = await listening(async (request, response) => {
+    const body = await buffer(request)
+    requests += 1
+    if (requests === 2) own = randomUUID()
+    const header = String(request.headers['x-service-signature'])
+    const { valid } = verify({ secrets: [own], header, body, now: Math.floor(Date.now() / 1000) })
+    response.writeHead(valid ? 200 : 401).end()
+  })
+  closing.push(close)
+  const context = {
+    ...createContext({ local: true }, terminal),
+    stores: () => [{ source: 'shop', feed: { disable_after: 60 } }],
+    nameOf: (table: string) => table,
+    dynamodb: { send: async () => ({ Item: { url: { S: url }, secret: { S: own } } }) },
+  } as unknown as Context
+  const { data } = await conformance(context, 'shop', { wait: 1, only: 'raw body' }, { args: ['shop'] })
+  expect(requests).toBe(3)
+  expect(data).toMatchObject({ problems: 0 })
 })

@@ -1,18 +1,23 @@
+import { randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, expect, test } from '@jest/globals'
+import { type FeedError, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
 import { feedSecretParameters } from '@order-relay/lib/feeds/secrets.ts'
+import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import type { Context } from '../core/context.ts'
 import { nowSeconds } from '../core/webhook.ts'
-import { testFeed } from '../stores/stores.ts'
+import { endpointRemedy } from '../feeds/remedies.ts'
+import { testFeed } from '../stores/feed-check.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
+/** A store with a URL in stores.yml, and its stored secrets. */
 const contextFor = (url: string, stored: readonly (readonly [string, string])[]) => {
   const folder = `${PARAMETERS.feedSecrets}/`
   return {
@@ -61,9 +66,9 @@ test('relay stores test shows the status, the duration and the beginning of the 
   const refused = await testFeed(context, 'shop')
   expect(refused.ok).toBe(false)
   expect(refused.text).toMatch(
-    /^Cannot deliver to the store: it answered 422 \(http:.*, \d+ ms\)\nResponse: 422\n\n\{"error":"\\u001b\[2Jno such order"\}\nx+$/,
+    /^Cannot deliver to the store: it answered 422 \(http:.*, \d+ ms\)\nResponse: 422\n\n\{"error":"\\u001b\[2Jno such order"\}\nx+\nRemedy: find the error in the output of the store; .*$/,
   )
-  expect(refused.text.length).toBeLessThan(2200)
+  expect(refused.text.length).toBeLessThan(2400)
   expect((await testFeed(context, 'shop')).text).toMatch(/^Accepted \(.*\)\nResponse: 204, without a body$/)
 })
 
@@ -81,4 +86,66 @@ test('relay stores test fails for a store that verifies a body that was parsed a
     /it answered 401.*\nResponse: 401, without a body\nRemedy: check .* relay explain-signature /,
   )
   expect(data.remedy?.code).toBe('verify')
+})
+
+test.each([
+  [404, /^check the path of the URL in stores\.yml; /],
+  [405, /^check the path of the URL in stores\.yml; /],
+  [308, /^the relay does not follow redirects: change the URL in stores\.yml to /],
+  [500, /^find the error in the output of the store; /],
+])('relay stores test has a remedy for the status %d', async (status, remedy) => {
+  const { url, close } = await listening((_request, response) => response.writeHead(status).end())
+  closing.push(close)
+  const stored = Object.entries(feedSecretParameters('shop', 'secret', undefined, nowSeconds()))
+  const { data } = await testFeed(contextFor(url, stored), 'shop')
+  expect(data.remedy?.text).toMatch(remedy)
+})
+
+/** The remedy for a store that registers its URL and does not respond in time, or cannot be reached. */
+const remedyFor = async (url: string) => {
+  const client = httpClient()
+  const deliver = httpDelivery({ http: request => client({ ...request, timeout: 50 }), now: Date.now })
+  const message = { url, secrets: ['secret'], event: 'relay.test', delivery: randomUUID(), body: '{}' }
+  const error: FeedError = await deliver(message).then(
+    () => {
+      throw new Error('the message was accepted')
+    },
+    thrown => thrown,
+  )
+  return endpointRemedy({ flags: '' }, { source: 'shop', feed: { disable_after: 60 } }, error)
+}
+
+test('the remedy for a store without a response depends on whether it can be reached', async () => {
+  const { url, close } = await listening(() => undefined)
+  expect((await remedyFor(url)).text).toMatch(/^answer within 10 seconds, after the transaction /)
+  await close()
+  expect((await remedyFor(url)).text).toBe(
+    'check that the store is running and can be reached at the URL that the store registers',
+  )
+})
+
+test.each([
+  [true, 'registered-again'],
+  [false, 'verify-registered'],
+])('relay stores test says if the store registered its URL again meanwhile: %j', async (again, code) => {
+  let secret = 'secret'
+  const { url, close } = await listening((_request, response) => {
+    if (again) secret = 'new secret'
+    response.writeHead(401).end()
+  })
+  closing.push(close)
+  const context = {
+    ...contextFor(url, []),
+    stores: () => [{ source: 'shop', feed: { disable_after: 60 } }],
+    nameOf: (table: string) => table,
+    dynamodb: { send: async () => ({ Item: { url: { S: url }, secret: { S: secret } } }) },
+  } as unknown as Context
+  expect((await testFeed(context, 'shop')).data.remedy?.code).toBe(code)
+})
+
+test('relay stores test refers to relay conformance for the consumer of a queue', async () => {
+  const context = { flags: ' --local', stores: () => [{ source: 'shop', feed: 'sqs' }] } as unknown as Context
+  await expect(testFeed(context, 'shop')).rejects.toThrow(
+    'test its consumer with "relay conformance shop --local -- <command that starts the store>"',
+  )
 })

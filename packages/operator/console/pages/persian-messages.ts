@@ -410,7 +410,9 @@ export const MESSAGES = {
     'پیام‌های این فروشگاه عین سرویس است: نسخه ندارند و همه order.updated هستند',
   'the store is exact, and {=event} is not an event of the service':
     'پیام‌های این فروشگاه عین سرویس است و {event} رویداد سرویس نیست',
-  'test a store without customers with "~{=command}"': 'فروشگاهی بدون مشتری را با «{command}» آزمایش کنید',
+  'test its consumer with "{=command} -- <command that starts the store>"':
+    'مصرف‌کنندهٔ آن را با «{command} -- <فرمانی که فروشگاه را اجرا می‌کند>» آزمایش کنید',
+  'test a store without customers with "{=command}"': 'فروشگاهی بدون مشتری را با «{command}» آزمایش کنید',
   'remember deliveries in the transaction that handles a message':
     'شناسهٔ پیام‌ها را در همان تراکنشی ذخیره کنید که پیام را پردازش می‌کند',
   'answer 401 to a message signed with another secret; the relay then signs it with the replaced one':
@@ -443,6 +445,7 @@ export const MESSAGES = {
     'پاسخ 401 داد؛ مشخص نیست پیام را پردازش کرده است یا نه',
   'acknowledged {=event}~; whether it handled the message is unknown':
     '{event} را تأیید کرد؛ مشخص نیست پیام را پردازش کرده است یا نه',
+  'handled it like a change of an order': 'آن را مانند تغییری در یک سفارش پردازش کرد',
   'handled version {version}, which it must drop: the order is wrong':
     'نسخهٔ {version} را که باید کنار می‌گذاشت پردازش کرد: سفارش نادرست است',
   'acknowledged version {version} and did not handle it: a change of the order is lost':
@@ -475,11 +478,6 @@ export const MESSAGES = {
   'was signed at another time': 'در زمان دیگری امضا شده بود',
   'was signed with another secret': 'با کلید دیگری امضا شده بود',
   'it acknowledged the message': 'پیام را تأیید کرد',
-  'answer within ten seconds, after the transaction that handles the message':
-    'ظرف ده ثانیه و پس از تراکنشی که پیام را پردازش می‌کند پاسخ دهید',
-  'find the error in its output; it must handle the message and answer 2xx':
-    'خطا را در خروجی فروشگاه پیدا کنید؛ باید پیام را پردازش کند و پاسخ 2xx بدهد',
-  'start the store at the URL of its feed': 'فروشگاه را روی نشانی فید آن اجرا کنید',
   'log the delivery of each handled message once, before the message is acknowledged':
     'شناسهٔ هر پیام پردازش‌شده را یک بار و پیش از تأیید آن ثبت کنید',
   'start the store with the queue of its feed; the store must log each delivery that it handles once':
