@@ -19,7 +19,7 @@ import {
 } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { timelineOf } from '../orders/orders.ts'
-import { type AttemptFilter, listAttempts, OUTCOMES } from './attempts.ts'
+import { type AttemptFilter, listAttempts, OUTCOMES, unverifiedIn } from './attempts.ts'
 import { messageContent } from './content.ts'
 import { type FeedMessageView, messagesOf } from './messages.ts'
 import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
@@ -92,6 +92,9 @@ const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
   unrecorded: 'no longer queued, not recorded',
 }
 
+/** The states of messages that the store has not accepted after an attempt. */
+const REFUSED: ReadonlySet<FeedMessageView['state']> = new Set(['failing', 'failing or dead', 'dead'])
+
 const stateText = (message: FeedMessageView) =>
   [
     STATES[message.state],
@@ -145,8 +148,14 @@ const show = async (
   ])
   const attempts = messages.flatMap(({ attempts }) => attempts)
   const dead = messages.flatMap(({ state, delivery }) => (state === 'dead' ? [delivery] : []))
+  const refused = messages.filter(({ state }) => REFUSED.has(state)).flatMap(({ attempts }) => attempts)
+  const findings = unverifiedIn(
+    context,
+    refused.map(attempt => ({ ...attempt, source })),
+  )
   return {
-    data: { ...order, feed, messages, complete },
+    data: { ...order, feed, messages, complete, findings: findings.map(findingInWords) },
+    colorOf: findingColor,
     text: lines(
       rows.length === 0
         ? 'No message was published.'
@@ -161,6 +170,7 @@ const show = async (
       ],
       !complete && 'Earlier attempts are not shown.',
       dead.length > 0 && notRetriedText(context, dead),
+      findings.map(findingText),
     ),
   }
 }

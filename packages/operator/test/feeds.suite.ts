@@ -227,6 +227,18 @@ export const feedTests = () => {
     const listed = (await local.relay(['feeds', 'list', '--find', refused.delivery])).out
     expect(listed).toMatch(/2 +accepted +200 .*\n.*1 +failed +503 /)
 
+    status = 401
+    await create('Unverified')
+    await until(async () => (await states('Unverified')) === 'failing')
+    const showUnverified = async () => (await local.relay(['feeds', 'show', SELF, 'Unverified'])).out
+    expect(await showUnverified()).toMatch(
+      /answered 401 at \S+Z: it refused the signature of the message\n +→ check that the store has the secret/,
+    )
+    status = 200
+    await local.json(['feeds', 'retry', SELF, 'Unverified'])
+    await until(async () => (await states('Unverified')) === 'accepted')
+    expect(await showUnverified()).not.toContain('→')
+
     status = 503
     await create('Refused-2')
     await until(async () => (await states('Refused-2')) === 'failing')
