@@ -115,7 +115,8 @@ export const feedChecks = (play: Play) => {
     },
     reordering: {
       when: 'When the messages of many orders were interleaved',
-      remedy: 'remember versions by source and external_id, and handle the messages of an order one by one',
+      remedy:
+        'remember versions by source and external_id, compare them as numbers, and handle the messages of an order one by one',
       play: () => deliver(backlog(message, 'mixed')),
     },
     failures: {
@@ -150,6 +151,10 @@ export const feedChecks = (play: Play) => {
 
 const UNAUTHORIZED = 'it answered 401'
 
+/** The remedy for a lost message in a check of signatures, whose own remedy is about signatures. */
+const KEEP =
+  'acknowledge a message only after it is handled, and compare it only with messages of the same order'
+
 const RAW_BODY = 'verify the bytes of the body before anything parses it'
 
 /** The checks for HTTP feeds. */
@@ -161,6 +166,7 @@ export const httpChecks = (
   const other = `whsec_${Buffer.from(randomUUID()).toString('base64')}`
   const shifted = (seconds: number) => ({ now: () => Date.now() + seconds * 1000 })
   const outside = TOLERANCE_SECONDS + 60
+  const lost: Feed['lost'] = sent => ({ ...feed.lost(sent), remedy: KEEP })
   return {
     signatures: {
       when: 'When a signature was not valid',
@@ -183,7 +189,7 @@ export const httpChecks = (
         const compact = message('raw', 1)
         const spaced = { ...compact, json: spacedJson(JSON.parse(compact.json)) }
         const failure = await send(spaced)
-        return { handled: [spaced], wrong: failure && refused(spaced, failure) }
+        return { handled: [spaced], wrong: failure && refused(spaced, failure), lost }
       },
     },
     'secret rotation': {
@@ -199,7 +205,7 @@ export const httpChecks = (
           const failure = await send(sent, { secrets: rotation[index] ?? [] })
           if (failure !== undefined) return { wrong: refused(sent, failure) }
         }
-        return { handled }
+        return { handled, lost }
       },
     },
     'test message': {

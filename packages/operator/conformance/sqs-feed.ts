@@ -13,7 +13,7 @@ const SLOW =
   'find the error in its output; if there is none, the store is slower than --wait or does not delete what it has handled, or another program reads the queue'
 
 const LOST =
-  'log each handled delivery, delete its message only afterwards, and stop any other program that reads the queue'
+  'log each handled delivery, delete its message only afterwards, compare versions as numbers and only within an order, and stop any other program that reads the queue'
 
 export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: string } & Patience) => {
   const { wait } = patience

@@ -459,6 +459,31 @@ test('reports that a store refuses the test event, without stating that the rela
   })
 })
 
+test('does not blame the verification of signatures for a message that the store acknowledged and did not handle', async () => {
+  const handled: string[] = []
+  const { url, close } = await listening(async (request, response) => {
+    const { version, delivery } = JSON.parse((await buffer(request)).toString())
+    // Compares the versions of different orders.
+    if (version > handled.length) handled.push(delivery)
+    response.end()
+  })
+  closing.push(close)
+  const findings = await play({
+    source: 'shop',
+    ...httpFeed({ target: async () => ({ url, secret }), remedyOf, wait: 1 }),
+    wait: 1,
+    handled: async () => handled.join('\n'),
+    only: ['raw body', 'secret rotation'],
+    terminal,
+  })
+  const problems = findings.filter(({ level }) => level === 'problem')
+  const remedy = expect.stringMatching(/^acknowledge a message only after it is handled/)
+  expect(problems).toMatchObject([
+    { check: 'raw body', remedy },
+    { check: 'secret rotation', remedy },
+  ])
+})
+
 test('tells a store that handles the test event like an order that it must do nothing', async () => {
   const handled: string[] = []
   const { url, close } = await listening(async (request, response) => {

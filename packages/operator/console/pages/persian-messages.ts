@@ -466,8 +466,8 @@ export const MESSAGES = {
     'نسخهٔ {version} را پردازش نکرد ولی پیام در صف نیست: فروشگاه آن را حذف کرده یا برنامهٔ دیگری صف را می‌خواند',
   'did not handle "{=event}" of version {version} after it had handled the other message of this version: a message of the order is lost':
     'رویداد «{event}» با نسخهٔ {version} را که پیام دیگری با همان نسخه پردازش شده بود پردازش نکرد: یک پیام سفارش از دست رفته است',
-  'log each handled delivery, delete its message only afterwards, and stop any other program that reads the queue':
-    'شناسهٔ هر پیام پردازش‌شده را ثبت و پیام را فقط پس از آن حذف کنید، و هر برنامهٔ دیگری را که صف را می‌خواند متوقف کنید',
+  'log each handled delivery, delete its message only afterwards, compare versions as numbers and only within an order, and stop any other program that reads the queue':
+    'شناسهٔ هر پیام پردازش‌شده را ثبت و پیام را فقط پس از آن حذف کنید، نسخه‌ها را به‌صورت عدد و فقط در همان سفارش مقایسه کنید، و هر برنامهٔ دیگری را که صف را می‌خواند متوقف کنید',
   'acknowledge events that the store does not know': 'رویدادهایی را که فروشگاه نمی‌شناسد تأیید کنید',
   'left {messages} in the queue for {seconds} s (--wait): undeleted messages return and block their order':
     '{messages} را {seconds} ثانیه در صف گذاشت: پیام حذف‌نشده برمی‌گردد و سفارش خود را معطل می‌کند',
@@ -490,8 +490,10 @@ export const MESSAGES = {
     '{remember}؛ تراکنش با قفل سفارش شروع شود و به پیام‌های قبلاً پردازش‌شده پاسخ 2xx دهید',
   'compare the delivery, too, when the version is the last one':
     'وقتی نسخه همان نسخهٔ آخر است، شناسهٔ پیام را هم مقایسه کنید',
-  'remember versions by source and external_id, and handle the messages of an order one by one':
-    'نسخه‌ها را بر اساس source و external_id ذخیره و پیام‌های هر سفارش را یکی‌یکی پردازش کنید',
+  'remember versions by source and external_id, compare them as numbers, and handle the messages of an order one by one':
+    'نسخه‌ها را بر اساس source و external_id ذخیره، به‌صورت عدد مقایسه و پیام‌های هر سفارش را یکی‌یکی پردازش کنید',
+  'acknowledge a message only after it is handled, and compare it only with messages of the same order':
+    'پیام را فقط پس از پردازش تأیید و فقط با پیام‌های همان سفارش مقایسه کنید',
   'answer 500, or delete neither the message nor later messages of its order; continue with other orders':
     'پاسخ 500 دهید، یا آن پیام و پیام‌های بعدی همان سفارش را حذف نکنید؛ با بقیه ادامه دهید',
   'verify X-Service-Signature over the raw body, and its t within {seconds} seconds; answer 401':
