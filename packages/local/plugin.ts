@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync, watchFile } from 'node:fs'
 import { join, relative } from 'node:path'
-import { readStores } from '@order-relay/deploy/stores.ts'
+import { parseStores, readStores } from '@order-relay/deploy/stores.ts'
 import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import * as v from 'valibot'
 import { type Build, buildFunctions } from './build.ts'
@@ -15,6 +15,7 @@ import {
 import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
 import { credentialsRefusal, foreignRefusal, guardServers } from './guard.ts'
+import { keepStores, keepsStores } from './kept-stores.ts'
 import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
@@ -94,7 +95,7 @@ export default class LocalPlugin {
       const storesFile = join(serviceDir, 'stores.yml')
       const storesRead = readFileSync(storesFile, 'utf8')
       const read = readService(service, serviceDir, ports)
-      const sources = readStores(storesFile).map(({ source }) => source)
+      const stores = parseStores(storesRead, storesFile)
 
       // Imported late: the AWS SDK takes a while to load, and a taken port is reported immediately.
       const { startRelay } = await import('./relay.ts')
@@ -102,13 +103,14 @@ export default class LocalPlugin {
         service: read,
         settings,
         credentials,
-        sources,
+        sources: stores.map(({ source }) => source),
         webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
         onError: error => log.error(messageOf(error)),
       })
       // The data directory is locked: another start with other ports has not replaced the file.
       await saveEnvironment(dataDir, queueEnvironment(ports, credentials))
       await savePorts(settings)
+      await keepStores(dataDir, storesRead)
       const options = service.custom['serverless-offline']
       // Next to the data, so that several stacks and a deployment can build concurrently.
       const outdir = join(dataDir, 'build')
@@ -153,8 +155,7 @@ export default class LocalPlugin {
           if (isSame) return
         } catch (error) {
           isBroken = true
-          const kept = `The relay keeps the stores ${sources.join(', ')} until this is fixed.`
-          log.error(`${messageOf(error)}\n${kept}`)
+          log.error(`${messageOf(error)}\n${keepsStores(stores)}`)
           return
         }
         if (process.send === undefined || !watch) {

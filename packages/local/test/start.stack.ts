@@ -192,6 +192,14 @@ describe('in a copy of the project', () => {
     await started.printed(READY)
     await appendFile(stores, '  - source: third\n    fed: sqs\n')
     await started.printed(/The relay keeps the stores api, demo-shop until this is fixed\.$/m)
+    const listed = await runProgram(['packages/operator/main.ts', 'stores', 'list', '--local'], {
+      cwd: folder(),
+      env,
+    })
+    expect(listed).toMatchObject({ code: 0, output: expect.stringMatching(/^demo-shop /m) })
+    expect(listed.output).toMatch(
+      /"stores\[2\]\.fed" is not a known key.*\nThe relay keeps the stores api, demo-shop/,
+    )
     // New threads load the unchanged functions.
     const reads = Array.from({ length: 20 }, () =>
       fetch(`${urlOf(settings.ports.relay)}/api/v1/orders/1/?source=demo-shop`, {

@@ -19,6 +19,7 @@ import {
   expiryNotices,
   feedNotices,
   signaturesOf,
+  storesNotices,
 } from '../status/notices.ts'
 import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
 import { unauthorizedNotices } from '../status/unauthorized.ts'
@@ -60,6 +61,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
   )
   const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))
   const expiring = live.poll('expiring-keys', every.keys, () => expiryNotices(context))
+  const stores = live.poll('stores-file', every.queues, async () => storesNotices(context))
   const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))
   return [
     get('overview', {}, async () => {
@@ -80,6 +82,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
         signatures: await readable(signatures()),
       }
       const notices = [
+        await readable(stores()),
         found.failing && deadNotices(context, found.failing),
         found.signatures?.notices,
         await readable(feeds()),

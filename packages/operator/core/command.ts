@@ -1,3 +1,4 @@
+import { keepsStores } from '@order-relay/local/kept-stores.ts'
 import { type Context, createContext } from './context.ts'
 import { EXIT, type ExitCode, explain } from './errors.ts'
 import { type Program, program, type SharedOptions } from './options.ts'
@@ -40,6 +41,9 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
         isSilent ? { ...terminal, onProgress: () => undefined } : terminal,
       )
       try {
+        const broken = isSilent ? undefined : context.storesProblem()
+        if (broken !== undefined)
+          terminal.stderr.write(`${visibleLines(`${broken.error}\n${keepsStores(broken.kept)}`)}\n`)
         const report = await work(context, ...args)
         if (report === undefined) return
         const text = options.json ? JSON.stringify(report.data, null, 2) : report.text

@@ -9,6 +9,7 @@ import { readStores } from '@order-relay/deploy/stores.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { credentialsIn, isServedByOther } from '@order-relay/local/credentials.ts'
+import { keptStores } from '@order-relay/local/kept-stores.ts'
 import { settingsFrom, settingsOfStack, urlOf } from '@order-relay/local/settings.ts'
 import { cannot, Failure, messageOf, START_LOCAL, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
@@ -18,12 +19,16 @@ import type { Terminal } from './terminal.ts'
 
 const STORES = join(ROOT, 'stores.yml')
 
-/** @throws Failure with the errors of stores.yml */
-const ownStores = (): readonly Store[] => {
+/**
+ * The stores of stores.yml; while it has errors, those that the local relay keeps.
+ *
+ * @param kept reads the stores of the running relay, if it is local
+ */
+const readOwn = (kept: () => readonly Store[] | undefined) => {
   try {
-    return readStores(STORES)
-  } catch (cause) {
-    throw new Failure(messageOf(cause), { cause })
+    return { all: readStores(STORES) }
+  } catch (error) {
+    return { all: kept(), error }
   }
 }
 
@@ -88,7 +93,13 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     sts: lazily(async () => (await import('@aws-sdk/client-sts')).STS),
   }
   const path = secretsPath(target.stage)
-  let stores: { mtimeMs: number; read: readonly Store[] } | undefined
+  let read: ({ mtimeMs: number } & ReturnType<typeof readOwn>) | undefined
+  const ownStores = () => {
+    const mtimeMs = statSync(STORES, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (read?.mtimeMs !== mtimeMs)
+      read = { mtimeMs, ...readOwn(() => (local ? keptStores(dataDir) : undefined)) }
+    return read
+  }
   const queueUrls = new Map<string, Promise<string>>()
 
   const flags = [
@@ -131,11 +142,21 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
       return url
     },
     stack: once(async () => (local ? localStack(ports) : awsStack(await aws.cloudFormation(), service))),
-    /** The stores in this checkout's stores.yml. The console reads the file again after a change. */
-    stores: () => {
-      const mtimeMs = statSync(STORES, { throwIfNoEntry: false })?.mtimeMs ?? 0
-      if (stores?.mtimeMs !== mtimeMs) stores = { mtimeMs, read: ownStores() }
-      return stores.read
+    /**
+     * The stores in this checkout's stores.yml. The console reads the file again after a change.
+     *
+     * @throws Failure with the errors of the file, unless the local relay keeps its stores
+     */
+    stores: (): readonly Store[] => {
+      const { all, error } = ownStores()
+      if (all === undefined) throw new Failure(messageOf(error), { cause: error })
+      return all
+    },
+    /** The errors in stores.yml, and the stores that the local relay keeps meanwhile. */
+    storesProblem: () => {
+      const { all, error } = local ? ownStores() : {}
+      if (all === undefined || error === undefined) return undefined
+      return { error: messageOf(error), kept: all }
     },
     /** Directory of the local stack's data and logs. */
     dataDir,

@@ -42,6 +42,10 @@ export const MESSAGES = {
     '{count} receives within at most {time}; a deployment sets {set}, within at most {longest}',
   'restore-receives':
     'deploy again; if maxReceiveCount was changed by hand, set it back to {set}, since CloudFormation only applies changes to the template',
+  // The stores of the local relay.
+  'stores-file': 'stores.yml has errors',
+  'stores-kept': 'the relay keeps the stores {stores} until this is fixed. {error}',
+  'correct-stores-file': 'correct the file; this notice then ends',
   // The webhook.
   'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',

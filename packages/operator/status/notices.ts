@@ -21,6 +21,15 @@ import { openRefusals, refusalFinding, refusalsOf, signatureRecovery } from './r
 /** Maximum number of unsettled orders to read. */
 const MOST = 1000
 
+/** The errors in stores.yml while the local relay keeps its stores. */
+export const storesNotices = ({ storesProblem }: Pick<Context, 'storesProblem'>): Finding[] => {
+  const broken = storesProblem()
+  if (broken === undefined) return []
+  const stores = broken.kept.map(({ source }) => source).join(', ')
+  const found = say('stores-kept', { stores, error: { foreign: broken.error } })
+  return [problem(say('stores-file'), found, say('correct-stores-file'))]
+}
+
 /** The number of orders that wait for an accountant, up to a maximum. */
 export const accountantNotices = async (context: Context): Promise<Finding[]> => {
   const items = await indexItems(context, UNSETTLED_INDEX, MOST + 1)

@@ -6,13 +6,29 @@ import type { Context } from '../core/context.ts'
 import { findingText } from '../core/output.ts'
 import type { Queues } from '../core/queue.ts'
 import { deadFinding } from '../feeds/dead.ts'
-import { expiryNotices, feedNotices } from '../status/notices.ts'
+import { expiryNotices, feedNotices, storesNotices } from '../status/notices.ts'
 
 const flags = ' --local'
 const nameOf = (name: string) => name
 const none = { waiting: 0, inFlight: 0 }
 
 const folder = useFolder()
+
+test('errors in stores.yml are a problem while the local relay keeps its stores', () => {
+  const kept = [
+    { source: 'shop', feed: 'sqs' as const },
+    { source: 'other', feed: 'sqs' as const },
+  ]
+  expect(storesNotices({ storesProblem: () => undefined })).toEqual([])
+  expect(
+    storesNotices({ storesProblem: () => ({ error: 'Cannot read stores.yml:\nline 2: wrong', kept }) }).map(
+      findingText,
+    ),
+  ).toEqual([
+    '!!    stores.yml has errors: the relay keeps the stores shop, other until this is fixed. Cannot read stores.yml:\n' +
+      'line 2: wrong\n      → correct the file; this notice then ends',
+  ])
+})
 
 test('messages that wait for a store without a registered URL are a problem', async () => {
   const registered = { url: { S: 'https://shop.example' } }

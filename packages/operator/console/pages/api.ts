@@ -39,6 +39,7 @@ export const OVERVIEW = reads(
   'failing-feeds',
   'unauthorized',
   'expiring-keys',
+  'stores-file',
   'accountant',
 )
 
