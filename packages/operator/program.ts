@@ -86,17 +86,31 @@ export const addCommands = (cli: Cli): void => {
     )
 }
 
-/** The deepest command that the arguments name, whose help is the most useful. */
-const commandNamedBy = (args: readonly string[], { program }: Cli): string => {
+/** The deepest command that the arguments name, whose help is the most useful, and its names. */
+const commandNamedBy = (args: readonly string[], { program }: Cli) => {
   const names = [program.name()]
-  let { commands } = program
+  // Only the lists of subcommands and arguments are used, which all commands have.
+  let command: Pick<Command, 'commands' | 'registeredArguments'> = program as object as Command
   for (const word of args.filter(arg => !arg.startsWith('-'))) {
-    const command = commands.find(candidate => candidate.name() === word)
-    if (command === undefined) break
+    const next = command.commands.find(candidate => candidate.name() === word)
+    if (next === undefined) break
     names.push(word)
-    commands = command.commands
+    command = next
   }
-  return names.join(' ')
+  return { name: names.join(' '), command }
+}
+
+/** Why the arguments cannot be read, and the command whose help explains them. */
+const usageOf = ({ code, message }: CommanderError, args: readonly string[], cli: Cli): string => {
+  const { name, command } = commandNamedBy(args, cli)
+  const takes = command.registeredArguments.map(each =>
+    each.required ? `<${each.name()}>` : `[${each.name()}]`,
+  )
+  // Which one is missing is unknown: commander names the last.
+  if (code === 'commander.missingArgument')
+    return `too few arguments for ${[name, ...takes].join(' ')}; see ${name} --help`
+  const found = code === 'commander.help' ? 'the subcommand is missing' : message
+  return `${found.replaceAll(/^error: |\.$/g, '').replaceAll(/\s*\n\s*/g, ' ')}; see ${name} --help`
 }
 
 /**
@@ -120,12 +134,7 @@ export const runRelay = async (args: readonly string[], terminal: Terminal): Pro
     const isHelp = isUsage && error.code === 'commander.help'
     const isJson = args.includes('--json')
     if (!isHelp || isJson) {
-      const usage = (isHelp ? 'the subcommand is missing' : messageOf(error))
-        .replaceAll(/^error: |\.$/g, '')
-        .replaceAll(/\s*\n\s*/g, ' ')
-      const message = isUsage
-        ? `Cannot read the command: ${usage}; see ${commandNamedBy(args, cli)} --help`
-        : messageOf(error)
+      const message = isUsage ? `Cannot read the command: ${usageOf(error, args, cli)}` : messageOf(error)
       const { stderr } = terminal
       const shown = isJson ? JSON.stringify({ error: { message } }) : message
       stderr.write(`${colored(terminal, stderr, 'red', visibleLines(shown))}\n`)

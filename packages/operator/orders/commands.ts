@@ -3,7 +3,7 @@ import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
 import { isSettled, REQUEST_KINDS, type RequestView, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { orderName } from '@order-relay/lib/protocol/order.ts'
+import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import { assertFound, type Context } from '../core/context.ts'
@@ -18,7 +18,7 @@ import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import { asRetried } from './failing-event.ts'
 import { failingOrders, listOrders } from './list.ts'
-import { timelineOf } from './orders.ts'
+import { keyNamed, timelineOf } from './orders.ts'
 import { announcedOf, type OrderFilter, ordersWhere, sourcesOf } from './read.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, summary } from './summary.ts'
@@ -45,8 +45,9 @@ const entryRow = (entry: HistoryEntry) => [
   ].join('; ') || 'no change',
 ]
 
-const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
-  const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
+const show = async (context: Context, key: OrderKey): Promise<Report> => {
+  const { source, external_id } = key
+  const { stored, announced, entries, complete } = await timelineOf(context, key)
   const dead = await deadLettersOf(context, { sources: [source] })
   const { order, updated_at, failing, erased_at } = asRetried(stored, dead)
   const { result, doubt, version } = order
@@ -188,7 +189,14 @@ export const ordersCommands = ({ program, run }: Cli): void => {
       .description(description)
       .argument('<source>', 'source of the store')
       .argument('<external_id>', "the order's number in the store")
-  ofOrder('show', 'Show an order: its result, its requests, why it waits, and its history.').action(run(show))
+  orders
+    .command('show')
+    .description('Show an order: its result, its requests, why it waits, and its history.')
+    .argument('<source>', 'source of the store; may be omitted if only one store has the number')
+    .argument('[external_id]', "the order's number in the store")
+    .action(
+      run(async (context, name, external_id) => show(context, await keyNamed(context, name, external_id))),
+    )
   ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
   orders
     .command('retry')

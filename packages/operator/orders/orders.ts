@@ -7,10 +7,11 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
+import { cannot } from '../core/errors.ts'
 import { hasLog } from '../core/local-log.ts'
 import { newestOf } from '../core/log.ts'
 import { shellWord } from '../core/output.ts'
-import { announcementsOf, ordersOf } from './read.ts'
+import { announcementsOf, ordersOf, readOrders } from './read.ts'
 
 /** A command for an order, to be shown in messages. */
 export const commandFor = (
@@ -19,6 +20,34 @@ export const commandFor = (
   { flags }: Context,
   ...others: string[]
 ) => `relay ${[command, ...[source, external_id, ...others].map(shellWord)].join(' ')}${flags}`
+
+/**
+ * The order that a command names: by source and number, or by a number that only one store has.
+ *
+ * @throws Failure if no store or several stores have the number
+ */
+export const keyNamed = async (context: Context, name: string, external_id?: string): Promise<OrderKey> => {
+  if (external_id !== undefined) return { source: name, external_id }
+  const sources = context.stores().map(({ source }) => source)
+  const found = await readOrders(
+    context,
+    sources.map(source => ({ source, external_id: name })),
+  )
+  const [order, ...others] = [...found.values()].map(({ order }) => order)
+  if (order !== undefined && others.length === 0) return order
+  const usage = `use relay orders show <source> <external_id>${context.flags}`
+  if (order !== undefined) {
+    const stores = [order, ...others].map(({ source }) => `"${source}"`).join(' and ')
+    throw cannot('show the order', `the stores ${stores} have an order "${name}"`, usage)
+  }
+  if (sources.includes(name))
+    throw cannot('show the order', `"${name}" is a store, and the number of its order is missing`, usage)
+  throw cannot(
+    'show the order',
+    `no stored order has the number "${name}"`,
+    `see relay orders list${context.flags}`,
+  )
+}
 
 /** The time of an order's latest entry; empty if it has none. */
 export const lastEntryOf = ({ entry_at, updated_at }: StoredOrder) => entry_at ?? updated_at

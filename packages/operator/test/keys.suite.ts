@@ -12,6 +12,12 @@ export const keyTests = () => {
     ['key set', 'two words', 'it contains whitespace or line breaks'],
     ['stores key nobody', '', 'Cannot find the store "nobody": stores.yml has "api", "demo-shop"'],
     ['orders show api none', '', 'the relay has no order "none" of "api"; see relay orders list --local'],
+    ['orders show none', '', 'no stored order has the number "none"; see relay orders list --local'],
+    [
+      'orders show api',
+      '',
+      'the number of its order is missing; use relay orders show <source> <external_id> --local',
+    ],
     ['stores resend api --order none', '', 'the relay has no order "none" of "api"'],
     ['deliveries show none', '', 'no delivery "none" was queued'],
     ...[

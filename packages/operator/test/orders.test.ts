@@ -318,6 +318,22 @@ test('lists and explains the requests that are queued behind an event in the bul
   await stack.dynamodb.deleteItem({ TableName: 'orders', Key: keyItem(key) })
 })
 
+test('shows an order by its number alone, unless several stores have it', async () => {
+  const keys = [shop('only'), shop('both'), api('both')]
+  for (const key of keys)
+    await orders().save({ order: newOrder(key), outbox: undefined, bulk: undefined }, 0, BEGIN)
+  expect((await json(['orders', 'show', 'only'])).data).toMatchObject({
+    source: 'demo-shop',
+    external_id: 'only',
+  })
+  const { code, err } = await relay(['orders', 'show', 'both'])
+  expect(err).toMatch(
+    /^Cannot show the order: the stores "(api" and "demo-shop|demo-shop" and "api)" have an order "both"; use relay/,
+  )
+  expect(code).toBe(1)
+  for (const key of keys) await stack.dynamodb.deleteItem({ TableName: 'orders', Key: keyItem(key) })
+})
+
 test('shows the whole history of an order and why it waits', async () => {
   const { data } = await json(['orders', 'show', 'demo-shop', '1'])
   expect(data.history).toMatchObject({

@@ -35,7 +35,11 @@ test.each<[string[], number, RegExp]>([
 test.each([
   ['ordres', "unknown command 'ordres' (Did you mean orders?); see relay --help"],
   ['orders shw', "unknown command 'shw' (Did you mean show?); see relay orders --help"],
-  ['orders show api', "missing required argument 'external_id'; see relay orders show --help"],
+  ['orders check 1001', 'too few arguments for relay orders check <source> <external_id>; see relay orders'],
+  [
+    'orders show',
+    'too few arguments for relay orders show <source> [external_id]; see relay orders show --help',
+  ],
   ['orders list --lmit 3', "unknown option '--lmit' (Did you mean --limit?)"],
   ['orders list --since yesterday', 'a date such as 2026-03-21'],
   ['orders list --status payed', 'Allowed choices are needs_review, invoiced, paid, refunded'],
