@@ -23,6 +23,11 @@ export const openLog = (dataDir: string): { write: (line: string) => void; close
 const json = v.pipe(v.string(), v.parseJson())
 const metrics = v.looseObject({ _aws: v.unknown() })
 const entry = v.looseObject({ level: v.string(), message: v.string() })
+/** The scheduled check, which runs at the start and every few minutes, found nothing to check. */
+const idleCheck = v.looseObject({
+  message: v.literal('scheduled check of unsettled orders'),
+  checked: v.literal(0),
+})
 const named = v.looseObject({ name: v.string(), message: v.string() })
 
 /** Fields with the same value in every line. */
@@ -47,14 +52,14 @@ export const entryText = (entry: { level: string; message: string; [field: strin
 const isDecoration = (line: string) => /^\s*(?:[┌│└]|$)/.test(line)
 
 /**
- * A line of the functions' log for people: undefined for metrics and decoration, and for messages of level INFO
- * while the functions are being loaded.
+ * A line of the functions' log for people: undefined for metrics, decoration and a scheduled check without orders, and
+ * for messages of level INFO while the functions are being loaded.
  */
 export const readable = (line: string, loading = false): string | undefined => {
   if (isDecoration(line)) return undefined
   const parsed = v.safeParse(json, line)
   if (!parsed.success) return line
-  if (v.is(metrics, parsed.output)) return undefined
+  if (v.is(metrics, parsed.output) || v.is(idleCheck, parsed.output)) return undefined
   if (!v.is(entry, parsed.output)) return line
   return loading && parsed.output.level === 'INFO' ? undefined : entryText(parsed.output)
 }
