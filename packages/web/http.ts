@@ -18,26 +18,46 @@ export const messageOf = (error: unknown) =>
   translateMessage(error instanceof Error ? error.message : String(error))
 
 let session: () => string | null = () => null
+let open: (() => Promise<boolean>) | undefined
+let opening: Promise<boolean> | undefined
 let unreachable = t('Cannot reach the service: is it still running?')
 
 /**
  * Sends a session with all requests, in a header: the browser would send a cookie to every port of the host.
  *
  * @param gone what to do if the server of the sessions does not answer
+ * @param openAgain opens another session if the server does not know this one, and returns whether it has; must not use `send`
  */
-export const authorizeWith = (read: typeof session, gone: string) => {
+export const authorizeWith = (read: typeof session, gone: string, openAgain: () => Promise<boolean>) => {
   session = read
   unreachable = gone
+  open = openAgain
 }
 
-/** @throws Refusal when the service cannot be reached */
-export const send = async (path: string, { headers, ...init }: RequestInit = {}): Promise<Response> => {
-  const token = session()
+const sendOnce = (path: string, { headers, ...init }: RequestInit, token: string | null) => {
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
   return fetch(path, { ...init, headers: { ...authorization, ...headers } }).catch(error => {
     if (init.signal?.aborted) throw error
     throw new Refusal(unreachable)
   })
+}
+
+/** Whether there is another session than the one that was refused. */
+const hasOther = async (refused: string | null) => {
+  // Another tab, or an earlier request, has opened it.
+  if (session() !== refused) return true
+  opening ??= open?.().finally(() => {
+    opening = undefined
+  })
+  return (await opening) ?? false
+}
+
+/** @throws Refusal when the service cannot be reached */
+export const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
+  const token = session()
+  const response = await sendOnce(path, init, token)
+  const isRefused = response.status === 401 && open !== undefined
+  return isRefused && (await hasOther(token)) ? sendOnce(path, init, session()) : response
 }
 
 /** The lines of a response as they arrive; the last one may lack its line break. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { isSameUser } from '@order-relay/local/same-user.ts'
 import type { Cli } from '../core/command.ts'
 import { cannot } from '../core/errors.ts'
 import { portOption } from '../core/options.ts'
@@ -19,7 +20,12 @@ export const consoleCommand = ({ program, run }: Cli): void => {
         const onNextUrl = (url: string) => {
           stdout.write(`For another session: ${url}\n`)
         }
-        const { nextUrl, close } = await startConsole(context, { port, onNextUrl }).catch(error => {
+        const { nextUrl, close } = await startConsole(context, {
+          port,
+          onNextUrl,
+          // As for the other ports of the local stack. The console of a deployed relay uses credentials of AWS.
+          needsNoToken: socket => context.local && isSameUser(socket),
+        }).catch(error => {
           throw cannot('start the console', error.message, undefined, error)
         })
         stdout.write(`Console of ${context.title}: ${nextUrl()}\n`)

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { foreignHeader, HOST } from '@order-relay/web/foreign.ts'
@@ -29,12 +30,21 @@ const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
 const NO_SESSION =
   'There is no session, or it has ended: open the last address that npm start or relay console printed; each works once'
 
+/** The body with which a page opens a session. */
+const opening = v.object({ token: v.exactOptional(v.string()) })
+
 /** The address of the page that a path names, such as `/#/orders` for `/orders`. Keeps the token where the page reads it. */
 const pageAddress = ({ pathname, searchParams: query }: URL): string => {
   const token = query.get('token')
   query.delete('token')
   const session = token === null ? '' : `?${new URLSearchParams({ token })}`
   return `/${session}#${pathname}${query.size > 0 ? `?${query}` : ''}`
+}
+
+type ConsoleOptions = {
+  port: number
+  onNextUrl?: (url: string) => void
+  needsNoToken?: (socket: Socket) => boolean
 }
 
 /** Maximum body size: the file of a plan for about ten thousand messages. */
@@ -44,11 +54,12 @@ const BODY_MAX = 16 * 1024 * 1024
  * Starts the operators' console: a page for one relay, served to this machine only.
  *
  * @param onNextUrl called with the next address when one was used
+ * @param needsNoToken whether the browser behind a connection gets a session without a token. @default none does
  * @throws Error when the port is taken
  */
 export const startConsole = async (
   context: Context,
-  { port, onNextUrl = () => undefined }: { port: number; onNextUrl?: (url: string) => void },
+  { port, onNextUrl = () => undefined, needsNoToken = () => false }: ConsoleOptions,
 ) => {
   const sessions = createSessions()
   const stopping = new AbortController()
@@ -102,8 +113,12 @@ export const startConsole = async (
     return next()
   })
   app.post('/api/session', async c => {
-    const given = v.safeParse(v.object({ token: v.string() }), await c.req.json().catch(() => undefined))
-    const session = given.success ? sessions.open(given.output.token) : undefined
+    const given = v.safeParse(opening, await c.req.json().catch(() => undefined))
+    if (!given.success) return refuse(c, 401, NO_SESSION)
+    const { token } = given.output
+    if (token === undefined && needsNoToken(c.env.incoming.socket))
+      return c.json({ session: sessions.begin() })
+    const session = token === undefined ? undefined : sessions.open(token)
     if (session === undefined) return refuse(c, 401, NO_SESSION)
     onNextUrl(nextUrl())
     return c.json({ session })

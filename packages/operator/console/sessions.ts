@@ -16,40 +16,45 @@ type Session = {
   keep: () => void
 }
 
-/** Sessions of the console. Each is opened with a token that works once. */
+/** Sessions of the console. A token opens one session. */
 export const createSessions = (now: () => number = Date.now) => {
   let token = random()
   // Looking up a hash takes a time that says nothing about the session.
   const sessions = new Map<string, Session>()
+  const begin = (): string => {
+    const session = random()
+    const key = hash(session).toString('hex')
+    const ended = new AbortController()
+    const end = () => {
+      clearTimeout(idle)
+      clearTimeout(lifetime)
+      sessions.delete(key)
+      ended.abort()
+    }
+    const idle = setTimeout(end, IDLE_MS).unref()
+    const lifetime = setTimeout(end, LIFETIME_MS).unref()
+    const opened = now()
+    let used = opened
+    const keep = () => {
+      used = now()
+      idle.refresh()
+    }
+    const endIfOver = () => {
+      if (now() >= Math.min(used + IDLE_MS, opened + LIFETIME_MS)) end()
+    }
+    sessions.set(key, { ending: ended.signal, endIfOver, keep })
+    return session
+  }
   return {
     /** The token that opens the next session. */
     token: () => token,
+    /** Opens a session without a token, for a browser that is known otherwise. */
+    begin,
     /** Opens a session and replaces the token, or returns undefined for any other token. */
     open: (given: string): string | undefined => {
       if (!timingSafeEqual(hash(given), hash(token))) return undefined
       token = random()
-      const session = random()
-      const key = hash(session).toString('hex')
-      const ended = new AbortController()
-      const end = () => {
-        clearTimeout(idle)
-        clearTimeout(lifetime)
-        sessions.delete(key)
-        ended.abort()
-      }
-      const idle = setTimeout(end, IDLE_MS).unref()
-      const lifetime = setTimeout(end, LIFETIME_MS).unref()
-      const opened = now()
-      let used = opened
-      const keep = () => {
-        used = now()
-        idle.refresh()
-      }
-      const endIfOver = () => {
-        if (now() >= Math.min(used + IDLE_MS, opened + LIFETIME_MS)) end()
-      }
-      sessions.set(key, { ending: ended.signal, endIfOver, keep })
-      return session
+      return begin()
     },
     /** The session in a header `Authorization: Bearer …`. */
     of: (authorization = ''): Session | undefined => {

@@ -44,6 +44,7 @@ test('the token of an address opens one session, which requests pass in a header
   expect(await exchange(address)).toMatchObject({ status: 401, text: expect.stringContaining('works once') })
   expect((await exchange(`${url}/?token=another`)).status).toBe(401)
   expect((await exchange(url)).status).toBe(401)
+  expect((await post('session', {}, { authorization: '' })).status).toBe(401)
   expect(nextUrl()).not.toBe(address)
 
   const { session } = JSON.parse(opened.text)
@@ -229,6 +230,28 @@ describe('in a browser', () => {
     } finally {
       await second.close()
     }
+  })
+
+  test('after a restart, a browser of the same user continues without a token', async () => {
+    const start = (port: number) => startConsole(context(), { port, needsNoToken: () => true })
+    const first = await start(0)
+    const { port, origin } = new URL(first.nextUrl())
+    const { page, errors } = await openAt(`${origin}/#/stores`)
+    await page.getByText('All stores in').waitFor()
+    const address = first.nextUrl()
+    await first.close()
+    await page.getByText('Disconnected, trying again…').waitFor()
+    const second = await start(Number(port))
+    try {
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.evaluate('location.hash = "#/orders"')
+      await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+      await page.goto(address)
+      await page.getByText('Live', { exact: true }).waitFor()
+    } finally {
+      await second.close()
+    }
+    expect(errors.filter(error => !/Failed to load|ERR_/.test(error))).toEqual([])
   })
 
   test('an address without # opens the page that it names, with its filters and the token', async () => {
