@@ -109,11 +109,16 @@ const causeOf = (
   }
 }
 
-const checkOf = ({ key, source, claimed_source: claimed }: Refused): Coded<DoctorCode> => {
-  if (claimed !== undefined)
-    return say(key === 'foreign' ? 'unauthorized-foreign' : 'unauthorized', { source: claimed })
-  if (source === undefined) return say('unauthorized-unknown')
-  return say(key === 'expired' ? 'unauthorized-key' : 'unauthorized-forbidden', { source })
+const codeOf = ({ key, source, claimed_source: claimed }: Refused) => {
+  if (claimed !== undefined) return key === 'foreign' ? 'unauthorized-foreign' : 'unauthorized'
+  if (source === undefined) return 'unauthorized-unknown'
+  return key === 'expired' ? 'unauthorized-key' : 'unauthorized-forbidden'
+}
+
+const checkOf = (last: Refused, isOne: boolean): Coded<DoctorCode> => {
+  const code = codeOf(last)
+  if (code === 'unauthorized-unknown') return say(isOne ? `${code}/one` : code)
+  return say(isOne ? `${code}/one` : code, { source: storeOf(last) ?? '' })
 }
 
 /** The finding about the requests of one store with one cause, newest first. Pure. */
@@ -123,7 +128,7 @@ const findingOf = (
   { name, accepted, newer }: { name: string; accepted: Date | undefined; newer: Date | undefined },
 ): Finding => {
   const [first = last, until] = [earlier.at(-1), last.at.toISOString()]
-  const cause = causeOf(last, name)
+  const [cause, check] = [causeOf(last, name), checkOf(last, earlier.length === 0)]
   const times = { count: earlier.length + 1, since: first.at.toISOString(), until }
   const refused =
     earlier.length === 0
@@ -131,17 +136,17 @@ const findingOf = (
       : say('unauthorized-since', { ...times, cause })
   const source = storeOf(last)
   if (accepted !== undefined)
-    return note(checkOf(last), say('accepted-since', { refused, time: accepted.toISOString() }))
-  if (last.created !== undefined) return note(checkOf(last), refused)
+    return note(check, say('accepted-since', { refused, time: accepted.toISOString() }))
+  if (last.created !== undefined) return note(check, refused)
   if (newer !== undefined) {
     const created = { time: newer.toISOString(), count: KEY_DELAY_SECONDS }
-    return note(checkOf(last), refused, say('use-new-key', created))
+    return note(check, refused, say('use-new-key', created))
   }
   if (source === undefined)
-    return note(checkOf(last), refused, say('see-log', { command: `relay tail --since 1h --errors${flags}` }))
+    return note(check, refused, say('see-log', { command: `relay tail --since 1h --errors${flags}` }))
   const command = `relay stores key ${shellWord(source)}${flags}`
   const isNamed = last.key !== 'foreign' || last.claimed_source !== undefined
-  return note(checkOf(last), refused, isNamed ? say('check-store-key', { command }) : say('check-source'))
+  return note(check, refused, isNamed ? say('check-store-key', { command }) : say('check-source'))
 }
 
 /** When the relay last accepted the key of a later request of the store, of the same action if the key does not allow all. */
@@ -169,8 +174,10 @@ const hasRefused = async (context: Context) => {
   return counts.flat().some(count => count !== undefined && count > 0)
 }
 
-/** The stores whose requests were refused because of their key in the last hour, one finding for each cause. */
-export const unauthorizedFindings = async (context: Context): Promise<Finding[]> => {
+type Group = { last: Refused; count: number; finding: Finding }
+
+/** The requests of the last hour that were refused because of their key, by store, key and cause. */
+const groupsOf = async (context: Context): Promise<Group[]> => {
   if (!hasLog(context) || (!context.local && !(await hasRefused(context)))) return []
   const newest = { since: new Date(Date.now() - MINUTES * 60_000), messages: [UNAUTHORIZED, FORBIDDEN] }
   const refused = await newestOf(context, newest, MOST, refusedIn)
@@ -179,17 +186,30 @@ export const unauthorizedFindings = async (context: Context): Promise<Finding[]>
     refused.map(each => withCreated(each, keys)),
     groupOf,
   )
-  const found = new Map<Refused, Finding>()
+  const found: Group[] = []
   await inParallel([...groups.values()], WIDTH, async ([last, ...earlier]) => {
     if (last === undefined) return
     const id = idOf(last) ?? ''
     const accepted = await acceptedSince(context, last)
     const name = keys.find(key => key.id === id)?.name ?? id
-    found.set(last, findingOf(context, [last, ...earlier], { name, accepted, newer: newerKey(last, keys) }))
+    const finding = findingOf(context, [last, ...earlier], { name, accepted, newer: newerKey(last, keys) })
+    found.push({ last, count: earlier.length + 1, finding })
   })
-  return [...found].toSorted(([a], [b]) => Number(b.at) - Number(a.at)).map(([, finding]) => finding)
+  return found.toSorted((a, b) => Number(b.last.at) - Number(a.last.at))
 }
+
+/** The stores whose requests were refused because of their key in the last hour, one finding for each cause. */
+export const unauthorizedFindings = async (context: Context): Promise<Finding[]> =>
+  (await groupsOf(context)).map(({ finding }) => finding)
+
+/** How long a single request that names no store is reported: it is more likely a mistyped command than a store. */
+const STRAY_MS = 10 * 60_000
+
+const isOverStray = ({ last, count }: Group, now: number) =>
+  count === 1 && storeOf(last) === undefined && now - Number(last.at) > STRAY_MS
 
 /** The findings that need an action: the key is not new, and the store has not used a valid one since. */
 export const unauthorizedNotices = async (context: Context): Promise<Finding[]> =>
-  (await unauthorizedFindings(context)).filter(({ remedy }) => remedy !== undefined)
+  (await groupsOf(context))
+    .filter(group => group.finding.remedy !== undefined && !isOverStray(group, Date.now()))
+    .map(({ finding }) => finding)

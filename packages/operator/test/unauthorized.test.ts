@@ -27,6 +27,7 @@ test('says which stores have requests refused because of their key, how many and
     refused(40, { key: 'expired', source: 'other', expired_key: 'a1' }),
     refused(35, { key: 'unknown', claimed_source: 'never' }, 'request answered'),
     refused(30, { key: 'missing' }),
+    refused(9, { key: 'unknown' }),
     refused(20, { key: 'unknown', claimed_source: 'shop' }),
     refused(19, { key: 'unknown', claimed_source: 'shop' }),
     forbidden(18, { key: 'read-only' }),
@@ -55,26 +56,32 @@ test('says which stores have requests refused because of their key, how many and
   const useNew = `→ a key was created at ${time(19.1)}, after the last of these requests, and works within 15 seconds: use it in the store`
   const findings = await unauthorizedFindings(context)
   expect(findings.map(findingText).join('\n').split(/\n\s*/)).toEqual([
-    `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(16)}; the key "c3" allows only the orders of its store, and the requests name another or none`,
+    `note  one request that names no store of the relay was refused with 401: at ${time(9)}; the key is unknown: wrong, revoked, of a removed store or of another relay`,
+    '→ see the log: relay tail --since 1h --errors --local',
+    `note  one request with a key of the store "web" was refused with 403: at ${time(16)}; the key "c3" allows only the orders of its store, and the requests name another or none`,
     '→ correct the source in the requests, or use the key of the store that they are for',
-    `note  requests that name the store "other" were refused with 403: once in the last hour, at ${time(17)}; the key "c3" belongs to the store "web"`,
+    `note  one request that names the store "other" was refused with 403: at ${time(17)}; the key "c3" belongs to the store "web"`,
     create('other'),
-    `note  requests with a key of the store "web" were refused with 403: once in the last hour, at ${time(18)}; the key "Till" may only read orders`,
+    `note  one request with a key of the store "web" was refused with 403: at ${time(18)}; the key "Till" may only read orders`,
     create('web'),
-    `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(19)}; a key was created at ${time(19.1)} and, if the request used it, was not known yet: a new key works within 15 seconds`,
+    `note  one request that names the store "shop" was refused with 401: at ${time(19)}; a key was created at ${time(19.1)} and, if the request used it, was not known yet: a new key works within 15 seconds`,
     `note  requests that name the store "shop" were refused with 401: in the last hour: 2, the first at ${time(45)}, the last at ${time(20)}; the key is unknown: wrong, revoked, of a removed store or of another relay`,
     useNew,
-    `note  requests that name no store of the relay were refused with 401: once in the last hour, at ${time(30)}; no key was sent`,
+    `note  one request that names no store of the relay was refused with 401: at ${time(30)}; no key was sent`,
     '→ see the log: relay tail --since 1h --errors --local',
-    `note  requests with a key of the store "other" were refused with 401: once in the last hour, at ${time(40)}; the key "Till" has expired; the key of a later request of the store was accepted, at ${time(15)}`,
-    `note  requests that name the store "shop" were refused with 401: once in the last hour, at ${time(50)}; no key was sent`,
+    `note  one request with a key of the store "other" was refused with 401: at ${time(40)}; the key "Till" has expired; the key of a later request of the store was accepted, at ${time(15)}`,
+    `note  one request that names the store "shop" was refused with 401: at ${time(50)}; no key was sent`,
     useNew,
   ])
-  // The status and the Overview leave out new keys, and stores whose later requests were accepted.
+  // The status and the Overview leave out new keys, a single request without a store after ten minutes, and stores whose
+  // later requests were accepted.
   const notices = await unauthorizedNotices(context)
   expect(findings.filter(finding => !notices.some(notice => isDeepStrictEqual(notice, finding)))).toEqual([
     expect.objectContaining({
       found: expect.objectContaining({ text: expect.stringContaining('a new key works') }),
+    }),
+    expect.objectContaining({
+      found: expect.objectContaining({ text: `at ${time(30)}; no key was sent` }),
     }),
     expect.objectContaining({ found: expect.objectContaining({ code: 'accepted-since' }) }),
   ])
