@@ -37,7 +37,8 @@ export const tourRoutes = (context: Context) => {
   return [
     get('tour', {}, async () => {
       const source = sourceOf()
-      return { source, panel: (await context.stack()).accountingUrl }
+      const { accountingUrl, apiUrl } = await context.stack()
+      return { source, panel: accountingUrl, reference: `${apiUrl}/docs` }
     }),
     post('tour/step', { step: v.picklist(names), order: v.string() }, async ({ step, order }) => {
       const source = sourceOf()

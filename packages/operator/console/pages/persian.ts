@@ -683,6 +683,9 @@ export const t = translator({
   'In progress…': 'در حال انجام…',
   'Start again': 'از نو',
   'End of the tour': 'پایان آشنایی',
-  'Both orders are paid exactly once. {store} shows how many messages wait in the queue of the store.':
-    'هر دو سفارش پرداخت شده‌اند، دقیقاً یک بار. شمار پیام‌های منتظر در صف فروشگاه در {store} آمده است.',
+  'Both orders are paid exactly once: {first} and {second}. {store} shows how many messages wait in the queue of the store.':
+    'هر دو سفارش، {first} و {second}، پرداخت شده‌اند، دقیقاً یک بار. شمار پیام‌های منتظر در صف فروشگاه در {store} آمده است.',
+  'Connect your own store': 'فروشگاه خودتان را وصل کنید',
+  'Add your store to stores.yml; the running relay applies the change. The page of each store has its keys and the code that receives its messages. docs/integrate.md describes every step.':
+    'فروشگاه خود را در stores.yml اضافه کنید؛ رلهٔ در حال اجرا تغییر را اعمال می‌کند. صفحهٔ هر فروشگاه کلیدهای آن و کد دریافت پیام‌هایش را دارد. docs/integrate.md همهٔ مراحل را شرح می‌دهد.',
 })

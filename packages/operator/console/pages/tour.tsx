@@ -224,7 +224,45 @@ const Part = ({ text, order, panel, isNext, isLast }: PartProps) => {
   )
 }
 
-const Steps = ({ source, panel }: Place) => {
+const End = ({ source, reference }: Omit<Place, 'panel'>) => {
+  const [first, second] = (['send', 'review'] as const).map(step => (
+    <a key={step} href={linkToOrder(source, orderOf(step))}>
+      <Name>{orderOf(step)}</Name>
+    </a>
+  ))
+  const store = (
+    <a href={linkTo(['stores', source])}>
+      <Name>{source}</Name>
+    </a>
+  )
+  return (
+    <>
+      <Section id="done" title={t('End of the tour')}>
+        <p>
+          {t(
+            'Both orders are paid exactly once: {first} and {second}. {store} shows how many messages wait in the queue of the store.',
+            { first, second, store },
+          )}
+        </p>
+      </Section>
+      <Section id="connect" title={t('Connect your own store')}>
+        <p>
+          {t(
+            'Add your store to stores.yml; the running relay applies the change. The page of each store has its keys and the code that receives its messages. docs/integrate.md describes every step.',
+          )}
+        </p>
+        <p class="row note">
+          <LinkButton href={linkTo(['stores'])}>{t('Stores')}</LinkButton>
+          <a class="button" href={reference} target="_blank" rel="noreferrer">
+            {t('API reference')}
+          </a>
+        </p>
+      </Section>
+    </>
+  )
+}
+
+const Steps = ({ source, panel, reference }: Place) => {
   const { answers } = run.value
   const orders = [
     useOrder(source, orderOf('send'), answers.send !== undefined),
@@ -245,22 +283,7 @@ const Steps = ({ source, panel }: Place) => {
           isLast={index % 2 === 1 || answers[parts[index + 1]?.text.step ?? text.step] === undefined}
         />
       ))}
-      {next === undefined && (
-        <Section id="done" title={t('End of the tour')}>
-          <p>
-            {t(
-              'Both orders are paid exactly once. {store} shows how many messages wait in the queue of the store.',
-              {
-                store: (
-                  <a href={linkTo(['stores', source])}>
-                    <Name>{source}</Name>
-                  </a>
-                ),
-              },
-            )}
-          </p>
-        </Section>
-      )}
+      {next === undefined && <End source={source} reference={reference} />}
     </>
   )
 }

@@ -26,6 +26,17 @@ export const tourTests = (open: Open) => {
     await take('Watch the recovery', 'Correct the stock and retry', 'The service has sent a signed webhook')
     expect(await part('Watch the recovery').getByText('Paid', { exact: true }).count()).toBe(1)
     await part('End of the tour').waitFor()
+    expect(await part('End of the tour').getByRole('link').allInnerTexts()).toEqual([
+      expect.stringMatching(/^tour-.*-1$/),
+      expect.stringMatching(/^tour-.*-2$/),
+      'demo-shop',
+    ])
+    const [reference] = await Promise.all([
+      page.context().waitForEvent('page'),
+      part('Connect your own store').getByRole('link', { name: 'API reference' }).click(),
+    ])
+    await reference.waitForURL(/\/docs\/?$/)
+    await reference.close()
     expect(await violationsOf(page)).toEqual([])
 
     const [panel] = await Promise.all([
