@@ -57,7 +57,10 @@ const done = (description: string, ...names: SchemaName[]) => ({
 const WAITS = 'The request is accepted and will be sent; do not send it again.'
 
 const BODY_FAILURES = {
-  400: error('The relay or the accounting service refused the request.', requestHeaders),
+  400: error(
+    'The relay or the accounting service refused the request. With `Relay-Request-State: waiting`, it stays open, and the relay sends it again.',
+    requestHeaders,
+  ),
   409: error('The request was withdrawn while it waited.', requestHeaders),
   413: error('The body is too large.'),
   415: error('The body is not declared as JSON.'),
