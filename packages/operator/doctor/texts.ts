@@ -43,9 +43,9 @@ export const MESSAGES = {
   'restore-receives':
     'deploy again; if maxReceiveCount was changed by hand, set it back to {set}, since CloudFormation only applies changes to the template',
   // The stores of the local relay.
-  'stores-file': 'stores.yml has errors',
-  'stores-kept': 'the relay keeps the stores {stores} until this is fixed. {error}',
-  'correct-stores-file': 'correct the file; this notice then ends',
+  'stores-file': 'the file stores.yml has errors',
+  'stores-error': '{error}',
+  'correct-stores-file': 'correct the file; until then, the relay keeps the stores {stores}',
   // The webhook.
   'webhook-registered': 'the webhook was registered by this relay',
   'webhook-unregistered': 'the webhook is not registered',

@@ -21,13 +21,20 @@ import { openRefusals, refusalFinding, refusalsOf, signatureRecovery } from './r
 /** Maximum number of unsettled orders to read. */
 const MOST = 1000
 
-/** The errors in stores.yml while the local relay keeps its stores. */
+/** Maximum number of errors of stores.yml to show. */
+const ERRORS = 5
+
+/** The errors in stores.yml while the local relay keeps its stores: those of fields, otherwise that of the syntax. */
 export const storesNotices = ({ storesProblem }: Pick<Context, 'storesProblem'>): Finding[] => {
   const broken = storesProblem()
   if (broken === undefined) return []
-  const stores = broken.kept.map(({ source }) => source).join(', ')
-  const found = say('stores-kept', { stores, error: { foreign: broken.error } })
-  return [problem(say('stores-file'), found, say('correct-stores-file'))]
+  const [summary = '', ...rest] = broken.error.split('\n')
+  const fields = rest.filter(line => line.startsWith('line '))
+  const errors = fields.length > 0 ? fields.slice(0, ERRORS) : [summary.replace(/:$/, '')]
+  const remedy = say('correct-stores-file', { stores: broken.kept.map(({ source }) => source).join(', ') })
+  return errors.map(error =>
+    problem(say('stores-file'), say('stores-error', { error: { foreign: error } }), remedy),
+  )
 }
 
 /** The number of orders that wait for an accountant, up to a maximum. */

@@ -14,20 +14,24 @@ const none = { waiting: 0, inFlight: 0 }
 
 const folder = useFolder()
 
-test('errors in stores.yml are a problem while the local relay keeps its stores', () => {
-  const kept = [
-    { source: 'shop', feed: 'sqs' as const },
-    { source: 'other', feed: 'sqs' as const },
-  ]
-  expect(storesNotices({ storesProblem: () => undefined })).toEqual([])
-  expect(
-    storesNotices({ storesProblem: () => ({ error: 'Cannot read stores.yml:\nline 2: wrong', kept }) }).map(
-      findingText,
+test.each([
+  [
+    ['line 2: "stores[0].feed" is missing', 'line 3: "stores[0].fed" is not a known key'],
+    'Cannot read /x/stores.yml:\nline 2: "stores[0].feed" is missing\nline 3: "stores[0].fed" is not a known key',
+  ],
+  [
+    ['Cannot read /x/stores.yml: Map keys must be unique at line 2, column 1'],
+    'Cannot read /x/stores.yml: Map keys must be unique at line 2, column 1:\n\nstores:\n^\n',
+  ],
+])('an error in stores.yml is a problem while the local relay keeps its stores: %j', (shown, error) => {
+  const kept = ['shop', 'other'].map(source => ({ source, feed: 'sqs' as const }))
+  expect(storesNotices({ storesProblem: () => ({ error, kept }) }).map(findingText)).toEqual(
+    shown.map(
+      text =>
+        `!!    the file stores.yml has errors: ${text}\n      → correct the file; until then, the relay keeps the stores shop, other`,
     ),
-  ).toEqual([
-    '!!    stores.yml has errors: the relay keeps the stores shop, other until this is fixed. Cannot read stores.yml:\n' +
-      'line 2: wrong\n      → correct the file; this notice then ends',
-  ])
+  )
+  expect(storesNotices({ storesProblem: () => undefined })).toEqual([])
 })
 
 test('messages that wait for a store without a registered URL are a problem', async () => {

@@ -94,9 +94,9 @@ export const PERSIAN: Readonly<
   'restore-receives':
     'دوباره مستقر کنید؛ اگر maxReceiveCount دستی تغییر کرده است، آن را به {set} برگردانید، چون CloudFormation فقط تغییرهای قالب را اعمال می‌کند',
   'lower-receives': 'maxReceiveCount صف را کمتر یا مدت نگهداری آن را بیشتر و دوباره مستقر کنید',
-  'stores-file': 'stores.yml خطا دارد',
-  'stores-kept': 'رله تا رفع آن با فروشگاه‌های {stores} کار می‌کند. {error}',
-  'correct-stores-file': 'فایل را اصلاح کنید؛ این هشدار پس از آن برداشته می‌شود',
+  'stores-file': 'فایل stores.yml خطا دارد',
+  'stores-error': '{error}',
+  'correct-stores-file': 'فایل را اصلاح کنید؛ رله تا آن زمان با فروشگاه‌های {stores} کار می‌کند',
   'webhook-registered': 'این رله وب‌هوک را ثبت کرده است',
   'webhook-unregistered': 'وب‌هوک ثبت نشده است',
   'no-secret':
