@@ -15,7 +15,7 @@ import {
 import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
 import { credentialsRefusal, foreignRefusal, guardServers } from './guard.ts'
-import { keepStores, keepsStores } from './kept-stores.ts'
+import { keepStores, keepsStores, keptStores } from './kept-stores.ts'
 import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
@@ -96,6 +96,8 @@ export default class LocalPlugin {
       const storesRead = readFileSync(storesFile, 'utf8')
       const read = readService(service, serviceDir, ports)
       const stores = parseStores(storesRead, storesFile)
+      const sources = stores.map(({ source }) => source)
+      const earlier = keptStores(dataDir) ?? []
 
       // Imported late: the AWS SDK takes a while to load, and a taken port is reported immediately.
       const { startRelay } = await import('./relay.ts')
@@ -103,7 +105,8 @@ export default class LocalPlugin {
         service: read,
         settings,
         credentials,
-        sources: stores.map(({ source }) => source),
+        sources,
+        removed: earlier.flatMap(({ source }) => (sources.includes(source) ? [] : [source])),
         webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
         onError: error => log.error(messageOf(error)),
       })

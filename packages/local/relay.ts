@@ -52,10 +52,13 @@ export const seed = async (
   path: string,
   sources: readonly string[],
   webhookSecrets: readonly string[],
+  removed: readonly string[] = [],
 ) => {
   await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
   // Created before these keys existed.
   await parameters.deleteAll(name => name.startsWith(`${indexOf(`${path}/${PARAMETERS.storeKeys}`)}/`))
+  const unused = new Set<string>(localKeys(path, removed).map(({ Name }) => Name))
+  await parameters.deleteAll(name => unused.has(name))
   for (const { Name, Value } of localKeys(path, sources)) await parameters.put(Name, Value)
   const secrets = `${path}/${PARAMETERS.webhookSecrets}`
   await parameters.deleteAll(name => name.startsWith(`${secrets}/local-`))
@@ -122,6 +125,8 @@ export type RelayOptions = {
   /** Those that this process requires on its ports, if any. */
   credentials: Credentials
   sources: readonly string[]
+  /** The stores of the previous start that stores.yml no longer has. @default none */
+  removed?: readonly string[]
   webhookSecrets: readonly string[]
   onError: (error: unknown) => void
 }
@@ -133,7 +138,7 @@ export type RelayOptions = {
  * @throws Error when the data directory is in use or cannot be read
  */
 export const startRelay = async (options: RelayOptions) => {
-  const { service, settings, credentials, sources, webhookSecrets, onError } = options
+  const { service, settings, credentials, sources, removed, webhookSecrets, onError } = options
   const { ports, dataDir } = settings
   const path = service.environment.SECRETS_PATH ?? ''
   const invoker = invokerAt(ports.lambda, credentials)
@@ -172,7 +177,7 @@ export const startRelay = async (options: RelayOptions) => {
   const parameterStore = startParameterStore({
     port: ports.ssm,
     path: join(dataDir, 'parameters.json'),
-    seed: parameters => seed(parameters, path, sources, webhookSecrets),
+    seed: parameters => seed(parameters, path, sources, webhookSecrets, removed),
   })
   const parts = [Promise.resolve(dynamodb), queues, parameterStore]
   const ready = Promise.all(parts).then(() => undefined)

@@ -164,6 +164,16 @@ test('the date on which a key was created stays the same when the relay restarts
   expect(await created()).toEqual(first)
 })
 
+test('seeding deletes the local keys of a removed store, but no key that was created for it', async () => {
+  const [own, created] = ['local-old', 'created'].map(key => storeKeyParameter('/relay', 'old', key))
+  await seed(store, '/relay', ['shop', 'old'], [])
+  await put(`${created?.Name}`, `${created?.Value}`)
+  expect((await get(`${own?.Name}`)).Parameter?.Value).toBe(own?.Value)
+  await seed(store, '/relay', ['shop'], [], ['old'])
+  await expect(get(`${own?.Name}`)).rejects.toMatchObject({ name: 'ParameterNotFound' })
+  expect((await get(`${created?.Name}`)).Parameter?.Value).toBe(created?.Value)
+})
+
 test.each([
   ['web', 'local-web', 'local-web-read'],
   // Beside the store "shop".
