@@ -76,7 +76,7 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
       ({ released }) => released > 0 && telemetry.info('failing events released', { released }),
     )
     const outcomes = await Promise.allSettled([...shards.map(checkShard), recovering])
-    telemetry.info('scheduled check of unsettled orders', { checked })
+    telemetry.info('scheduled check of orders', { checked })
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   })
 }

@@ -25,7 +25,7 @@ const metrics = v.looseObject({ _aws: v.unknown() })
 const entry = v.looseObject({ level: v.string(), message: v.string() })
 /** The scheduled check, which runs at the start and every few minutes, found nothing to check. */
 const idleCheck = v.looseObject({
-  message: v.literal('scheduled check of unsettled orders'),
+  message: v.literal('scheduled check of orders'),
   checked: v.literal(0),
 })
 const named = v.looseObject({ name: v.string(), message: v.string() })

@@ -49,7 +49,7 @@ const run = async (minutes: number, reconciler = reconcile) => {
   const checks = await stack.taken(stack.settings.ordersQueueUrl)
   expect(recorded.lines.at(-1)).toEqual({
     level: 'info',
-    message: 'scheduled check of unsettled orders',
+    message: 'scheduled check of orders',
     fields: { checked: checks.length },
   })
   return checks.map(({ data }) => (data as { external_id: string }).external_id)
