@@ -199,6 +199,11 @@ describe('in a copy of the project', () => {
       env,
     })
     expect(listed).toMatchObject({ code: 0, output: expect.stringMatching(/^demo-shop /m) })
+    const unknown = await runProgram(['packages/operator/main.ts', 'stores', 'show', 'third', '--local'], {
+      cwd: folder(),
+      env,
+    })
+    expect(unknown.output).toContain('Cannot find the store "third": the local relay has "api", "demo-shop"')
     expect(listed.output).toMatch(
       /"stores\[2\]\.fed" is not a known key.*\nThe relay keeps the stores api, demo-shop/,
     )
@@ -246,7 +251,8 @@ describe('in a copy of the project', () => {
   ])('an error in stores.yml prints a single message in %s', async (_name, args) => {
     await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
     await appendFile(join(folder(), 'stores.yml'), '  - source: third\n    fed: sqs\n')
-    const { code, output } = await run(args)
+    // No relay has started with it, whose stores the command would use.
+    const { code, output } = await run(args, { dataDir: project('unused') })
     expect(code).toBe(1)
     const [start, missing, unknown, ...rest] = output.split('\n')
     expect(start).toMatch(/^Cannot read (?:\/.*)?stores\.yml:$/)

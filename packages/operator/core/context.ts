@@ -171,11 +171,14 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
 /** The context of a command: one relay, on AWS or on this machine, and the terminal. */
 export type Context = ReturnType<typeof createContext>
 
-type Stores = Pick<Context, 'stores'>
+type Stores = Pick<Context, 'stores'> & Partial<Pick<Context, 'storesProblem'>>
 
-const unknownStore = ({ stores }: Stores, source: string, remedy: string) => {
-  const known = stores().map(each => `"${each.source}"`)
-  return cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, remedy)
+const unknownStore = ({ stores, storesProblem }: Stores, source: string, remedy: string) => {
+  const known = stores()
+    .map(each => `"${each.source}"`)
+    .join(', ')
+  const found = storesProblem?.() === undefined ? `stores.yml has ${known}` : `the local relay has ${known}`
+  return cannot(`find the store "${source}"`, found, remedy)
 }
 
 const find = ({ stores }: Stores, source: string) => stores().find(store => store.source === source)

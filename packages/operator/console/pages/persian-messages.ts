@@ -303,6 +303,7 @@ export const MESSAGES = {
   'revoke the only key in use of "{=source}"': 'ابطال تنها کلید در حال استفادهٔ «{source}»',
   'revoke the key "{=id}"': 'ابطال کلید «{id}»',
   'stores.yml has {stores}': 'فروشگاه‌های stores.yml: {stores}',
+  'the local relay has {stores}': 'فروشگاه‌های رلهٔ محلی: {stores}',
   'check the name, or add it there': 'نام را بررسی کنید، یا آن را در همان فایل اضافه کنید',
   'check the name, or add it there and deploy': 'نام را بررسی کنید، یا آن را اضافه و مستقر کنید',
   'its name is "{=name}"': 'نام آن «{name}» است',
