@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { TargetedEvent, TargetedFocusEvent, TargetedInputEvent } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { addDays, exactDate, jalaliOf, midnight } from './calendar.ts'
+import { addDays, datePartsOf, exactDate, isJalali, jalaliOf, lastDayOf, midnight } from './calendar.ts'
 import { decimal, formatDate, persianInput } from './format.ts'
 import { choices, language, locale } from './language.ts'
 import { t } from './persian.ts'
@@ -14,11 +14,14 @@ const isPersian = choices.calendar.chosen === 'persian'
 /** A Gregorian date in the form in which the reader types dates. Other text, such as an incomplete date, is unchanged. */
 const typedDate = (value: string) => (isPersian && exactDate(value) === value ? persianInput(value) : value)
 
-const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+const monthsIn = (inLocale: string) =>
+  new Intl.DateTimeFormat(inLocale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+const months = monthsIn(locale)
 
 /** The month before the year: browsers put the Jalali year first and add the era in English. */
-const nameOfMonth = (date: string) => {
-  const parts = monthAndYear.formatToParts(midnight(date))
+const nameOfMonth = (date: string, named = months) => {
+  const parts = named.formatToParts(midnight(date))
   return ['month', 'year'].map(wanted => parts.find(({ type }) => type === wanted)?.value).join(' ')
 }
 
@@ -55,8 +58,32 @@ const weeksOf = (first: string) => {
 /** The local day, `YYYY-MM-DD`: the Swedish locale formats dates as ISO 8601. */
 export const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
 
-/** The problem of a text that is not a date, with an example in the reader's calendar. */
+const dayOfMonthIn = (calendar: string) =>
+  new Intl.DateTimeFormat(`en-u-ca-${calendar}`, { day: 'numeric', timeZone: 'UTC' })
+
+/** Why a day of a month does not exist; undefined if the text does not name one. */
+const missingDay = (typed: string) => {
+  const parts = datePartsOf(typed)
+  if (parts === undefined) return undefined
+  if (parts.month > 12)
+    return t('"{typed}" is not a date: a year has only 12 months. Type year, month and day like {example}.', {
+      typed,
+      example: typedDate(today()),
+    })
+  const last = lastDayOf(parts)
+  if (last === undefined || parts.day === 0) return undefined
+  // The month is named in the calendar that was typed, which may not be that of the page.
+  const calendar = isJalali(parts) ? 'persian' : 'gregory'
+  return t('"{typed}" is not a date: {month} has only {days} days.', {
+    typed,
+    month: nameOfMonth(last, monthsIn(`${language}-u-ca-${calendar}-nu-${choices.digits.chosen}`)),
+    days: Number(dayOfMonthIn(calendar).format(midnight(last))),
+  })
+}
+
+/** The problem of a text that is not a date: the day that does not exist, or an example in the reader's calendar. */
 export const notDate = (typed: string, label: string) =>
+  missingDay(typed) ??
   t('"{typed}" is not a date. Type "{label}" like {example}.', {
     typed,
     label,
@@ -182,18 +209,30 @@ type DateInputProps = {
   onFocus?: (event: TargetedFocusEvent<HTMLInputElement>) => void
 }
 
-/** A date, typed or chosen from a month of the reader's calendar. Parse its text with `exactDate`. */
-export const DateInput = ({ value, ...attributes }: DateInputProps) => {
+/**
+ * A date, typed or chosen from a month of the reader's calendar. A date that was typed in another form or in the other calendar
+ * is converted when the reader leaves the field. Parse its text with `exactDate`.
+ */
+export const DateInput = ({ value, onChange, ...attributes }: DateInputProps) => {
   const isOpen = useSignal(false)
   const input = useRef<HTMLInputElement>(null)
   const close = () => {
     isOpen.value = false
     input.current?.focus()
   }
+  const show = (date: string) => {
+    if (input.current === null || input.current.value === typedDate(date)) return
+    input.current.value = typedDate(date)
+    input.current.dispatchEvent(new Event('input', { bubbles: true }))
+  }
   const choose = (date: string) => {
-    if (input.current !== null) input.current.value = typedDate(date)
-    input.current?.dispatchEvent(new Event('input', { bubbles: true }))
+    show(date)
     close()
+  }
+  const onTyped = (event: TargetedEvent<HTMLInputElement>) => {
+    const date = exactDate(event.currentTarget.value)
+    if (date !== undefined) show(date)
+    onChange?.(event)
   }
   const onFocusOut = ({ currentTarget, relatedTarget }: FocusEvent) => {
     if (!(currentTarget instanceof Element && relatedTarget instanceof Node)) return
@@ -208,6 +247,7 @@ export const DateInput = ({ value, ...attributes }: DateInputProps) => {
         placeholder={t('YYYY-MM-DD')}
         ref={input}
         value={typedDate(value)}
+        onChange={onTyped}
       />
       <button
         type="button"

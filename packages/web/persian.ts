@@ -14,6 +14,10 @@ export const COMMON = {
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   '"{typed}" is not a date. Type "{label}" like {example}.':
     '«{typed}» تاریخ نیست. «{label}» را مانند {example} بنویسید.',
+  '"{typed}" is not a date: {month} has only {days} days.':
+    'تاریخ «{typed}» وجود ندارد: {month} فقط {days} روز دارد.',
+  '"{typed}" is not a date: a year has only 12 months. Type year, month and day like {example}.':
+    'تاریخ «{typed}» وجود ندارد: سال فقط ۱۲ ماه دارد. سال، ماه و روز را مانند {example} بنویسید.',
   '{field}: {problem}': '{field}: {problem}',
   'Discard your changes?': 'تغییرات شما حذف شود؟',
   'Keep editing': 'ادامه ویرایش',

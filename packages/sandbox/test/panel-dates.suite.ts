@@ -11,10 +11,16 @@ export const dateTests = (openAt: OpenAt, client: () => Client) => {
     // 1403 was a leap year, 1404 was not.
     await fill(page, { 'از تاریخ': '۱۴۰۳/۱/۱', 'تا تاریخ': '1404/12/30' }, 'افزودن')
     await page
-      .getByText(/«⁨1404\/12\/30⁩» تاریخ نیست. «⁨تا تاریخ⁩» را مانند ⁨[۰-۹]{4}\/[۰-۹]{2}\/[۰-۹]{2}⁩ بنویسید/)
-      .waitFor()
+      .getByText('تاریخ «⁨1404/12/30⁩» وجود ندارد: ⁨اسفند ۱۴۰۴⁩ فقط ۲۹ روز دارد.', { exact: true })
+      .waitFor({ timeout: 5000 })
+    await fill(page, { 'تا تاریخ': '1404/13/1' }, 'افزودن')
+    await page.getByText('سال فقط ۱۲ ماه دارد').waitFor()
+    await fill(page, { 'تا تاریخ': '2026/2/29' }, 'افزودن')
+    await page.getByText('فوریه').getByText('فقط ۲۸ روز دارد').waitFor()
     await fill(page, { 'تا تاریخ': '03/12/30' }, 'افزودن')
-    await page.getByText('«⁨03/12/30⁩» تاریخ نیست').waitFor()
+    await page
+      .getByText(/«⁨03\/12\/30⁩» تاریخ نیست. «⁨تا تاریخ⁩» را مانند ⁨[۰-۹]{4}\/[۰-۹]{2}\/[۰-۹]{2}⁩ بنویسید/)
+      .waitFor()
     await fill(page, { 'تا تاریخ': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
     await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ · ۲۰ مارس ۲۰۲۵' }).waitFor()
@@ -51,6 +57,28 @@ export const dateTests = (openAt: OpenAt, client: () => Client) => {
     await prefer('Dark')
     await row.getByText('20 Mar 2024').waitFor()
     expect(await colors()).toBe('dark')
+  })
+
+  test('a date typed in the other calendar or in another form is converted when the reader leaves the field', async () => {
+    for (const [locale, button, typed, shown] of [
+      ['fa-IR', 'افزودن سال مالی', '2026/11/26', '۱۴۰۵/۰۹/۰۵'],
+      ['fa-IR', 'افزودن سال مالی', '١٤٠٥،٩،٥', '۱۴۰۵/۰۹/۰۵'],
+      ['en-GB', 'Add fiscal year', '1405/09/05', '2026-11-26'],
+      ['en-GB', 'Add fiscal year', '۱۴۰۵٫۹٫۵', '2026-11-26'],
+    ] as const) {
+      const { page, errors } = await openAt(`${client().url}/#/settings`, { locale })
+      await page.getByRole('button', { name: button }).click()
+      const [first, second] = [0, 1].map(index => page.getByRole('dialog').locator('input').nth(index))
+      await first?.fill(typed)
+      await second?.focus()
+      expect([locale, typed, await first?.inputValue()]).toEqual([locale, typed, shown])
+      expect(errors).toEqual([])
+    }
+    const { page } = await openAt(`${client().url}/#/settings`, { locale: 'en-GB' })
+    await page.getByRole('button', { name: 'Add fiscal year' }).click()
+    await fill(page.getByRole('dialog'), { 'First day': '1405/12/30', 'Last day': '2026-02-30' }, 'Add')
+    await page.getByText('"1405/12/30" is not a date: Esfand 1405 has only 29 days.').waitFor()
+    await page.getByText('February 2026 has only 28 days.').waitFor()
   })
 
   test('a day is chosen from a month of either calendar, with the keyboard', async () => {

@@ -195,7 +195,11 @@ export const orderListTests = (openAt: OpenAt, client: () => Client) => {
     ])
     await page.getByLabel('Last day').fill('2026-13-02')
     await page.keyboard.press('Enter')
-    await page.getByText(/"2026-13-02" is not a date. Type "Last day" like \d{4}-\d\d-\d\d/).waitFor()
+    await page
+      .getByText(
+        /"2026-13-02" is not a date: a year has only 12 months. Type year, month and day like \d{4}-\d\d-\d\d/,
+      )
+      .waitFor()
     await page.getByRole('link', { name: 'All 2' }).waitFor()
     await page.getByLabel('First day').fill('2026-01-03')
     await page.getByLabel('Last day').fill('2026-01-02')
