@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, jest, test } from '@jest/globals'
 import { eachWithFolder } from '@order-relay/test-support/folder.ts'
 import { endPrograms, startProgram } from '@order-relay/test-support/program.ts'
@@ -125,6 +126,35 @@ test('data is readable only by its owner, even in a directory of an earlier vers
   )
   again.child.disconnect()
   expect(await again.ended).toMatchObject({ code: 0, signal: null })
+})
+
+test('a database of version 12 is searched by the references of cancelled documents after the next start', async () => {
+  const data = folder('data.db')
+  const found = async (url: string) => {
+    const ids = await Promise.all(
+      ['bank-77', 'out-88'].map(async q =>
+        (await clientOf(url).list(`orders?q=${q}`)).map(each => each.external_id),
+      ),
+    )
+    return ids.flat().map(String)
+  }
+  const first = await startSandbox({ port: 0, data })
+  const { create, act } = clientOf(first.url)
+  await create(order('1', { payment: { method: 'card', reference: 'bank-77' } }))
+  await act('1', 'reverse-payment')
+  await create(order('2', { payment: { method: 'card' } }))
+  await act('2', 'return')
+  await act('2', 'repay', { method: 'card', reference: 'out-88' })
+  await act('2', 'reverse-repayment')
+  await first.close()
+  const database = new DatabaseSync(data)
+  database.exec(`UPDATE search SET refs = ''; PRAGMA user_version = 12`)
+  database.close()
+  for (const _ of ['migrated', 'restarted']) {
+    const { url, close } = await startSandbox({ port: 0, data })
+    expect(await found(url)).toEqual(['1', '2'])
+    await close()
+  }
 })
 
 test('ORDER_RELAY_DATA names the directory of the database', async () => {

@@ -112,6 +112,9 @@ const transactions = (db: DatabaseSync, { run }: Sql, { announce, mark }: Change
   }
 }
 
+/** The version with the same tables whose search index lacks the references of cancelled documents. */
+const WITHOUT_CANCELLED = 12
+
 /** Creates tables and content in one transaction, so that a kill cannot leave a partial database. */
 const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tables =>
   transact(() => {
@@ -121,9 +124,13 @@ const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tab
       // Fails when the file is the database of another program.
       opened.settings.read()
     } else {
-      if (version !== 0) throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
-      db.exec(SCHEMA)
-      seed(opened, clock)
+      if (version === WITHOUT_CANCELLED) {
+        for (const number of opened.orders.withCancelled()) opened.orders.index(number)
+        db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+      } else if (version === 0) {
+        db.exec(SCHEMA)
+        seed(opened, clock)
+      } else throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
     }
     // A database of the same version may predate the indexes.
     db.exec(`${CUSTOMERS_INDEX}; ${DOCUMENT_INDEXES}`)

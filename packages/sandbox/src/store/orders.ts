@@ -216,6 +216,12 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
   /** The held payments of the matching orders, by status. */
   heldSums: (filter: OrderFilter) =>
     all<Pick<ListedOrder, 'status' | 'held'>>(...sumsOf(HELD, ['r.held'], filter)),
+  /** The invoice numbers of the orders with a cancelled receipt or repayment. */
+  withCancelled: () =>
+    all<{ number: number }>(
+      `SELECT invoice_number AS number FROM receipts WHERE cancelled_at IS NOT NULL
+       UNION SELECT invoice_number FROM repayments WHERE cancelled_at IS NOT NULL`,
+    ).map(({ number }) => number),
   /** Updates the search index of an order. */
   index: (invoice_number: number) => {
     const [parts, references] = [PARTS, REFERENCES].map(sql =>
