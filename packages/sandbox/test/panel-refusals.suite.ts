@@ -26,7 +26,10 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
     expect(await dialog.getByLabel('Price in rials').inputValue()).toBe('2,100')
     await fill(dialog, { Stock: '10' }, 'Add')
     await page.getByText('Earlier reason: ').waitFor()
-    await page.getByText('The cause is gone. The store has to send the order again').waitFor()
+    const resent =
+      'The cause is gone. The store has to send the order again. If a relay connects the store, it may'
+    await page.getByText(resent).waitFor({ timeout: 5000 })
+    await page.getByText('but not if the store has withdrawn the order.').waitFor()
     expect(await client().list('products?q=TEA')).toMatchObject([{ name: 'Green tea', stock: 10 }])
 
     await client().create(refused)
@@ -63,6 +66,19 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
       await page.locator('.refusals > tbody > tr').nth(left).waitFor({ state: 'detached' })
     }
     await page.getByText('سفارش ردشده‌ای نیست').waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('a Jalali date that a store sent is shown as it was sent', async () => {
+    for (const date of ['1405/09/05', '1405-09-05'])
+      await client().create(order(date.replaceAll('/', '.'), { date }))
+    const { page, errors } = await open('#/refused', { locale: 'fa-IR' })
+    const main = page.locator('main')
+    await main.getByText('«⁨1405-09-05⁩»').waitFor({ timeout: 5000 })
+    for (const summary of await page.locator('summary', { hasText: 'آنچه فروشگاه فرستاده است' }).all())
+      await summary.click()
+    await main.getByText('تاریخ1405/09/05', { exact: true }).waitFor({ timeout: 5000 })
+    await main.getByText('تاریخ1405-09-05', { exact: true }).waitFor()
     expect(errors).toEqual([])
   })
 

@@ -30,8 +30,8 @@ export const t = translator({
   '{field} in row {row}': '{field} در ردیف {row}',
   '{field} "{value}": {problem}': '{field} «{value}»: {problem}',
   'not registered': 'ثبت‌نشده',
-  'The store has to send the order again; a relay does so automatically after a while.':
-    'فروشگاه باید سفارش را دوباره بفرستد؛ اگر با رله (سامانه واسط فروشگاه و حسابداری) متصل باشد، رله پس از مدتی این کار را خودکار انجام می‌دهد.',
+  'The store has to send the order again. If a relay connects the store, it may do so itself within a week of the first refusal, but not if the store has withdrawn the order.':
+    'فروشگاه باید سفارش را دوباره بفرستد. اگر فروشگاه با رله (سامانه واسط فروشگاه و حسابداری) متصل باشد، رله ممکن است تا یک هفته پس از نخستین رد، خودش سفارش را دوباره بفرستد؛ مگر آنکه فروشگاه سفارش را لغو کرده باشد.',
   'Add the product if you sell it, otherwise tell the store.':
     'اگر این کالا را می‌فروشید، آن را اضافه کنید؛ وگرنه به فروشگاه اطلاع دهید.',
   'The cause is gone.': 'علت رد برطرف شده است.',

@@ -1,3 +1,4 @@
+import { exactDate } from '@order-relay/web/calendar.ts'
 import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
 import { isolated, listed } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
@@ -38,7 +39,7 @@ const fieldName = (field: string) => {
 /** A value that the store sent: a text as it is, a number or a date like others of the page. */
 const shownValue = (text: string) => {
   const value = text.replace(/^"(.*)"$/, '$1')
-  if (/^\d{4}-\d\d-\d\d$/.test(value)) return formatDate(value)
+  if (exactDate(value) === value) return formatDate(value)
   return value === text ? decimal(value.replaceAll(',', '')) : value
 }
 
@@ -59,7 +60,10 @@ export const reasonOf = ({ field, message, code, missing }: Cause) => {
   })
 }
 
-const RESENT = t('The store has to send the order again; a relay does so automatically after a while.')
+/** The service does not know whether a relay connects the store, nor what the store has withdrawn there. */
+const RESENT = t(
+  'The store has to send the order again. If a relay connects the store, it may do so itself within a week of the first refusal, but not if the store has withdrawn the order.',
+)
 
 const SETTINGS_LINK = <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>
 

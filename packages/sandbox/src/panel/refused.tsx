@@ -46,7 +46,7 @@ const ITEM_COLUMNS: Column<Item>[] = [
 ]
 
 /** The date as an accountant reads it; stores may have sent any text. */
-const dayOf = (date: string | null) => date && (exactDate(date) === undefined ? date : formatDate(date))
+const dayOf = (date: string | null) => date && (exactDate(date) === date ? formatDate(date) : date)
 
 /** The rows and the total of a refused order. */
 const Sent = ({ items, shipping, discount, date, method, total }: Sent) => (
