@@ -17,7 +17,7 @@ test('describes every step in the history of an order', async () => {
   expect(lines).toEqual([
     'created: Order received, invoice 1 drafted',
     'held: Insufficient stock: "SKU-3" needs 2, available 0',
-    'held: Payment (card, 2026-11-21) held until the invoice is finalized',
+    'payment_held: Payment (card, 2026-11-21) held until the invoice is finalized',
     'refused: Return refused: the invoice is not finalized',
     'retried: Retried by the accountant',
     'finalized: Invoice 1 finalized, goods taken from stock',

@@ -106,16 +106,17 @@ test.each([PAYMENT, { payment: PAYMENT }])('the payment %j pays the whole invoic
   expect((await detail('1')).receipts).toMatchObject([{ amount: '2200', reference: 'r-1' }])
 })
 
-test('holds the first payment of a draft until a retry; another one is only recorded in the history', async () => {
+test('holds the first payment of a draft until a retry; the same one again and another one are only recorded in the history', async () => {
   const { create, pay, detail, product, retry } = sandbox()
   await create(order('1', { ...SHORT, date: '2026-05-06' }))
-  for (const payment of [PAYMENT, { method: 'online', reference: 'r-2' }]) await pay('1', payment)
+  for (const payment of [PAYMENT, PAYMENT, { method: 'online', reference: 'r-2' }]) await pay('1', payment)
   const found = await detail('1')
   expect(found).toMatchObject({ held_payments: [{ ...PAYMENT, date: '2026-05-06' }], receipts: [] })
-  expect([...(found.history ?? [])].at(-1)).toMatchObject({
-    kind: 'held',
-    message: 'Payment (online, 2026-05-06, reference r-2) not held: another payment already is',
-  })
+  expect([...(found.history ?? [])].slice(-3).map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
+    'payment_held: Payment (card, 2026-05-06, reference r-1) held until the invoice is finalized',
+    'payment_repeated: Payment (card, 2026-05-06, reference r-1) received again: it is already held',
+    'payment_repeated: Payment (online, 2026-05-06, reference r-2) not held: another payment already is',
+  ])
   await product('SKU-3', { stock: 2 })
   const paid = { status: 'paid', held_payments: [], receipts: [{ type: 'pos' }] }
   expect((await retry('1')).body).toMatchObject(paid)

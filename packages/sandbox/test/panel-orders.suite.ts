@@ -1,10 +1,24 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
-import { type Client, order, row, SAFFRON, startReceiver } from './world.ts'
+import { type Client, order, PAYMENT, row, SAFFRON, SHORT, startReceiver } from './world.ts'
 
 export const orderTests = (openAt: OpenAt, client: () => Client) => {
-  const open = (hash: string) => openAt(`${client().url}/${hash}`)
+  const open = (hash: string, options = {}) => openAt(`${client().url}/${hash}`, options)
+
+  test('the history tells the payments of an order in review from the reasons for its review', async () => {
+    await client().create(order('1', SHORT))
+    for (const _ of ['sent', 'repeated']) await client().pay('1', PAYMENT)
+    const { page } = await open('#/orders/1?source=api')
+    const history = page.getByRole('region', { name: 'History' })
+    await history.getByText('received again: it is already held').waitFor()
+    for (const name of ['Held for review', 'Payment held', 'Payment reported again'])
+      expect([name, await history.getByText(name, { exact: true }).count()]).toEqual([name, 1])
+    expect(await page.getByText('A payment of 2,200 rials is held').count()).toBe(1)
+    const { page: persian } = await open('#/orders/1?source=api', { locale: 'fa-IR' })
+    await persian.getByText('اعلام دوباره دریافت وجه').waitFor()
+    await persian.getByText('دوباره اعلام شد: از پیش معلق است').waitFor()
+  })
 
   test('fixes missing stock and retries the order on its page, and every open page shows it as paid', async () => {
     const receiver = await startReceiver()

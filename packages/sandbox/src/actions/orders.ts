@@ -4,6 +4,7 @@ import { shown } from '../decimal.ts'
 import { sum } from '../pricing.ts'
 import { quoted, Refusal, valid } from '../refusal.ts'
 import { type OrderRequest, orderKey, orderRequest, type Payment } from '../requests.ts'
+import type { Paid } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder, Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
@@ -163,6 +164,10 @@ const register = (
   throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
 }
 
+/** Whether a store has sent the same payment again, for example because it received no response. */
+const isSamePayment = (one: Paid, other: Paid) =>
+  one.method === other.method && one.reference === other.reference && one.date === other.date
+
 /**
  * Holds a payment of the whole invoice, unless the held payments already cover it. Further payments are only recorded, for the
  * accountant to resolve.
@@ -171,12 +176,17 @@ const hold = (order: Order, given: Payment, store: Store) => {
   const { invoice_number, total } = order
   const payment = paymentOf(given, order)
   const { method, reference, date } = payment
-  const held = store.heldPayments.list(invoice_number).map(({ amount }) => amount ?? total)
-  const isCovered = held.length > 0 && BigInt(sum(held)) >= BigInt(total)
-  if (!isCovered) store.heldPayments.insert(order, payment)
-  const label = `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
-  const outcome = isCovered ? 'not held: another payment already is' : 'held until the invoice is finalized'
-  store.history.add(invoice_number, 'held', `Payment (${label}) ${outcome}`)
+  const held = store.heldPayments.list(invoice_number)
+  const isCovered = held.length > 0 && BigInt(sum(held.map(({ amount }) => amount ?? total))) >= BigInt(total)
+  const label = `Payment (${inWords(method)}, ${date}${reference && `, reference ${reference}`})`
+  if (isCovered) {
+    const isHeld = held.some(each => isSamePayment(each, payment))
+    const outcome = isHeld ? 'received again: it is already held' : 'not held: another payment already is'
+    store.history.add(invoice_number, 'payment_repeated', `${label} ${outcome}`)
+  } else {
+    store.heldPayments.insert(order, payment)
+    store.history.add(invoice_number, 'payment_held', `${label} held until the invoice is finalized`)
+  }
 }
 
 /**

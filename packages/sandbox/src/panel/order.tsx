@@ -22,6 +22,8 @@ const keyOf = ({ path, query }: Route) => ({
 const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   created: [t('Created')],
   held: [t('Held for review'), 'wait'],
+  payment_held: [t('Payment held'), 'wait'],
+  payment_repeated: [t('Payment reported again')],
   finalized: [t('Finalized'), 'open'],
   paid: [STATUS_NAMES.paid, 'good'],
   received: [t('Partial payment'), 'good'],

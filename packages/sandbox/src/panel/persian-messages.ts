@@ -11,6 +11,8 @@ export const MESSAGES = {
     'رسید دریافت {number} ({type}) به مبلغ {amount} ریال بدون حساب',
   'Payment ({payment}) ~held until the invoice is finalized':
     'دریافت وجه ({payment}) تا قطعی شدن فاکتور معلق ماند',
+  'Payment ({payment}) ~received again: it is already held':
+    'دریافت وجه ({payment}) دوباره اعلام شد: از پیش معلق است',
   'Payment ({payment}) ~not held: another payment already is':
     'دریافت وجه ({payment}) پذیرفته نشد: دریافت دیگری معلق است',
   'Payment reversed by the accountant~, receipt {number} cancelled':

@@ -170,6 +170,8 @@ export const t = translator({
   'Print {document}': 'چاپ {document}',
   Created: 'ثبت سفارش',
   'Held for review': 'معلق برای بررسی',
+  'Payment held': 'معلق ماندن دریافت وجه',
+  'Payment reported again': 'اعلام دوباره دریافت وجه',
   Finalized: 'قطعی شد',
   'Partial payment': 'دریافت علی‌الحساب',
   'Partial return': 'برگشت بخشی از فروش',

@@ -4,6 +4,8 @@ import type { Sql } from './query.ts'
 type HistoryKind =
   | 'created'
   | 'held'
+  | 'payment_held'
+  | 'payment_repeated'
   | 'finalized'
   | 'paid'
   | 'received'
