@@ -105,6 +105,8 @@ export const deliveriesQuery = v.object({
   limit: limit(50),
 })
 
+export const accountsQuery = v.object({ from: v.optional(date) })
+
 export const productsQuery = v.object({ q: v.optional(searchText) })
 
 export const movesQuery = v.object({
@@ -120,6 +122,7 @@ export const customersQuery = v.object({ q: v.optional(searchText), limit: limit
 export type SpreadsheetQuery = v.InferOutput<typeof spreadsheetQuery>
 export type DocumentsQuery = v.InferOutput<typeof documentsQuery>
 export type DocumentSpreadsheetQuery = v.InferOutput<typeof documentSpreadsheetQuery>
+export type AccountsQuery = v.InferOutput<typeof accountsQuery>
 export type MovesQuery = v.InferOutput<typeof movesQuery>
 export type RefusalsQuery = v.InferOutput<typeof refusalsQuery>
 export type OrdersQuery = v.InferOutput<typeof ordersQuery>

@@ -68,6 +68,7 @@ test('updates settings individually, accounts and products by code, fiscal years
     name: 'Box',
     kind: 'cash',
     inUse: false,
+    lowest: null,
     ...opening,
   })
 

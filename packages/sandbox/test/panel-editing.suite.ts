@@ -104,6 +104,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
       kind: 'cash',
       openingBalance: 700,
       openingDate: '2026-03-21',
+      lowest: null,
       inUse: false,
     })
     expect(errors).toEqual([])

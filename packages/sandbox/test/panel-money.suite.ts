@@ -77,6 +77,12 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByText('No cash is paid from a bank account.').waitFor()
     expect(await account.inputValue()).toBe('bank-1')
     await method.selectOption('cash')
+    expect(await account.inputValue()).toBe('')
+    await dialog
+      .getByText(/^No cash box has this amount on .* can pay .*0.* rials/)
+      .waitFor({ timeout: 5000 })
+    await account.selectOption('cash-1')
+    await dialog.getByText(/this one can pay up to 0 rials/).waitFor()
     await fill(dialog, { 'Amount in rials': '600' }, 'Register repayment')
     await dialog.getByText('the cash box "صندوق فروشگاه" has only 0 rials on').waitFor()
     const till = { code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' }
@@ -94,6 +100,22 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText(/^Credit of the buyer1,100$/).waitFor()
     // The browser reports what the service refused.
     expect(errors.filter(each => !/status of 4(00|09)/.test(each))).toEqual([])
+  })
+
+  test('a repayment in cash presets a cash box that has the amount', async () => {
+    await cashBoxWouldBeShort()
+    await client().act('3', 'reverse-payment')
+    await client().put('accounts', { code: 'cash-2', name: 'Second box', kind: 'cash', openingBalance: 5000 })
+    await client().act('2', 'return')
+    const { page, errors } = await open('#/orders/2?source=api')
+    await page.getByRole('button', { name: 'Register repayment' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Method').selectOption('cash')
+    expect(await dialog.getByLabel('Account').inputValue()).toBe('cash-2')
+    await dialog.getByText('this one can pay up to 5,000 rials.').waitFor()
+    await dialog.getByLabel('Account').selectOption('cash-1')
+    await dialog.getByText('this one can pay up to 0 rials.').waitFor()
+    expect(errors).toEqual([])
   })
 
   test('reversing a receipt warns about a cash box that becomes negative, and the sums mark it', async () => {
@@ -314,7 +336,16 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.keyboard.press('Escape')
     await client().product('SKU-1', { stock: 0 })
     const { page: persian } = await open('#/orders/1?source=api', { locale: 'fa-IR' })
+    await persian
+      .getByText(
+        /^پس از تأمین موجودی کالاهای برگشتی .*SKU-1.*نیاز .*۱.*موجود .*۰.*ممکن می‌شود: .*ابطال برگشت از فروش/,
+      )
+      .waitFor({ timeout: 5000 })
+    await client().product('SKU-1', { stock: 1 })
     await persian.getByRole('button', { name: 'ابطال برگشت از فروش' }).click()
+    await persian.getByText('وضعیت سفارش به «⁨فاکتور شده⁩» تغییر می‌کند.').waitFor({ timeout: 5000 })
+    await client().product('SKU-1', { stock: 0 })
+    await fill(persian.getByRole('dialog'), {}, 'ابطال برگشت از فروش')
     await persian.getByRole('dialog').getByText('ابتدا موجودی را اضافه کنید').waitFor({ timeout: 5000 })
     expect((await client().detail('1')).returns).toHaveLength(1)
     await client().product('SKU-1', { stock: 1 })

@@ -35,6 +35,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
       kind: 'bank',
       openingBalance: 0,
       openingDate: null,
+      lowest: null,
       inUse: false,
     })
   })
@@ -70,6 +71,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
       code: 'bank-1',
       name: 'Savings',
       kind: 'bank',
+      lowest: null,
       inUse: true,
       openingBalance: 5_000_000,
       openingDate: null,
@@ -259,6 +261,77 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     await actions.getByText(/because repayment 1 is dated .*: Reverse repayment$/).waitFor()
     expect(await actions.getByText(/first|once the repayment/).count()).toBe(0)
     expect(await actions.getByRole('button').count()).toBe(0)
+  })
+
+  test('a return whose goods have been sold is not named as reversible until they are in stock again', async () => {
+    await client().create(order('1', { payment: PAYMENT }))
+    await client().act('1', 'return')
+    await client().act('1', 'repay', PAYMENT)
+    await client().product('SKU-1', { stock: 1 })
+    const { page } = await openOrder('1')
+    const actions = page.getByRole('group', { name: 'Actions' })
+    await actions
+      .getByText(
+        'Possible once the repayment is reversed and the returned goods are in stock again (SKU-1: 2 needed, 1 in stock): Reverse return',
+      )
+      .waitFor({ timeout: 5000 })
+    await actions.getByText('Possible once the repayment is reversed: Move back to review').waitFor()
+    await client().act('1', 'reverse-repayment')
+    await actions
+      .getByText(
+        'Possible once the returned goods are in stock again (SKU-1: 2 needed, 1 in stock): Reverse return',
+      )
+      .waitFor()
+    expect(await actions.getByRole('button', { name: 'Reverse return' }).count()).toBe(0)
+    const { page: persian } = await openOrder('1', 'fa-IR')
+    await persian.getByText(/^پس از تأمین موجودی کالاهای برگشتی \(/).waitFor()
+    await client().product('SKU-1', { stock: 2 })
+    await actions.getByRole('button', { name: 'Reverse return' }).waitFor()
+    expect(await violationsOf(page)).toEqual([])
+  })
+
+  test('a correction that needs the returned goods back in stock says so', async () => {
+    const past = { from: '2019-01-01', to: '2019-12-31' }
+    await client().put('fiscal-years', { fiscalYears: [past, { from: '2020-01-01', to: '2099-12-31' }] })
+    await client().create(order('1'))
+    await client().act('1', 'pay', { ...PAYMENT, amount: 1100, date: '2019-05-01' })
+    await client().act('1', 'return', { rows: [{ row: 1, quantity: 1 }] })
+    await client().put('fiscal-years', { ...past, closed: true })
+    await client().product('SKU-1', { stock: 0 })
+    const { page } = await openOrder('1')
+    await page
+      .getByText(
+        'Goods were returned, so the order cannot be corrected: once they are in stock again (SKU-1: 1 needed, 0 in stock), reverse the return.',
+      )
+      .waitFor({ timeout: 5000 })
+  })
+
+  test('dialogs preset the last day of the open fiscal year if today is in a closed one, and say so', async () => {
+    const past = { from: '2019-01-01', to: '2019-12-31' }
+    await client().put('fiscal-years', { fiscalYears: [past, { from: '2020-01-01', to: '2099-12-31' }] })
+    await client().create(order('1', { date: '2019-05-01' }))
+    await client().put('fiscal-years', { from: '2020-01-01', to: '2099-12-31', closed: true })
+    const { page, errors } = await openOrder('1')
+    const dialog = page.getByRole('dialog')
+    const submit = async (action: string) => {
+      await page.getByRole('button', { name: action }).click()
+      await dialog
+        .getByText('Today is not in an open fiscal year. Preset is the last day that is in one.')
+        .waitFor({ timeout: 5000 })
+      expect([action, await dialog.getByLabel('Date', { exact: true }).inputValue()]).toEqual([
+        action,
+        '2019-12-31',
+      ])
+      await fill(dialog, {}, action)
+      await dialog.waitFor({ state: 'detached' })
+    }
+    for (const action of ['Register payment', 'Register return', 'Register repayment']) await submit(action)
+    expect(await client().detail('1')).toMatchObject({
+      receipts: [{ date: '2019-12-31' }],
+      returns: [{ date: '2019-12-31' }],
+      repayments: [{ date: '2019-12-31' }],
+    })
+    expect(errors).toEqual([])
   })
 
   test('no payment is offered without an open fiscal year', async () => {

@@ -298,6 +298,10 @@ describe('partial returns', () => {
     expect((await act('reverse-return', { return: 2 })).error).toMatchObject({
       message: expect.stringMatching(/"SKU-1" needs 2, available 1; add stock first$/),
     })
+    expect(await sandbox().detail('1')).toMatchObject({
+      returns: [{ shortages: [] }, { shortages: [{ sku: 'SKU-1', needed: '2', available: '1' }] }],
+      returned_shortages: [{ sku: 'SKU-1', needed: '3', available: '1' }],
+    })
     expect(await act('reverse-return', { return: 1, reason: 'اشتباه' })).toMatchObject({
       status: 'paid',
       returns: [{ number: 2 }],

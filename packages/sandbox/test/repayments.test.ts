@@ -206,3 +206,22 @@ test('a customer gets the identity that invoices show, and keeps it with the nex
   })
   expect((await put('customers/none', {})).status).toBe(404)
 })
+
+test('the list of accounts shows what each cash box can pay on a day', async () => {
+  const { create, list, put } = sandbox()
+  await put('accounts', { code: 'cash-1', kind: 'cash', openingBalance: 500, openingDate: '2026-11-05' })
+  await create(order('1', { items: [row('SKU-1', 4)], date: '2026-11-01' }))
+  await act('pay', { method: 'cash', account: 'cash-1', amount: 2000, date: '2026-11-10' })
+  await act('pay', { method: 'card', amount: 2400, date: '2026-11-10' })
+  await act('return', { rows: [{ row: 1, quantity: 1 }], date: '2026-11-12' })
+  await act('repay', { method: 'cash', account: 'cash-1', date: '2026-11-20' })
+  const lowest = async (from: string) =>
+    (await list(`accounts?from=${from}`)).map(each => [String(each.code), each.lowest])
+  expect(await lowest('2026-11-04')).toEqual([
+    ['bank-1', null],
+    ['cash-1', '0'],
+  ])
+  expect(await lowest('2026-11-09')).toContainEqual(['cash-1', '500'])
+  expect(await lowest('2026-11-12')).toContainEqual(['cash-1', '1400'])
+  expect(await list('accounts')).toMatchObject([{ lowest: null }, { lowest: null }])
+})

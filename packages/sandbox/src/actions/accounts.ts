@@ -1,4 +1,5 @@
 import { exactNumber } from '../decimal.ts'
+import type { AccountsQuery } from '../panel-queries.ts'
 import type { AccountChange } from '../panel-requests.ts'
 import { rials, whole } from '../pricing.ts'
 import { quoted, refusedField } from '../refusal.ts'
@@ -18,10 +19,6 @@ const shownAccount = ({ code, name, kind, opening_balance, opening_date }: Accou
   inUse: store.accounts.isUsed(code),
 })
 
-export const listAccounts = (store: Store) => ({
-  accounts: store.accounts.list().map(account => shownAccount(account, store)),
-})
-
 /** The lowest balance of an account at the end of a day or any later day, with its day. */
 const lowestFrom = (day: string, { code, opening_balance, opening_date }: Account, store: Store) => {
   const opening = { date: opening_date ?? '', amount: opening_balance }
@@ -37,6 +34,15 @@ const lowestFrom = (day: string, { code, opening_balance, opening_date }: Accoun
   }
   return lowest
 }
+
+/** All accounts; with a day, what each cash box can pay on that day. */
+export const listAccounts = ({ from }: AccountsQuery, store: Store) => ({
+  accounts: store.accounts.list().map(account => ({
+    ...shownAccount(account, store),
+    lowest:
+      from === undefined || account.kind !== 'cash' ? null : String(lowestFrom(from, account, store).balance),
+  })),
+})
 
 /** The lowest balance of a cash box on or after a day, if it is negative. A bank account may be overdrawn: undefined. */
 export const shortfallFrom = (day: string, code: string, store: Store) => {

@@ -9,6 +9,7 @@ import type { ListedOrder, Order, OrderFilter, StatusSums } from '../store/order
 import type { Delivery } from '../store/webhooks.ts'
 import { balanceOf, obstaclesNow, rowDiscountsOf, rowsOf } from './documents.ts'
 import { findOrder, resultOf } from './orders.ts'
+import { returnShortagesOf } from './reverse.ts'
 import { warningsOf } from './warnings.ts'
 import { findDelivery } from './webhooks.ts'
 
@@ -156,6 +157,7 @@ export const showOrder = (key: OrderKey, store: Store) => {
   const rows = rowsOf(order, store)
   const rowDiscounts = rowDiscountsOf(rows)
   const closed = store.closedInvoices.find(invoice_number)
+  const documents = documentsOf(order, 'list', store)
   return {
     ...dated(order),
     seller: closed?.seller ?? store.seller.read(),
@@ -166,7 +168,12 @@ export const showOrder = (key: OrderKey, store: Store) => {
     balance: String(balanceOf(order)),
     tax_rate: exactNumber(order.tax_rate),
     prices_include_tax: order.prices_include_tax === 1,
-    ...documentsOf(order, 'list', store),
+    ...documents,
+    returns: documents.returns.map(each => ({
+      ...each,
+      shortages: returnShortagesOf(order, [each], store),
+    })),
+    returned_shortages: returnShortagesOf(order, documents.returns, store),
     cancelled: documentsOf(order, 'cancelled', store),
     ...obstaclesNow(order, store),
     warnings: warningsOf(order, store),

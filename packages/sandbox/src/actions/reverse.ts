@@ -68,14 +68,27 @@ const chosen = <Document extends { number: number }>(
   throw refusedField(field, `is ${number}: must be one of ${numbers}`)
 }
 
-/** Takes the goods of returns from stock again. */
-const takeBack = (order: Order, returns: readonly { number: number }[], store: Store) => {
-  const rows = store.invoiceRows.list(order.invoice_number)
+/** The goods that the reversal of returns takes from stock again. */
+const goodsIn = (
+  { invoice_number }: Pick<Order, 'invoice_number'>,
+  returns: readonly { number: number }[],
+  store: Store,
+) => {
+  const rows = store.invoiceRows.list(invoice_number)
   const numbers = new Set(returns.map(({ number }) => number))
-  const goods = store.returnRows
-    .list(order.invoice_number)
+  return store.returnRows
+    .list(invoice_number)
     .filter(({ return_number }) => numbers.has(return_number))
     .map(({ position, quantity }) => ({ sku: rows[position]?.sku ?? null, quantity }))
+}
+
+/** The products whose stock is insufficient to reverse these returns together. */
+export const returnShortagesOf = (...given: Parameters<typeof goodsIn>) =>
+  shortagesOf(goodsIn(...given), given[2])
+
+/** Takes the goods of returns from stock again. */
+const takeBack = (order: Order, returns: readonly { number: number }[], store: Store) => {
+  const goods = goodsIn(order, returns, store)
   const short = describeShortages(shortagesOf(goods, store))
   if (short) throw cannot('reverse the return of', order, `${short}; add stock first`)
   issueGoods(goods, { kind: 'return_reversed', invoice_number: order.invoice_number }, store)

@@ -229,7 +229,11 @@ const settings: readonly Endpoint[] = [
       catalogue.changeCustomer(parameters.code ?? '', body, store),
     ),
   }),
-  read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', listAccounts),
+  get('/panel/accounts', 'listAccounts', 'List accounts', {
+    answers: { 200: { schema: 'AccountList', when: 'The accounts by code.' } },
+    example: { query: 'from=2026-01-01' },
+    ...asks(queries.accountsQuery, onStore(listAccounts)),
+  }),
   put('/panel/accounts', 'putAccount', 'Add or change an account', {
     answers: { 200: { schema: 'Account', when: 'The account after the change.' } },
     ...ADDING,

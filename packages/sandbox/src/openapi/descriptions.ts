@@ -318,6 +318,9 @@ const DESCRIPTIONS: Record<string, string> = {
   'PanelPaymentRequest.amount': 'The rials received, at most and by default the amount due.',
   'PanelPaymentRequest.account':
     'Code of the account that receives the money; by default, the one in the settings.',
+  'listAccounts.from': 'The day for `lowest`.',
+  lowest:
+    'The lowest balance of a cash box on the day `from` or later, which is the most that it can pay on this day; null for a bank account, or without `from`.',
   'Repayment.account':
     'Code of the account that pays, a cash box for cash and a bank account for other methods; by default, the one that receives the payments of orders.',
   'Repayment.amount': 'The rials paid back, at most and by default the credit of the buyer.',
@@ -394,7 +397,10 @@ const DESCRIPTIONS: Record<string, string> = {
   warnings:
     'Unusual data: a date in the future, a receipt dated more than 30 days before the invoice, a reference that another receipt has, or a cash box that is negative without the cancelled receipts.',
   shortages: 'Products of an order in review whose stock is insufficient now.',
-  needed: 'Quantity that the order takes.',
+  'OrderDetail.returns.shortages':
+    'Products whose stock is insufficient to reverse this return, because the goods have been sold since.',
+  returned_shortages: 'Products whose stock is insufficient to reverse all returns of the order.',
+  needed: 'Quantity that is taken from stock.',
   available: 'Quantity in stock.',
   held_payments: 'The payments that wait for the invoice to be finalized.',
   history: 'History, oldest first.',

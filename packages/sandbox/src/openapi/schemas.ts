@@ -151,6 +151,8 @@ const salesReturn = {
 
 const cancellation = { cancelled_at: time, cancel_reason: v.nullable(text) }
 
+const shortages = v.array(v.strictObject({ sku: text, name: text, needed: text, available: text }))
+
 const orderDetail = v.strictObject({
   ...dated,
   seller,
@@ -163,7 +165,8 @@ const orderDetail = v.strictObject({
   prices_include_tax: v.boolean(),
   receipts: v.array(v.strictObject(receipt)),
   repayments: v.array(v.strictObject(repayment)),
-  returns: v.array(v.strictObject(salesReturn)),
+  returns: v.array(v.strictObject({ ...salesReturn, shortages })),
+  returned_shortages: shortages,
   cancelled: v.strictObject({
     receipts: v.array(v.strictObject({ ...receipt, ...cancellation })),
     repayments: v.array(v.strictObject({ ...repayment, ...cancellation })),
@@ -171,7 +174,7 @@ const orderDetail = v.strictObject({
   }),
   held_payments: v.array(v.strictObject({ amount: v.nullable(digits), ...paid, total: digits })),
   obstacles,
-  shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
+  shortages,
   warnings: v.array(text),
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
 })
@@ -332,7 +335,9 @@ export const SCHEMAS = {
     next: v.nullable(text),
   }),
   CustomerList: v.strictObject({ customers: v.array(buyer) }),
-  AccountList: v.strictObject({ accounts: v.array(accountDetail) }),
+  AccountList: v.strictObject({
+    accounts: v.array(v.strictObject({ ...accountDetail.entries, lowest: v.nullable(signed) })),
+  }),
   OrderSummary: orderSummary,
   OrderList: v.strictObject({ orders: v.array(orderSummary), next: v.nullable(text) }),
   OrderSums: v.strictObject({

@@ -20,7 +20,10 @@ export type Action = {
   /** The effect as sentences; `sent` says who is notified of a change of the status, or is empty. */
   effect: (order: Order, sent: string) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
-  content?: (order: Order, money: Accounts) => ComponentChildren
+  /** @param date the preset date of the document */
+  content?: (order: Order, money: Accounts, date: string) => ComponentChildren
+  /** Whether money leaves an account, so that the content shows what each cash box can pay. */
+  isPaidOut?: true
   bodyOf?: (values: Values, order: Order) => object
   /** Validates the body. */
   rules: GenericSchema

@@ -2,9 +2,10 @@ import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
 import { Field } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
-import { decimal, sum } from '@order-relay/web/format.ts'
-import { request } from '@order-relay/web/http.ts'
-import { toast } from '@order-relay/web/notices.ts'
+import { decimal, formatDate, sum } from '@order-relay/web/format.ts'
+import { queryOf, request } from '@order-relay/web/http.ts'
+import { listed } from '@order-relay/web/language.ts'
+import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
@@ -13,10 +14,10 @@ import { type Action, newStatus, newWarnings, resultsOf } from './action.ts'
 import { act, orderOf, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { issuesOf } from './issues.ts'
-import { type Account, type Accounts, MoneyFields } from './money.tsx'
+import { type Account, type Accounts, type Hint, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
 import { creditOf, numbersOf } from './pieces.tsx'
-import { describePrevention, preventionsOf } from './prevention.ts'
+import { describeGoods, describePrevention, lastOpenDay, preventionsOf } from './prevention.ts'
 import { Rehearsed } from './rehearsed.tsx'
 import { openRows, ReturnFields } from './return-fields.tsx'
 import { REVERSE_PAYMENT, REVERSE_REPAYMENT, REVERSE_RETURN } from './reversals.ts'
@@ -32,11 +33,30 @@ const bookingIn = (account: Account | undefined) => {
       })
 }
 
-const payingFrom = (account: Account | undefined) =>
-  account &&
-  (account.kind === 'cash'
-    ? t('Only cash is paid from a cash box.')
-    : t('No cash is paid from a bank account.'))
+/** What an account pays. Without an account, names the cash boxes, none of which has enough. */
+const payingFrom: Hint = (account, { accounts, date }) => {
+  const amountIn = ({ lowest }: Account) => (lowest?.startsWith('-') ? '0' : (lowest ?? '0'))
+  if (account === undefined) {
+    const boxes = accounts.filter(({ kind }) => kind === 'cash')
+    return (
+      boxes.length > 0 &&
+      t('No cash box has this amount on {date}: {boxes}', {
+        date: formatDate(date),
+        boxes: listed(
+          boxes.map(box =>
+            t('{account} can pay {amount} rials', { account: box.name, amount: decimal(amountIn(box)) }),
+          ),
+        ),
+      })
+    )
+  }
+  return account.kind === 'cash'
+    ? t('Only cash is paid from a cash box. On {date}, this one can pay up to {amount} rials.', {
+        date: formatDate(date),
+        amount: decimal(amountIn(account)),
+      })
+    : t('No cash is paid from a bank account.')
+}
 
 const goodsOf = ({ rows, returns }: Order) =>
   returns
@@ -66,8 +86,8 @@ const ACTIONS: readonly Action[] = [
       }),
       sent,
     ],
-    content: ({ balance }, money) => (
-      <MoneyFields money={money} date={today()} amount={balance} hint={bookingIn} />
+    content: ({ balance }, money, date) => (
+      <MoneyFields money={money} date={date} amount={balance} hint={bookingIn} />
     ),
     rules: panelPayment,
     bodyOf: (values, { balance }) => ({
@@ -87,8 +107,9 @@ const ACTIONS: readonly Action[] = [
       t('The buyer has a credit of {credit} rials.', { credit: decimal(creditOf(order)) }),
       sent !== '' && t('The status of the order does not change, and no webhook is sent.'),
     ],
-    content: (order, money) => (
-      <MoneyFields money={money} date={today()} amount={creditOf(order)} hint={payingFrom} agrees />
+    isPaidOut: true,
+    content: (order, money, date) => (
+      <MoneyFields money={money} date={date} amount={creditOf(order)} hint={payingFrom} agrees />
     ),
     rules: repayment,
     bodyOf: values => ({ amount: values.rials('amount'), ...paymentOf(values) }),
@@ -108,7 +129,7 @@ const ACTIONS: readonly Action[] = [
       receipts.length > 0 && t('Receipts do not change.'),
       sent,
     ],
-    content: order => <ReturnFields order={order} />,
+    content: (order, _, date) => <ReturnFields order={order} date={date} />,
     rules: panelReturn,
     bodyOf: (values, order) => ({
       reason: values.text('reason'),
@@ -183,7 +204,13 @@ const Effect = ({ effect, order, sent }: EffectProps) => {
     .join(' ')
 }
 
-const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years'>) => {
+/** The accounts with what each cash box can pay on a day. */
+const withFunds = async (money: Accounts, date: string): Promise<Accounts> => ({
+  ...money,
+  ...(await request<SchemaData<'AccountList'>>('GET', `/panel/accounts${queryOf({ from: date })}`)),
+})
+
+const askTo = async (action: Action, { order, money: given, sent, years }: ActionsProps) => {
   const {
     name,
     label,
@@ -197,7 +224,9 @@ const askTo = (action: Action, { order, money, sent }: Omit<ActionsProps, 'years
     doneOf,
   } = action
   const fields = fieldsOf?.(order) ?? []
-  const content = contentOf?.(order, money)
+  const date = lastOpenDay(years, today())
+  const money = action.isPaidOut ? await withFunds(given, date) : given
+  const content = contentOf?.(order, money, date)
   const rehearse = async (values: Values) => {
     const body = { ...(rehearsalOf?.() ?? bodyOf?.(values, order)), dryRun: true }
     return resultOf?.(await request<Order>('POST', orderPath(order, `/${name}`), body), order) ?? ''
@@ -237,6 +266,11 @@ const stepToCorrect = ({ actions, cancelReturns }: ReturnType<typeof preventions
     return t('Goods were returned, so the order cannot be corrected: move it back to review first.')
   if (cancelReturns === undefined)
     return t('Goods were returned, so the order cannot be corrected: reverse the return first.')
+  if (cancelReturns.kind === 'short')
+    return t(
+      'Goods were returned, so the order cannot be corrected: once they are in stock again ({goods}), reverse the return.',
+      { goods: describeGoods(cancelReturns.shortages) },
+    )
   return cancelReturns.kind === 'repaid'
     ? t('Goods were returned, so the order cannot be corrected: reverse the repayment first.')
     : undefined
@@ -258,7 +292,7 @@ export const Actions = ({ order, money, sent, years }: ActionsProps) => {
     ).map(action => ({
       label: action.label,
       prevention: preventions.actions[action.name],
-      ask: () => askTo(action, { order, money, sent }),
+      ask: () => attempt(() => askTo(action, { order, money, sent, years })),
     })),
     ...(isCorrectable && step === undefined ? [correction] : []),
   ]

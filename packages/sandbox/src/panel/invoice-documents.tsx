@@ -21,7 +21,9 @@ const printedFacts = (what: ComponentChildren, amount: string) => {
   }
 }
 
-type Documents = Pick<Order, 'receipts' | 'returns' | 'repayments'>
+type Documents = Pick<Order, 'receipts' | 'repayments'> & {
+  returns: readonly Omit<Order['returns'][number], 'shortages'>[]
+}
 
 type Cancelled = { cancelled_at: string; cancel_reason: string | null }
 

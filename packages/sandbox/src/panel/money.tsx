@@ -1,3 +1,4 @@
+import { today } from '@order-relay/web/date-input.tsx'
 import { Field, FormContext, rialsIn } from '@order-relay/web/form.tsx'
 import { language } from '@order-relay/web/language.ts'
 import type { ComponentChildren } from 'preact'
@@ -7,18 +8,30 @@ import { t } from './persian.ts'
 import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
 import { numberInWords } from './words.ts'
 
-export type Account = SchemaData<'Account'>
+export type Account = SchemaData<'AccountList'>['accounts'][number]
 
 /** The accounts, and the one that receives the payments of orders. */
 export type Accounts = { accounts: readonly Account[]; receiving: Account | undefined }
 
 const NONE = ['', t('Select an account')] as const
 
-/** Cash belongs in a cash box, other money in a bank account: the receiving account if it is of this kind. */
-const accountFor = (method: string, { accounts, receiving }: Accounts) => {
+/** Whether an account can pay an amount. Without a lowest balance, it can pay any. */
+const canPay = ({ lowest }: Account, amount: bigint) => lowest === null || BigInt(lowest) >= amount
+
+/**
+ * Cash belongs in a cash box, other money in a bank account: the receiving account if it is of this kind, or else the first one.
+ * A cash box that cannot pay the amount is not preset.
+ */
+const accountFor = (
+  method: string,
+  { money: { accounts, receiving }, agrees }: Pick<MoneyProps, 'money' | 'agrees'>,
+  amount: bigint,
+) => {
   if (receiving === undefined) return undefined
   const kind = method === 'cash' ? 'cash' : 'bank'
-  return [receiving, ...accounts].find(each => each.kind === kind) ?? receiving
+  const known = [receiving, ...accounts].map(({ code }) => accounts.find(each => each.code === code))
+  const found = known.find(each => each?.kind === kind && canPay(each, amount))
+  return found ?? (agrees ? undefined : receiving)
 }
 
 /** Whether money of this method belongs in the account. */
@@ -32,12 +45,38 @@ const inWords = (typed: string) => {
   return words !== undefined && t('{amount} rials', { amount: words })
 }
 
+/** Describes what the account does with the money. */
+export type Hint = (
+  account: Account | undefined,
+  about: Pick<Accounts, 'accounts'> & { date: string },
+) => ComponentChildren
+
+/** The date of a document, with the reason if it is not preset to today. */
+export const DateField = ({ date }: { date: string }) => (
+  <Field
+    name="date"
+    label={t('Date')}
+    kind="date"
+    value={date}
+    help={
+      date === today()
+        ? undefined
+        : t('Today is not in an open fiscal year. Preset is the last day that is in one.')
+    }
+  />
+)
+
+/** The typed amount, or the given one while none is typed. */
+const amountIn = (typed: string, amount: string) => {
+  const number = rialsIn(typed)
+  return BigInt(number === undefined ? amount : JSON.stringify(number))
+}
+
 type MoneyProps = {
   money: Accounts
   amount: string
   date: string
-  /** Describes the receipt in an account. */
-  hint?: (account: Account | undefined) => ComponentChildren
+  hint?: Hint
   /** Whether method and account must agree, so that each follows the other. */
   agrees?: boolean
 }
@@ -46,38 +85,38 @@ type MoneyProps = {
 export const MoneyFields = ({ money, amount, date, hint, agrees = false }: MoneyProps) => {
   const { draft } = useContext(FormContext)
   const preset = money.receiving?.kind === 'cash' ? 'cash' : 'transfer'
-  const code = String(
-    draft.value.account ?? accountFor(String(draft.value.method ?? preset), money)?.code ?? '',
+  const typed = String(draft.value.amount ?? amount)
+  const presetFor = (method: string) =>
+    accountFor(method, { money, agrees }, amountIn(typed, amount))?.code ?? ''
+  const code = String(draft.value.account ?? presetFor(String(draft.value.method ?? preset)))
+  const help = hint?.(
+    money.accounts.find(each => each.code === code),
+    { accounts: money.accounts, date },
   )
-  const help = hint?.(money.accounts.find(each => each.code === code))
   const agree = ({ target }: { target: EventTarget | null }) => {
     if (!(agrees && target instanceof HTMLSelectElement)) return
     const method = String(draft.value.method ?? preset)
     if (target.name === 'method' && isFitting(target.value, code, money)) return
-    if (target.name === 'method')
-      draft.value = { ...draft.value, account: accountFor(target.value, money)?.code ?? '' }
+    if (target.name === 'method') draft.value = { ...draft.value, account: presetFor(target.value) }
     else if (!isFitting(method, target.value, money))
       draft.value = { ...draft.value, method: method === 'cash' ? 'transfer' : 'cash' }
   }
   return (
     <div class="pairs" onInput={agree}>
-      <Field
-        name="amount"
-        label={t('Amount in rials')}
-        kind="rials"
-        value={amount}
-        below={inWords(String(draft.value.amount ?? amount))}
-      />
+      <Field name="amount" label={t('Amount in rials')} kind="rials" value={amount} below={inWords(typed)} />
       <Field name="method" label={t('Method')} options={Object.entries(PAYMENT_METHODS)} value={preset} />
       <Field
         name="account"
         label={t('Account')}
         value={code}
         help={help}
-        options={[...(money.receiving === undefined ? [NONE] : []), ...accountOptions(money.accounts)]}
+        options={[
+          ...(money.receiving === undefined || code === '' ? [NONE] : []),
+          ...accountOptions(money.accounts),
+        ]}
       />
       <Field name="reference" label={t('Reference')} />
-      <Field name="date" label={t('Date')} kind="date" value={date} />
+      <DateField date={date} />
       <Field name="note" label={t('Note')} help={t('Optional. Shown on the document and in the export.')} />
     </div>
   )

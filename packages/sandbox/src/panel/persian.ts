@@ -315,7 +315,13 @@ export const t = translator({
   'Booked to {account} as a cash receipt.': 'رسید دریافت در {account} از نوع نقدی ثبت می‌شود.',
   'Booked to {account} as a card-reader receipt if paid by card, otherwise as a transfer receipt.':
     'رسید دریافت در {account} برای کارت بانکی و کارتخوان از نوع کارتخوان و برای بقیه روش‌ها از نوع حواله ثبت می‌شود.',
-  'Only cash is paid from a cash box.': 'از صندوق فقط به‌صورت نقدی پرداخت می‌شود.',
+  'Only cash is paid from a cash box. On {date}, this one can pay up to {amount} rials.':
+    'از صندوق فقط به‌صورت نقدی پرداخت می‌شود. از این صندوق در تاریخ {date} حداکثر {amount} ریال قابل پرداخت است.',
+  'No cash box has this amount on {date}: {boxes}':
+    'موجودی هیچ صندوقی در تاریخ {date} برای این مبلغ کافی نیست: {boxes}',
+  '{account} can pay {amount} rials': 'از «{account}» حداکثر {amount} ریال قابل پرداخت است',
+  'Today is not in an open fiscal year. Preset is the last day that is in one.':
+    'امروز در هیچ سال مالی بازی نیست. آخرین روز سال مالی باز پیشنهاد شده است.',
   'No cash is paid from a bank account.': 'از حساب بانکی به‌صورت نقدی پرداخت نمی‌شود.',
   'Select a receipt': 'رسید را انتخاب کنید',
   'Order {order}: {goods} returned, {amount} rials': 'سفارش {order}: برگشت {goods} به مبلغ {amount} ریال',
@@ -371,6 +377,13 @@ export const t = translator({
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا آن را به بررسی برگردانید.',
   'Goods were returned, so the order cannot be corrected: reverse the repayment first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا عودت وجه را باطل کنید.',
+  'Goods were returned, so the order cannot be corrected: once they are in stock again ({goods}), reverse the return.':
+    'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا موجودی کالاهای برگشتی را تأمین ({goods}) و سپس برگشت از فروش را باطل کنید.',
+  '{code}: {needed} needed, {available} in stock': '{code}: نیاز {needed}، موجود {available}',
+  'Possible once the returned goods are in stock again ({goods}): {actions}':
+    'پس از تأمین موجودی کالاهای برگشتی ({goods}) ممکن می‌شود: {actions}',
+  'Possible once the repayment is reversed and the returned goods are in stock again ({goods}): {actions}':
+    'پس از ابطال عودت وجه و تأمین موجودی کالاهای برگشتی ({goods}) ممکن می‌شود: {actions}',
   'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
   'Goods were returned, so the order cannot be corrected: reverse the return first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا برگشت از فروش را باطل کنید.',

@@ -1,24 +1,60 @@
-import { formatDate, serial } from '@order-relay/web/format.ts'
+import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
+import { listed } from '@order-relay/web/language.ts'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
 type Order = SchemaData<'OrderDetail'>
 
 type Dated = { date: string }
+type Shortages = Order['shortages']
+type Years = SchemaData<'FiscalYears'>['fiscalYears']
+
+/** The last day, up to today, on which a document can be dated; today if there is none. */
+export const lastOpenDay = (years: Years, today: string) =>
+  years
+    .filter(({ closed, from }) => !closed && from <= today)
+    .map(({ to }) => (to < today ? to : today))
+    .toSorted()
+    .at(-1) ?? today
 
 /** Why the service would refuse an action although the order is in its status. */
-export type Prevention = { kind: 'repaid' } | { kind: 'outside'; name: string; date: string } | Undated
+export type Prevention =
+  | { kind: 'repaid' }
+  | { kind: 'outside'; name: string; date: string }
+  | { kind: 'short'; shortages: Shortages; isRepaid: boolean }
+  | Undated
 
 /**
  * No possible date of a new document is in an open fiscal year; `since` is the earliest possible date, if there is one.
  */
 type Undated = { kind: 'undated'; since?: string }
 
+/** What is missing in stock. */
+export const describeGoods = (shortages: Shortages) =>
+  listed(
+    shortages.map(({ sku, needed, available }) =>
+      t('{code}: {needed} needed, {available} in stock', {
+        code: sku,
+        needed: decimal(needed),
+        available: decimal(available),
+      }),
+    ),
+  )
+
 /** Names the actions that are prevented, with the reason and, if there is one, the step that makes them possible. */
 export const describePrevention = (prevention: Prevention, actions: string) => {
   switch (prevention.kind) {
     case 'repaid':
       return t('Possible once the repayment is reversed: {actions}', { actions })
+    case 'short': {
+      const about = { goods: describeGoods(prevention.shortages), actions }
+      return prevention.isRepaid
+        ? t(
+            'Possible once the repayment is reversed and the returned goods are in stock again ({goods}): {actions}',
+            about,
+          )
+        : t('Possible once the returned goods are in stock again ({goods}): {actions}', about)
+    }
     case 'outside':
       return t('Not possible, because {document} is dated {date}, outside the open fiscal years: {actions}', {
         document: prevention.name,
@@ -56,11 +92,7 @@ const namedIn = (order: Order) => ({
  * What prevents the actions on an order. A document outside the open fiscal years comes before a repayment, because reversing
  * the repayment would not make the action possible.
  */
-export const preventionsOf = (
-  order: Order,
-  years: SchemaData<'FiscalYears'>['fiscalYears'],
-  today: string,
-) => {
+export const preventionsOf = (order: Order, years: Years, today: string) => {
   const open = years.filter(({ closed }) => !closed)
   const isOpen = ({ date }: Dated) => open.some(({ from, to }) => from <= date && date <= to)
   const { invoice, receipts, returns, repayments } = namedIn(order)
@@ -76,6 +108,13 @@ export const preventionsOf = (
       : { kind: 'undated', ...(since !== undefined && { since }) }
   const repaid: Prevention | undefined =
     order.repaid === '0' ? undefined : (closedIn(repayments) ?? { kind: 'repaid' })
+  /** Other orders may have taken the returned goods since. A repayment outside the open fiscal years prevents more. */
+  const short = (shortages: Shortages): Prevention | undefined =>
+    shortages.length === 0 || repaid?.kind === 'outside'
+      ? undefined
+      : { kind: 'short', shortages, isRepaid: repaid !== undefined }
+  const openReturns = order.returns.filter(isOpen)
+  const isAnyInStock = openReturns.some(({ shortages }) => shortages.length === 0)
   return {
     isOpen,
     actions: {
@@ -83,12 +122,13 @@ export const preventionsOf = (
       repay: undated(),
       return: undated(order.date),
       'reverse-payment': allClosed(receipts) ?? repaid,
-      'reverse-return': allClosed(returns) ?? repaid,
+      'reverse-return':
+        allClosed(returns) ?? (isAnyInStock ? undefined : short(openReturns[0]?.shortages ?? [])) ?? repaid,
       'reverse-repayment': allClosed(repayments),
       review: closedIn([invoice, ...returns, ...receipts]) ?? repaid,
       correct: order.status === 'needs_review' ? undefined : closedIn([invoice]),
     },
     /** Cancelling all returns individually, without the receipts, so that the order can be corrected. */
-    cancelReturns: closedIn([invoice, ...returns]) ?? repaid,
+    cancelReturns: closedIn([invoice, ...returns]) ?? repaid ?? short(order.returned_shortages),
   }
 }

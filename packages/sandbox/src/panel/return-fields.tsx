@@ -1,8 +1,8 @@
-import { today } from '@order-relay/web/date-input.tsx'
 import { Field, FormContext } from '@order-relay/web/form.tsx'
 import { decimal, serial } from '@order-relay/web/format.ts'
 import { useContext } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
+import { DateField } from './money.tsx'
 import { t } from './persian.ts'
 
 type Order = SchemaData<'OrderDetail'>
@@ -16,7 +16,7 @@ const SCOPES = [
 ] as const
 
 /** All remaining goods, or the quantity of each row; a row that is left empty is not returned. */
-export const ReturnFields = ({ order }: { order: Order }) => {
+export const ReturnFields = ({ order, date }: { order: Order; date: string }) => {
   const { draft } = useContext(FormContext)
   const rows = openRows(order)
   const isOne = rows.length === 1
@@ -38,7 +38,7 @@ export const ReturnFields = ({ order }: { order: Order }) => {
             })}
           />
         ))}
-      <Field name="date" label={t('Date')} kind="date" value={today()} />
+      <DateField date={date} />
       <Field name="reason" label={t('Reason')} />
     </div>
   )
