@@ -81,6 +81,11 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await dialog
       .getByText(/^No cash box has this amount on .* can pay .*0.* rials/)
       .waitFor({ timeout: 5000 })
+    await fill(dialog, {}, 'Register repayment')
+    await dialog.getByText('Fill in this field').waitFor()
+    await method.selectOption('card')
+    await dialog.getByText('Fill in this field').waitFor({ state: 'detached', timeout: 5000 })
+    await method.selectOption('cash')
     await account.selectOption('cash-1')
     await dialog.getByText(/this one can pay up to 0 rials/).waitFor()
     await fill(dialog, { 'Amount in rials': '600' }, 'Register repayment')

@@ -2,7 +2,7 @@ import { today } from '@order-relay/web/date-input.tsx'
 import { Field, FormContext, rialsIn } from '@order-relay/web/form.tsx'
 import { language } from '@order-relay/web/language.ts'
 import type { ComponentChildren } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useLayoutEffect } from 'preact/hooks'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
@@ -83,12 +83,17 @@ type MoneyProps = {
 
 /** The amount, method, account, reference and date of a payment. Until it is chosen, the account follows the method. */
 export const MoneyFields = ({ money, amount, date, hint, agrees = false }: MoneyProps) => {
-  const { draft } = useContext(FormContext)
+  const { draft, problems } = useContext(FormContext)
   const preset = money.receiving?.kind === 'cash' ? 'cash' : 'transfer'
   const typed = String(draft.value.amount ?? amount)
   const presetFor = (method: string) =>
     accountFor(method, { money, agrees }, amountIn(typed, amount))?.code ?? ''
   const code = String(draft.value.account ?? presetFor(String(draft.value.method ?? preset)))
+  // Another method or amount can preset another account, which does not have the problem of the earlier one.
+  useLayoutEffect(() => {
+    if (problems.value.some(({ field }) => field === 'account'))
+      problems.value = problems.value.filter(({ field }) => field !== 'account')
+  }, [code])
   const help = hint?.(
     money.accounts.find(each => each.code === code),
     { accounts: money.accounts, date },
