@@ -69,7 +69,7 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('a Jalali date that a store sent is shown as it was sent', async () => {
+  test('a Jalali date that a store sent is shown as it was sent, and only the store can correct it', async () => {
     for (const date of ['1405/09/05', '1405-09-05'])
       await client().create(order(date.replaceAll('/', '.'), { date }))
     const { page, errors } = await open('#/refused', { locale: 'fa-IR' })
@@ -79,6 +79,7 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
       await summary.click()
     await main.getByText('تاریخ1405/09/05', { exact: true }).waitFor({ timeout: 5000 })
     await main.getByText('تاریخ1405-09-05', { exact: true }).waitFor()
+    expect(await main.getByText('به فروشگاه اطلاع دهید تا سفارش را اصلاح کند').count()).toBe(2)
     expect(errors).toEqual([])
   })
 

@@ -88,9 +88,16 @@ const remedyOf = (code: string) => {
   }
 }
 
+/** Whether the store sent a Jalali date, which no fiscal year makes right: the interface has Gregorian dates. */
+const isJalaliDate = (message: string) => {
+  const [, date] = / is "?(\d{4}-\d\d-\d\d)"?: /.exec(message) ?? []
+  return date !== undefined && exactDate(date) !== date
+}
+
 /** What the accountant can do about the current cause, or whom to tell. */
 export const Remedy = ({ current }: Pick<Refused, 'current'>) => {
-  const remedy = current === null ? t('The cause is gone.') : remedyOf(current.code)
+  const isStores = current !== null && isJalaliDate(current.message)
+  const remedy = current === null ? t('The cause is gone.') : isStores ? undefined : remedyOf(current.code)
   if (remedy === undefined) return t('Tell the store, which has to correct the order and send it again.')
   return (
     <>
