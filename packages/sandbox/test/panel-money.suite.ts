@@ -120,6 +120,15 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByText('this one can pay up to 5,000 rials.').waitFor()
     await dialog.getByLabel('Account').selectOption('cash-1')
     await dialog.getByText('this one can pay up to 0 rials.').waitFor()
+    await client().settings({ orderPaymentReceivingAccount: null })
+    await page.reload()
+    await page.getByRole('button', { name: 'Register repayment' }).click()
+    await dialog.getByText('The buyer has a credit').waitFor()
+    for (const method of ['transfer', 'cash']) {
+      await dialog.getByLabel('Method').selectOption(method)
+      expect(await dialog.getByLabel('Account').inputValue()).toBe('')
+      expect(await dialog.getByText('No cash box has this amount').count()).toBe(0)
+    }
     expect(errors).toEqual([])
   })
 

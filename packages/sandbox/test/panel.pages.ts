@@ -10,6 +10,7 @@ import { moneyTests } from './panel-money.suite.ts'
 import { orderListTests } from './panel-order-list.suite.ts'
 import { orderTests } from './panel-orders.suite.ts'
 import { paperTests } from './panel-paper.suite.ts'
+import { preventedTests } from './panel-prevented.suite.ts'
 import { productTests } from './panel-products.suite.ts'
 import { refusalTests } from './panel-refusals.suite.ts'
 import { safeguardTests } from './panel-safeguards.suite.ts'
@@ -29,6 +30,7 @@ describe('documents', () => documentTests(openAt, client))
 describe('paper', () => paperTests(openAt, client))
 describe('forms', () => formTests(openAt, client))
 describe('safeguards', () => safeguardTests(openAt, client))
+describe('prevented actions', () => preventedTests(openAt, client))
 describe('settings, accounts and deliveries', () => editingTests(openAt, client))
 describe('products', () => productTests(openAt, client))
 describe('dates', () => dateTests(openAt, client))

@@ -2,19 +2,19 @@ import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
 import { Field } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
-import { decimal, formatDate, sum } from '@order-relay/web/format.ts'
+import { decimal, sum } from '@order-relay/web/format.ts'
 import { queryOf, request } from '@order-relay/web/http.ts'
-import { listed } from '@order-relay/web/language.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { STATUS_NAMES } from '@order-relay/web/status.tsx'
 import { panelPayment, panelReturn, repayment, review } from '../panel-requests.ts'
+import { bookingIn, payingFrom } from './account-hints.ts'
 import { type Action, newStatus, newWarnings, resultsOf } from './action.ts'
 import { act, orderOf, orderPath, type SchemaData } from './api.ts'
 import { askToCorrect, CORRECTED } from './correct.tsx'
 import { issuesOf } from './issues.ts'
-import { type Account, type Accounts, type Hint, MoneyFields } from './money.tsx'
+import { type Accounts, MoneyFields } from './money.tsx'
 import { t } from './persian.ts'
 import { creditOf, numbersOf } from './pieces.tsx'
 import { describeGoods, describePrevention, lastOpenDay, preventionsOf } from './prevention.ts'
@@ -23,40 +23,6 @@ import { openRows, ReturnFields } from './return-fields.tsx'
 import { REVERSE_PAYMENT, REVERSE_REPAYMENT, REVERSE_RETURN } from './reversals.ts'
 
 type Order = SchemaData<'OrderDetail'>
-
-const bookingIn = (account: Account | undefined) => {
-  if (account === undefined) return t('No receiving account is selected in the settings.')
-  return account.kind === 'cash'
-    ? t('Booked to {account} as a cash receipt.', { account: account.name })
-    : t('Booked to {account} as a card-reader receipt if paid by card, otherwise as a transfer receipt.', {
-        account: account.name,
-      })
-}
-
-/** What an account pays. Without an account, names the cash boxes, none of which has enough. */
-const payingFrom: Hint = (account, { accounts, date }) => {
-  const amountIn = ({ lowest }: Account) => (lowest?.startsWith('-') ? '0' : (lowest ?? '0'))
-  if (account === undefined) {
-    const boxes = accounts.filter(({ kind }) => kind === 'cash')
-    return (
-      boxes.length > 0 &&
-      t('No cash box has this amount on {date}: {boxes}', {
-        date: formatDate(date),
-        boxes: listed(
-          boxes.map(box =>
-            t('{account} can pay {amount} rials', { account: box.name, amount: decimal(amountIn(box)) }),
-          ),
-        ),
-      })
-    )
-  }
-  return account.kind === 'cash'
-    ? t('Only cash is paid from a cash box. On {date}, this one can pay up to {amount} rials.', {
-        date: formatDate(date),
-        amount: decimal(amountIn(account)),
-      })
-    : t('No cash is paid from a bank account.')
-}
 
 const goodsOf = ({ rows, returns }: Order) =>
   returns

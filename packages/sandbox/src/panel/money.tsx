@@ -45,10 +45,14 @@ const inWords = (typed: string) => {
   return words !== undefined && t('{amount} rials', { amount: words })
 }
 
-/** Describes what the account does with the money. */
+/**
+ * Describes what the account does with the money.
+ *
+ * @param short the cash boxes, if the money is cash and none of them has the amount
+ */
 export type Hint = (
   account: Account | undefined,
-  about: Pick<Accounts, 'accounts'> & { date: string },
+  about: { date: string; short: readonly Account[] },
 ) => ComponentChildren
 
 /** The date of a document, with the reason if it is not preset to today. */
@@ -86,9 +90,12 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
   const { draft, problems } = useContext(FormContext)
   const preset = money.receiving?.kind === 'cash' ? 'cash' : 'transfer'
   const typed = String(draft.value.amount ?? amount)
-  const presetFor = (method: string) =>
-    accountFor(method, { money, agrees }, amountIn(typed, amount))?.code ?? ''
-  const code = String(draft.value.account ?? presetFor(String(draft.value.method ?? preset)))
+  const paid = amountIn(typed, amount)
+  const presetFor = (method: string) => accountFor(method, { money, agrees }, paid)?.code ?? ''
+  const method = String(draft.value.method ?? preset)
+  const code = String(draft.value.account ?? presetFor(method))
+  const boxes = money.accounts.filter(({ kind }) => kind === 'cash')
+  const isShort = method === 'cash' && !boxes.some(box => canPay(box, paid))
   // Another method or amount can preset another account, which does not have the problem of the earlier one.
   useLayoutEffect(() => {
     if (problems.value.some(({ field }) => field === 'account'))
@@ -96,11 +103,10 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
   }, [code])
   const help = hint?.(
     money.accounts.find(each => each.code === code),
-    { accounts: money.accounts, date },
+    { date, short: isShort ? boxes : [] },
   )
   const agree = ({ target }: { target: EventTarget | null }) => {
     if (!(agrees && target instanceof HTMLSelectElement)) return
-    const method = String(draft.value.method ?? preset)
     if (target.name === 'method' && isFitting(target.value, code, money)) return
     if (target.name === 'method') draft.value = { ...draft.value, account: presetFor(target.value) }
     else if (!isFitting(method, target.value, money))
