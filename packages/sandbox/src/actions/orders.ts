@@ -178,15 +178,18 @@ const hold = (order: Order, given: Payment, store: Store) => {
   const { method, reference, date } = payment
   const held = store.heldPayments.list(invoice_number)
   const isCovered = held.length > 0 && BigInt(sum(held.map(({ amount }) => amount ?? total))) >= BigInt(total)
-  const label = `Payment (${inWords(method)}, ${date}${reference && `, reference ${reference}`})`
-  if (isCovered) {
-    const isHeld = held.some(each => isSamePayment(each, payment))
-    const outcome = isHeld ? 'received again: it is already held' : 'not held: another payment already is'
-    store.history.add(invoice_number, 'payment_repeated', `${label} ${outcome}`)
-  } else {
+  const label = `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
+  const note = (kind: 'payment_held' | 'payment_repeated', outcome: string) =>
+    store.history.add(invoice_number, kind, `Payment (${label}) ${outcome}`)
+  if (!isCovered) {
     store.heldPayments.insert(order, payment)
-    store.history.add(invoice_number, 'payment_held', `${label} held until the invoice is finalized`)
+    return note('payment_held', 'held until the invoice is finalized')
   }
+  const isHeld = held.some(each => isSamePayment(each, payment))
+  return note(
+    'payment_repeated',
+    isHeld ? 'received again: it is already held' : 'not held: another payment already is',
+  )
 }
 
 /**
