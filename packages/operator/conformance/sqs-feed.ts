@@ -19,7 +19,8 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
   const { wait } = patience
   const depth = () => depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)
   const feed: Feed = {
-    startRemedy: 'start the store with the queue of its feed; the store must log each delivery that it handles once',
+    startRemedy:
+      'start the store with the queue of its feed; the store must log each delivery that it handles once',
     lost: ({ version }) => ({
       wrong: `did not handle version ${version}, which left the queue: the store deleted it, or another program reads the queue`,
       remedy: LOST,
