@@ -150,7 +150,9 @@ const act = async (context: Context, kind: Kind, action: MessageAction, options:
       const { limit, done } = selection
       selection = { ids: messages.map(({ raw }) => raw.id), limit, done }
     }
-    if (selection.ids?.length !== 0) await confirmName(context.terminal, `${action} ${name}`, name, yes)
+    // A given name is checked even if nothing is found: a script expects the messages that it names.
+    if (selection.ids?.length !== 0 || yes !== undefined)
+      await confirmName(context.terminal, `${action} ${name}`, name, yes)
   }
   const task = {
     action,

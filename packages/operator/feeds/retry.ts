@@ -91,10 +91,18 @@ const waitingOrders = async (context: Context, source: string): Promise<string[]
   return [...waiting]
 }
 
-export const retriedText = ({ retried, dead }: Awaited<ReturnType<typeof retryStore>>) =>
-  `Orders whose messages are retried in sequence: ${retried}${dead > 0 ? `. Dead letters, which only a replay retries: ${dead}` : ''}`
+export const retriedText = ({ retried, dead, more_dead }: Awaited<ReturnType<typeof retryStore>>) =>
+  [
+    `Orders whose messages are retried in sequence: ${retried}`,
+    ...(dead > 0
+      ? [`Dead letters, which only a replay retries: ${more_dead ? `at least ${dead}` : dead}`]
+      : []),
+  ].join('. ')
 
-/** Retries the waiting messages of a store; returns the number of their orders, and of the dead letters before the retry. */
+/**
+ * Retries the waiting messages of a store; returns the number of their orders, and of the visible dead letters before the
+ * retry. `more_dead`: there may be others, which are hidden.
+ */
 export const retryStore = async (
   context: Context,
   source: string,
@@ -104,7 +112,7 @@ export const retryStore = async (
 ) => {
   const store = httpStore(context, source)
   // Read first: a message that SQS dead-letters because of its retry is not counted twice.
-  const { messages: dead } = await deadOf(context, [store], readDead)
+  const { messages: dead, hidden } = await deadOf(context, [store], readDead)
   const orders = await waitingOrders(context, source)
   const inTime = pace(rate)
   let retried = 0
@@ -115,5 +123,5 @@ export const retryStore = async (
     if ((await release(context, { source, external_id }, store)) !== undefined) retried++
     shown.advance()
   }
-  return { retried, dead: dead.length }
+  return { retried, dead: dead.length, more_dead: hidden > 0 }
 }

@@ -1,19 +1,48 @@
+import { AccountingError } from '@order-relay/lib/accounting/errors.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
+import { cannot, serviceMessage } from '../core/errors.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { asRetried, type DeadLetters } from './failing-event.ts'
 import { checkOrders } from './orders.ts'
-import { ordersOf } from './read.ts'
+import { announcementsOf, ordersOf } from './read.ts'
 import { say } from './texts.ts'
 import { blocked } from './why-waiting.ts'
 
-/** Has the worker read an order from the service. Returns the id of the check, and what the check does. */
+/**
+ * Asserts that the service has an order that the relay does not know: if the service is unavailable, the worker saves an
+ * order for each check that it retries.
+ *
+ * @throws Failure
+ */
+const assertAtService = async (context: Context, key: OrderKey): Promise<void> => {
+  const read = orderReader(await accountingOf(context))
+  const { source, external_id } = key
+  const found = await read(key).catch(error => {
+    if (!(error instanceof AccountingError)) throw error
+    const why = `the relay has no order "${external_id}" of "${source}", and the accounting service does not show it: ${serviceMessage(error)}`
+    throw cannot('check the order', why, undefined, error)
+  })
+  if ('result' in found) return
+  const { status, message } = found.unknown
+  const why = `neither the relay nor the accounting service has the order "${external_id}" of "${source}" (${status} ${message})`
+  throw cannot('check the order', why, `see relay orders list${context.flags}`)
+}
+
+/**
+ * Has the worker read an order from the service. Returns the id of the check, and what the check does.
+ *
+ * @throws Failure if the relay does not know the order, and the service does not show it
+ */
 export const checkOrder = async (
   context: Context,
   key: OrderKey,
   readDead: () => Promise<DeadLetters> = () => deadLettersOf(context),
 ) => {
   const stored = await (await ordersOf(context)).get(key)
+  const isKnown = stored !== undefined || (await announcementsOf(context).get(key)).requests !== undefined
+  if (!isKnown) await assertAtService(context, key)
   const failing = stored?.failing && asRetried(stored, await readDead()).failing
   const effect = failing ? blocked(failing) : say('check/reads')
   const [delivery = ''] = await checkOrders(context, [key])

@@ -197,7 +197,10 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .action(
       run(async (context, name, external_id) => show(context, await keyNamed(context, name, external_id))),
     )
-  ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
+  ofOrder(
+    'check',
+    'Have the worker read an order from the service now. Fails if neither the relay nor the service has the order.',
+  ).action(run(check))
   orders
     .command('retry')
     .description('Retry waiting orders now: release failing events, and resend refused requests.')

@@ -37,7 +37,9 @@ const requests = (statuses: string[]) => own('Requests', ...statuses.map(status 
 const FLOW = {
   queued: outcomes('queued'),
   repeated: outcomes('duplicate', 'ignored'),
-  refused: outcomes('forged', 'contradictory', 'too_large', 'unreadable'),
+  refused: outcomes('forged', 'too_large'),
+  // Signed by the service, so they are no forgeries. The relay quarantines those of its stores.
+  unreadableOrContradictory: outcomes('unreadable', 'contradictory'),
   requests: requests(STATUSES.filter(status => !isFailure(status))),
   requestsFailed: requests(STATUSES.filter(isFailure)),
   processed: own(

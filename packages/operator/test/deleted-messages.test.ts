@@ -75,3 +75,15 @@ test('a deleted dead letter of a feed is shown and counted as not received by it
   ])
   expect((await relay(audit)).out).toContain('0 dead letters, 1 deleted in this period\n')
 })
+
+test.each(['dead', 'quarantine'])(
+  '%s discard fails if --yes names messages and none is found',
+  async command => {
+    const discard = (...args: string[]) => relay([command, 'discard', '--all', '--yes', ...args])
+    expect(await discard('all 3')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('pass --yes "all 0"'),
+    })
+    expect(await discard('all 0')).toMatchObject({ code: 0, out: 'Discarded 0 messages.\n' })
+  },
+)

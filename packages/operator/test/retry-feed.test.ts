@@ -3,7 +3,7 @@ import { attemptItem } from '@order-relay/lib/feeds/attempts.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Context } from '../core/context.ts'
 import type { ReadDead } from '../feeds/dead.ts'
-import { retryStore } from '../feeds/retry.ts'
+import { retriedText, retryStore } from '../feeds/retry.ts'
 
 const SHOP = { source: 'shop', feed: { http: 'https://shop.example', disable_after: 60 } }
 
@@ -51,6 +51,12 @@ test('a message that becomes a dead letter because of its retry is counted once'
   const readDead = (async () => ({ messages: dead, hidden: 0 })) as unknown as ReadDead
   const retry = () =>
     retryStore(context, 'shop', Number.POSITIVE_INFINITY, new AbortController().signal, readDead)
-  expect(await retry()).toEqual({ retried: 1, dead: 0 })
+  expect(await retry()).toEqual({ retried: 1, dead: 0, more_dead: false })
   expect(dead).toHaveLength(1)
+})
+
+test('says that there may be more dead letters than those that can be read', () => {
+  const textOf = (more_dead: boolean) => retriedText({ retried: 2, dead: 3, more_dead })
+  expect(textOf(false)).toMatch(/retried in sequence: 2\. Dead letters, which only a replay retries: 3$/)
+  expect(textOf(true)).toMatch(/which only a replay retries: at least 3$/)
 })

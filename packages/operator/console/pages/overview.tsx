@@ -90,6 +90,7 @@ const Flow = (data: Data) => {
       <Stage title={t('Endpoints')}>
         {rateOf(t('Webhooks queued'), recent?.queued, minutes)}
         {rateOf(t('Webhooks refused'), recent?.refused, minutes, 'wait')}
+        {rateOf(t('Webhooks unreadable or contradictory'), recent?.unreadableOrContradictory, minutes, 'bad')}
         {rateOf(t('Requests of stores'), recent?.requests, minutes)}
         {rateOf(t('Requests failed'), recent?.requestsFailed, minutes, 'bad')}
       </Stage>
@@ -172,6 +173,7 @@ const GRAPHS: readonly (readonly [
     ['queued', t('queued'), 'good'],
     ['repeated', t('repeated or ignored'), 'undone'],
     ['refused', t('refused'), 'bad'],
+    ['unreadableOrContradictory', t('unreadable or contradictory'), 'wait'],
   ],
   [t('Requests of stores'), ['requests', t('answered'), 'good'], ['requestsFailed', t('failed'), 'bad']],
   [t('Events'), ['processed', t('processed'), 'good'], ['retried', t('retried'), 'wait']],

@@ -289,6 +289,7 @@ export const MESSAGES = {
   'Orders with refused requests checked: {count}': 'سفارش‌های دارای درخواست ردشده که بررسی می‌شوند: {count}',
   'Dead letters, which only a replay retries: {count}':
     'پیام‌های ناموفق که فقط با پردازش مجدد دوباره تلاش می‌شوند: {count}',
+  'at least ~{number}': 'دست‌کم {number}',
   'Already retried or being retried: {count}': 'در این فاصله دوباره امتحان شده یا در حال امتحان است: {count}',
   'No longer waiting: {count}': 'دیگر در انتظار نبود: {count}',
   'Orders whose messages are retried in sequence: {count}':
@@ -330,6 +331,10 @@ export const MESSAGES = {
   'the spec does not define the status "{=status}"': 'وضعیت «{status}» در مستندات سرویس نیست',
   'there is no page "{=page}"': 'صفحهٔ «{page}» وجود ندارد',
   'the relay has no order "{=order}" of "{=source}"': 'رله سفارش «{order}» از «{source}» را ندارد',
+  'the relay has no order "{=order}" of "{=source}", and the accounting service does not show it~: {reason}':
+    'رله سفارش «{order}» از «{source}» را ندارد و سرویس حسابداری آن را نشان نمی‌دهد: {reason}',
+  'neither the relay nor the accounting service has the order "{=order}" of "{=source}" ({=status} {=message})':
+    'نه رله سفارش «{order}» از «{source}» را دارد و نه سرویس حسابداری ({status} {message})',
   'see relay orders list{=flags}': 'relay orders list{flags} را ببینید',
   'see relay orders list': 'relay orders list را ببینید',
   'no delivery "{=id}" was queued in the last thirty days':
