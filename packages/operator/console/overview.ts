@@ -11,7 +11,7 @@ import { importsReader } from '../imports.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { alarmMemory } from '../status/active.ts'
 import { withBeginnings } from '../status/beginnings.ts'
-import { failingOf } from '../status/failing.ts'
+import { failingOf, unavailableMemory } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import {
   accountantNotices,
@@ -46,8 +46,11 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
   const queues = live.poll('queues', everyQueues, () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
   const imports = live.poll('imports', every.metrics, importsReader(context))
-  const failing = live.poll('failing', every.alarms, () =>
-    failingOf(context, () => deadLettersOf(context, { read: () => readings.of('dead') })),
+  const rememberedOutage = unavailableMemory()
+  const failing = live.poll('failing', every.alarms, async () =>
+    rememberedOutage(
+      await failingOf(context, () => deadLettersOf(context, { read: () => readings.of('dead') })),
+    ),
   )
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const remembered = alarmMemory()

@@ -77,8 +77,10 @@ export const MESSAGES = {
   'secret-stored': 'a new secret was stored at {time}, and the whole relay knows it by {known}; {refused}',
   'secret-unproven':
     'a new secret was stored at {time}, and the whole relay has known it since {known}; {refused}. The next webhook shows whether the service signs with this secret',
-  'refused-at': 'refused at {until}; orders that changed then may lag behind the service',
-  'refused-between': 'refused from {since} to {until}; orders that changed then may lag behind the service',
+  'refused-at': 'refused at {until}; {orders}',
+  'refused-between': 'refused from {since} to {until}; {orders}',
+  'orders-may-lag': 'orders that changed then may lag behind the service',
+  'orders-audited': 'an audit has compared the orders since',
   audit: 'compare the orders with the service, and repair those that lag: {command}',
   'secrets-stored': '{count} webhook secrets are stored',
   'secret-replaced':

@@ -55,6 +55,23 @@ export const lastUnavailable = (failing: readonly Failing[]): string | undefined
     .toSorted()
     .at(-1)
 
+/**
+ * Remembers when the service was last found unavailable, for as long as an order waits for it. An order keeps only its last
+ * failure, and the orders that found the service unavailable last may no longer fail or be called.
+ *
+ * @returns a function that replaces the time in each reading, so that it never goes back
+ */
+export const unavailableMemory = () => {
+  let last: string | undefined
+  return <F extends { unavailable: number; more: boolean; unavailable_at: string | undefined }>(
+    failing: F,
+  ): F => {
+    const isOver = failing.unavailable === 0 && !failing.more
+    last = isOver ? undefined : [last ?? '', failing.unavailable_at ?? ''].toSorted().at(-1) || undefined
+    return { ...failing, unavailable_at: last }
+  }
+}
+
 /** The failing orders that are retried; those whose event is a dead letter may have failed longer, and fill pages. */
 const firstFailing = async (context: Context, readDead: () => Promise<DeadLetters>) => {
   const orders: StoredOrder[] = []

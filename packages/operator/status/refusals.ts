@@ -72,16 +72,25 @@ export const refusalsIn = (
   return times[0] && { ...facts, state: 'over', since: times[0], times }
 }
 
+/** Refusals that still concern an operator. */
+export type OpenRefusals = Refusals & {
+  /** Whether an audit has compared all orders whose webhooks were refused. */
+  isAudited?: boolean
+}
+
 /**
  * The refusals that still concern an operator, because the service may sign with an unknown secret, or because no audit
- * has compared the orders since. Pure.
+ * has compared the orders since. An audit cannot show which secret the service signs with; only the next webhook does. Pure.
  */
-export const openRefusals = (refusals: Refusals, isAudited: (at: Date) => boolean): Refusals | undefined => {
+export const openRefusals = (
+  refusals: Refusals,
+  isAudited: (at: Date) => boolean,
+): OpenRefusals | undefined => {
   const { state, times, stored } = refusals
   if (state === 'unknown') return refusals
   const isOpen = (at: Date) => state === 'unproven' && stored !== undefined && at >= stored
   const since = times.find(at => isOpen(at) || !isAudited(at))
-  return since && { ...refusals, since }
+  return since && { ...refusals, since, isAudited: times.every(isAudited) }
 }
 
 /** How far back to search, in hours. */
@@ -164,13 +173,14 @@ export const signatureRecovery = (refusals: Omit<Refusals, 'times'>): SignatureR
 /** The finding about refused webhooks, with its remedy. */
 export const refusalFinding = (
   { flags }: Pick<Context, 'flags'>,
-  { state, since: first, until: last, accepted, stored }: Omit<Refusals, 'times'>,
+  { state, since: first, until: last, accepted, stored, isAudited = false }: Omit<OpenRefusals, 'times'>,
   now = Date.now(),
 ): Finding => {
   const [since, until] = [first.toISOString(), last.toISOString()]
   if (state !== 'unknown') {
     const audit = say('audit', { command: `relay audit --since ${HOURS}h --repair${flags}` })
-    const refused = say(since === until ? 'refused-at' : 'refused-between', { since, until })
+    const orders = say(isAudited ? 'orders-audited' : 'orders-may-lag')
+    const refused = say(since === until ? 'refused-at' : 'refused-between', { since, until, orders })
     const isUsed = accepted !== undefined && stored !== undefined && accepted > stored
     if (stored === undefined || (state === 'over' && (isUsed || knownBy(stored) <= new Date(now))))
       return note(say('were-refused'), refused, audit)
@@ -179,7 +189,7 @@ export const refusalFinding = (
     return note(
       say('may-be-refused'),
       say(isKnown ? 'secret-unproven' : 'secret-stored', { ...times, refused }),
-      audit,
+      isAudited ? undefined : audit,
     )
   }
   const before =

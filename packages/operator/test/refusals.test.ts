@@ -171,6 +171,17 @@ test('an audit does not end the finding while the service may sign with another 
   expect(found('16:02:30')).toMatch(/^webhooks may still be refused .*; refused at \S+T16:01:18.000Z; /)
 })
 
+test('after an audit, the finding no longer says that orders may lag, and suggests no other audit', () => {
+  const found = (isAudited: boolean) =>
+    findingsAt(clocks('16:01:18'), clock('16:01:17'), clock('16:01:13'), () => isAudited)('16:02:30')
+  expect(found(false)).toMatch(
+    / orders that changed then may lag .*: relay audit --since 24h --repair --local$/,
+  )
+  expect(found(true)).toMatch(
+    /; an audit has compared the orders since\. The next webhook shows whether the service signs with this secret: $/,
+  )
+})
+
 test('webhooks refused before a secret was stored may still be refused until the whole relay knows it', () => {
   const found = findingsAt(clocks('16:00:10', '16:00:40'), clock('16:00:00'), clock('16:01:00'))
   expect(found('16:02:09')).toMatch(

@@ -3,8 +3,8 @@ import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { activeAlarms, alarmMemory } from '../status/active.ts'
-import { failingText, lastUnavailable } from '../status/failing.ts'
-import type { Intervals } from '../status/metrics.ts'
+import { failingText, lastUnavailable, unavailableMemory } from '../status/failing.ts'
+import { flowRates, type Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
 import { type Refusals, signatureRecovery } from '../status/refusals.ts'
 import { alarmsOf } from '../status/status.ts'
@@ -248,4 +248,27 @@ test('the alarm about signatures says what ended its cause, and when it ends', (
   expect([textOf(undefined), textOf(at('02:40:00')), textOf(at('02:50:00'), 'unknown')]).toEqual([
     ...[undefined, undefined, undefined],
   ])
+})
+
+test('counts webhooks that are unreadable or contradictory separately from refused ones', async () => {
+  const intervals = { from: 0, step: 60_000, count: 1 }
+  const rates = await flowRates(
+    async series => series.map(({ dimensions: { outcome } }) => [outcome === undefined ? 0 : 1]),
+    intervals,
+  )
+  expect(rates).toMatchObject({ queued: [1], repeated: [2], refused: [2], unreadableOrContradictory: [2] })
+})
+
+test('the time at which the service was last unavailable never goes back while an order waits for it', () => {
+  const remembered = unavailableMemory()
+  const [first, second, third] = ['10:00', '10:01', '10:02'].map(time => `2026-11-27T${time}:00.000Z`)
+  const read = (unavailable: number, unavailable_at: string | undefined) =>
+    remembered({ unavailable, unavailable_at, more: false }).unavailable_at
+  expect(read(2, second)).toBe(second)
+  // The second order is not called at its next attempt.
+  expect(read(2, first)).toBe(second)
+  expect(read(2, undefined)).toBe(second)
+  expect(read(1, third)).toBe(third)
+  expect(read(0, undefined)).toBeUndefined()
+  expect(read(1, first)).toBe(first)
 })

@@ -1,6 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, DayChoice, Pager, parameter } from '@order-relay/web/filters.tsx'
-import { decimal, serial } from '@order-relay/web/format.ts'
+import { serial } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { Ago, Code, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, type Route } from '@order-relay/web/route.ts'
@@ -11,6 +11,7 @@ import { isEnded, OpenRequests, RequestChip, WaitsFor } from './order-pieces.tsx
 import { t } from './persian.ts'
 import { linkToMessage, OrderOfStore, StoreFilter } from './pieces.tsx'
 import { RETRIES, Retries, RetryOrders } from './retry.tsx'
+import { totalInRials } from './total.ts'
 
 type List = RouteData<'orders'>
 type Row = List['orders'][number]
@@ -114,7 +115,7 @@ const COLUMNS: Column<Row>[] = [
             #<Name>{serial(visible(String(number).slice(0, 16)))}</Name>
           </span>
         )}{' '}
-        {total != null && <Name>{visible(decimal(String(total).slice(0, 24)))}</Name>}
+        {total != null && <Name>{totalInRials(total)}</Name>}
       </>
     ),
   },

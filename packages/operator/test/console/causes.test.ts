@@ -60,6 +60,13 @@ test('the total of an order is in rials only if it is a number', async () => {
   expect(totalText('12x')).toContain('12x')
 })
 
+test('a list of orders marks a total that is not a number of rials', async () => {
+  const { totalInRials } = await ofPages('../../console/pages/total.ts')
+  expect(totalInRials('1200000')).toBe('۱٬۲۰۰٬۰۰۰')
+  for (const total of ['12x', '9'.repeat(25)]) expect(totalInRials(total)).toMatch(/^جمع/)
+  expect(totalInRials('12x')).toContain('12x')
+})
+
 test('why a message is in quarantine is translated', () => {
   const data = { source: 'api', external_id: '1', status: 'paid' }
   const webhook = { event: 'order.updated', delivery: uuid, data }

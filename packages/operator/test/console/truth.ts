@@ -247,11 +247,7 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   const undone = truth.dead.filter(({ delivery }) => !ended.includes(delivery))
   const died = new Set(undone.map(({ group }) => group)).size
   says(`${overview.failing?.dead} orders have dead letters`, overview.failing?.dead === died)
-  const { text, unavailable_at } = overview.failing ?? {}
-  says(
-    `the service was unavailable at ${unavailable_at}`,
-    unavailable_at === undefined || failingIn(truth.queued).some(each => each.failing?.at === unavailable_at),
-  )
+  const { text } = overview.failing ?? {}
   says(`the overview says "${text?.text}"`, (text === undefined) === (ofFailing.length === 0))
   says('an alarm starts unless a call succeeds', !(text?.text.includes('unless') && isServing(world)))
   for (const row of [...all.orders, ...failing.orders, ...unsettled.orders]) {
@@ -306,12 +302,23 @@ const falseOf = (pages: Pages, truth: Truth, world: World) => [
   ...pages.pages.flatMap(page => ofOrder(page, truth, world)),
 ]
 
-/** The false statements about when alarms begin. @param before the overview of the previous comparison */
-const ofBeginnings = async (
+/**
+ * The false statements about when alarms begin and when the service was last unavailable.
+ *
+ * @param before the overview of the previous comparison
+ */
+const ofTimes = async (
   before: Pages['overview'] | undefined,
-  { alarms }: Pages['overview'],
+  { alarms, failing }: Pages['overview'],
 ): Promise<string[]> => {
   const found: string[] = []
+  const last = failing?.unavailable_at
+  if (last !== undefined) {
+    const counted = await countedAt('ServiceUnavailable')
+    const isTrue = counted.some(at => Math.abs(at - Date.parse(last)) < CLOCK_MS)
+    if (!isTrue || last < (before?.failing?.unavailable_at ?? ''))
+      found.push(`the service was last unavailable at ${last}`)
+  }
   const isActive = (overview: Pick<Pages['overview'], 'alarms'>, code: string) =>
     overview.alarms.some(each => each.code === code && each.state === 'alarm')
   const said = before?.failing?.text?.text
@@ -342,7 +349,7 @@ export const watchPages = (read: Read, world: World) => {
     const pages = await readPages(read, world)
     const lag = LAG_MS + REST * (Date.now() - started)
     const after = await readTruth(world)
-    for (const claim of await ofBeginnings(last, pages.overview)) sentences.add(claim)
+    for (const claim of await ofTimes(last, pages.overview)) sentences.add(claim)
     last = pages.overview
     const now = Date.now()
     const later = falseOf(pages, after, world)
