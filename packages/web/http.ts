@@ -78,6 +78,21 @@ export async function* linesOf({ body }: Response): AsyncGenerator<string> {
   }
 }
 
+/** Maximum number of tabs that read a stream in addition to the changes: browsers allow six connections to a server. */
+const SLOTS = 3
+
+/** Reads a stream unless too many tabs of the browser read one. Returns whether it was read. */
+export const inSlot = async (name: string, read: () => Promise<void>): Promise<boolean> => {
+  for (let slot = 1; slot <= SLOTS; slot++) {
+    const isRead = await navigator.locks.request(`${name} ${slot}`, { ifAvailable: true }, async lock => {
+      if (lock !== null) await read()
+      return lock !== null
+    })
+    if (isRead) return true
+  }
+  return false
+}
+
 /** @throws Refusal when the service refuses or cannot be reached */
 export const request = async <Data>(
   method: 'GET' | 'PUT' | 'POST' | 'DELETE',

@@ -1,4 +1,4 @@
-import { batch, effect, type Signal, signal } from '@preact/signals'
+import { batch, type Signal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { linesOf, request, send } from './http.ts'
 
@@ -45,6 +45,8 @@ const entryOf = ({ path, kinds }: Resource<unknown>): Entry => {
 const SETTLE_MS = 50
 const SPACING_MS = 500
 const REST = 4
+/** In the background, only the title of the tab is visible. */
+const BACKGROUND_SPACING_MS = 10_000
 
 const readUntilFresh = async (entry: Entry) => {
   while (entry.stale) {
@@ -59,7 +61,8 @@ const readUntilFresh = async (entry: Entry) => {
     } catch (error) {
       entry.error.value = error
     }
-    entry.rested = Date.now() + Math.max(SPACING_MS, REST * (Date.now() - startedAt))
+    const spacing = isInFront.value ? SPACING_MS : BACKGROUND_SPACING_MS
+    entry.rested = Date.now() + Math.max(spacing, REST * (Date.now() - startedAt))
   }
   delete entry.reading
 }
@@ -92,63 +95,83 @@ export const refresh = async () => {
 /** `ended`: the server answers, but not to this session. */
 export const connection = signal<'connecting' | 'live' | 'broken' | 'ended'>('connecting')
 
-const RECONNECT_MS = 2000
-
-/**
- * Whether the tab is in front. A tab in the background must not hold a connection: with HTTP/1.1, browsers allow six
- * connections to a server, which all tabs share.
- */
+/** Whether the tab is in front. */
 export const isInFront = signal(!document.hidden)
 document.addEventListener('visibilitychange', () => {
   isInFront.value = !document.hidden
+  if (!isInFront.value) return
+  // In the background, readings are rare, and a browser may suspend the tab.
+  for (const entry of entries.values()) {
+    clearTimeout(entry.timer)
+    entry.timer = undefined
+  }
+  refresh()
 })
 
-/** Whether changes may have been missed, while disconnected or in the background. */
+const RECONNECT_MS = 2000
+
+/** What a tab tells the others: a change, the id of its stream, that the stream has ended, or a question for the id. */
+type Told = { kind: string } | { stream: string } | { end: 'broken' | 'ended' } | 'which stream?'
+
+/** The id of the stream whose changes this tab receives. */
+let followed: string | undefined
+/** Whether changes may have been missed. */
 let hasMissed = false
 
-const disconnect = (state: 'broken' | 'ended') => {
-  // The responses to the page's own requests show why.
-  if (connection.value !== state) refresh()
-  connection.value = state
-  hasMissed = true
+const hear = (told: Exclude<Told, string>) => {
+  if ('kind' in told) {
+    for (const entry of shown()) if (entry.kinds.includes(told.kind)) readSoon(entry)
+  } else if ('end' in told) {
+    // The responses to the page's own requests show why.
+    if (connection.value !== told.end) refresh()
+    connection.value = told.end
+    followed = undefined
+    hasMissed = true
+  } else if (followed !== told.stream) {
+    if (hasMissed || followed !== undefined) refresh()
+    connection.value = 'live'
+    followed = told.stream
+    hasMissed = false
+  }
 }
 
 /** Reads the stream until it breaks. */
-const follow = async (path: string, signal: AbortSignal): Promise<'broken' | 'ended'> => {
-  const response = await send(path, { signal })
+const follow = async (path: string, tell: (told: Exclude<Told, string>) => void) => {
+  // EventSource cannot send the header of a session.
+  const response = await send(path)
   if (!response.ok) return response.status === 401 ? 'ended' : 'broken'
-  if (hasMissed) refresh()
-  hasMissed = false
-  connection.value = 'live'
+  tell({ stream: crypto.randomUUID() })
   for await (const line of linesOf(response)) {
-    if (!line.startsWith('data: ')) continue
-    const { kind } = JSON.parse(line.slice('data: '.length))
-    for (const entry of shown()) if (entry.kinds.includes(kind)) readSoon(entry)
+    if (line.startsWith('data: ')) tell({ kind: JSON.parse(line.slice('data: '.length)).kind })
   }
   return 'broken'
 }
 
-const followUntil = async (path: string, left: AbortSignal) => {
-  while (!left.aborted) {
-    // EventSource cannot send the header of a session.
-    const end = await follow(path, left).catch(() => 'broken' as const)
-    if (left.aborted) return
-    disconnect(end)
+/**
+ * Listens to the service's changes. With HTTP/1.1, browsers allow six connections to a server, which all tabs share: the tab
+ * that holds a lock reads the stream and passes the changes on. When its stream breaks or it is closed, another tab follows.
+ */
+export const listen = async (path: string) => {
+  const tabs = new BroadcastChannel(path)
+  let own: string | undefined
+  const tell = (told: Exclude<Told, string>) => {
+    if ('stream' in told) own = told.stream
+    if ('end' in told) own = undefined
+    tabs.postMessage(told)
+    hear(told)
+  }
+  tabs.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+    if (data !== 'which stream?') hear(data)
+    else if (own !== undefined) tabs.postMessage({ stream: own })
+  })
+  tabs.postMessage('which stream?')
+  for (;;) {
+    await navigator.locks.request(path, async () => {
+      tell({ end: await follow(path, tell).catch(() => 'broken' as const) })
+    })
     await new Promise(resolve => setTimeout(resolve, RECONNECT_MS))
   }
 }
-
-/** Listens to the service's changes while the tab is in front, and reconnects whenever the connection breaks. */
-export const listen = (path: string) =>
-  effect(() => {
-    if (!isInFront.value) {
-      hasMissed = true
-      return
-    }
-    const leaving = new AbortController()
-    followUntil(path, leaving.signal)
-    return () => leaving.abort()
-  })
 
 /**
  * Reads resources while a component is shown. When a path changes, as with a filter, keeps the previous data of each

@@ -1,6 +1,6 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { Choice, parameter, TextChoice } from '@order-relay/web/filters.tsx'
-import { messageOf } from '@order-relay/web/http.ts'
+import { inSlot, messageOf } from '@order-relay/web/http.ts'
 import { Id } from '@order-relay/web/id.tsx'
 import { Button, Moment } from '@order-relay/web/pieces.tsx'
 import { isInFront } from '@order-relay/web/resources.ts'
@@ -23,6 +23,10 @@ const SHOWN = 300
 
 /** How long lines are collected before they are shown, in milliseconds. */
 const SETTLE_MS = 100
+
+const TOO_MANY = t(
+  'Three other windows of this browser follow the log, which is the maximum. Leave the log in one of them, then resume here.',
+)
 
 /** A line, without the fields that the filter fixes. */
 const LineItem = ({ line, filter }: { line: Line; filter: Filter }) => {
@@ -52,6 +56,9 @@ const LineItem = ({ line, filter }: { line: Line; filter: Filter }) => {
   )
 }
 
+/** Resolves when this tab no longer follows the log with an earlier filter. */
+let released = Promise.resolve()
+
 /** Follows the log: the matching lines, newest first. */
 export const Lines = (filter: Filter) => {
   const lines = useSignal<readonly Line[]>([])
@@ -74,11 +81,13 @@ export const Lines = (filter: Filter) => {
       lines.value = []
       paused.value = undefined
       problem.value = ''
-      for await (const line of streams('log', filter, leaving.signal))
-        if (fresh.push({ ...line, number: number++ }) === 1) setTimeout(show, SETTLE_MS)
-      throw new Error('The log has ended')
+      const isRead = await inSlot('log', async () => {
+        for await (const line of streams('log', filter, leaving.signal))
+          if (fresh.push({ ...line, number: number++ }) === 1) setTimeout(show, SETTLE_MS)
+      })
+      throw new Error(isRead ? 'The log has ended' : TOO_MANY)
     }
-    follow().catch(error => {
+    released = released.then(follow).catch(error => {
       if (!leaving.signal.aborted) problem.value = messageOf(error)
     })
     return () => leaving.abort()

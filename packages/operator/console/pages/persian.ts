@@ -631,6 +631,8 @@ export const t = translator({
   'Following the log.': 'لاگ زنده',
   'Paused.': 'متوقف شده',
   Pause: 'مکث',
+  'Three other windows of this browser follow the log, which is the maximum. Leave the log in one of them, then resume here.':
+    'سه پنجرهٔ دیگر این مرورگر لاگ را دنبال می‌کنند که بیشترین تعداد ممکن است. در یکی از آن‌ها از صفحهٔ لاگ خارج شوید و سپس اینجا ادامه دهید.',
   'Resume following': 'از سرگیری لاگ زنده',
   '{count} new {count|line|lines}': '{count} سطر جدید',
   'Last ten minutes': 'ده دقیقهٔ گذشته',

@@ -1,11 +1,10 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { tabsOf, withBrowser } from '@order-relay/test-support/browser.ts'
+import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { until } from '@order-relay/test-support/until.ts'
-import type { Page } from 'playwright-core'
 import { createLive } from '../../console/live.ts'
 import { startConsole } from '../../console/server.ts'
 import type { Open } from './hands.ts'
@@ -15,6 +14,7 @@ import { queuePageTests } from './pages-queues.suite.ts'
 import { setupPageTests } from './pages-setup.suite.ts'
 import { useConsole } from './serve.ts'
 import { tourTests } from './tour.suite.ts'
+import { windowTests } from './windows.suite.ts'
 
 type Headers = Record<string, string>
 
@@ -155,6 +155,7 @@ describe('in a browser', () => {
   queuePageTests(open)
   setupPageTests(open)
   tourTests(open)
+  windowTests(openAt, { nextUrl, url: urlOf })
 
   test('all tabs of a browser share the session, which another port does not receive', async () => {
     const address = nextUrl()
@@ -188,25 +189,6 @@ describe('in a browser', () => {
       await other.close()
     }
     expect(errors).toEqual([])
-  })
-
-  test('seven tabs of a browser load, and each shows the current state when it is in front', async () => {
-    const { page } = await openAt(`${nextUrl()}#/orders`)
-    await page.getByText('Live', { exact: true }).waitFor()
-    const tabs = tabsOf(page.context())
-    const opened: Page[] = []
-    for (const name of ['orders', 'log', 'orders', 'log', 'orders', 'log', 'orders']) {
-      const tab = await tabs.open(`${url}/#/${name}`)
-      await tabs.bringToFront(tab)
-      await tab.getByText('Live', { exact: true }).waitFor()
-      opened.push(tab)
-    }
-    await page.close()
-    await local.create('seen-in-every-tab', {}, 'relay')
-    for (const tab of opened) {
-      await tabs.bringToFront(tab)
-      await tab.getByText('seen-in-every-tab').first().waitFor()
-    }
   })
 
   test('after a restart, says that the console does not answer, then that the session has ended', async () => {
