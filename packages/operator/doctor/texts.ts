@@ -217,6 +217,7 @@ export const MESSAGES = {
   // Orders.
   'dead/one': '{count} order has dead letters',
   'dead/many': '{count} orders have dead letters',
+  'dead/over': 'at least {count} of the orders have dead letters',
   'dead/found':
     'no dead letter is retried until it is replayed; a request that is saved with its order is still sent by a check unless it is withdrawn',
   'dead/replay': '{command} plans the replay',

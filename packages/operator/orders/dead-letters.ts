@@ -53,5 +53,5 @@ export const deadLettersOf = async (
     queued: { orders, bulk },
   })
   const waiting = [...byGroup.values()].filter(found => found.some(({ done }) => done !== true))
-  return Object.assign(find, { orders: waiting.length })
+  return Object.assign(find, { orders: waiting.length, unread })
 }

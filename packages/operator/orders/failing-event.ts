@@ -23,7 +23,12 @@ export type DeadLettersOfOrder = {
 }
 
 /** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters that are not done. */
-export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & { orders: number }
+export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & {
+  /** The number of orders with dead letters that are not already done, among the dead letters that could be read. */
+  orders: number
+  /** The number of dead letters that could not be read. */
+  unread: number
+}
 
 /**
  * Whether an event fails because the service is unavailable: its own call failed, or the breaker was open after others

@@ -52,10 +52,13 @@ export const accountantNotices = async (context: Context): Promise<Finding[]> =>
 }
 
 /** The number of orders with dead letters that are not already done. */
-export const deadNotices = ({ flags }: Context, { dead: count }: { dead: number }): Finding[] => {
+export const deadNotices = (
+  { flags }: Pick<Context, 'flags'>,
+  { dead: count, more_dead: more }: { dead: number; more_dead: boolean },
+): Finding[] => {
   if (count === 0) return []
   const command = `relay dead replay --all --plan dead.json${flags}`
-  const check = say(count === 1 ? 'dead/one' : 'dead/many', { count })
+  const check = more ? say('dead/over', { count }) : say(count === 1 ? 'dead/one' : 'dead/many', { count })
   return [note(check, say('dead/found'), say('dead/replay', { command }))]
 }
 

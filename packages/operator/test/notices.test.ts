@@ -6,7 +6,7 @@ import type { Context } from '../core/context.ts'
 import { findingText } from '../core/output.ts'
 import type { Queues } from '../core/queue.ts'
 import { deadFinding } from '../feeds/dead.ts'
-import { expiryNotices, feedNotices, storesNotices } from '../status/notices.ts'
+import { deadNotices, expiryNotices, feedNotices, storesNotices } from '../status/notices.ts'
 
 const flags = ' --local'
 const nameOf = (name: string) => name
@@ -119,4 +119,12 @@ test('a key that is in use and expires soon is a note', async () => {
       /^note {2}the key of "shop": the key "used" expires at .*\n.* relay stores key shop --local$/,
     ),
   ])
+})
+
+test('the number of orders with dead letters is a minimum if not all dead letters could be read', () => {
+  const said = (dead: number, more_dead: boolean) =>
+    deadNotices({ flags }, { dead, more_dead }).map(findingText)
+  expect(said(0, false)).toEqual([])
+  expect(said(1, false)).toEqual([expect.stringContaining('1 order has dead letters: ')])
+  expect(said(2, true)).toEqual([expect.stringContaining('at least 2 of the orders have dead letters: ')])
 })
