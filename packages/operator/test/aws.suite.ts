@@ -243,7 +243,7 @@ export const awsTests = () => {
       ['relay-queue-age', 'ok', undefined],
     ])
     expect(queues.ordersDead).toEqual({ waiting: 3, inFlight: 1 })
-    expect(rates).toMatchObject({ refused: 5, retried: 7, processed: 0 })
+    expect(rates).toMatchObject({ refused: 3, unreadableOrContradictory: 2, retried: 7, processed: 0 })
     expect(code).toBe(1)
   })
 

@@ -151,15 +151,15 @@ test('the finding about a store without a secret is the command that creates it'
 test.each<[Partial<FailingFeed>, string]>([
   [
     { status: 500, next: new Date('2999-01-01') },
-    'the store "shop" answers 500: failing since 2020-11-27T10:01:00.000Z; waiting: 3 messages; next attempt at 2999-01-01T00:00:00.000Z',
+    'the store "shop" last answered 500: failing since 2020-11-27T10:01:00.000Z; waiting: 3 messages; next attempt at 2999-01-01T00:00:00.000Z',
   ],
   [
     { status: 500, earlier: true },
-    'the store "shop" answers 500: failing since before 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
+    'the store "shop" last answered 500: failing since before 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
   ],
   [
     { status: 500, orders: ['1'] },
-    'the store "shop" answers 500 to the messages of order "1": failing since 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
+    'the store "shop" last answered 500 to the messages of order "1": failing since 2020-11-27T10:01:00.000Z; waiting: 3 messages; the next attempt is due',
   ],
   [
     {},

@@ -51,7 +51,7 @@ test('shows the messages that a store received, and retries one message or all o
   for (const id of ['one', 'two', 'three']) await create(id)
   for (const id of ['one', 'two', 'three']) await until(() => isFailing(id))
 
-  const failing = `The store "${SELF}" answers 503`
+  const failing = `The store "${SELF}" last answered 503`
   await visit('overview', async page => {
     const finding = page.locator('.finding', { hasText: failing })
     await finding.getByText(/^failing since .*; waiting: 3 messages; next attempt at /).waitFor()
