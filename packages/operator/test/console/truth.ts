@@ -247,7 +247,15 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
   const undone = truth.dead.filter(({ delivery }) => !ended.includes(delivery))
   const died = new Set(undone.map(({ group }) => group)).size
   says(`${overview.failing?.dead} orders have dead letters`, overview.failing?.dead === died)
-  const { text } = overview.failing ?? {}
+  const { text, unavailable_at } = overview.failing ?? {}
+  const latest = failingIn(truth.queued)
+    .flatMap(({ failing: event }) => (event?.code === 'unavailable' ? [event.at] : []))
+    .toSorted()
+    .at(-1)
+  says(
+    `the service was last unavailable at ${unavailable_at}`,
+    unavailable_at === undefined || latest === undefined || unavailable_at >= latest,
+  )
   says(`the overview says "${text?.text}"`, (text === undefined) === (ofFailing.length === 0))
   says('an alarm starts unless a call succeeds', !(text?.text.includes('unless') && isServing(world)))
   for (const row of [...all.orders, ...failing.orders, ...unsettled.orders]) {
@@ -313,12 +321,9 @@ const ofTimes = async (
 ): Promise<string[]> => {
   const found: string[] = []
   const last = failing?.unavailable_at
-  if (last !== undefined) {
-    const counted = await countedAt('ServiceUnavailable')
-    const isTrue = counted.some(at => Math.abs(at - Date.parse(last)) < CLOCK_MS)
-    if (!isTrue || last < (before?.failing?.unavailable_at ?? ''))
-      found.push(`the service was last unavailable at ${last}`)
-  }
+  const earlier = before?.failing?.unavailable_at
+  if (last !== undefined && earlier !== undefined && last < earlier)
+    found.push(`the service was last unavailable at ${last}, after ${earlier} was shown`)
   const isActive = (overview: Pick<Pages['overview'], 'alarms'>, code: string) =>
     overview.alarms.some(each => each.code === code && each.state === 'alarm')
   const said = before?.failing?.text?.text
