@@ -149,7 +149,7 @@ const follow = async (path: string, tell: (told: Exclude<Told, string>) => void)
 
 /**
  * Listens to the service's changes. With HTTP/1.1, browsers allow six connections to a server, which all tabs share: the tab
- * that holds a lock reads the stream and passes the changes on. When its stream breaks or it is closed, another tab follows.
+ * that holds a lock reads the stream and passes the changes on. When its stream breaks or it is closed, another tab takes over.
  */
 export const listen = async (path: string) => {
   const tabs = new BroadcastChannel(path)

@@ -48,7 +48,7 @@ export const createSessions = (now: () => number = Date.now) => {
   return {
     /** The token that opens the next session. */
     token: () => token,
-    /** Opens a session without a token, for a browser that is known otherwise. */
+    /** Opens a session without a token, for a browser that was identified in another way. */
     begin,
     /** Opens a session and replaces the token, or returns undefined for any other token. */
     open: (given: string): string | undefined => {

@@ -38,7 +38,7 @@ const FLOW = {
   queued: outcomes('queued'),
   repeated: outcomes('duplicate', 'ignored'),
   refused: outcomes('forged', 'too_large'),
-  // Signed by the service, so they are no forgeries. The relay quarantines those of its stores.
+  // Signed by the service, so they are not forgeries. The relay quarantines those of its stores.
   unreadableOrContradictory: outcomes('unreadable', 'contradictory'),
   requests: requests(STATUSES.filter(status => !isFailure(status))),
   requestsFailed: requests(STATUSES.filter(isFailure)),

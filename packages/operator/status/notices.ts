@@ -24,7 +24,7 @@ const MOST = 1000
 /** Maximum number of errors of stores.yml to show. */
 const ERRORS = 5
 
-/** The errors in stores.yml while the local relay keeps its stores: those of fields, otherwise that of the syntax. */
+/** The errors in stores.yml while the local relay keeps its stores: the errors of fields, or the syntax error. */
 export const storesNotices = ({ storesProblem }: Pick<Context, 'storesProblem'>): Finding[] => {
   const broken = storesProblem()
   if (broken === undefined) return []

@@ -142,7 +142,7 @@ export const preventedTests = (openAt: OpenAt, client: () => Client) => {
     const submit = async (action: string) => {
       await page.getByRole('button', { name: action }).click()
       await dialog
-        .getByText('Today is not in an open fiscal year. Preset is the last day that is in one.')
+        .getByText('Today is not in an open fiscal year, so the last day of the open year is preset.')
         .waitFor({ timeout: 5000 })
       expect([action, await dialog.getByLabel('Date', { exact: true }).inputValue()]).toEqual([
         action,

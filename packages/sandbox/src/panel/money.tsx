@@ -65,7 +65,7 @@ export const DateField = ({ date }: { date: string }) => (
     help={
       date === today()
         ? undefined
-        : t('Today is not in an open fiscal year. Preset is the last day that is in one.')
+        : t('Today is not in an open fiscal year, so the last day of the open year is preset.')
     }
   />
 )

@@ -320,7 +320,7 @@ export const t = translator({
   'No cash box has this amount on {date}: {boxes}':
     'موجودی هیچ صندوقی در تاریخ {date} برای این مبلغ کافی نیست: {boxes}',
   '{account} can pay {amount} rials': 'از «{account}» حداکثر {amount} ریال قابل پرداخت است',
-  'Today is not in an open fiscal year. Preset is the last day that is in one.':
+  'Today is not in an open fiscal year, so the last day of the open year is preset.':
     'امروز در هیچ سال مالی بازی نیست. آخرین روز سال مالی باز پیشنهاد شده است.',
   'No cash is paid from a bank account.': 'از حساب بانکی به‌صورت نقدی پرداخت نمی‌شود.',
   'Select a receipt': 'رسید را انتخاب کنید',

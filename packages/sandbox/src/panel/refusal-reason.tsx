@@ -88,7 +88,7 @@ const remedyOf = (code: string) => {
   }
 }
 
-/** Whether the store sent a Jalali date, which no fiscal year makes right: the interface has Gregorian dates. */
+/** Whether the store sent a Jalali date, which no fiscal year contains: the interface has Gregorian dates. */
 const isJalaliDate = (message: string) => {
   const [, date] = / is "?(\d{4}-\d\d-\d\d)"?: /.exec(message) ?? []
   return date !== undefined && exactDate(date) !== date
