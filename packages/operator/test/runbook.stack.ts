@@ -235,7 +235,7 @@ const PAGES: Readonly<
       'stores test <source>': {
         code: 1,
         prints:
-          /^Cannot deliver to the store: it answered (5\d\d) \(http:\S+, \d+ ms\)\nResponse: \1\n\n\{\}\n$/,
+          /^Cannot deliver to the store: it answered (5\d\d) \(http:\S+, \d+ ms\)\nResponse: \1\n\n\{\}\nRemedy: find the error in the output of the store; .*\n$/,
       },
       'stores list': WAITING,
       'stores secret <source>': SECRET,
