@@ -115,8 +115,6 @@ type Told = { kind: string } | { stream: string } | { end: 'broken' | 'ended' } 
 
 /** The id of the stream whose changes this tab receives. */
 let followed: string | undefined
-/** Whether changes may have been missed. */
-let hasMissed = false
 
 const hear = (told: Exclude<Told, string>) => {
   if ('kind' in told) {
@@ -126,12 +124,11 @@ const hear = (told: Exclude<Told, string>) => {
     if (connection.value !== told.end) refresh()
     connection.value = told.end
     followed = undefined
-    hasMissed = true
   } else if (followed !== told.stream) {
-    if (hasMissed || followed !== undefined) refresh()
+    // Changes before the stream began are not announced.
+    shown().forEach(readSoon)
     connection.value = 'live'
     followed = told.stream
-    hasMissed = false
   }
 }
 

@@ -83,6 +83,19 @@ export const shellTests = (openAt: OpenAt, client: () => Client) => {
     await opened.at(-1)?.getByText('SKU-FOLLOWED').first().waitFor()
   })
 
+  test('shows a change that is made after the page has read its data, and before it receives changes', async () => {
+    const { page: first } = await openAt(`${client().url}/#/products`)
+    const page = await first.context().newPage()
+    await first.close()
+    const connecting = Promise.withResolvers<void>()
+    await page.route('**/panel/events', route => connecting.promise.then(() => route.continue()))
+    await page.goto(`${client().url}/#/products`)
+    await page.getByRole('rowheader', { name: 'SKU-1', exact: true }).waitFor()
+    await client().product('SKU-BETWEEN', { stock: 1 })
+    connecting.resolve()
+    await page.getByRole('rowheader', { name: 'SKU-BETWEEN' }).waitFor({ timeout: 10_000 })
+  })
+
   test('shows a lost connection, and missed changes after it is restored', async () => {
     const first = await startSandbox({ port: 0 })
     const { page } = await openAt(`${first.url}/#/products`)
