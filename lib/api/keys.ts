@@ -81,8 +81,7 @@ export type AccessOfKey = (key: string) => Promise<Access | undefined>
 /**
  * Looks keys up among the stored hashes, by `<name of the store>/<key id>`. Compares every hash in constant time and
  * never stops early, so the time taken reveals nothing about them. A request with an unknown key causes the hashes to be read
- * again, at most every 15 seconds: a new key therefore works immediately, or within 15 seconds if such a request came just
- * before. A revoked key stops working within a minute.
+ * again, at most every 15 seconds: a new key therefore works within 15 seconds. A revoked key stops working within a minute.
  */
 export const storeKeys = (
   cache: ParameterCache,

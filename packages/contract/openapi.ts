@@ -18,7 +18,8 @@ const HEADERS = {
   'Relay-Request-State': 'State of the request.',
   'Relay-Warnings':
     'Fields of the request that have no effect, percent-encoded and separated by commas, each with the field that was probably meant, such as `discont;meant=discount`. At most ten; a long name is cut and ends with `…`.',
-  'Preference-Applied': 'The preferences that were honored.',
+  'Preference-Applied':
+    'The accepted preferences. `wait` is the longest wait in seconds; a 202 can come earlier.',
 }
 const requestHeaders = Object.fromEntries(
   Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),

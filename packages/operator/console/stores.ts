@@ -48,7 +48,11 @@ export const storesRoutes = (context: Context, live: Live, readings: Readings) =
       const at = expires === undefined ? undefined : new Date(expires)
       return (await createKey(context, source, { ...key, expires: at })).data
     }),
-    post('stores/secret', { source }, async ({ source }) => (await setSecret(context, source, {})).data),
+    post(
+      'stores/secret',
+      { source },
+      async ({ source }) => (await setSecret(context, source, {}, () => undefined)).data,
+    ),
     post('stores/revoke', { source, id: v.string(), name: v.optional(v.string()) }, async input => {
       const { source, id, name: typed } = input
       const confirm = (action: string, name: string) => confirmName(action, name, typed)

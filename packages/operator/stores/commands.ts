@@ -33,7 +33,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
   ).action(run((context, source) => showStore(context, source)))
   ofStore(
     'key',
-    `Create a key for the stores' API. It is shown once, alone on standard output; only its hash is stored. It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,
+    `Create a key for the stores' API. It is shown once, alone on standard output; only its hash is stored. It works within ${KEY_DELAY_SECONDS} seconds.`,
   )
     .option('--name <text>', 'name of the key, by which it can be revoked')
     .option('--expires <when>', 'when the key stops working: 90d, or a date', expiry)
@@ -71,10 +71,17 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run(writeIndexes))
   ofStore(
     'secret',
-    'Create the secret that signs the messages of an HTTP feed, or replace it. It is shown once, alone on standard output; the previous one remains in use for a day.',
+    'Create the secret that signs the messages of an HTTP feed, or replace it. It is shown once, alone on standard output; the previous one remains in use for a day. To replace it again within that day, type the source of the store to confirm: the oldest secret stops signing.',
   )
     .option('--stdin', 'read the secret from standard input, or prompt for it, instead of creating one')
-    .action(run(setSecret))
+    .option('--yes <source>', 'the source of the store, for scripts')
+    .action(
+      run((context, source, { yes, ...options }) =>
+        setSecret(context, source, options, (action, name) =>
+          confirmName(context.terminal, action, name, yes),
+        ),
+      ),
+    )
   ofStore(
     'test',
     `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response: its status, duration and the first 2000 bytes of its body. The exit code is 1 unless the status is 2xx. Not for exact stores, whose interface has no such event.`,

@@ -119,7 +119,7 @@ export const createKey = async (
     about: lines(
       `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
       `${apiUrl}${ORDERS_PATH} as "Authorization: Bearer <key>".`,
-      `It works immediately or, if a request with an unknown key was refused just before, within ${KEY_DELAY_SECONDS} seconds.`,
+      `It works within ${KEY_DELAY_SECONDS} seconds.`,
       ALLOWS[kind],
       expires !== undefined && `It expires at ${expires.toISOString()}.`,
     ),
@@ -170,7 +170,17 @@ export const writeIndexes = async ({ parameters }: Context) => {
 
 type SecretOptions = { stdin?: boolean }
 
-export const setSecret = async (context: Context, source: string, { stdin = false }: SecretOptions) => {
+/**
+ * Creates or replaces the secret of an HTTP feed. Replacing it while its previous secret also signs requires confirmation.
+ *
+ * @param confirm asks for confirmation of the action by the name of the store
+ */
+export const setSecret = async (
+  context: Context,
+  source: string,
+  { stdin = false }: SecretOptions,
+  confirm: (action: string, name: string) => unknown,
+) => {
   const { feed } = storeNamed(context, source)
   if (feed === 'sqs')
     throw cannot(`set a secret for "${source}"`, 'its feed is an SQS queue, whose messages are not signed')
@@ -183,6 +193,11 @@ export const setSecret = async (context: Context, source: string, { stdin = fals
     : newFeedSecret()
   const stored = await context.parameters.get(feedSecretName(source))
   const replaced = stored === value ? undefined : stored
+  const signing = stored === undefined ? [] : await feedSecretsOf(context, source, 'set a secret')
+  if (replaced !== undefined && signing.length > 1) {
+    const effect = 'the previous one was replaced within the last day, and would no longer sign the messages'
+    await confirm(`replace the secret of "${source}" (${effect})`, source)
+  }
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
   for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
   await context.parameters.writeIndex(PARAMETERS.feedSecrets)

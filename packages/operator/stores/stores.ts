@@ -157,7 +157,7 @@ const forReceiver = async (context: Context, { source, feed }: Store, url = '') 
   const isSelf = feed !== 'sqs' && feed.http === undefined
   const from = isSelf
     ? 'the secret in the response to the registration'
-    : `the secret that relay stores secret ${shellWord(source)}${context.flags} shows`
+    : `the secret that relay stores secret ${shellWord(source)}${context.flags} printed when it created or replaced it`
   const environment = { FEED_SECRET: from, PORT: port }
   if (!isSelf) return { environment }
   const { apiUrl } = await context.stack()

@@ -102,10 +102,33 @@ test('a new secret is the whole text of the command, and its explanation is sepa
   const parameters = { get: async () => undefined, put: async () => {}, writeIndex: async () => {} }
   const stores = () => [{ source: 'shop', feed: { http: 'https://shop.example/' } }]
   const context = { parameters, stores, flags: ' --local' } as unknown as Context
-  const { data, text, about } = await setSecret(context, 'shop', {})
+  const { data, text, about } = await setSecret(context, 'shop', {}, () => undefined)
   expect(text).toMatch(/^whsec_\S+$/)
   expect(data.secret).toBe(text)
   expect(about).toContain('The store "shop" verifies messages to https://shop.example/ with this secret')
+})
+
+test('a secret is replaced twice within a day only if the store is named, since the oldest one stops signing', async () => {
+  const stored = new Map<string, string>()
+  const parameters = {
+    get: async (name: string) => stored.get(name),
+    put: async (name: string, value: string) => void stored.set(name, value),
+    below: async (folder: string) =>
+      [...stored].map(([name, value]) => ({ name: name.slice(folder.length + 1), value })),
+    writeIndex: async () => {},
+  }
+  const stores = () => [{ source: 'shop', feed: { http: 'https://shop.example/' } }]
+  const context = { parameters, stores, flags: '' } as unknown as Context
+  const asked: string[] = []
+  const confirm = (action: string, name: string) => {
+    asked.push(name)
+    throw new Error(action)
+  }
+  for (let count = 1; count <= 2; count++) await setSecret(context, 'shop', {}, confirm)
+  const before = new Map(stored)
+  await expect(setSecret(context, 'shop', {}, confirm)).rejects.toThrow('would no longer sign the messages')
+  expect(asked).toEqual(['shop'])
+  expect(stored).toEqual(before)
 })
 
 test('an error of the local stack about its credentials is shown as it is, one of AWS with a remedy', () => {

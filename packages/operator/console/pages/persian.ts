@@ -276,8 +276,8 @@ export const t = translator({
   'New secret for {source}': 'کلید امضای جدید برای {source}',
   'The store has no secret yet, so its messages wait. Attempts are signed with the new one within 15 seconds; then retry the messages that wait.':
     'فروشگاه هنوز کلید امضا ندارد و پیام‌هایش در انتظارند. ارسال‌ها حداکثر ۱۵ ثانیه بعد با کلید جدید امضا می‌شوند؛ سپس برای پیام‌های منتظر دوباره تلاش کنید.',
-  'It signs the messages within a minute; the previous one remains in use for a day.':
-    'تا یک دقیقه بعد پیام‌ها با آن امضا می‌شوند؛ کلید قبلی یک روز دیگر معتبر است.',
+  'It signs the messages within a minute; the previous one remains in use for a day. A secret that was replaced earlier stops signing.':
+    'تا یک دقیقه بعد پیام‌ها با آن امضا می‌شوند؛ کلید قبلی یک روز دیگر معتبر است. کلیدهای قدیمی‌تر دیگر برای امضا به کار نمی‌روند.',
   'Create secret': 'ایجاد کلید امضا',
   'This secret is shown only once. The store verifies its messages with it.':
     'این کلید فقط یک بار نمایش داده می‌شود. فروشگاه امضای پیام‌ها را با آن بررسی می‌کند.',
@@ -331,8 +331,7 @@ export const t = translator({
   'Can only create orders': 'فقط ثبت سفارش‌ها',
   'Without a date, it never expires.': 'بدون تاریخ، منقضی نمی‌شود.',
   'Create key': 'ایجاد کلید',
-  'It works immediately or, if a request with an unknown key was refused just before, within {count} seconds.':
-    'فوراً کار می‌کند، یا اگر درست پیش از آن درخواستی با کلید ناشناخته رد شده باشد، ظرف {count} ثانیه.',
+  'It works within {count} seconds.': 'حداکثر {count} ثانیه دیگر کار می‌کند.',
   'This key is shown only once. The store sends it to {api} as {header}.':
     'این کلید فقط یک بار نمایش داده می‌شود. فروشگاه آن را به شکل {header} به {api} می‌فرستد.',
   'No key: the store cannot use the API.': 'فروشگاه کلیدی ندارد و نمی‌تواند از API استفاده کند.',

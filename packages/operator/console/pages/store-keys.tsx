@@ -111,10 +111,7 @@ export const Keys = ({ source, keys }: { source: string; keys: readonly Key[] })
             api: `${made.value.api}/api/v1/orders/`,
             header: <Code>{'Authorization: Bearer <key>'}</Code>,
           })}{' '}
-          {t(
-            'It works immediately or, if a request with an unknown key was refused just before, within {count} seconds.',
-            { count: decimal(made.value.delay) },
-          )}
+          {t('It works within {count} seconds.', { count: decimal(made.value.delay) })}
         </ShownOnce>
       )}
       <Table columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>

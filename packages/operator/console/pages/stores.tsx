@@ -208,7 +208,9 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
       title: t('New secret for {source}', { source }),
       text:
         feed.kind === 'http' && feed.secret
-          ? t('It signs the messages within a minute; the previous one remains in use for a day.')
+          ? t(
+              'It signs the messages within a minute; the previous one remains in use for a day. A secret that was replaced earlier stops signing.',
+            )
           : t(
               'The store has no secret yet, so its messages wait. Attempts are signed with the new one within 15 seconds; then retry the messages that wait.',
             ),
