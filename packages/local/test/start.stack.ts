@@ -204,6 +204,11 @@ describe('in a copy of the project', () => {
       env,
     })
     expect(unknown.output).toContain('Cannot find the store "third": the local relay has "api", "demo-shop"')
+    const checked = await runProgram(['packages/operator/main.ts', 'doctor', '--local'], {
+      cwd: folder(),
+      env,
+    })
+    expect(checked).toMatchObject({ code: 1, output: expect.stringContaining('stores.yml has errors') })
     expect(listed.output).toMatch(
       /"stores\[2\]\.fed" is not a known key.*\nThe relay keeps the stores api, demo-shop/,
     )

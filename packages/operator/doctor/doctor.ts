@@ -14,7 +14,7 @@ import { depthOf, queuesOf, totalOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { ACCEPTED_WITHIN_MS, isAccepted, ping } from '../core/webhook.ts'
 import { registrationsOf, webhookUrlOf } from '../registration.ts'
-import { signaturesOf, unregisteredFinding } from '../status/notices.ts'
+import { signaturesOf, storesNotices, unregisteredFinding } from '../status/notices.ts'
 import { account } from './account.ts'
 import { drill } from './drill.ts'
 import { shops } from './shops.ts'
@@ -201,13 +201,15 @@ const queues: Check = async context => {
   ]
 }
 
+const everyStore: Check = async context => [...storesNotices(context), ...(await stores(context))]
+
 /** The checks by topic. */
 export const CHECKS: Readonly<Record<string, Check>> = {
   settings,
   webhook,
   service,
   queues,
-  stores,
+  stores: everyStore,
   shops,
   account,
 }
