@@ -108,7 +108,7 @@ export const httpFeed = ({
   const feed: Feed = {
     startRemedy: UNNOTED,
     lost: ({ version }) => ({
-      wrong: `acknowledged version ${version} and did not handle it: a change of the order is lost`,
+      wrong: `acknowledged version ${version}, whose delivery its log does not contain: a change of the order is lost, unless the store handled it without logging it`,
     }),
     lostAtKill: ({ version }) => ({
       wrong: `acknowledged version ${version}, which its log does not have: ${LOST_OR_UNLOGGED}`,

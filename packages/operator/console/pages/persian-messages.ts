@@ -454,8 +454,8 @@ export const MESSAGES = {
   'handled it like a change of an order': 'آن را مانند تغییری در یک سفارش پردازش کرد',
   'handled version {version}, which it must drop: the order is wrong':
     'نسخهٔ {version} را که باید کنار می‌گذاشت پردازش کرد: سفارش نادرست است',
-  'acknowledged version {version} and did not handle it: a change of the order is lost':
-    'نسخهٔ {version} را تأیید کرد ولی پردازش نکرد: یک تغییر سفارش از دست رفته است',
+  'acknowledged version {version}, whose delivery its log does not contain: a change of the order is lost, unless the store handled it without logging it':
+    'نسخهٔ {version} را تأیید کرد ولی شناسهٔ آن در لاگ فروشگاه نیست: یک تغییر سفارش از دست رفته است، مگر اینکه فروشگاه آن را بدون ثبت در لاگ پردازش کرده باشد',
   'handled version {version} {count} times: the change is applied again':
     'نسخهٔ {version} را {count} بار پردازش کرد: تغییر دوباره اعمال شده است',
   'handled version {version} before version {other}: the order reverts to an older state':
