@@ -88,13 +88,17 @@ const whiteSpaceOf = (value: unknown) => {
 }
 
 /** Describes a wrong value without exposing secrets or customer data. */
-const described = (value: unknown, isShown: boolean) => {
+const described = (value: unknown, isShown: boolean): string => {
   if (value === '') return 'empty'
   // A URL may contain a password.
   if (isShown && typeof value === 'string' && !value.includes('@')) return JSON.stringify(value)
   if (Array.isArray(value)) {
+    if (value.length === 0) return 'an empty list'
+    const wrong = value.findIndex(each => !isText(each))
+    if (wrong >= 0)
+      return `a list with ${value[wrong] === '' ? 'an empty string' : described(value[wrong], false)}`
     const element = value.map(whiteSpaceOf).find(Boolean)
-    return value.length === 0 ? 'an empty list' : `a list${element ? ` with ${element}` : ''}`
+    return `a list${element ? ` with ${element}` : ''}`
   }
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
   return typeof value === 'object' ? 'an object' : (whiteSpaceOf(value) ?? `a ${typeof value}`)

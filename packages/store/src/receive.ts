@@ -11,6 +11,7 @@ import {
   POSITIVE,
   SECRETS,
 } from './arguments.ts'
+import { handleOnce } from './handle-once.ts'
 import { MessageError, readMessage } from './messages.ts'
 import { type Handling, type Once, onceInMemory } from './once.ts'
 import { bytesOf, type HeadersLike, SignatureError, verifySignature } from './signature.ts'
@@ -98,7 +99,7 @@ export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<
       const message = readMessage(new TextDecoder().decode(bytes))
       // `relay stores test` checks that the endpoint works.
       if ((message.event as string) === 'relay.test') return { status: 200 }
-      await once(message, transaction => handle(message, transaction))
+      await handleOnce(once, message, handle)
       return { status: 200 }
     } catch (error) {
       onError(error)

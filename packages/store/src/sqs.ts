@@ -18,6 +18,7 @@ import {
   POSITIVE,
   SIGNAL,
 } from './arguments.ts'
+import { handleOnce } from './handle-once.ts'
 import { MessageError, readMessage } from './messages.ts'
 import { type Handling, type Once, onceInMemory } from './once.ts'
 import { pause } from './pause.ts'
@@ -99,7 +100,7 @@ export const consumeFeed = async <Transaction = undefined>(
     try {
       for (const received of messages) {
         const message = readReceived(received)
-        await once(message, transaction => handle(message, transaction))
+        await handleOnce(once, message, handle)
         done.push(received)
       }
     } catch (error) {

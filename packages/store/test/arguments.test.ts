@@ -127,6 +127,14 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     'verify the signature: secrets is a list with a string that begins with whitespace; it must be a secret',
     ({ verifySignature }) => verifySignature({ headers, body: '', secrets: ['s', ' s'] }),
   ],
+  [
+    'create a receiver: secrets is a list with undefined; it must be a secret',
+    ({ createReceiver }) => createReceiver({ secrets: [undefined], handle: () => 1 }),
+  ],
+  [
+    'verify the signature: secrets is a list with an empty string; it must be a secret',
+    ({ verifySignature }) => verifySignature({ headers, body: '', secrets: ['s', ''] }),
+  ],
   ['sign a body: secrets is a string', ({ sign }) => sign('{}', 's\r\n')],
   ['create a receiver: secrets is an empty list', ({ createReceiver }) => createReceiver({ secrets: [] })],
   [

@@ -314,6 +314,20 @@ test('the Standard Webhooks library verifies requests of the testing module, inc
   expect((await request(message, 'a text')).headers.has('webhook-signature')).toBe(false)
 })
 
+test('a message is not acknowledged if once does not say whether it was handled', async () => {
+  const errors: unknown[] = []
+  const receive = createReceiver({
+    secrets: 'secret',
+    handle: () => undefined,
+    // Plain JavaScript may omit the result.
+    once: (async () => undefined) as unknown as ReturnType<typeof onceInMemory>,
+    onError: error => errors.push(error),
+  })
+  const request = await signedRequest('https://shop.example/', orderUpdated({ external_id: '1' }), 'secret')
+  expect(await receive(request.headers, await request.text())).toMatchObject({ status: 500 })
+  expect(String(errors[0])).toContain('the result of once is undefined; it must be true or false')
+})
+
 test('handles every message of the current version, and none of an older version', async () => {
   const once = onceInMemory()
   const isNew = (message: FeedMessage) => once(message, () => undefined)

@@ -136,7 +136,11 @@ test.each([
     { tolerance: Number.NaN },
     'tolerance is NaN; it must be a number of seconds',
   ],
-  ['a secret is empty', { secrets: ['', SECRET] }, 'secrets is a list; it must be a secret'],
+  [
+    'a secret is empty',
+    { secrets: ['', SECRET] },
+    'secrets is a list with an empty string; it must be a secret',
+  ],
 ])('rejects everything when %s', async (_what, options, message) => {
   await expect(verify(options)).rejects.toThrow(message)
 })
