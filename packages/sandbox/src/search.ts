@@ -5,7 +5,7 @@ const SAME: Record<string, string> = { ي: 'ی', ى: 'ی', ك: 'ک', ة: 'ه', �
  * Text normalized for search: Arabic and Persian letters and digits unified, without hamza, diacritics, joiners and
  * direction marks, in lower case.
  */
-export const normalised = (text: string): string =>
+export const normalized = (text: string): string =>
   text
     .normalize('NFKD')
     .toLowerCase()
@@ -18,7 +18,7 @@ export const normalised = (text: string): string =>
 const totalLine = (digits: string) =>
   `=${digits.replace(/\d/g, digit => String.fromCharCode(0xe000 + Number(digit)))}\n`
 
-const lines = (parts: readonly string[]) => [...parts.map(normalised), ''].join('\n')
+const lines = (parts: readonly string[]) => [...parts.map(normalized), ''].join('\n')
 
 type Searchable = {
   invoice_number: number
@@ -58,7 +58,7 @@ const AROUND_NUMBERS = [
 
 /** The normalized words of a text; a document is one word: `#57` is an invoice, `receipt#5` a receipt. */
 export const wordsOf = (text: string): string[] => {
-  const plain = AROUND_NUMBERS.reduce((rest, pattern) => rest.replace(pattern, '$1'), normalised(text))
+  const plain = AROUND_NUMBERS.reduce((rest, pattern) => rest.replace(pattern, '$1'), normalized(text))
   return Object.entries(NAMED)
     .reduce(
       (marked, [kind, names]) =>

@@ -10,7 +10,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
 import { useContext, useRef } from 'preact/hooks'
 import { correction as correctionRules } from '../panel-requests.ts'
-import { normalised } from '../search.ts'
+import { normalized } from '../search.ts'
 import { act, type Key, orderPath, type SchemaData } from './api.ts'
 import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
 import { heldAt, isWhole } from './held-payments.tsx'
@@ -36,7 +36,7 @@ const newLine = (id: number): Line => ({
   discount: 0,
 })
 
-const comparable = (text: string) => normalised(text).trim()
+const comparable = (text: string) => normalized(text).trim()
 
 /** The products whose code or name contains a text, in Arabic or Persian spelling, as in the list of products. */
 const matching = (typed: string, products: readonly Product[]) =>

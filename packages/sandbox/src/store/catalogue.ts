@@ -1,5 +1,5 @@
 import { type Decimal, decimal, decimalFrom, shown } from '../decimal.ts'
-import { normalised, withoutCountryCode } from '../search.ts'
+import { normalized, withoutCountryCode } from '../search.ts'
 import type { Sql } from './query.ts'
 
 /** The connection settings (spec: What the service does). `taxRate` is in percent. */
@@ -93,8 +93,8 @@ export const products = ({ one, all, update, put }: Sql) => ({
   /** @param q text contained in the code or the name, in either spelling */
   list: (q = '') =>
     all<ProductRow>(
-      "SELECT * FROM products WHERE ?1 = '' OR instr(normalised(concat_ws(' ', sku, name)), ?1) ORDER BY sku",
-      normalised(q).trim(),
+      "SELECT * FROM products WHERE ?1 = '' OR instr(normalized(concat_ws(' ', sku, name)), ?1) ORDER BY sku",
+      normalized(q).trim(),
     ).map(productOf),
   put: ({ sku, name, stock, price, unit }: Product) =>
     put('products', { sku }, { name, unit, stock: shown(stock), price: price && shown(price) }),
@@ -123,7 +123,7 @@ export type NewCustomer = Omit<Customer, keyof Identity>
 const CUSTOMERS = `SELECT code, mobile, name, email, ${IDENTITY} FROM customers`
 
 const SEARCHED =
-  "normalised(concat_ws(' ', code, name, mobile, email, national_id, economic_code, postal_code, phone))"
+  "normalized(concat_ws(' ', code, name, mobile, email, national_id, economic_code, postal_code, phone))"
 
 /** Without this index, a search normalizes all customers: 150 ms for 40,000 of them, instead of 15. */
 export const CUSTOMERS_INDEX = `DROP INDEX IF EXISTS customers_search;
@@ -139,7 +139,7 @@ export const customers = ({ one, all, insert, update }: Sql) => ({
       `${CUSTOMERS} WHERE ?1 = '[]' OR code IN
        (SELECT code FROM customers INDEXED BY customers_text
         WHERE NOT EXISTS (SELECT 1 FROM json_each(?1) WHERE NOT instr(${SEARCHED}, value))) ORDER BY code LIMIT ?2`,
-      JSON.stringify(normalised(q).split(' ').filter(Boolean).map(withoutCountryCode)),
+      JSON.stringify(normalized(q).split(' ').filter(Boolean).map(withoutCountryCode)),
       limit,
     ),
   insert: (customer: NewCustomer) => insert('customers', customer),

@@ -61,7 +61,7 @@ const PAID_TEXTS = ['reference', 'note', 'cancel_reason']
 /** The searchable columns of a document, in addition to the texts of its order. */
 const OWN_TEXTS = { receipt: PAID_TEXTS, return: ['reason', 'cancel_reason'], repayment: PAID_TEXTS } as const
 
-const ownText = (kind: DocumentKind) => `normalised(concat_ws(char(10), ${OWN_TEXTS[kind].join(', ')}))`
+const ownText = (kind: DocumentKind) => `normalized(concat_ws(char(10), ${OWN_TEXTS[kind].join(', ')}))`
 
 /** Without these indexes, a page of documents, a filter by day and a search would read all documents. */
 export const DOCUMENT_INDEXES = DOCUMENT_KINDS.map(kind => [kind, `${kind}s`] as const)

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { normalised } from '../search.ts'
+import { normalized } from '../search.ts'
 
 type Fields = Record<string, SQLInputValue>
 
@@ -51,10 +51,10 @@ export const exactSum = (column: string) =>
   `plus(CAST(coalesce(sum(CAST(${column} AS INTEGER)) FILTER (WHERE length(${column}) < 14), 0) AS TEXT),
      sum_of(${column}) FILTER (WHERE length(${column}) > 13)) AS ${column.replace(/^\w\./, '')}`
 
-/** Adds to SQL: `plus` and `sum_of`, for whole numbers of any size as digits, and `normalised`. */
+/** Adds to SQL: `plus` and `sum_of`, for whole numbers of any size as digits, and `normalized`. */
 export const addFunctions = (db: DatabaseSync): void => {
   const plus = (a: SQLOutputValue, b: SQLOutputValue) => String(BigInt(String(a)) + BigInt(String(b)))
   db.function('plus', { deterministic: true }, plus)
   db.aggregate('sum_of', { start: '0', step: plus })
-  db.function('normalised', { deterministic: true }, text => normalised(String(text)))
+  db.function('normalized', { deterministic: true }, text => normalized(String(text)))
 }
