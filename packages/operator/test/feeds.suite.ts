@@ -18,8 +18,8 @@ import { until } from '@order-relay/test-support/until.ts'
 
 const FEED = feedQueueName(PERSIAN)
 
-const send = (external_id: string) =>
-  local.relay(['send', '--source', PERSIAN, '--external-id', external_id, '--wait', '20s'])
+const send = (external_id: string, source = PERSIAN) =>
+  local.relay(['send', '--source', source, '--external-id', external_id, '--wait', '20s'])
 const resend = (...args: string[]) => local.json(['stores', 'resend', PERSIAN, ...args])
 
 /** Empties the feed; returns the order, version and cause of each message. */
@@ -33,7 +33,6 @@ const received = async () =>
 
 export const feedTests = () => {
   const folder = useFolder()
-  let began: string
   /** The response of an HTTP feed's endpoint. */
   let status: number
   let endpoint: Awaited<ReturnType<typeof startServer>>
@@ -49,7 +48,6 @@ export const feedTests = () => {
 
   test('a message received too often becomes a dead letter of its feed and can be replayed', async () => {
     await received()
-    began = new Date().toISOString()
     await send('poison')
     const list = async () => (await local.json(['dead', 'list', '--source', PERSIAN])).data.letters
     await until(async () => {
@@ -81,7 +79,8 @@ export const feedTests = () => {
   })
 
   test('resends the orders of a store since a time, after an order or individually, with a new version', async () => {
-    for (const id of ['resent', 'shown']) await send(id)
+    const began = new Date().toISOString()
+    for (const id of ['first', 'resent', 'shown']) await send(id)
     await received()
     const found: string[] = []
     const resent = async (expected: object, ...args: string[]) => {
@@ -92,17 +91,19 @@ export const feedTests = () => {
       return found.toSorted()
     }
     const all = await resent({ sent: 3, total: 3, last: 'shown' }, '--since', began)
-    expect(all).toEqual(['poison v3', 'resent v2', 'shown v2'].map(each => `${each} order.resend`))
-    const rest = await resent({ sent: 2 }, '--since', began, '--after', 'poison')
+    expect(all).toEqual(['first v2', 'resent v2', 'shown v2'].map(each => `${each} order.resend`))
+    const rest = await resent({ sent: 2 }, '--since', began, '--after', 'first')
     expect(rest).toEqual(['resent', 'shown'].map(id => `${id} v3 order.resend`))
     expect(await resent({ sent: 1 }, '--order', 'shown')).toEqual(['shown v4 order.resend'])
     expect((await local.relay(['stores', 'resend', PERSIAN])).code).toBe(2)
   })
 
   test('prints how to continue an interrupted resend', async () => {
-    const args = ['stores', 'resend', 'demo-shop', '--local', '--since', '1h', '--rate', '1']
+    const source = 'demo-shop'
+    for (const id of ['first', 'second', 'third']) await send(id, source)
+    const args = ['stores', 'resend', source, '--local', '--since', '1h', '--rate', '1']
     const { child, ended } = startRelay(args, local.stack().environment)
-    const feed = local.queue(feedQueueName('demo-shop'))
+    const feed = local.queue(feedQueueName(source))
     await until(async () => JSON.stringify(await drain(local.stack().sqs, feed)).includes('order.resend'))
     child.kill('SIGINT')
     const next = /Interrupted: \d+ remain; continue with .* --since \S+ --after \S+ --local\n$/

@@ -28,7 +28,7 @@ const prepareProject = async () => {
   endpoint = await startServer(async () => ({ status: answer }))
   const project = folder('project')
   await copyProject(project)
-  // The receiver's interval of reading new secrets after an unknown signature.
+  // The webhook function's interval of reading new secrets after an unknown signature.
   const interval = 'REFRESH_INTERVAL_MS = '
   await change(project, 'lib/platform/parameters.ts', `${interval}60_000`, `${interval}2_000`)
   const stores = [
@@ -68,7 +68,7 @@ const lambdaWrites = async (line: object) =>
   appendFileSync(logFile(local.stack().dataDir), `${JSON.stringify(line)}\n`)
 
 /** Values of the placeholders in a page's commands, fixed or set by a preparation. */
-const values = { source: WEB, external_id: 'refunded', request: 'create', id: '', file: '' }
+const values = { source: WEB, external_id: '', request: 'create', id: '', file: '' }
 type Expected = { prints: RegExp; before?: () => Promise<unknown>; input?: string; code?: number }
 
 /** Options that make a command end sooner with the same output. */
@@ -98,7 +98,42 @@ const discarded = (queue: string, event: string, source: string, prints: RegExp)
 const sendToWeb = (external_id: string) =>
   local.relay(['send', '--external-id', external_id, '--source', WEB])
 
-/** The situation of each page, and the expected output of its commands. */
+/** An order whose refund waits for the service, which is down. */
+const refundWaits = (external_id: string) => async () => {
+  await local.sandbox('DELETE', '/panel/faults')
+  await local.create(external_id)
+  await local.sandbox('POST', '/panel/faults', DOWN)
+  const { status } = await local.store('POST', `${external_id}/refund/`, {}, 'respond-async')
+  expect(status).toBe(202)
+  await logged('event retried', external_id)
+  values.external_id = external_id
+}
+
+/** A payment among the dead letters, whose order has a refund that waits for a retry. */
+const paymentIsDead = async (external_id: string) => {
+  await refundWaits(external_id)()
+  await local.sandbox('DELETE', '/panel/faults')
+  const body = JSON.stringify({ method: 'card', reference: 'r' })
+  await local.enqueue('orders-dead.fifo', 'order.payment', { external_id, body, accepted_at: Date.now() })
+}
+
+const readFails = () =>
+  withoutTable('orders', async () => {
+    expect((await local.store('GET', 'unread/')).status).toBe(503)
+  })
+
+/** A message that the store refuses or, before it has a secret, that the relay cannot sign. */
+const messageFails = async (external_id: string) => {
+  await sendToWeb(external_id)
+  await logged('feed message retried', external_id)
+}
+
+const storeRefuses = async (external_id: string) => {
+  await local.relay(['stores', 'secret', WEB])
+  await messageFails(external_id)
+}
+
+/** The situation of each page, and the expected output of its commands. Each one also occurs without the others. */
 const PAGES: Readonly<
   Record<
     string,
@@ -106,13 +141,7 @@ const PAGES: Readonly<
   >
 > = {
   'breaker-open': {
-    situation: async () => {
-      await local.create('refunded')
-      await local.sandbox('POST', '/panel/faults', DOWN)
-      const { status } = await local.store('POST', 'refunded/refund/', {}, 'respond-async')
-      expect(status).toBe(202)
-      await logged('event retried', 'refunded')
-    },
+    situation: refundWaits('refunded'),
     commands: {
       doctor: /!! {4}the accounting service is unavailable: .*: 503 /,
       'orders list --failing': /api +refunded +\S+ +.*refund waiting .*The accounting service answered 503/,
@@ -123,30 +152,20 @@ const PAGES: Readonly<
   },
   'order-stuck': {
     source: 'api',
+    situation: refundWaits('stuck'),
     commands: {
-      'orders list --failing': /api +refunded +\S+ +.*refund waiting/,
+      'orders list --failing': /api +stuck +\S+ +.*refund waiting/,
       'orders show <source> <external_id>':
         /^order\.refund has been waiting for the accounting service since .*: The accounting service answered 503; next attempt by/m,
       'tail --since 1h --errors':
-        /ERROR event retried delivery=\S+ source=api external_id=refunded .*error=AccountingError/,
+        /ERROR event retried delivery=\S+ source=api external_id=stuck .*error=AccountingError/,
       'orders retry <source> <external_id>': RETRIED,
     },
   },
   'dead-letters': {
     source: 'api',
     situation: async () => {
-      await local.sandbox('DELETE', '/panel/faults')
-      await local.create('replayed')
-      await local.sandbox('POST', '/panel/faults', DOWN)
-      expect((await local.store('POST', 'replayed/refund/', {}, 'respond-async')).status).toBe(202)
-      await logged('event retried', 'replayed')
-      await local.sandbox('DELETE', '/panel/faults')
-      const body = JSON.stringify({ method: 'card', reference: 'r' })
-      await local.enqueue('orders-dead.fifo', 'order.payment', {
-        external_id: 'replayed',
-        body,
-        accepted_at: Date.now(),
-      })
+      await paymentIsDead('replayed')
       values.file = folder('plan.json')
     },
     commands: {
@@ -202,34 +221,32 @@ const PAGES: Readonly<
     },
   },
   'requests-failed': {
-    situation: () =>
-      withoutTable('orders', async () => {
-        expect((await local.store('GET', 'unread/')).status).toBe(503)
-      }),
+    situation: readFails,
     commands: {
       [ERRORS_30M]: /ERROR request failed source=api external_id=unread error=ResourceNotFoundException/,
     },
   },
-  'endpoint-latency': { commands: { [ERRORS_30M]: /ERROR/ } },
-  'endpoint-errors': { commands: { [ERRORS_30M]: /ERROR (delivery|request) failed/ } },
+  'endpoint-latency': { situation: readFails, commands: { [ERRORS_30M]: /ERROR/ } },
+  'endpoint-errors': {
+    situation: readFails,
+    commands: { [ERRORS_30M]: /ERROR (delivery|request) failed/ },
+  },
   'feeder-errors': {
-    situation: async () => {
-      await sendToWeb('w-1')
-      await logged('feed message retried', 'w-1')
-    },
+    situation: () => messageFails('w-1'),
     commands: {
       [ERRORS_30M]: /ERROR feed message retried .*external_id=w-1 .*Cannot sign for the store "web-shop"/,
       'stores secret <source>': SECRET,
     },
   },
   'feed-stuck': {
-    situation: () => sendToWeb('w-2'),
+    situation: () => storeRefuses('w-2'),
     commands: {
-      'tail --since 2h --errors --source <source>': /ERROR feed message retried .*external_id=w-/,
+      'tail --since 2h --errors --source <source>': /ERROR feed message retried .*external_id=w-2/,
       'stores list': WAITING,
     },
   },
   'feed-disabled': {
+    situation: () => storeRefuses('w-4'),
     commands: {
       'tail --since 2d --errors --source <source>': /ERROR feed message retried .*source=web-shop/,
       'stores test <source>': {
@@ -318,12 +335,13 @@ const PAGES: Readonly<
     commands: { [ERRORS_30M]: /ERROR invocation ended with timeout/ },
   },
   'signature-failures': {
+    situation: () => paymentIsDead('audited'),
     commands: {
       doctor: /ok {2}the relay accepts webhooks signed with its secret/,
       'deliveries list --since 1h': /refused +not signed with a known secret/,
       'tail --since 30m': /delivery received outcome=forged why=mismatch/,
       'register --again': /The relay accepts webhooks signed with it\.\nRetired: sandbox\./,
-      // The audit exits with 1, since the dead letters of other scenarios are differences.
+      // The audit exits with 1, since an order has a dead letter.
       'audit --since 24h --repair': { code: 1, prints: /\d deliver(?:y|ies) received/ },
     },
   },
@@ -384,11 +402,14 @@ test.each(Object.entries(PAGES))(
 
 test('processes a replayed dead letter before a later event of the order that is waiting for a retry', async () => {
   // If the refund had been processed first, the payment would have been refused.
-  const order = { status: 'refunded', receipt_number: expect.any(Number) }
-  expect(await local.order('replayed')).toMatchObject(order)
+  await paymentIsDead('paid')
+  expect((await local.relay(['dead', 'replay', '--order', 'paid'])).out).toMatch(REPLAYED)
+  await until(async () => (await local.order('paid')).status === 'refunded')
+  expect(await local.order('paid')).toMatchObject({ receipt_number: expect.any(Number) })
 })
 
 test('the stack trace of an error names the source file', async () => {
+  await refundWaits('traced')()
   const { out } = await local.relay(['tail', '--no-follow', '--since', '1h', '--errors', '--verbose'])
   expect(out).toMatch(/^ +at \S.* \(\S+\/lib\/accounting\/client\.ts:\d+:\d+\)$/m)
 })
