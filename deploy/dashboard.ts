@@ -244,7 +244,7 @@ const layOut = (rows: readonly Row[]) => {
   })
 }
 
-/** @param more additional alarms, which not every stack has */
+/** @param more additional alarms, that only some stacks have */
 export const dashboardResources = (stack: Stack, more: readonly Pick<Alarm, 'name'>[]): Resources => ({
   Dashboard: {
     Type: 'AWS::CloudWatch::Dashboard',

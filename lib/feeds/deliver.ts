@@ -41,7 +41,7 @@ type FeedDelivery = {
   body: string
   /**
    * The message attributes of a message to an exact store, which are the headers `Relay-Version` and `Relay-Cause`;
-   * otherwise it is sent exactly as the service sends a webhook.
+   * apart from these headers, it is sent exactly as the service sends a webhook.
    */
   exact?: Readonly<Record<string, string>> | undefined
 }

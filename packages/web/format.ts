@@ -118,7 +118,7 @@ export const exactNumber = (typed: string) => {
   return JSON.rawJSON(latin.replaceAll(',', '').replace(/^(-?)0+(?=\d)/, '$1'))
 }
 
-/** Whether a typed number is one if its separators are left out. */
+/** Whether the text is a number without its separators. */
 export const isMisgrouped = (typed: string) => exactNumber(typed.replaceAll(SEPARATORS, '')) !== undefined
 
 /** The decimal separator in a typed number. Some readers type it between thousands. In Persian, it may be a slash. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Names with a special meaning in JavaScript, paths, SQS or display. */
+/** Names with a special meaning in JavaScript, paths, SQS or when displayed. */
 const LOADED = [
   ...'__proto__ constructor prototype toString hasOwnProperty valueOf NaN null'.split(' '),
   ...'. .. / \\ %2e%2e %00 e\u0301 \u00E9 ١٢٣ 👩‍👩‍👧‍👦 \u202Eevil \u200B <script>alert(1)</script>'.split(
@@ -36,7 +36,7 @@ const stringText = fc
       : JSON.stringify(value),
   )
 
-/** Arrays and objects nested to this depth. */
+/** Arrays or objects nested to a depth of 1 to 5,000. */
 const deepText = fc
   .tuple(fc.constantFrom('[', '{"a":'), fc.integer({ min: 1, max: 5000 }))
   .map(([open, levels]) => `${open.repeat(levels)}1${(open === '[' ? ']' : '}').repeat(levels)}`)

@@ -112,7 +112,7 @@ describe('cached parameters', () => {
     [0, [1000, 2000, 2000]],
     [1, [2000, 4000, 4000]],
   ])(
-    'are read again after one to four seconds while there are none, jittered by %p',
+    'are read again after one to four seconds until the first successful read, jittered by %p',
     async (random, pauses) => {
       Object.assign(state, { random, stored: new Error('throttled') })
       let reads = 0

@@ -53,7 +53,7 @@ const feedOf = async (
   if (registers && options.isStarted) return httpFeed({ target: registered, registers, remedyOf, ...options })
   const { url, secrets } = await endpointOf(context, httpStore, 'test the store')
   if (registers) return httpFeed({ target: registered, remedyOf, ...options })
-  // The newest secret, which the store must have. During a rotation, the old one also signs.
+  // The newest secret, which the store must have. During a rotation, messages are also signed with the old one.
   const target = { url, secret: secrets[0] ?? '' }
   return httpFeed({ target: async () => target, remedyOf, ...options })
 }
@@ -77,7 +77,7 @@ const waiting = (terminal: Terminal, wait: number) => {
  * Tests a store and yields the findings.
  *
  * @param command the command that starts the store; with it, checks may kill the store
- * @throws Failure if the store must not be tested, or when the signal is aborted. The store has been killed by then
+ * @throws Failure if the store must not be tested, or when the signal is aborted. In either case, the store has been killed
  */
 export const testStore = async (
   context: Context,

@@ -36,7 +36,7 @@ const tableOf = ({ service, nameOf, stores }: Context): Alarm[] => [
   ...Object.values(feedAlarmsFor({ prefix: nameOf(''), stores: stores() })),
 ]
 
-/** The alarms over several metrics. */
+/** The alarms on several metrics. */
 const mathAlarmsOf = async ({ nameOf, stores, stack }: Context): Promise<Omit<Alarm, 'condition'>[]> => {
   const prefix = nameOf('')
   const ordersTable = (await stack()).ordersTable.slice(prefix.length)
@@ -86,7 +86,7 @@ const localState = async (
   if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
     const depth = watchedDepth(context, alarm, queues)
     if (depth === undefined) return { state: 'unknown' }
-    // Messages in flight count: a reading hides them briefly, and CloudWatch takes the maximum of a minute.
+    // Messages in flight are included: a reading hides them briefly, and CloudWatch takes the maximum of a minute.
     return { state: exceeds(totalOf(depth)) ? 'alarm' : 'ok' }
   }
   if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
@@ -112,7 +112,7 @@ const ORDER = { alarm: 0, unknown: 1, ok: 2 }
 
 /**
  * The state of every alarm, from CloudWatch or, in the local stack, evaluated with the same conditions; active alarms
- * first, and of these the most severe.
+ * first, most severe first.
  */
 export const alarmsOf = async (context: Context, queues: Queues, read: ReadSeries): Promise<AlarmState[]> => {
   const { local, service } = context
@@ -123,7 +123,7 @@ export const alarmsOf = async (context: Context, queues: Queues, read: ReadSerie
       ? await localState(context, { condition, ...alarm }, queues, read)
       : (known.get(alarmName(service, alarm)) ?? ({ state: 'unknown' } as const))),
   }))
-  // Over metrics that only AWS records; only stages with gradual deployments have those of new versions.
+  // Alarms on metrics that only AWS records. Only stages with gradual deployments have alarms for new versions.
   const math = known === undefined ? [] : await mathAlarmsOf(context)
   const onAws = math.flatMap(alarm => {
     const state = known?.get(alarmName(service, alarm))
@@ -268,7 +268,7 @@ export const statusCommand = ({ program, run }: Cli): void => {
   program
     .command('status')
     .description(
-      'Show the active alarms or, before one starts, the failing orders; the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour per minute and the last day per 15 minutes. The exit code is 1 if an alarm is active.',
+      'Show the active alarms (or, before any alarm is raised, the failing orders); the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour per minute and the last day per 15 minutes. The exit code is 1 if an alarm is active.',
     )
     .action(run(status))
 }

@@ -65,7 +65,7 @@ test('a message without an attempt is queued while it can be, and otherwise unre
   expect(statesOf(published(1), [attempt('1', 'failed')], { queued: 0 })).toEqual(['unrecorded'])
 })
 
-test('with the setting "failures", a message that has left the queue without a failure was accepted', () => {
+test('with the setting "failures", a message that has left the queue without a failure is shown as accepted', () => {
   const recorded = 'failures'
   expect(statesOf(published(2), [], { recorded })).toEqual(['not failed', 'not failed'])
   expect(statesOf(published(2), [], { recorded, queued: 0 })).toEqual(['accepted', 'accepted'])
@@ -105,7 +105,7 @@ test('no further attempt is planned for a message that is a dead letter or was d
   expect(JSON.stringify([dead, deleted])).not.toContain('next_at')
 })
 
-test('an overdue message may be a dead letter that is hidden behind another one of its order', () => {
+test('an overdue message may be a dead letter that is hidden behind another message of its order', () => {
   const attempts = [
     { ...attempt('2', 'failed'), next_at: new Date(NOW - 1000).toISOString() },
     attempt('1', 'failed'),

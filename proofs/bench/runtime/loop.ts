@@ -1,5 +1,5 @@
-// Runs a handler in a process without a runtime client: node proofs/bench/runtime/loop.ts <file> <size>. Given a number by
-// its parent, it takes that many first deliveries and reports the milliseconds of CPU time for one.
+// Runs a handler in a process without a runtime client: node proofs/bench/runtime/loop.ts <file> <size>. Its parent
+// sends a count; it handles that many first deliveries and reports CPU milliseconds per delivery.
 
 import * as v from 'valibot'
 import { context } from '../../../test/support/lambda.ts'
