@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 
 const read = (name: string) => JSON.parse(readFileSync(`docs/${name}.json`, 'utf8'))
 
@@ -51,9 +52,11 @@ export const undocumented = (method: string, path: string, status: number, body:
   return errorsOf(`docs/relay.openapi.json#/${at.map(escaped).join('/')}`, body)
 }
 
+const SCHEMAS: Readonly<Record<string, string>> = { 'order.updated': 'OrderUpdated', [FEED_TEST]: 'Test' }
+
 /** How a feed message deviates from docs/feeds.asyncapi.json, including unknown fields; undefined if it matches. */
 export const undocumentedMessage = (message: { event: string }): string | undefined => {
-  const name = message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'
+  const name = SCHEMAS[message.event] ?? 'RequestChanged'
   const unknown = Object.keys(message).find(field => !(field in FEEDS.components.schemas[name].properties))
   if (unknown !== undefined)
     return `${name} in docs/feeds.asyncapi.json has no field "${unknown}": add it to packages/contract/schemas.ts and run "npm run docs"`

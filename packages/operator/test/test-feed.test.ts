@@ -6,6 +6,7 @@ import { feedSecretParameters } from '@order-relay/lib/feeds/secrets.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import { verify } from '@order-relay/lib/protocol/signature.ts'
+import { undocumentedMessage } from '@order-relay/test-support/documents.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import type { Context } from '../core/context.ts'
 import { nowSeconds } from '../core/webhook.ts'
@@ -31,21 +32,24 @@ const contextFor = (url: string, stored: readonly (readonly [string, string])[])
   } as unknown as Context
 }
 
-test('relay stores test signs with both secrets during a rotation, as the relay does', async () => {
+test('relay stores test sends a documented message, signed with both secrets during a rotation', async () => {
   const secrets = ['new secret', 'replaced secret'] as const
   const stored = Object.entries(feedSecretParameters('shop', ...secrets, nowSeconds()))
   const verified: string[][] = []
+  const sent: { event: string }[] = []
   const { url, close } = await listening(async (request, response) => {
     const body = await buffer(request)
     const header = String(request.headers['x-service-signature'])
     const isValid = (secret: string) => verify({ secrets: [secret], header, body, now: nowSeconds() }).valid
     verified.push(secrets.filter(isValid))
+    sent.push(JSON.parse(body.toString()))
     response.end()
   })
   closing.push(close)
   const context = contextFor(url, stored)
   expect((await testFeed(context, 'shop')).ok).toBe(true)
   expect(verified).toEqual([secrets])
+  expect(sent.map(undocumentedMessage)).toEqual([undefined])
 })
 
 test('relay stores test shows the status, the duration and the beginning of the response, without control characters', async () => {

@@ -59,3 +59,20 @@ test('every Persian text translates an English text that the programs still cont
   const lost = parts.filter(({ part }) => !texts.includes(fixed(part.replace(/\{=?\w+\}/g, '{}')).trim()))
   expect(lost).toEqual([])
 })
+
+/** The texts of a dictionary's source, one at the end of each entry. */
+const persianTexts = (source: string) =>
+  [...source.matchAll(/:\s+(['"`])((?:\\.|(?!\1).)*)\1,?$/gm)].map(([, , text = '']) => text)
+
+test.each(
+  globSync('packages/{operator,sandbox/src,web}/**/{persian*,service-messages}.ts', {
+    cwd: ROOT,
+    exclude: path => /node_modules|dist|\btest\b/.test(path),
+  }),
+)('every text in %s has been translated into Persian', file => {
+  const texts = persianTexts(readFileSync(join(ROOT, file), 'utf8'))
+  expect(texts).not.toEqual([])
+  // Some texts have only values and signs.
+  const words = (text: string) => text.replace(/\{\w+\}|\\u\w{4}/g, '')
+  expect(texts.filter(text => /\p{L}/u.test(words(text)) && !/\p{Script=Arabic}/u.test(text))).toEqual([])
+})
