@@ -1,10 +1,10 @@
 import { dynamodbClient, sqsClient, ssmClient } from '../lib/platform/clients.ts'
 import { readSettings, runtime } from '../lib/platform/environment.ts'
 import { powertoolsTelemetry } from '../lib/platform/telemetry.ts'
-import { createReceiver } from '../lib/webhook/handler.ts'
+import { createWebhook } from '../lib/webhook/handler.ts'
 import stores from '../stores.yml'
 
-export const handler = await createReceiver({
+export const handler = await createWebhook({
   dynamodb: dynamodbClient(),
   sqs: sqsClient(),
   ssm: ssmClient(),

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const order = { source: 'shop', external_id: '1' }
 
-test('the receiver queues a delivery and quarantines an unreadable one', async () => {
+test('the webhook function queues a delivery and quarantines an unreadable one', async () => {
   const { handler } = await import('../functions/webhook.ts')
   const post = async (body: string) => {
     const signature = sign({ secret: 'webhook secret', t: unixSeconds(Date.now()), body })

@@ -50,7 +50,10 @@ export type CallResult = { to: AccountingCall['to'] } & (
 /** A withdrawal that is known before its event is received. */
 export type AnnouncedWithdrawal = { announced: Withdrawal }
 
-/** The order after an event, a call or an announced withdrawal, with the notices for its store (promises P5–P9). Pure. */
+/**
+ * The order after an event, a call or an announced withdrawal, with the notices for its store. Pure (promises P5, P6, P7,
+ * P8, P9).
+ */
 export const apply = (
   before: Order,
   input: OrderEvent | CallResult | AnnouncedWithdrawal,

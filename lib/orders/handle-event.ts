@@ -46,8 +46,8 @@ export type Handled = {
 
 /**
  * Handles one event of the order queue: applies it, makes the calls that follow, saves the order and publishes to the
- * store's feed (promises P6–P9). Each step is saved and published before the next call. If the service cannot be called,
- * the order is saved before the error is thrown and the event is retried.
+ * store's feed (promises P6, P7, P8, P9). Each step is saved and published before the next call. If the service cannot
+ * be called, the order is saved before the error is thrown and the event is retried.
  *
  * An event whose call must wait moves to the bulk queue, and all later events of its order follow. The order is marked
  * first, so that none of its events is handled here before the last one there.

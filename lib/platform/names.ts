@@ -47,7 +47,7 @@ export const WEBHOOK_PATH = '/webhook'
 
 /** Parameter Store entries, relative to the stack's path (`/order-relay/<stage>`). */
 export const PARAMETERS = {
-  /** Holds the secrets and, during a rotation, its announcement, so that the receiver reads both in one call. */
+  /** Holds the secrets and, during a rotation, its announcement, so that the webhook function reads both in one call. */
   webhook: 'webhook',
   webhookSecrets: 'webhook/secrets',
   webhookRotation: 'webhook/rotation',

@@ -9,8 +9,8 @@ export const ORDER_UPDATED = 'order.updated'
 export const PROBE = 'relay.probe'
 
 /**
- * A further signature of a probe. The probe itself is signed with a known secret; it asks whether the receiver also knows
- * the secret of this signature.
+ * A further signature of a probe. The probe itself is signed with a known secret; it asks whether the webhook function
+ * also knows the secret of this signature.
  */
 export const PROBED_SIGNATURE = 'x-relay-probed-signature'
 

@@ -14,7 +14,7 @@ import { deliveryRepository } from './deliveries.ts'
 import { type ReceiveDependencies, type Received, receive } from './receive.ts'
 import { SecretRotationError, webhookSecrets } from './secrets.ts'
 
-export type ReceiverDependencies = Runtime & {
+export type WebhookDependencies = Runtime & {
   dynamodb: DynamoDB
   sqs: Sqs
   ssm: Ssm
@@ -51,7 +51,7 @@ const notStored = unavailable('The delivery could not be stored; send it again')
  * The endpoint `POST /webhook`, which receives the accounting service's webhooks (spec: Events). Reads the secrets
  * before it returns, since Lambda gives a function a full CPU during initialization.
  */
-export const createReceiver = async (dependencies: ReceiverDependencies) => {
+export const createWebhook = async (dependencies: WebhookDependencies) => {
   const { dynamodb, sqs, ssm, telemetry, stores, settings, now, random } = dependencies
   const sources = new Set(stores.map(({ source }) => source))
   const parameters = parameterCache(parametersBelow(ssm, `${settings.secretsPath}/${PARAMETERS.webhook}`), {

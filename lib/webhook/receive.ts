@@ -92,7 +92,7 @@ const shownHeaders = (headers: WebhookRequest['headers']) =>
   )
 
 /**
- * Receives a webhook: verify, read, filter, then read–send–record (spec: Events; promises P1–P4, P12).
+ * Receives a webhook: verify, read, filter, then read–send–record (spec: Events; promises P1, P2, P3, P4, P12).
  *
  * Rejects if SQS, DynamoDB or Parameter Store fails: the event is then not safe, and the sender must retry.
  */

@@ -16,7 +16,7 @@ export type RotationPhase = 'announced' | 'switching'
 
 /**
  * How often the secrets are read while a rotation is announced, in milliseconds. The service signs with one secret, so
- * `switching` must be announced this long before the service creates the new one: a receiver that has just read
+ * `switching` must be announced this long before the service creates the new one: an environment that has just read
  * `announced` would otherwise refuse it.
  */
 export const ROTATION_INTERVAL_MS = 1000

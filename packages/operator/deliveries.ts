@@ -51,7 +51,7 @@ export const showDelivery = async (context: Context, delivery: string) => {
     ...record,
     received_at: isoDate(received_at),
     remembered_until: isoDate(expires_at),
-    // DynamoDB deletes expired items late; the receiver would treat this delivery as new.
+    // DynamoDB deletes expired items late; the webhook function would treat this delivery as new.
     forgotten: expires_at <= nowSeconds(),
   }
   return {
@@ -107,7 +107,7 @@ export const outcomeOf = ({ outcome, why, source }: Logged): { outcome: string; 
   return { outcome: kind, ...(reason !== undefined && { why: REASONS[reason] ?? reason }) }
 }
 
-/** The log line of a delivery; the receiver records only deliveries that it queued or quarantined. */
+/** The log line of a delivery; the webhook function records only deliveries that it queued or quarantined. */
 const received = v.object({
   outcome: v.string(),
   why: v.optional(v.string()),

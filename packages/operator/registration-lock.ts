@@ -5,13 +5,13 @@ import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
 import { nowSeconds } from './core/webhook.ts'
 
-/** `registering` announces nothing to the receivers. */
+/** `registering` announces nothing to the webhook function. */
 type Phase = RotationPhase | 'registering'
 
 /**
  * Lets one command at a time have the service create a webhook secret. The service signs only with the last one, so a
  * second command would replace the secret of the first unnoticed. The lock is the parameter that announces a rotation to the
- * receivers, written on condition that no other command has written it. It expires in case this command is killed.
+ * webhook function, written on condition that no other command has written it. It expires in case this command is killed.
  *
  * @param action such as `rotate the webhook secret`
  * @param seconds how long the first phase may take

@@ -37,10 +37,10 @@ type RotateOptions = {
 /** How long the service may take to create a secret, in seconds. */
 const SWITCH_SECONDS = 30
 
-/** Long enough for a receiver that reads the secrets at this moment to read them again. */
+/** Long enough for an environment of the webhook function to read the secrets again if it reads them at this moment. */
 const SWITCH_LEAD_SECONDS = (2 * ROTATION_INTERVAL_MS) / 1000
 
-/** Long enough for every receiver to read the announcement, even while forged webhooks come in. */
+/** Long enough for every environment of the webhook function to read the announcement, even during a flood of forgeries. */
 export const LEAD_SECONDS = REFRESH_INTERVAL_MS / 1000 + 5
 
 /** The interval at which `check` runs while a step waits, in seconds. */
@@ -74,7 +74,7 @@ const ACTION = 'rotate the webhook secret'
 
 /**
  * Gets a new secret and stores it in addition to the old one, until the relay accepts both. The service signs only with the
- * new one, even before the receivers can know it, so the rotation is announced to them first.
+ * new one, even before the webhook function can know it, so the rotation is announced to them first.
  *
  * @param accept resolves once the relay accepts the new secret
  */

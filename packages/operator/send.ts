@@ -117,7 +117,7 @@ export const send = async (context: Context, given: string | undefined, options:
   const url = await webhookUrlOf(context, given)
   const body = bodyOf(options)
   const secret = options.secret ?? (await secretFor(context, url))
-  // The receiver refuses headers that contradict the body; an unreadable body contradicts none.
+  // The webhook function refuses headers that contradict the body; an unreadable body contradicts none.
   const envelope = envelopeOf(body)
   const event = envelope.event ?? options.event
   const delivery = envelope.delivery ?? options.delivery ?? randomUUID()

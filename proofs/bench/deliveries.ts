@@ -45,7 +45,7 @@ export const bodyOf = (size: Size, { delivery = newId(), source = OURS } = {}): 
   return text('x'.repeat(bytes - Buffer.byteLength(text(''))))
 }
 
-/** The event with which API Gateway invokes the receiver (payload format 2.0). */
+/** The event with which API Gateway invokes the webhook function (payload format 2.0). */
 export const eventOf = (
   size: Size,
   { delivery = newId(), source = OURS, secret = SECRET, now = Date.now() } = {},

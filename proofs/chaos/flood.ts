@@ -120,7 +120,7 @@ export const floodWith = (seed: number) => {
     const reads = made.find(([call]) => call.endsWith('GetParametersByPath'))?.[1] ?? 0
     const cost = made.reduce((sum, [, count]) => sum + count, -reads)
     return [
-      ...claim(cost === due, `the receiver made ${cost} calls to DynamoDB and SQS, not ${due}`),
+      ...claim(cost === due, `the webhook function made ${cost} calls to DynamoDB and SQS, not ${due}`),
       // At the start, when they are a minute old, and once a minute after a mismatch.
       ...claim(
         reads <= 1 + 2 * Math.ceil(seconds / 60),

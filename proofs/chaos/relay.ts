@@ -11,7 +11,7 @@ import { httpClient } from '../../lib/platform/http-client.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
-import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWebhook } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context as contextWith, httpEvent, scheduledEvent } from '../../test/support/lambda.ts'
 import { CREDENTIALS } from '../../test/support/parts.ts'
@@ -138,7 +138,7 @@ export const startRelay = async (
   const accounting = accountingClient({ baseUrl: urlOf(ports.sandbox), apiKey: async () => SANDBOX_KEY })
   const { secret } = await accounting.registerWebhook(webhookUrl)
   await backends.putParameter(`${PARAMETERS.webhookSecrets}/chaos`, secret)
-  const receive = await createReceiver(await dependenciesOf('webhook'))
+  const receive = await createWebhook(await dependenciesOf('webhook'))
 
   const serve = createApi(await dependenciesOf('api'))
   const api = await startEndpoint(event => serve(event, context('api')))

@@ -20,7 +20,7 @@ const SLOW_TO_HOLD = 'a payment is withdrawn while the service is slow to hold i
 /** Bugs that concern crashes, concurrency or a slow service. The crash matrix must find each of them. */
 export const BUGS: readonly Bug[] = [
   {
-    name: 'the receiver records a delivery before it is queued',
+    name: 'the webhook function records a delivery before it is queued',
     file: 'lib/webhook/receive.ts',
     find: ENQUEUE,
     replace: `await deliveries.record({ delivery, source, external_id, status }, seconds)\n  ${ENQUEUE}`,

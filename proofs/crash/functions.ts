@@ -15,7 +15,7 @@ import { feedQueueName, QUEUES, siblingQueueUrl } from '../../lib/platform/names
 import type { Store } from '../../lib/platform/stores.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
-import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWebhook } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, scheduledEvent, sqsEvent, sqsRecord } from '../../test/support/lambda.ts'
 import { settingsWith } from '../../test/support/settings.ts'
@@ -250,7 +250,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
   return {
     /** Replaces all environments; busy ones end after their current work. */
     deploy: () => void deployment++,
-    webhook: endpoint('webhook', createReceiver),
+    webhook: endpoint('webhook', createWebhook),
     api: endpoint('api', createApi),
     reconcile() {
       const instance = startInstance()

@@ -43,7 +43,7 @@ const plan = (simulation: Simulation) => {
   const isDown = (target: Target) => current.has('all down') || current.has(`${target} down`)
 
   const strike = (place: Place): Mode | undefined => {
-    // A receiver that cannot read the secrets continues to use a deleted one, which would look like a bug.
+    // A webhook function that cannot read the secrets continues to use a deleted one, which would look like a bug.
     if (current.has('webhook secret') && place === 'webhook: read the secrets') return undefined
     const rate = current.has('crash loop') ? 0.02 : 0.003
     return isOn('calls') && roll(1) < rate ? MODES[Math.floor(roll(2) * MODES.length)] : undefined

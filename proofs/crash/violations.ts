@@ -115,7 +115,7 @@ const senderViolations = (run: Run): string[] => {
           !isStale(attempt) || attempt.status !== 200,
           `webhook ${delivery} was accepted ${attempt.skew} s off its time`,
         ),
-        // Without Parameter Store, a receiver cannot know a new secret.
+        // Without Parameter Store, the webhook function cannot know a new secret.
         ...claim(
           isStale(attempt) || attempt.status !== 401 || !isClean(run),
           `webhook ${delivery} is authentic and was answered 401`,
@@ -127,7 +127,7 @@ const senderViolations = (run: Run): string[] => {
 
 /** Invalid requests are not queued, and get the expected response if nothing fails. */
 const strangerViolations = (run: Run): string[] => {
-  // The last secrets read remain in use while a fault prevents the receiver from reading them.
+  // The last secrets read remain in use while a fault prevents the webhook function from reading them.
   const isExcused = (text: string) => run.faults.length > 0 && text.includes(`"delivery":"${AFTER_ROTATION}`)
   return [
     ...run.world.strangers

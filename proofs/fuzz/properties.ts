@@ -53,7 +53,7 @@ const receive = async (
   body: Uint8Array | string,
   headers: Record<string, string>,
 ) => {
-  const handler = await relay.createReceiver()
+  const handler = await relay.createWebhook()
   relay.calls.length = 0
   const { statusCode, body: answer } = await handler(httpEvent({ headers, body }), context())
   return { statusCode, answer: v.parse(responseBody, answer) }

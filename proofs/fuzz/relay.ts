@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createApi } from '../../lib/api/handler.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
-import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWebhook } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, sqsEvent, sqsRecord } from '../../test/support/lambda.ts'
 import { readFeedMessage } from '../../test/support/oracle.ts'
@@ -63,7 +63,7 @@ export const startRelay = (http: HttpClient = unknownOrder) => {
 
   return {
     calls,
-    createReceiver: () => createReceiver(dependenciesOf('webhook')),
+    createWebhook: () => createWebhook(dependenciesOf('webhook')),
     createApi: () => createApi(dependenciesOf('api')),
     /** The events that were queued. */
     events: () => (queues.get(QUEUES.orders)?.history() ?? []).map(({ body }) => body),

@@ -21,7 +21,7 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
   left: { requests: [], fixes: 1, ...QUIET, ...left, faults: Math.min(left.faults ?? 0, MOST_FAULTS) },
 })
 
-/** The invariants once nothing is in flight (promises P5–P9). */
+/** The invariants once nothing is in flight (promises P5, P6, P7, P8, P9). */
 const violationsOf = (world: World) => {
   const { service, store, stored, requested, dead, unsaved, exact } = world
   const { status, receipts = 0, returns = 0, holdsPayment = false } = service.order ?? {}

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from '@jest/globals'
 import { sign } from '../../lib/protocol/signature.ts'
-import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWebhook } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { SETTINGS, STORES } from '../../proofs/crash/functions.ts'
 import { context, httpEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
@@ -26,7 +26,7 @@ const dependencies = {
   random: Math.random,
   http: () => Promise.reject(new Error('no call expected')),
 }
-const receiver = await createReceiver(dependencies)
+const receiver = await createWebhook(dependencies)
 const worker = createWorker(dependencies)
 
 const FUNCTIONS: [name: string, handle: (body: string) => Promise<unknown>, expected: object][] = [

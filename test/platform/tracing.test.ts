@@ -83,7 +83,7 @@ afterAll(async () => {
   await context.close()
 })
 
-// The receiver makes only calls that the worker also makes.
+// The webhook function makes only calls that the worker also makes.
 test('the packaged worker records the calls of a create when Lambda samples the invocation', async () => {
   const bundle = await context.bundle(worker)
   const variables = { ...context.environment('direct'), ...environment }

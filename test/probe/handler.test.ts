@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from '@jest/globals'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import { PROBE_SOURCE } from '../../lib/platform/names.ts'
 import { createProbe } from '../../lib/probe/handler.ts'
-import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWebhook } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, httpEvent, scheduledEvent } from '../support/lambda.ts'
 import { scan } from '../support/parts.ts'
@@ -16,7 +16,7 @@ const { telemetry } = recorded
 let elapsed = 0
 const runtime = { now: () => Date.now() + elapsed, random: Math.random }
 
-const receiver = await createReceiver({ ...stack, telemetry, ...runtime })
+const receiver = await createWebhook({ ...stack, telemetry, ...runtime })
 const refusesCalls = async () => {
   throw new Error('The accounting service was called')
 }

@@ -194,7 +194,7 @@ const requestViolations = (
 }
 
 /**
- * Compares the state of one order in the service, the orders table and the store (promises P5–P10, P13).
+ * Compares the state of one order in the service, the orders table and the store (promises P5, P6, P7, P8, P9, P10, P13).
  *
  * @param faults the number of faults: the response to a call that registered a request may then be lost
  */

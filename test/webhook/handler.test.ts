@@ -7,7 +7,7 @@ import { untilText } from '../../lib/platform/parameters.ts'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { deliveryOf } from '../../lib/webhook/deliveries.ts'
-import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWebhook } from '../../lib/webhook/handler.ts'
 import { context, httpEvent } from '../support/lambda.ts'
 import { drain, scan } from '../support/parts.ts'
 import { stackForTests } from '../support/stack.ts'
@@ -16,10 +16,10 @@ const NOW = 1_800_000_000
 const { stack, recorded } = await stackForTests()
 
 let now: number
-let handler: Awaited<ReturnType<typeof createReceiver>>
+let handler: Awaited<ReturnType<typeof createWebhook>>
 
 const create = (ssm: Ssm = stack.ssm) =>
-  createReceiver({ ...stack, ssm, telemetry: recorded.telemetry, now: () => now * 1000, random: () => 0.5 })
+  createWebhook({ ...stack, ssm, telemetry: recorded.telemetry, now: () => now * 1000, random: () => 0.5 })
 
 beforeEach(async () => {
   now = NOW

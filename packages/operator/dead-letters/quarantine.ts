@@ -102,7 +102,8 @@ export const QUARANTINE: Kind = {
     }
   },
 
-  // Otherwise, the receiver would treat a repeated webhook as still quarantined. After a crash here, it may be kept twice.
+  // Otherwise, the webhook function would treat a repeated webhook as still quarantined. After a crash here, a webhook
+  // may be kept twice.
   beforeDeletion: async ({ dynamodb, nameOf }, { from, body }) => {
     if (from !== 'webhook') return
     const Key = { delivery: { S: quarantineId(body) } }

@@ -108,7 +108,7 @@ const webhook: Check = async (context, url, audited, ended) => {
 
   const { id, secret, since } = newest
   const previous = ofUrl.at(-2)?.secret
-  // The receivers have up to a minute to read it, and the command that stored it waits for them.
+  // The webhook function has up to a minute to read it, and the command that stored it waits for that.
   const isFresh = Date.now() < since.getTime() + ACCEPTED_WITHIN_MS
   // The log marks a ping as one, but would show a HEAD request as a store's.
   const { response, offset } = await timed(() => ping(url, secret, previous))

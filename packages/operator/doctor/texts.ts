@@ -26,8 +26,8 @@ export const MESSAGES = {
   'visibility-window': 'visibility timeout {time}, worker timeout {limit}; AWS recommends a factor of six',
   'raise-visibility':
     'raise VisibilityTimeout of the order queue, or lower the timeout of the worker, and deploy',
-  'receiver-responds': 'the receiver responds before the sender gives up',
-  'receiver-late': 'the sender gives up before the receiver responds',
+  'receiver-responds': 'the webhook function responds before the sender gives up',
+  'receiver-late': 'the sender gives up before the webhook function responds',
   'receiver-window': 'timeout {time}, the sender waits {limit}',
   'lower-webhook-timeout': 'lower the timeout of the webhook function and deploy',
   'dead-before-expiry': 'failing messages of {queue} become dead letters before they expire',

@@ -160,7 +160,7 @@ describe('settings that must be consistent', () => {
   const RETRIES = 'deliveries are forgotten while the sender still retries'
   const REPLAYS = 'deliveries are forgotten while dead letters can still be replayed'
   const INVISIBLE = 'messages reappear while the worker still processes them'
-  const ANSWERED = 'the sender gives up before the receiver responds'
+  const ANSWERED = 'the sender gives up before the webhook function responds'
   const RECEIVES =
     'failing messages of orders.fifo become dead letters earlier or later than the template sets'
   const DEAD = 'failing messages of orders.fifo expire before they become dead letters'

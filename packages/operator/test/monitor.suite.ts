@@ -84,7 +84,7 @@ export const monitorTests = () => {
     expect(found.orders).toMatchObject([{ source: 'api', external_id: 'w-1' }])
 
     const { out } = await local.relay(['tail', '--no-follow', '--since', '1m', '--delivery', data.delivery])
-    // The worker may finish before the receiver writes its log line.
+    // The worker may finish before the webhook function writes its log line.
     expect(out).toMatch(/delivery received outcome=queued /)
     expect(out).toMatch(/event processed .*external_id=w-1/)
 

@@ -5,7 +5,7 @@ import { until } from '@order-relay/test-support/until.ts'
 
 const ORDERS = 24
 
-/** The receiver's log lines. */
+/** The webhook function's log lines. */
 const received = async () => {
   const { out } = await local.relay(['tail', '--no-follow', '--since', '2m', '--json'])
   return out

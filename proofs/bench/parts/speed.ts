@@ -61,7 +61,7 @@ export const coldstart: Part = async context => {
     targets: [
       atMost('cold start over TLS, to peer (b) as its documentation bundles it', 0.7, compared(stack)),
       atMost('cold start over TLS, to peer (b) with our bundling', 0.85, compared(leanStack)),
-      { what: 'zip of the receiver', target: '≤ 130 KB', found: `${zipKb} KB`, met: zipKb <= 130 },
+      { what: 'zip of the webhook function', target: '≤ 130 KB', found: `${zipKb} KB`, met: zipKb <= 130 },
     ],
   }
 }

@@ -80,8 +80,8 @@ export const PERSIAN: Readonly<
   'visibility-window':
     'visibility timeout صف {time} و مهلت پردازشگر {limit} است؛ AWS شش برابر را توصیه می‌کند',
   'raise-visibility': 'VisibilityTimeout صف سفارش‌ها را بیشتر یا مهلت پردازشگر را کمتر و دوباره مستقر کنید',
-  'receiver-responds': 'گیرنده قبل از پایان مهلت فرستنده پاسخ می‌دهد',
-  'receiver-late': 'مهلت فرستنده قبل از پاسخ گیرنده تمام می‌شود',
+  'receiver-responds': 'تابع وب‌هوک قبل از پایان مهلت فرستنده پاسخ می‌دهد',
+  'receiver-late': 'مهلت فرستنده قبل از پاسخ تابع وب‌هوک تمام می‌شود',
   'receiver-window': 'مهلت {time}؛ فرستنده {limit} صبر می‌کند',
   'lower-webhook-timeout': 'مهلت تابع وب‌هوک را کمتر و دوباره مستقر کنید',
   'dead-before-expiry': 'پیام‌های ناموفق {queue} قبل از انقضا به DLQ می‌روند',
