@@ -46,7 +46,7 @@ export const backupResources = (stack: Stack, region: string): Resources => {
             },
           ],
         },
-        // The deployer's policy depends on them.
+        // The deployer's policy depends on these tags.
         BackupPlanTags: { project: 'order-relay', stage: stack.stage },
       },
     },
@@ -55,7 +55,7 @@ export const backupResources = (stack: Stack, region: string): Resources => {
       Properties: {
         BackupPlanId: ref('BackupPlan'),
         BackupSelection: {
-          // With another orders table, the selection is replaced, and the new one exists beside the old one at first.
+          // If the orders table changes, CloudFormation creates the new selection before it deletes the old one.
           SelectionName: stack.ordersTable ?? TABLES.orders,
           IamRoleArn: arnOf('BackupRole'),
           Resources: tables,

@@ -52,7 +52,7 @@ const read = (path: string) => {
  */
 export const listenerOf = (port: number, tables = TABLES.flatMap(read)): number | undefined => {
   const lines = tables.flatMap(table => table.split('\n')).map(line => line.trim().split(/\s+/))
-  // A server of all addresses gets only the connections that no other server of the port gets.
+  // A server that listens on all addresses gets only the connections for whose address no other server listens.
   for (const address of [...printed(HOST), ...printed('0.0.0.0'), '0'.repeat(32)]) {
     const found = lines.find(
       ([, local, , state]) => local === `${address}:${hex(port, 4)}` && state === LISTENING,

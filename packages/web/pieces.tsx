@@ -86,7 +86,7 @@ setInterval(() => {
   now.value = Date.now()
 }, 1000)
 
-/** Whether a moment is in the future; its readers are rendered again once it has come. */
+/** Whether a moment is in the future. Components that read it are rendered again when the moment comes. */
 export const isToCome = (iso: string) => Date.parse(iso) > now.value
 
 /** How long until a moment, counting down. */
@@ -148,7 +148,7 @@ export const Section = ({ id, title, aside, children }: SectionProps) => (
   </section>
 )
 
-/** Facts by name, without those that have no value. */
+/** Facts by name. Facts without a value are omitted. */
 export const Facts = ({ facts, kind = '' }: { facts: Record<string, ComponentChildren>; kind?: string }) => (
   <dl class={`facts ${kind}`}>
     {Object.entries(facts).map(
@@ -199,7 +199,7 @@ export const Command = ({ text }: { text: string }) => (
 export type Column<Row> = {
   label: string
   kind?: string
-  /** Hides the label, as over buttons. */
+  /** Hides the label, for example above buttons. */
   isBare?: boolean
   cell: (row: Row) => ComponentChildren
   /** The cell of a last row, such as the sum of the column. The first column names that row. */
@@ -210,7 +210,7 @@ type TableProps<Row> = {
   /** @default the title of its section or page */
   caption?: string
   kind?: string
-  /** The first one names the row. */
+  /** The first column names the row. */
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string

@@ -35,7 +35,7 @@ const route =
     handle: Handle<Entries, Result>,
   ): Typed<Method, Path, Entries, Result> => ({ method, path, input: v.object(entries), handle })
 
-/** @throws Failure unless what is about to be deleted is named exactly */
+/** @throws Failure unless the given name is exactly that of what the action deletes */
 export const confirmName = (action: string, name: string, given: string | undefined) => {
   if (given !== name) throw cannot(action, 'it was not confirmed by the name', `type "${name}"`)
 }

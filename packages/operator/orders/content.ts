@@ -12,12 +12,12 @@ import { jsonOf } from '../core/webhook.ts'
 
 type Payment = { method?: string; reference?: string; date?: string }
 
-/** Without personal data of the buyer. Amounts are decimals as text, since rials may exceed 2^53. */
+/** The content of a request, without the buyer's personal data. Amounts are decimals as text, since rials may exceed 2^53. */
 export type RequestContent = {
   rows?: readonly { sku: string; name?: string; quantity: string; unit_price: string; amount: string }[]
   shipping?: string
   discount?: string
-  /** Of the rows, with shipping and discount, as the store sent them: the service may add tax. */
+  /** The total of rows, shipping and discount as the store sent them. The service may add tax. */
   total?: string
   payment?: Payment
   reason?: string

@@ -33,12 +33,12 @@ const outcomes = (...names: (keyof typeof OUTCOMES)[]) =>
 const isFailure = (status: string) => status.startsWith('5')
 const requests = (statuses: string[]) => own('Requests', ...statuses.map(status => ({ status })))
 
-/** The throughput of the relay, each rate the sum of several metrics. */
+/** The throughput of the relay. Each rate is the sum of several metrics. */
 const FLOW = {
   queued: outcomes('queued'),
   repeated: outcomes('duplicate', 'ignored'),
   refused: outcomes('forged', 'too_large'),
-  // Signed by the service, so they are not forgeries. The relay quarantines those of its stores.
+  // The service signed these webhooks, so they are not forgeries. Those about orders of the relay's stores are quarantined.
   unreadableOrContradictory: outcomes('unreadable', 'contradictory'),
   requests: requests(STATUSES.filter(status => !isFailure(status))),
   requestsFailed: requests(STATUSES.filter(isFailure)),

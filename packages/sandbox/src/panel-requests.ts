@@ -69,7 +69,7 @@ export const retries = v.pipe(
 
 const wholeRials = v.check((value: JsonNumber) => isWhole(decimal(value)), 'must be a whole number of rials')
 
-/** An amount of money that the accountant enters. Those of stores may have fractions. */
+/** An amount of money that the accountant enters. Amounts from stores may have fractions. */
 const rials = v.pipe(amount, wholeRials, v.metadata({ type: 'integer' }))
 
 const atLeastOneRial = v.pipe(
@@ -129,7 +129,7 @@ export const panelReturn = object(
   'must be a JSON object',
 )
 
-/** The amount of a payment that is held for the whole invoice: the total when it came in, or the corrected one. */
+/** The amount of a payment that is held for the whole invoice: the total when it arrived, or the corrected total. */
 const HELD_AMOUNTS = ['received', 'invoice'] as const
 
 /** The parts of an order to correct; `items` replaces all rows. */
@@ -233,7 +233,7 @@ export const OPERATIONS = [
 
 export const FAULTS = ['reset', 'slow', 'error', 'lose'] as const
 
-/** An intentional fault, for a time or for the next requests; without both, until it is ended. */
+/** An intentional fault for a period or a number of requests; without either, it lasts until it is ended. */
 export const fault = strict({
   kind: v.picklist(FAULTS, `must be one of ${FAULTS.join(', ')}`),
   operation: v.exactOptional(v.picklist(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`)),

@@ -48,7 +48,7 @@ export const RequestChip = ({ kind, state }: Request) => {
   )
 }
 
-/** Whether a create has ended without a result of the service. */
+/** Whether a create has ended without a result from the service. */
 export const isEnded = (create: RouteData<'order'>['create']) =>
   create === 'withdrawn' || create === 'rejected'
 

@@ -28,7 +28,7 @@ export const readSettings = (store: Store) => {
   return { ...settings, taxRate: exactNumber(shown(settings.taxRate)) }
 }
 
-/** @throws Refusal when a code is given that no record has */
+/** @throws Refusal when no record has the given code */
 export const requireKnown = (field: string, code: string | null | undefined, found: unknown) => {
   if (code == null || found !== undefined) return
   throw refusedField(field, `is ${quoted(code)}: no record has this code`)
@@ -74,7 +74,7 @@ export const listProducts = ({ q }: { q?: string | undefined }, store: Store) =>
   products: store.products.list(q).map(shownProduct),
 })
 
-/** @throws Refusal when a record that is to be added exists */
+/** @throws Refusal when a record to be added already exists */
 export const requireNew = (field: string, code: string, found: unknown, name = 'code') => {
   if (found === undefined) return
   throw refusedField(field, `is ${quoted(code)}: this ${name} is already registered`, 'conflict')
@@ -83,7 +83,7 @@ export const requireNew = (field: string, code: string, found: unknown, name = '
 /**
  * Changes or adds a product. A new product is named by its code and has neither stock nor price by default.
  *
- * @throws Refusal when the product exists, but is to be added
+ * @throws Refusal when a product to be added already exists
  */
 export const putProduct = (
   sku: string,
