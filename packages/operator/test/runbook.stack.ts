@@ -83,7 +83,8 @@ const REPLAYED = /^Replayed 1 message\.\n$/
 const RETRIED =
   /^Failing events released: 1\. Orders with refused requests checked: 0\. No longer waiting: 0\.\n$/
 const DISCARDED = /^Discarded 1 message\.\n$/
-const SECRET = /^whsec_\S{44}\n/
+/** A second secret within a day requires the name of the store. */
+const NEW_SECRET = { input: '<source>', prints: /^whsec_\S{44}\n/ }
 const WAITING = /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/
 
 /** Adds a message to a queue, to be discarded by the command. */
@@ -129,7 +130,7 @@ const messageFails = async (external_id: string) => {
 }
 
 const storeRefuses = async (external_id: string) => {
-  await local.relay(['stores', 'secret', WEB])
+  await local.relay(['stores', 'secret', WEB], { input: WEB })
   await messageFails(external_id)
 }
 
@@ -235,7 +236,7 @@ const PAGES: Readonly<
     situation: () => messageFails('w-1'),
     commands: {
       [ERRORS_30M]: /ERROR feed message retried .*external_id=w-1 .*Cannot sign for the store "web-shop"/,
-      'stores secret <source>': SECRET,
+      'stores secret <source>': NEW_SECRET,
     },
   },
   'feed-stuck': {
@@ -255,7 +256,7 @@ const PAGES: Readonly<
           /^Cannot deliver to the store: it answered (5\d\d) \(http:\S+, \d+ ms\)\nResponse: \1\n\n\{\}\nRemedy: find the error in the output of the store; .*\n$/,
       },
       'stores list': WAITING,
-      'stores secret <source>': SECRET,
+      'stores secret <source>': NEW_SECRET,
     },
   },
   'feed-dead-letters': {
