@@ -1,8 +1,8 @@
 import { DAY } from '@order-relay/lib/platform/environment.ts'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import type { Context } from './core/context.ts'
+import { type Finding, say } from './core/findings.ts'
 import { note } from './core/output.ts'
-import { type Finding, say } from './doctor/texts.ts'
 
 /** The minimum period of an audit that covers a gap, in days: an audit compares only the orders saved in its period. */
 const DAYS = 30

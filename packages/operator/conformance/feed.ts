@@ -2,7 +2,7 @@ import { exactText, queuedForm } from '@order-relay/lib/orders/feed.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { orderUpdated } from 'order-relay-store/testing'
-import type { Finding } from '../doctor/texts.ts'
+import type { Finding } from '../core/findings.ts'
 
 /** A message as the checks publish it. */
 export type Sent = { order: OrderKey; version: number; event: string; delivery: string } & ReturnType<

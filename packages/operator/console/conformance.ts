@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { notJudged, testStore } from '../conformance/conformance.ts'
 import type { Context } from '../core/context.ts'
-import type { Finding } from '../doctor/texts.ts'
+import type { Finding } from '../core/findings.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'

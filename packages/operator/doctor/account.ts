@@ -1,6 +1,6 @@
 import type { Context } from '../core/context.ts'
+import { type Finding, say } from '../core/findings.ts'
 import { judged, note, ok } from '../core/output.ts'
-import { type Finding, say } from './texts.ts'
 
 const alarms = async ({ aws }: Context, TopicArn: string): Promise<Finding> => {
   const { Attributes = {} } = await (await aws.sns()).getTopicAttributes({ TopicArn })

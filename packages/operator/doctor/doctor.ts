@@ -8,6 +8,7 @@ import type { Coded } from '../core/coded.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { explain, Failure } from '../core/errors.ts'
+import { type Finding, type FindingCode, messagesOf, say } from '../core/findings.ts'
 import { URL_OPTION } from '../core/options.ts'
 import { findingsReport, note, ok, problem } from '../core/output.ts'
 import { depthOf, queuesOf, totalOf } from '../core/queue.ts'
@@ -19,7 +20,6 @@ import { account } from './account.ts'
 import { drill } from './drill.ts'
 import { shops } from './shops.ts'
 import { stores } from './stores.ts'
-import { type DoctorCode, type Finding, messagesOf, say } from './texts.ts'
 import { windowFindings } from './windows.ts'
 
 /**
@@ -174,7 +174,7 @@ const service: Check = async context => [await access(context)]
 const queues: Check = async context => {
   const { flags } = context
   const { orders, bulk, ordersDead, feedsDead, quarantine, feeds } = await queuesOf(context)
-  const isEmpty = (code: 'dead-letters' | 'quarantine', all: number, remedy: Coded<DoctorCode>): Finding =>
+  const isEmpty = (code: 'dead-letters' | 'quarantine', all: number, remedy: Coded<FindingCode>): Finding =>
     all === 0 ? ok(say(code), say('none')) : problem(say(code), messagesOf(all), remedy)
   const [all, imported] = [totalOf(orders), totalOf(bulk)]
   const dead = totalOf(ordersDead, feedsDead, ...feeds.map(feed => feed.dead))

@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import type { CloudWatch } from '@aws-sdk/client-cloudwatch'
 import type { Context } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
+import { type Finding, say } from '../core/findings.ts'
 import { note, ok, problem } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { type Finding, say } from './texts.ts'
 
 /** How often the history of an alarm is read, one second apart. */
 const READS = 30

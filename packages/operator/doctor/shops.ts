@@ -1,7 +1,7 @@
 import type { Context } from '../core/context.ts'
+import { type Finding, say } from '../core/findings.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { shopOf } from '../woo/status.ts'
-import { type Finding, say } from './texts.ts'
 
 /** A shop that has not been polled for this long is a problem; polls run every two minutes. */
 const POLLED_MS = 30 * 60_000

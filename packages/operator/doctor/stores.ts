@@ -5,6 +5,7 @@ import { PROBE_SOURCE, storeName } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
+import { type Finding, messagesOf, say } from '../core/findings.ts'
 import { hasLog } from '../core/local-log.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
@@ -14,7 +15,6 @@ import { unauthorizedFindings } from '../status/unauthorized.ts'
 import { INDEXED, type StoredKey, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { registrationOf } from '../stores/endpoints.ts'
 import { deadLettersIn } from '../stores/stores.ts'
-import { type Finding, messagesOf, say } from './texts.ts'
 
 /** The finding that a store has registered no URL for its feed: a problem if messages wait. */
 export const unregisteredFeed = async (

@@ -1,8 +1,8 @@
 import { DAY, HOUR, MINUTE } from '@order-relay/lib/platform/environment.ts'
 import { MAX_RECEIVES, retryDelay } from '@order-relay/lib/platform/retry.ts'
 import { RETRY_SECONDS, SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
+import { type Finding, say } from '../core/findings.ts'
 import { judged, ok, problem } from '../core/output.ts'
-import { type Finding, say } from './texts.ts'
 
 /** How long the accounting service retries a delivery, in seconds. */
 const SENDER_RETRIES = RETRY_SECONDS.reduce<number>((sum, wait) => sum + wait, 0)

@@ -10,11 +10,11 @@ import { QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
+import { type Finding, say } from '../core/findings.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
 import type { Message } from '../dead-letters/message.ts'
-import { type Finding, say } from '../doctor/texts.ts'
 import { UNVERIFIED, verifyRemedy } from './remedies.ts'
 
 /** The feeder does not know which options select this relay in the command of its remedy. */

@@ -1,11 +1,11 @@
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import type { Context } from '../core/context.ts'
+import { type Finding, messagesOf, say } from '../core/findings.ts'
 import { problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { DEAD_LETTERS } from '../dead-letters/dead.ts'
 import { collect } from '../dead-letters/message.ts'
-import { type Finding, messagesOf, say } from '../doctor/texts.ts'
 import { type FailedAttempt, lastFailure } from './attempts.ts'
 
 /** Maximum number of dead letters to read for the state of messages. */

@@ -3,8 +3,8 @@ import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
 import { SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
 import type { Context } from '../core/context.ts'
+import { say } from '../core/findings.ts'
 import { shellWord } from '../core/output.ts'
-import { say } from '../doctor/texts.ts'
 
 /** The status of a store that refuses the signature of a message. */
 export const UNVERIFIED = 401

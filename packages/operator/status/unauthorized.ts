@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import { inParallel } from '../core/async.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
+import { type Finding, type FindingCode, say } from '../core/findings.ts'
 import { hasLog } from '../core/local-log.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
-import { type DoctorCode, type Finding, say } from '../doctor/texts.ts'
 import { KEY_DELAY_SECONDS, type StoredKey, storeKeysOf } from '../stores/credentials.ts'
 import { lastIntervals, type Series, seriesOf } from './metrics.ts'
 
@@ -88,7 +88,7 @@ const groupOf = (request: Refused) =>
 const causeOf = (
   { key, created, source: other = '', claimed_source: claimed }: Refused,
   name: string,
-): Coded<DoctorCode> => {
+): Coded<FindingCode> => {
   switch (key) {
     case 'missing':
       return say('key-absent')
@@ -115,7 +115,7 @@ const codeOf = ({ key, source, claimed_source: claimed }: Refused) => {
   return key === 'expired' ? 'unauthorized-key' : 'unauthorized-forbidden'
 }
 
-const checkOf = (last: Refused, isOne: boolean): Coded<DoctorCode> => {
+const checkOf = (last: Refused, isOne: boolean): Coded<FindingCode> => {
   const code = codeOf(last)
   if (code === 'unauthorized-unknown') return say(isOne ? `${code}/one` : code)
   return say(isOne ? `${code}/one` : code, { source: storeOf(last) ?? '' })

@@ -1,12 +1,12 @@
 import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { RemedyCode } from '../../audit/remedies.ts'
-import type { DoctorCode } from '../../doctor/texts.ts'
+import type { FindingCode } from '../../core/findings.ts'
 import type { WaitingCode } from '../../orders/texts.ts'
 import type { RecoveredCode } from '../../status/recovered.ts'
 
 /** Persian messages by code: alarms, findings of the doctor, and why orders wait. */
 export const PERSIAN: Readonly<
-  Record<`alarm/${AlarmCode}` | DoctorCode | WaitingCode | RecoveredCode | RemedyCode, string>
+  Record<`alarm/${AlarmCode}` | FindingCode | WaitingCode | RecoveredCode | RemedyCode, string>
 > = {
   'alarm/dead-letters':
     'رویداد یک سفارش بارها ناموفق بوده و در صف پیام‌های ناموفق (DLQ) است تا آن را دوباره پردازش یا حذف کنید',

@@ -9,7 +9,7 @@ import { MESSAGES as PANEL_MESSAGES } from 'order-relay-sandbox/src/panel/persia
 import { REMEDIES } from '../../audit/remedies.ts'
 import { PERSIAN } from '../../console/pages/persian-coded.ts'
 import { MESSAGES } from '../../console/pages/persian-messages.ts'
-import { MESSAGES as FINDINGS } from '../../doctor/texts.ts'
+import { MESSAGES as FINDINGS } from '../../core/findings.ts'
 import { WAITING } from '../../orders/texts.ts'
 import { RECOVERED } from '../../status/recovered.ts'
 

@@ -1,7 +1,7 @@
-import { catalogue } from '../core/coded.ts'
-import type { Finding as FindingOf } from '../core/output.ts'
+import { catalogue } from './coded.ts'
+import type { Finding as FindingOf } from './output.ts'
 
-/** The findings of the doctor by stable codes. */
+/** Findings of checks, notices and feeds by stable codes. */
 export const MESSAGES = {
   seconds: '{count} seconds',
   minutes: '{count} minutes',
@@ -265,9 +265,9 @@ export const MESSAGES = {
   'fix-and-repeat': 'fix this and run the command again',
 } as const
 
-export type DoctorCode = keyof typeof MESSAGES
+export type FindingCode = keyof typeof MESSAGES
 
-export type Finding = FindingOf<DoctorCode>
+export type Finding = FindingOf<FindingCode>
 
 export const say = catalogue(MESSAGES)
 
