@@ -10,8 +10,8 @@ import { periodOption, positive, SOURCE } from './core/options.ts'
 import { facts, lines, moreThan, type Report, shellWord, table } from './core/output.ts'
 import { itemsOf } from './core/table.ts'
 import { nowSeconds } from './core/webhook.ts'
-import { collect, type Message, summaryOf } from './dead-letters/message.ts'
 import { QUARANTINE } from './dead-letters/quarantine.ts'
+import { collect, type Message, summaryOf } from './model/message.ts'
 
 /** Scans the deliveries table for deliveries since a time. */
 export async function* deliveriesSince(context: Context, since: Date): AsyncGenerator<DeliveryRecord> {

@@ -7,7 +7,7 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { count, lines, type Report, table } from './core/output.ts'
 import { queuesOf, totalOf } from './core/queue.ts'
-import { indexItems, storedOrders } from './orders/read.ts'
+import { indexItems, storedOrders } from './model/read.ts'
 
 type OpenOrder = OrderKey & { waiting: number; held: number }
 

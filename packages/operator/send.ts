@@ -13,7 +13,7 @@ import { duration } from './core/options.ts'
 import { shellWord } from './core/output.ts'
 import { readInput, readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
-import { ordersOf } from './orders/read.ts'
+import { ordersOf } from './model/read.ts'
 import { newestRegistration, registerCommandFor, webhookUrlOf } from './registration.ts'
 
 const SECRET_VARIABLE = 'RELAY_WEBHOOK_SECRET'

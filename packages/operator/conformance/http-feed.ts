@@ -4,8 +4,9 @@ import { FEED_TEST, FeedError, httpDelivery } from '@order-relay/lib/feeds/deliv
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { type Patience, POLL_MS, within } from '../core/async.ts'
-import { UNVERIFIED } from '../feeds/remedies.ts'
-import { type Fault, type Feed, LOST_OR_UNLOGGED, messageMaker, type Remedy, type Sent } from './feed.ts'
+import { UNVERIFIED } from '../model/remedies.ts'
+import { messageMaker, type Sent } from '../model/sample-messages.ts'
+import { type Fault, type Feed, LOST_OR_UNLOGGED, type Remedy } from './feed.ts'
 
 /** Sends one request; resolves with why it was not accepted, such as "it answered 409". */
 export type HttpSend = (

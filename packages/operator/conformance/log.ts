@@ -1,5 +1,6 @@
 import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
-import type { Fault, Feed, Sent } from './feed.ts'
+import type { Sent } from '../model/sample-messages.ts'
+import type { Fault, Feed } from './feed.ts'
 
 /** The expected behavior of the store, and what it did wrong. */
 export type Outcome = Partial<Fault> & {

@@ -6,7 +6,7 @@ import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count } from '../core/output.ts'
 import { browse, depthOf, type QueueMessage } from '../core/queue.ts'
-import { messageMaker } from './feed.ts'
+import { messageMaker } from '../model/sample-messages.ts'
 import { PREFIX } from './play.ts'
 import { INVISIBLE, sqsFeed } from './sqs-feed.ts'
 

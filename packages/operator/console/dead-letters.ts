@@ -6,16 +6,8 @@ import { since } from '../core/options.ts'
 import { visibleLines } from '../core/output.ts'
 import { carryOut, PACING } from '../dead-letters/carry-out.ts'
 import { operationsOf } from '../dead-letters/history.ts'
-import {
-  deletedAt,
-  failureOf,
-  groupOf,
-  groupsOf,
-  type Message,
-  summaryOf,
-  textOf,
-} from '../dead-letters/message.ts'
 import { makePlan, type Plan, readPlan, selectionOf } from '../dead-letters/plan.ts'
+import { deletedAt, failureOf, groupOf, groupsOf, type Message, summaryOf, textOf } from '../model/message.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { KINDS, type Readings } from './readings.ts'

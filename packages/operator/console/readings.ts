@@ -2,8 +2,8 @@ import PQueue from 'p-queue'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
 import { DEAD_LETTERS } from '../dead-letters/dead.ts'
-import { collect } from '../dead-letters/message.ts'
 import { QUARANTINE } from '../dead-letters/quarantine.ts'
+import { collect } from '../model/message.ts'
 
 export const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
 

@@ -1,7 +1,6 @@
 import { pace } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, explain } from '../core/errors.ts'
-import { beginOperation, type Operation } from './history.ts'
 import {
   idsOf,
   isKept,
@@ -11,7 +10,8 @@ import {
   type Selection,
   type Step,
   visitSelected,
-} from './message.ts'
+} from '../model/message.ts'
+import { beginOperation, type Operation } from './history.ts'
 
 /** What an operator can do with messages. */
 export const MESSAGE_ACTIONS = ['replay', 'discard'] as const

@@ -7,8 +7,6 @@ import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, lines, type Report, shellWord, table, visibleLines } from '../core/output.ts'
 import { confirmName, readInput } from '../core/terminal.ts'
-import { carryOut, type MessageAction, PACING } from './carry-out.ts'
-import { type Operation, operationsOf } from './history.ts'
 import {
   collect,
   deletedAt,
@@ -19,7 +17,9 @@ import {
   type Selection,
   summaryOf,
   textOf,
-} from './message.ts'
+} from '../model/message.ts'
+import { carryOut, type MessageAction, PACING } from './carry-out.ts'
+import { type Operation, operationsOf } from './history.ts'
 import { deletionText, makePlan, nameOf, OUTCOMES, planText, readPlan, selectionOf } from './plan.ts'
 
 const notFound = (action: string, id: string | undefined, { where, command }: Kind, { flags }: Context) =>

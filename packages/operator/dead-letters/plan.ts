@@ -5,8 +5,6 @@ import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
-import { announcementsOf, ordersOf } from '../orders/read.ts'
-import { eachStep, MESSAGE_ACTIONS, type Task } from './carry-out.ts'
 import {
   type Deletion,
   failureOf,
@@ -15,7 +13,9 @@ import {
   type Outcome,
   type Selection,
   summaryOf,
-} from './message.ts'
+} from '../model/message.ts'
+import { announcementsOf, ordersOf } from '../model/read.ts'
+import { eachStep, MESSAGE_ACTIONS, type Task } from './carry-out.ts'
 import {
   callCounts,
   callCountsText,

@@ -7,8 +7,8 @@ import { quarantineId, readWebhook } from '@order-relay/lib/webhook/receive.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import { envelopeOf, nowSeconds } from '../core/webhook.ts'
+import type { Kind, Message, Reading, Sent } from '../model/message.ts'
 import { messageCommands } from './commands.ts'
-import type { Kind, Message, Reading, Sent } from './message.ts'
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
 

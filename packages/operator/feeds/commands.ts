@@ -18,8 +18,8 @@ import {
   visibleLines,
 } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
-import { timelineOf } from '../orders/orders.ts'
-import { type AttemptFilter, listAttempts, OUTCOMES, unverifiedIn } from './attempts.ts'
+import { type AttemptFilter, listAttempts, OUTCOMES, unverifiedIn } from '../model/attempts.ts'
+import { timelineOf } from '../model/orders.ts'
 import { messageContent } from './content.ts'
 import { type FeedMessageView, messagesOf } from './messages.ts'
 import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'

@@ -11,7 +11,7 @@ import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { deliveryWith } from '../deliveries.ts'
-import { timelineOf } from '../orders/orders.ts'
+import { timelineOf } from '../model/orders.ts'
 
 type Sent = Pick<FeedMessage, 'event' | 'delivery'>
 

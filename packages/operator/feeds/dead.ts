@@ -5,8 +5,8 @@ import { type Finding, messagesOf, say } from '../core/findings.ts'
 import { problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { DEAD_LETTERS } from '../dead-letters/dead.ts'
-import { collect } from '../dead-letters/message.ts'
-import { type FailedAttempt, lastFailure } from './attempts.ts'
+import { type FailedAttempt, lastFailure } from '../model/attempts.ts'
+import { collect } from '../model/message.ts'
 
 /** Maximum number of dead letters to read for the state of messages. */
 const LIMIT = 1000

@@ -5,9 +5,9 @@ import type { Context } from '../core/context.ts'
 import { type Finding, messagesOf, say } from '../core/findings.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
-import { storesWithSecret } from '../stores/credentials.ts'
-import { attemptIn, ENDED_LINES, FAILED_LINES } from './attempts.ts'
-import { UNVERIFIED, verifyRemedy } from './remedies.ts'
+import { attemptIn, ENDED_LINES, FAILED_LINES } from '../model/attempts.ts'
+import { storesWithSecret } from '../model/feed-secrets.ts'
+import { UNVERIFIED, verifyRemedy } from '../model/remedies.ts'
 
 /** How far back to search, in hours. */
 export const ERROR_HOURS = 24

@@ -5,7 +5,7 @@ import { feedQueueName } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { attemptsOf, latestOf } from './attempts.ts'
+import { attemptsOf, latestOf } from '../model/attempts.ts'
 import { deadOf, type ReadDead } from './dead.ts'
 
 /**

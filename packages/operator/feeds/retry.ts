@@ -7,7 +7,7 @@ import { cannot } from '../core/errors.ts'
 import { logOf } from '../core/log.ts'
 import { shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { attemptIn, attemptsOf, latestOf, WAITING_LINES } from './attempts.ts'
+import { attemptIn, attemptsOf, latestOf, WAITING_LINES } from '../model/attempts.ts'
 import { deadOf, type ReadDead } from './dead.ts'
 import { isWaiting } from './messages.ts'
 

@@ -3,9 +3,9 @@ import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import type { Message } from '../dead-letters/message.ts'
 import { deadOf, type ReadDead, readExplained } from '../feeds/dead.ts'
-import type { DeadLetter, DeadLetters, DeadLettersOfOrder } from './failing-event.ts'
+import type { DeadLetter, DeadLetters, DeadLettersOfOrder } from '../model/failing-event.ts'
+import type { Message } from '../model/message.ts'
 
 const byOrder = (messages: readonly Message[]) => Map.groupBy(messages, ({ raw }) => raw.group)
 

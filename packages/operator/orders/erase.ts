@@ -18,10 +18,10 @@ import { itemsOf } from '../core/table.ts'
 import { confirmName, progress } from '../core/terminal.ts'
 import { DEAD_LETTERS } from '../dead-letters/dead.ts'
 import { beginOperation } from '../dead-letters/history.ts'
-import { collect } from '../dead-letters/message.ts'
 import { QUARANTINE } from '../dead-letters/quarantine.ts'
-import { commandFor } from './orders.ts'
-import { ordersOf } from './read.ts'
+import { collect } from '../model/message.ts'
+import { commandFor } from '../model/orders.ts'
+import { ordersOf } from '../model/read.ts'
 
 /** @throws Failure if an event or message of the order may still be in a queue, or the order is about to change */
 const requireSettled = (context: Context, stored: StoredOrder, force: boolean) => {

@@ -9,10 +9,10 @@ import { merged } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { itemsOf } from '../core/table.ts'
+import { type DeadLetters, failingIn } from '../model/failing-event.ts'
+import { lastEntryOf } from '../model/orders.ts'
+import { BATCH, indexItems, type OrderFilter, readOrders } from '../model/read.ts'
 import { deadLettersOf } from './dead-letters.ts'
-import { type DeadLetters, failingIn } from './failing-event.ts'
-import { lastEntryOf } from './orders.ts'
-import { BATCH, indexItems, type OrderFilter, readOrders } from './read.ts'
 import { waitsForAccountant } from './why-waiting.ts'
 
 /** The start of the next page. */

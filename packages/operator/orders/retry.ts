@@ -8,10 +8,10 @@ import { assertFound, type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
+import { asRetried, type DeadLetters, failingIn, isUnavailable } from '../model/failing-event.ts'
+import { orderEvents } from '../model/orders.ts'
+import { indexItems, ordersOf, storedOrders } from '../model/read.ts'
 import { deadLettersOf } from './dead-letters.ts'
-import { asRetried, type DeadLetters, failingIn, isUnavailable } from './failing-event.ts'
-import { orderEvents } from './orders.ts'
-import { indexItems, ordersOf, storedOrders } from './read.ts'
 
 /** Orders per second; leaves the service capacity for other work. */
 export const RETRY_RATE = 20

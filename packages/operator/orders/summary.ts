@@ -2,7 +2,7 @@ import { type Announced, announcedRequests } from '@order-relay/lib/orders/annou
 import { isRefused, type Order, requestViews } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { table } from '../core/output.ts'
-import type { DeadLetter, DeadLettersOfOrder } from './failing-event.ts'
+import type { DeadLetter, DeadLettersOfOrder } from '../model/failing-event.ts'
 
 /** What is known of an order's create: its stage while it is open, or how it ended; undefined without one. */
 export const createOf = ({ open: { create }, ended }: Pick<Order, 'open' | 'ended'>) => {

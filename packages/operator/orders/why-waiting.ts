@@ -9,7 +9,7 @@ import {
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
-import { type DeadLettersOfOrder, isLost, isSpent, isUnavailable, placeOf } from './failing-event.ts'
+import { type DeadLettersOfOrder, isLost, isSpent, isUnavailable, placeOf } from '../model/failing-event.ts'
 import {
   FOR,
   isBeingWithdrawn,
@@ -24,8 +24,8 @@ import {
   whyQueued,
   whyUndelivered,
   whyWithdrawal,
-} from './reasons.ts'
-import { say, type WaitingCode } from './texts.ts'
+} from '../model/reasons.ts'
+import { say, type WaitingCode } from '../model/waiting-texts.ts'
 
 /**
  * An event of the order queue, a request by its kind with the number of others that share its outcome, the invoice, the

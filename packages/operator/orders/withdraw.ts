@@ -7,9 +7,9 @@ import { type Context, unknownOrder } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import type { Report } from '../core/output.ts'
 import { confirmName } from '../core/terminal.ts'
-import { commandFor } from './orders.ts'
-import { announcementsOf, ordersOf } from './read.ts'
-import { isBeingWithdrawn } from './reasons.ts'
+import { commandFor } from '../model/orders.ts'
+import { announcementsOf, ordersOf } from '../model/read.ts'
+import { isBeingWithdrawn } from '../model/reasons.ts'
 
 /**
  * Withdraws an open request on behalf of its store, like the store's own DELETE: queues the withdrawal and announces it

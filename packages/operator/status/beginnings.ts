@@ -2,8 +2,8 @@ import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Context } from '../core/context.ts'
 import { DEAD_LETTERS } from '../dead-letters/dead.ts'
-import { collect } from '../dead-letters/message.ts'
 import { QUARANTINE } from '../dead-letters/quarantine.ts'
+import { collect } from '../model/message.ts'
 import { minuteOf } from './active.ts'
 
 /** The alarms about messages that wait for an operator in a queue of the relay, and these queues. */

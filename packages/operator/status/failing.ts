@@ -3,10 +3,10 @@ import { hasEarlyAttempts } from '@order-relay/lib/orders/early-retry.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
+import { type DeadLetters, isUnavailable } from '../model/failing-event.ts'
+import { say, type WaitingCode } from '../model/waiting-texts.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
-import { type DeadLetters, isUnavailable } from '../orders/failing-event.ts'
 import { failingOrders } from '../orders/list.ts'
-import { say, type WaitingCode } from '../orders/texts.ts'
 
 /** Maximum number of failing orders to count, and of orders to read for it. */
 const LISTED = 50

@@ -6,7 +6,7 @@ import {
   storedKey,
   storeKeyParameter,
 } from '@order-relay/lib/api/keys.ts'
-import { feedSecretParameters, signingSecrets } from '@order-relay/lib/feeds/secrets.ts'
+import { feedSecretParameters } from '@order-relay/lib/feeds/secrets.ts'
 import { DAY, HOUR, unixSeconds } from '@order-relay/lib/platform/environment.ts'
 import { feedSecretName, PARAMETERS, storeName, TABLES } from '@order-relay/lib/platform/names.ts'
 import { NEW_VALUE_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
@@ -17,6 +17,7 @@ import { cannot } from '../core/errors.ts'
 import { count, lines, shellWord } from '../core/output.ts'
 import { readSecret } from '../core/terminal.ts'
 import { nowSeconds } from '../core/webhook.ts'
+import { feedSecretsOf } from '../model/feed-secrets.ts'
 
 /** The stored keys of the stores' API, with the name of their store. */
 export const storeKeysOf = async ({ parameters }: Context) =>
@@ -69,10 +70,6 @@ export const keysWithUse = async (context: Context, source: string) => {
 
 /** The folders that the functions read from an index. */
 export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
-
-/** Names of the stores whose HTTP feed has a secret. */
-export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
-  new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
 /** After a request with an unknown key, the API does not look up another unknown key for this time, in seconds. */
 export const KEY_DELAY_SECONDS = NEW_VALUE_INTERVAL_MS / 1000
@@ -213,21 +210,4 @@ export const setSecret = async (
     text: value,
     about: `The store "${source}" verifies messages to ${feed.http} with this secret; they are signed with it within ${soon}.${more}`,
   }
-}
-
-/**
- * The secrets that sign the messages of an HTTP feed: one, or two during a rotation.
- *
- * @param action the action that needs them
- */
-export const feedSecretsOf = async (
-  { parameters, flags }: Pick<Context, 'parameters' | 'flags'>,
-  source: string,
-  action: string,
-): Promise<readonly string[]> => {
-  const stored = (await parameters.below(PARAMETERS.feedSecrets)).map(({ name, value }) => [name, value])
-  const secrets = signingSecrets(Object.fromEntries(stored), source, nowSeconds())
-  if (secrets !== undefined) return secrets
-  const remedy = `create it: relay stores secret ${shellWord(source)}${flags}`
-  throw cannot(action, 'the store has no secret', remedy)
 }

@@ -4,7 +4,7 @@ import { registrationRepository } from '@order-relay/lib/platform/registrations.
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
-import { feedSecretsOf } from './credentials.ts'
+import { feedSecretsOf } from '../model/feed-secrets.ts'
 
 /** The URL that a store has registered for its HTTP feed and since when, read without the secret; undefined if none. */
 export const registrationOf = async (

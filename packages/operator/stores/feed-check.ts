@@ -9,7 +9,7 @@ import { cannot } from '../core/errors.ts'
 import { say } from '../core/findings.ts'
 import { lines, shellWord, visibleLines } from '../core/output.ts'
 import { spacedJson } from '../core/webhook.ts'
-import { endpointRemedy, UNVERIFIED } from '../feeds/remedies.ts'
+import { endpointRemedy, UNVERIFIED } from '../model/remedies.ts'
 import { endpointOf, registeredEndpoint } from './endpoints.ts'
 
 /** Maximum size of the shown beginning of a response, in bytes. */

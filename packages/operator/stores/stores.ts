@@ -7,7 +7,6 @@ import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platf
 import { queueNames, type Store } from '@order-relay/lib/platform/stores.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { readEnvironment } from '@order-relay/local/credentials.ts'
-import { messageMaker } from '../conformance/feed.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { facts, findingText, lines, shellWord, table } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
@@ -15,7 +14,9 @@ import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { type DeadOfStore, deadFinding, deadOfHttp, type ReadDead } from '../feeds/dead.ts'
 import { type FailingFeed, failingFeeds } from '../feeds/failing.ts'
-import { keyLabel, keysWithUse, storeKeysOf, storesWithSecret } from './credentials.ts'
+import { storesWithSecret } from '../model/feed-secrets.ts'
+import { messageMaker } from '../model/sample-messages.ts'
+import { keyLabel, keysWithUse, storeKeysOf } from './credentials.ts'
 import { registrationOf } from './endpoints.ts'
 
 /** The feed of a store; `self` if the store registers its URL. */

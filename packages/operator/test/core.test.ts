@@ -16,7 +16,8 @@ import { since } from '../core/options.ts'
 import { count, facts, shellWord, table } from '../core/output.ts'
 import { colored, progress } from '../core/terminal.ts'
 import { type Windows, windowFindings } from '../doctor/windows.ts'
-import { feedSecretsOf, setSecret } from '../stores/credentials.ts'
+import { feedSecretsOf } from '../model/feed-secrets.ts'
+import { setSecret } from '../stores/credentials.ts'
 import { toSource } from '../tail.ts'
 
 test.each([

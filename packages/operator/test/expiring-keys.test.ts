@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { findingText } from '../core/output.ts'
-import { expiryFindings } from '../doctor/stores.ts'
 import { isOnlyInUse } from '../stores/credentials.ts'
+import { expiryFindings } from '../stores/findings.ts'
 
 test('a key that expires within 14 days is a note', () => {
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)

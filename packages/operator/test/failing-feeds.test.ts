@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { Context } from '../core/context.ts'
-import { attemptIn, listAttempts } from '../feeds/attempts.ts'
 import type { FailingFeed } from '../feeds/failing.ts'
 import { failingFeeds, failingFindings, failingIn } from '../feeds/failing.ts'
+import { attemptIn, listAttempts } from '../model/attempts.ts'
 
 /** A relay on AWS with a store `shop` and these lines of the feeder. */
 const relayWith = (lines: readonly object[], patterns: string[] = []) => {

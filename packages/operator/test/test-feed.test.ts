@@ -10,7 +10,7 @@ import { undocumentedMessage } from '@order-relay/test-support/documents.ts'
 import { listening } from '@order-relay/test-support/server.ts'
 import type { Context } from '../core/context.ts'
 import { nowSeconds } from '../core/webhook.ts'
-import { endpointRemedy } from '../feeds/remedies.ts'
+import { endpointRemedy } from '../model/remedies.ts'
 import { testFeed } from '../stores/feed-check.ts'
 
 const closing: (() => unknown)[] = []

@@ -3,7 +3,7 @@ import type { Announced } from '@order-relay/lib/orders/announcements.ts'
 import { isSettled, newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
-import type { DeadLetter, DeadLettersOfOrder } from '../orders/failing-event.ts'
+import type { DeadLetter, DeadLettersOfOrder } from '../model/failing-event.ts'
 import { createOf } from '../orders/summary.ts'
 import { waitingInWords, whyWaiting } from '../orders/why-waiting.ts'
 

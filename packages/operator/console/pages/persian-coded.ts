@@ -1,7 +1,7 @@
 import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { RemedyCode } from '../../audit/remedies.ts'
 import type { FindingCode } from '../../core/findings.ts'
-import type { WaitingCode } from '../../orders/texts.ts'
+import type { WaitingCode } from '../../model/waiting-texts.ts'
 import type { RecoveredCode } from '../../status/recovered.ts'
 
 /** Persian messages by code: alarms, findings of the doctor, and why orders wait. */

@@ -10,7 +10,7 @@ import { REMEDIES } from '../../audit/remedies.ts'
 import { PERSIAN } from '../../console/pages/persian-coded.ts'
 import { MESSAGES } from '../../console/pages/persian-messages.ts'
 import { MESSAGES as FINDINGS } from '../../core/findings.ts'
-import { WAITING } from '../../orders/texts.ts'
+import { WAITING } from '../../model/waiting-texts.ts'
 import { RECOVERED } from '../../status/recovered.ts'
 
 const namesIn = (text: string) => new Set(text.match(/\{\w+\}/g))

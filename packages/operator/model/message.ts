@@ -6,7 +6,7 @@ import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { browse, type QueueMessage } from '../core/queue.ts'
 import { jsonOf } from '../core/webhook.ts'
-import type { WaitingCode } from '../orders/texts.ts'
+import type { WaitingCode } from './waiting-texts.ts'
 
 /** The event in a message and its text, or why the relay cannot read it. */
 export type Reading = { event: OrderEvent; text: string } | { unreadable: string }

@@ -14,7 +14,7 @@ import { type Finding, say } from '../core/findings.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
-import type { Message } from '../dead-letters/message.ts'
+import type { Message } from './message.ts'
 import { UNVERIFIED, verifyRemedy } from './remedies.ts'
 
 /** The feeder does not know which options select this relay in the command of its remedy. */

@@ -13,7 +13,7 @@ import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Coded } from '../core/coded.ts'
 import { type DeadLetter, type DeadLettersOfOrder, isSpent } from './failing-event.ts'
-import { say, type WaitingCode } from './texts.ts'
+import { say, type WaitingCode } from './waiting-texts.ts'
 
 /** Whom or what an item waits for, as part of a sentence. */
 export const FOR = {

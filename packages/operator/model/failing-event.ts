@@ -1,6 +1,6 @@
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
-import type { Message } from '../dead-letters/message.ts'
+import type { Message } from './message.ts'
 
 /** An event of an order, or a message to its store, that is a dead letter. `since` is when it was moved; ISO 8601. */
 export type DeadLetter = Pick<
