@@ -17,6 +17,20 @@ test('shows the rows, amounts and payment of a create exactly, without the buyer
   })
 })
 
+test('shows small and negative amounts as plain decimals', () => {
+  const body = `{"external_id":"1","customer":{"mobile":"09120000000"},
+    "items":[{"sku":"A","quantity":1e-7,"unit_price":0.25},{"sku":"B","quantity":0.5,"unit_price":20,"discount":0}],
+    "discount":10.30}`
+  expect(contentOf({ kind: 'create', body })).toEqual({
+    rows: [
+      { sku: 'A', quantity: '0.0000001', unit_price: '0.25', amount: '0.000000025' },
+      { sku: 'B', quantity: '0.5', unit_price: '20', amount: '10' },
+    ],
+    discount: '10.3',
+    total: '-0.299999975',
+  })
+})
+
 test.each<['payment' | 'refund', object, object]>([
   ['payment', { method: 'cash', reference: '' }, { payment: { method: 'cash', reference: '' } }],
   ['payment', { payment: { method: 'pos', date: null } }, { payment: { method: 'pos' } }],
