@@ -2,7 +2,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** In this repository a package exports its sources. */
+/** In this repository a package exports its sources; those under their own path are for its other packages only. */
 type Manifest = {
   name: string
   exports: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ const publishedManifest = ({
   }),
   exports: Object.fromEntries(
     Object.entries(exports)
-      .filter(([name]) => name !== './*')
+      .filter(([name, source]) => name !== source)
       .map(([name, source]) => [name, { types: built(source, 'd.ts'), default: built(source) }]),
   ),
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { type Sandbox, startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { type Sandbox, startSandbox } from 'order-relay-sandbox'
 import { testSandbox } from './support/openapi/servers.ts'
 
 let sandbox: Sandbox

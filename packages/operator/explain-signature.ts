@@ -1,4 +1,4 @@
-import { explainSignature } from 'order-relay-store/src/explain.ts'
+import { explainSignature } from 'order-relay-store'
 import type { Cli } from './core/command.ts'
 import { since } from './core/options.ts'
 import { readInput, readSecret } from './core/terminal.ts'

@@ -1,6 +1,6 @@
 import { type Ports, queueUrl, SANDBOX_KEY } from '@order-relay/local/settings.ts'
 import { depthOf } from '@order-relay/operator/core/queue.ts'
-import { startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { startSandbox } from 'order-relay-sandbox'
 import { queuesOf } from '../../deploy/queues.ts'
 import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { startSandbox } from 'order-relay-sandbox'
 import { useFolder } from '../../test/support/folder.ts'
 import { testRelay, testSandbox } from '../../test/support/openapi/servers.ts'
 import { projectWithPersianStore, SELF } from '../../test/support/project.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { startSandbox } from 'order-relay-sandbox'
 import { fetchJson } from '../support/fetch-json.ts'
 import { local } from '../support/relay.ts'
 import { accountantOf, compared, item, orderApi, relayApi, storeOf } from '../support/steps.ts'
