@@ -14,11 +14,9 @@ export const midnight = (date: string) => new Date(`${date}T00:00:00Z`)
 export const addDays = (date: string, days: number) =>
   new Date(midnight(date).getTime() + days * DAY_MS).toISOString().slice(0, 10)
 
-/** Replaces Persian and Arabic digits with Latin ones. */
+/** Replaces Persian and Arabic digits with Latin ones: the last four bits of a digit are its value. */
 export const latinDigits = (text: string) =>
-  text
-    .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
-    .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))
+  text.replace(/[۰-۹٠-٩]/g, digit => String(digit.charCodeAt(0) & 0b1111))
 
 const isoOf = (time: number, isIt: (at: Date) => boolean) => {
   const at = new Date(time)

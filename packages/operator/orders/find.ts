@@ -2,6 +2,7 @@ import { entryKeyOf, type HistoryEntry } from '@order-relay/lib/orders/history.t
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { HISTORY_INDEXES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { EXTERNAL_ID_MAX, type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
+import { latinDigits } from '@order-relay/web/calendar.ts'
 import { inParallel } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -30,9 +31,6 @@ const WIDTH = 50
 
 /** The number of changes examined if no order number begins with the text. */
 const CHANGES = 500
-
-const latinDigits = (text: string) =>
-  text.replace(/[۰-۹٠-٩]/g, digit => String((digit.charCodeAt(0) - 0x0660) % 0x90))
 
 /**
  * The spellings to look up, since DynamoDB compares exactly: as typed, in lower case, in upper case and with an initial

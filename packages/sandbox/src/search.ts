@@ -1,3 +1,5 @@
+import { latinDigits } from '@order-relay/web/calendar.ts'
+
 /** Letters that NFKD keeps distinct although they are the same in Persian and Arabic. */
 const SAME: Record<string, string> = { ي: 'ی', ى: 'ی', ك: 'ک', ة: 'ه', ە: 'ه', ھ: 'ه', ٱ: 'ا' }
 
@@ -6,13 +8,11 @@ const SAME: Record<string, string> = { ي: 'ی', ى: 'ی', ك: 'ک', ة: 'ه', �
  * direction marks, in lower case.
  */
 export const normalized = (text: string): string =>
-  text
-    .normalize('NFKD')
+  latinDigits(text.normalize('NFKD'))
     .toLowerCase()
     .replace(/\s+/g, ' ')
     .replace(/[\p{M}\p{C}ـء]/gu, '')
     .replace(/[يىكةەھٱ]/g, letter => SAME[letter] ?? letter)
-    .replace(/[٠-٩۰-۹]/g, digit => String(digit.charCodeAt(0) & 15))
 
 /** A total as it is indexed. Its digits are private characters, so that a number finds only the same total, not its parts. */
 const totalLine = (digits: string) =>

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { addDays, exactDate, jalaliOf, lastDayOf } from '../calendar.ts'
+import { addDays, exactDate, jalaliOf, lastDayOf, latinDigits } from '../calendar.ts'
 
 test('reads every day of forty years in both calendars', () => {
   for (let day = '1990-01-01'; day < '2030-01-01'; day = addDays(day, 1)) {
@@ -13,6 +13,10 @@ test('the leap years of the Jalali calendar are those of Iran', () => {
   expect(years.filter(year => exactDate(`${year}/12/30`) !== undefined)).toEqual([
     1375, 1379, 1383, 1387, 1391, 1395, 1399, 1403, 1408, 1412, 1416, 1420, 1424, 1428, 1432, 1436, 1441,
   ])
+})
+
+test('replaces Persian and Arabic digits with Latin ones', () => {
+  expect(latinDigits('۰۱۲۳۴۵۶۷۸۹ ٠١٢٣٤٥٦٧٨٩ 42')).toBe('0123456789 0123456789 42')
 })
 
 test('knows the last day of a month in both calendars', () => {
