@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { orderUpdated, signedRequest } from 'order-relay-store/testing'
-import { isRunnable, programOf } from './support/examples.ts'
-import { eachWithFolder } from './support/folder.ts'
-import { endPrograms, startProgram } from './support/program.ts'
-import { ROOT } from './support/project.ts'
-import { until } from './support/until.ts'
+import { isRunnable, programOf } from '../support/examples.ts'
+import { eachWithFolder } from '../support/folder.ts'
+import { endPrograms, startProgram } from '../support/program.ts'
+import { ROOT } from '../support/project.ts'
+import { until } from '../support/until.ts'
 
 const folder = eachWithFolder(endPrograms)
 

@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { Once } from 'order-relay-store'
 import { orderUpdated } from 'order-relay-store/testing'
-import { useFolder } from './support/folder.ts'
-import { ROOT } from './support/project.ts'
+import { useFolder } from '../support/folder.ts'
+import { ROOT } from '../support/project.ts'
 
 const folder = useFolder()
 const unhandled: unknown[] = []

@@ -3,9 +3,9 @@ import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Sandbox, startSandbox } from 'order-relay-sandbox'
-import { useFolder } from './support/folder.ts'
-import { endPrograms, runProgram } from './support/program.ts'
-import { ROOT } from './support/project.ts'
+import { useFolder } from '../support/folder.ts'
+import { endPrograms, runProgram } from '../support/program.ts'
+import { ROOT } from '../support/project.ts'
 
 const EXAMPLE = /@example\n \* ```ts\n(.*?) \* ```\n \*\/\nexport const (\w+)/gs
 const PRINTED = /console\.log\(.*\),? \/\/ (.*)$/gm
