@@ -13,6 +13,7 @@ import { paperTests } from './panel-paper.suite.ts'
 import { preventedTests } from './panel-prevented.suite.ts'
 import { productTests } from './panel-products.suite.ts'
 import { refusalTests } from './panel-refusals.suite.ts'
+import { rowTests } from './panel-rows.suite.ts'
 import { safeguardTests } from './panel-safeguards.suite.ts'
 import { shellTests } from './panel-shell.suite.ts'
 import { eachWithSandbox } from './world.ts'
@@ -24,6 +25,7 @@ const client = eachWithSandbox()
 describe('an order', () => orderTests(openAt, client))
 describe('the list of orders', () => orderListTests(openAt, client))
 describe('corrections', () => correctionTests(openAt, client))
+describe('rows of a correction', () => rowTests(openAt, client))
 describe('payments, returns and buyers', () => moneyTests(openAt, client))
 describe('refused orders', () => refusalTests(openAt, client))
 describe('documents', () => documentTests(openAt, client))

@@ -1,18 +1,16 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import { Field, type FieldProps, FormContext } from '@order-relay/web/form.tsx'
+import { Field } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal } from '@order-relay/web/format.ts'
 import { Refusal, request } from '@order-relay/web/http.ts'
-import { isolated, listed } from '@order-relay/web/language.ts'
-import { Button, Name } from '@order-relay/web/pieces.tsx'
+import { Button } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal } from '@preact/signals'
-import type { TargetedEvent } from 'preact'
-import { useContext, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { correction as correctionRules } from '../panel-requests.ts'
-import { normalized } from '../search.ts'
 import { act, type Key, orderPath, type SchemaData } from './api.ts'
 import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
+import { LineFields, newLine, number, type Product } from './correction-rows.tsx'
 import { heldAt, isWhole } from './held-payments.tsx'
 import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
@@ -21,36 +19,10 @@ import { Rehearsed } from './rehearsed.tsx'
 import { nameOfYear } from './sums.tsx'
 
 type Order = SchemaData<'OrderDetail'>
-type Product = SchemaData<'Product'>
 type FiscalYear = SchemaData<'FiscalYear'>
 
 /** The statuses in which an order can be corrected. */
 export const CORRECTED: readonly Status[] = ['needs_review', 'invoiced', 'paid']
-
-const newLine = (id: number): Line => ({
-  id,
-  sku: '',
-  name: '',
-  quantity: 1,
-  unit_price: '',
-  discount: 0,
-})
-
-const comparable = (text: string) => normalized(text).trim()
-
-/** The products whose code or name contains a text, in Arabic or Persian spelling, as in the list of products. */
-const matching = (typed: string, products: readonly Product[]) =>
-  products.filter(({ sku, name }) => comparable(`${sku} ${name}`).includes(comparable(typed)))
-
-/** The product with this code, or else the only one with this name, or with this text in its code or name. */
-const productFor = (typed: string, products: readonly Product[]) => {
-  const found = products.find(({ sku }) => sku === typed)
-  if (found !== undefined || typed === '') return found
-  const matches = matching(typed, products)
-  const named = matches.filter(({ name }) => comparable(name) === comparable(typed))
-  const candidates = named.length > 0 ? named : matches
-  return candidates.length === 1 ? candidates[0] : undefined
-}
 
 /** Says who the invoice is booked to, if it is another customer. */
 const customerAt = (after: Order, before: Order, mobile: string) => {
@@ -84,97 +56,17 @@ const withIds = (error: Refusal, lines: readonly Line[]) => {
   return new Refusal(error.message, { status: error.status, field })
 }
 
-/** Maximum number of suggested products. Typing finds the others. */
-const CHOICES = 100
-
-/** Maximum number of matching products to name. */
-const NAMED = 3
-
-/** Why a text does not identify one product. */
-const unclear = (typed: string, products: readonly Product[]) => {
-  const matches = matching(typed, products)
-  if (matches.length === 0) return t('No product has this code or name')
-  const names = listed(matches.slice(0, NAMED).map(({ sku, name }) => `${isolated(name)} (${isolated(sku)})`))
-  return matches.length > NAMED
-    ? t('{count} {count|product matches|products match}: {names} and others', {
-        count: matches.length,
-        names,
-      })
-    : t('{count} {count|product matches|products match}: {names}', { count: matches.length, names })
-}
-
-const number = (
-  name: string,
-  label: string,
-  value: string | number,
-  kind: FieldProps['kind'] = 'number',
-): FieldProps => ({ name, label, value, kind })
-
-type LineProps = Line & { position: number; products: readonly Product[]; onRemove?: () => void }
-
-const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) => {
-  const of = (field: string) => `items[${id}].${field}`
-  const { draft } = useContext(FormContext)
-  const chosen = String(draft.value[of('sku')] ?? line.sku).trim()
-  const product = products.find(({ sku }) => sku === chosen)
-  const givenPrice = useRef(decimal(line.unit_price))
-  const onChange = ({ target, currentTarget }: TargetedEvent<HTMLFieldSetElement>) => {
-    if (!(target instanceof HTMLInputElement && target.name === of('sku'))) return
-    const typed = target.value.trim()
-    const found = productFor(typed, products)
-    if (found !== undefined && found.sku !== target.value) {
-      target.value = found.sku
-      target.dispatchEvent(new Event('input', { bubbles: true }))
-    }
-    const price = found?.price
-    const input = currentTarget.querySelector<HTMLInputElement>(`[name="${of('unit_price')}"]`)
-    if (price == null || input === null) return
-    // A price that the accountant typed stays.
-    if (input.value !== '' && input.value !== givenPrice.current) return
-    givenPrice.current = decimal(price)
-    input.value = givenPrice.current
-    input.dispatchEvent(new Event('input', { bubbles: true }))
-  }
-  return (
-    <fieldset class="line" onChange={onChange}>
-      <legend class="small muted">{t('Row {number}', { number: position })}</legend>
-      <Field
-        name={of('sku')}
-        label={t('Product')}
-        value={line.sku}
-        suggestions={(product ? products : matching(chosen, products))
-          .slice(0, CHOICES)
-          .map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const)}
-        help={
-          product ? (
-            <Name>{product.name}</Name>
-          ) : chosen === '' ? (
-            t('Type the code or the name of a product.')
-          ) : (
-            unclear(chosen, products)
-          )
-        }
-      />
-      <Field {...number(of('quantity'), t('Quantity'), line.quantity)} />
-      <Field {...number(of('unit_price'), t('Unit price'), line.unit_price, 'rials')} />
-      <Field {...number(of('discount'), t('Discount'), line.discount, 'rials')} />
-      {onRemove && (
-        <Button kind="small" label={t('Remove row {number}', { number: position })} onClick={onRemove}>
-          {t('Remove')}
-        </Button>
-      )}
-    </fieldset>
-  )
-}
-
 type CorrectionProps = Corrected & {
   products: readonly Product[]
   years: readonly FiscalYear[]
   lines: Signal<readonly Line[]>
+  /** Whether the page filled in a price and has not shown the resulting total yet. */
+  isUnseen: Signal<boolean>
 }
 
 /** The fields of a correction, with the resulting total as the service computes it. */
-const Correction = ({ order, heldAs, products, years, lines }: CorrectionProps) => {
+const Correction = ({ order, heldAs, products, years, lines, isUnseen }: CorrectionProps) => {
+  const addRow = useRef<HTMLParagraphElement>(null)
   // The id of a removed row is not used again: the form still has what was typed in its fields.
   const nextId = useRef(Math.max(-1, ...lines.value.map(({ id }) => id)) + 1)
   const rehearse = async (values: Values) => {
@@ -189,21 +81,31 @@ const Correction = ({ order, heldAs, products, years, lines }: CorrectionProps) 
       .join(' ')
   }
   return (
-    <Rehearsed rehearse={rehearse} of={lines.value}>
+    <Rehearsed
+      rehearse={rehearse}
+      of={lines.value}
+      onShown={() => {
+        isUnseen.value = false
+      }}
+    >
       {lines.value.map((line, index) => (
         <LineFields
           key={line.id}
           {...line}
           position={index + 1}
           products={products}
+          onPrice={() => {
+            isUnseen.value = true
+          }}
           {...(lines.value.length > 1 && {
             onRemove: () => {
+              addRow.current?.querySelector('button')?.focus()
               lines.value = lines.value.filter(({ id }) => id !== line.id)
             },
           })}
         />
       ))}
-      <p>
+      <p ref={addRow}>
         <Button
           kind="small"
           onClick={() => {
@@ -253,6 +155,8 @@ type Calendar = {
   isOpen: (document: { date: string }) => boolean
 }
 
+const UNSEEN = t('Check the price that was filled in and the new total, then save again.')
+
 /** Asks for the corrected rows of an order. */
 export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone: (order: Order) => void) => {
   // The page may not show the latest change yet.
@@ -263,6 +167,7 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
   const heldAs = order.held_payments.find(payment => !isOpen(payment))?.date
   const before = linesOf(order)
   const lines = signal(before)
+  const isUnseen = signal(false)
   const total = decimal(order.total)
   ask({
     title: t('{action}: {order}', { action: t('Correct order'), order: order.external_id }),
@@ -271,12 +176,23 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
       order.status === 'paid'
         ? t('The invoice is repriced. The total must stay {total} rials while the order is paid.', { total })
         : t('The invoice is repriced, currently {total} rials.', { total }),
-    content: <Correction order={order} heldAs={heldAs} products={products} years={years} lines={lines} />,
+    content: (
+      <Correction
+        order={order}
+        heldAs={heldAs}
+        products={products}
+        years={years}
+        lines={lines}
+        isUnseen={isUnseen}
+      />
+    ),
     isEdited: () => lines.value !== before,
-    check: values =>
-      issuesOf(correctionRules, correctionOf(values, lines.value, { order, heldAs })).map(issue =>
+    check: values => [
+      ...issuesOf(correctionRules, correctionOf(values, lines.value, { order, heldAs })).map(issue =>
         withIds(issue, lines.value),
       ),
+      ...(isUnseen.value ? [new Refusal(UNSEEN)] : []),
+    ],
     submit: async values => {
       const correction = correctionOf(values, lines.value, { order, heldAs })
       const corrected = await act(order, 'correct', correction).catch(error => {

@@ -426,6 +426,8 @@ export const t = translator({
   '{count} {count|product matches|products match}: {names}': '{count} کالا پیدا شد: {names}',
   '{count} {count|product matches|products match}: {names} and others':
     '{count} کالا پیدا شد: {names} و کالاهای دیگر',
+  'Check the price that was filled in and the new total, then save again.':
+    'مبلغ واحد خودکار پر شد؛ آن را همراه با جمع کل جدید بررسی و دوباره ثبت کنید.',
   'No product has this code or name': 'کالایی با این کد یا نام نیست',
   '{action}: {order}': '{action}: {order}',
   'Order {order}: {status}, {total} rials': 'سفارش {order}: {status}، {total} ریال',

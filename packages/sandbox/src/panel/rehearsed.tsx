@@ -12,11 +12,13 @@ type RehearsedProps = {
   rehearse: (values: Values) => Promise<string>
   /** What the result depends on besides the fields. */
   of?: unknown
+  /** Called when the result for what the fields contain now is shown. */
+  onShown?: () => void
   children: ComponentChildren
 }
 
 /** Fields of a form, with the result of a dry run next to the submit button. */
-export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
+export const Rehearsed = ({ rehearse, of, onShown, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)
   const preview = useSignal({ text: '', isProblem: false })
@@ -26,8 +28,12 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
     // The submission may have been carried out already, and then a dry run would be refused.
     if (busy.value) return
     const stopping = new AbortController()
+    const current = typed.value
     const show = (text: string, isProblem = false) => {
-      if (!stopping.signal.aborted) preview.value = { text, isProblem }
+      // An effect is not cleaned up before the next rendering, and the fields may have changed since.
+      if (stopping.signal.aborted || typed.peek() !== current) return
+      preview.value = { text, isProblem }
+      onShown?.()
     }
     const timer = setTimeout(async () => {
       const form = fields.current?.closest('form')

@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals'
+import { focused, type OpenAt } from '@order-relay/test-support/browser.ts'
+import { type Client, order } from './world.ts'
+
+/** How rows are added to an order in the dialog of a correction. */
+export const rowTests = (openAt: OpenAt, client: () => Client) => {
+  const correct = async (id: string) => {
+    const { page } = await openAt(`${client().url}/#/orders/${id}?source=api`)
+    await page.getByRole('button', { name: 'Correct order' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('New total: 2,200 rials').waitFor()
+    await dialog.getByRole('button', { name: 'Add row' }).click()
+    const line = dialog.getByRole('group', { name: 'Row 2' })
+    return { page, dialog, product: line.getByLabel('Product') }
+  }
+
+  test('Enter in the product field fills in the price and moves to the quantity, and Enter there saves the total shown', async () => {
+    await client().create(order('1'))
+    const { page, dialog, product } = await correct('1')
+    expect(await focused(page)).toBe('field-items[1].sku')
+    await product.fill('no such product')
+    await product.press('Enter')
+    expect(await focused(page)).toBe('field-items[1].sku')
+    await product.fill('SKU-2')
+    await product.press('Enter')
+    expect(await focused(page)).toBe('field-items[1].quantity')
+    await dialog.getByText('New total: 1,377,200 rials').waitFor()
+    expect(await client().detail('1')).toMatchObject({ total: '2200' })
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await client().detail('1')).toMatchObject({ total: '1377200' })
+  })
+
+  test('a price that was filled in is saved only after the new total was shown', async () => {
+    await client().create(order('1'))
+    const { page, dialog, product } = await correct('1')
+    await product.fill('SKU-2')
+    // As quick as a click that takes the focus from the product field.
+    await page.evaluate(
+      'document.activeElement.blur(); document.querySelector("dialog [type=submit]").click()',
+    )
+    await dialog.getByRole('alert').filter({ hasText: 'Check the price that was filled in' }).waitFor()
+    await dialog.getByText('New total: 1,377,200 rials').waitFor()
+    expect(await client().detail('1')).toMatchObject({ total: '2200' })
+    await dialog.getByRole('button', { name: 'Correct order' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await client().detail('1')).toMatchObject({ total: '1377200' })
+  })
+
+  test('the focus stays in the rows when one is removed', async () => {
+    await client().create(order('1'))
+    const { page, dialog } = await correct('1')
+    await dialog.getByRole('button', { name: 'Remove row 2' }).click()
+    await dialog.getByRole('group', { name: 'Row 2' }).waitFor({ state: 'detached' })
+    expect(await focused(page)).toBe('Add row')
+  })
+}
