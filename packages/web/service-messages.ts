@@ -61,8 +61,11 @@ export const SERVICE_MESSAGES = {
     'تاریخ {document}، {date}، خارج از سال‌های مالی باز است؛ تاریخ‌ها میلادی‌اند',
   'outside the open fiscal years': 'خارج از سال‌های مالی باز است',
   'outside the open fiscal years~; dates are Gregorian': 'خارج از سال‌های مالی باز است؛ تاریخ‌ها میلادی‌اند',
-  'Field "{=field}" ~{=state}, and no default customer is selected':
-    'مشتری با این موبایل نیست و مشتری پیش‌فرض انتخاب نشده است',
+  'Field "{=field}" ~is missing: ~no default customer is selected':
+    'شماره موبایل مشتری ارسال نشده و مشتری پیش‌فرض انتخاب نشده است',
+  'no default customer is selected': 'مشتری پیش‌فرض انتخاب نشده است',
+  'no customer has this number~, automatic customer creation is off, and ~no default customer is selected':
+    'مشتری با این شماره نیست، ایجاد خودکار مشتری خاموش است و مشتری پیش‌فرض انتخاب نشده است',
 }
 
 /** Messages of Node. */

@@ -83,6 +83,42 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('an order without a customer or with an unknown one is explained with the settings that help', async () => {
+    await client().settings({ defaultCustomer: null, automaticCustomerCreation: false })
+    await client().create(order('none'))
+    const pages = await Promise.all([open('#/refused'), open('#/refused', { locale: 'fa-IR' })])
+    const [english, persian] = pages.map(({ page }) => page.getByRole('table')) as [Locator, Locator]
+    await english
+      .getByText('The order has no mobile number, and no default customer is selected.', { exact: true })
+      .waitFor()
+    await persian
+      .getByText('سفارش شماره موبایل ندارد و مشتری پیش‌فرض انتخاب نشده است.', { exact: true })
+      .waitFor()
+    await english.getByText(/^Select a default customer in the settings\./).waitFor()
+    await persian.getByText(/^در تنظیمات مشتری پیش‌فرض را انتخاب کنید\./).waitFor()
+    expect(await english.getByText('automatic customer creation').count()).toBe(0)
+
+    await client().create(order('unknown', { customer: { mobile: '9350000001' } }))
+    await client().create(order('number', { customer: { mobile: 9350000001 } }))
+    await english
+      .getByText('Mobile number of the customer "09350000001": no customer has this number')
+      .waitFor()
+    await english.getByText('Select a default customer or turn on automatic customer creation').waitFor()
+    await english.getByText('Mobile number of the customer "9350000001": must be a string').waitFor()
+    await persian.getByText('باید متن باشد').waitFor()
+    const shown = (await persian.textContent())?.replace(/[\u2066-\u2069\u200f]/g, '')
+    expect(shown).toContain(
+      'موبایل مشتری «۰۹۳۵۰۰۰۰۰۰۱»: مشتری با این شماره نیست، ایجاد خودکار مشتری خاموش است و مشتری پیش‌فرض انتخاب نشده است',
+    )
+    expect(shown).toContain('موبایل مشتری «۹۳۵۰۰۰۰۰۰۱»: باید متن باشد')
+    await client().create(order('empty', { items: [{ sku: 'SKU-1', quantity: 1 }] }))
+    await english.getByText('Unit price in row 1 is missing', { exact: true }).waitFor()
+    await persian.getByText(/مبلغ واحد.* ارسال نشده است/).waitFor()
+    expect((await persian.textContent())?.replace(/[\u2066-\u2069\u200f]/g, '')).toContain(
+      'مبلغ واحد در ردیف ۱ ارسال نشده است',
+    )
+  })
+
   test('a refusal whose cause is gone says so in both languages', async () => {
     await client().create(order('1', { date: '2019-05-01' }))
     const pages = await Promise.all([open('#/refused'), open('#/refused', { locale: 'fa-IR' })])

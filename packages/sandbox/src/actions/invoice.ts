@@ -9,7 +9,7 @@ import type { Sums } from '../store/orders.ts'
 
 const defaultCustomer = ({ defaultCustomer }: Settings, state: string) => {
   if (defaultCustomer !== null) return defaultCustomer
-  throw refusedField('customer.mobile', `${state}, and no default customer is selected`, 'no_customer')
+  throw refusedField('customer.mobile', `${state}no default customer is selected`, 'no_customer')
 }
 
 /**
@@ -21,11 +21,12 @@ const defaultCustomer = ({ defaultCustomer }: Settings, state: string) => {
 export const customerFor = (customer: OrderRequest['customer'], store: Store): string => {
   const settings = store.settings.read()
   const mobile = normalizeMobile(customer?.mobile ?? '')
-  if (mobile === undefined) return defaultCustomer(settings, 'is missing')
+  if (mobile === undefined) return defaultCustomer(settings, 'is missing: ')
   const known = store.customers.findByMobile(mobile)
   if (known !== undefined) return known.code
   if (!settings.automaticCustomerCreation) {
-    return defaultCustomer(settings, `is ${mobile}: unknown, automatic customer creation is off`)
+    const unknown = `is ${quoted(mobile)}: no customer has this number`
+    return defaultCustomer(settings, `${unknown}, automatic customer creation is off, and `)
   }
   const { name, email } = customer ?? {}
   store.customers.insert({ code: mobile, mobile, name: name || mobile, email: email || null })

@@ -36,6 +36,10 @@ export const t = translator({
     'اگر این کالا را می‌فروشید، آن را اضافه کنید؛ وگرنه به فروشگاه اطلاع دهید.',
   'The cause is gone.': 'علت رد برطرف شده است.',
   'Earlier reason: {reason}': 'علت قبلی: {reason}',
+  '{field} is missing': '{field} ارسال نشده است',
+  'The order has no mobile number, and no default customer is selected.':
+    'سفارش شماره موبایل ندارد و مشتری پیش‌فرض انتخاب نشده است.',
+  'Select a default customer in the {settings}.': 'در {settings} مشتری پیش‌فرض را انتخاب کنید.',
   'Select a default customer or turn on automatic customer creation in the {settings}.':
     'مشتری پیش‌فرض را انتخاب یا ایجاد خودکار مشتری را روشن کنید ({settings}).',
   'Add or reopen the fiscal year in the {settings} if the date is right, otherwise tell the store.':

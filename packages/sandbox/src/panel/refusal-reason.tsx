@@ -1,8 +1,9 @@
 import { exactDate } from '@order-relay/web/calendar.ts'
-import { decimal, formatDate, serial } from '@order-relay/web/format.ts'
+import { decimal, formatDate, isDecimal, serial } from '@order-relay/web/format.ts'
 import { isolated, listed } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { linkTo } from '@order-relay/web/route.ts'
+import { normalizeMobile } from '../mobile.ts'
 import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
@@ -36,12 +37,19 @@ const fieldName = (field: string) => {
   return t('{field} in row {row}', { field: inRow, row: serial(Number(index) + 1) })
 }
 
+const isAmount = (field: string) => /(^|\.)(shipping|discount|quantity|unit_price)$/.test(field)
+
 /** A value that the store sent: a text as it is, a number or a date like others of the page. */
-const shownValue = (text: string) => {
+const shownValue = (text: string, field: string) => {
   const value = text.replace(/^"(.*)"$/, '$1')
   if (exactDate(value) === value) return formatDate(value)
-  return value === text ? decimal(value.replaceAll(',', '')) : value
+  if (value === text && isAmount(field)) return decimal(value.replaceAll(',', ''))
+  return isDecimal(text) || normalizeMobile(value) === value ? serial(value) : value
 }
+
+/** Whether the order has no mobile number, so that only a default customer can be its customer. */
+const lacksMobile = ({ code, message }: Pick<Cause, 'code' | 'message'>) =>
+  code === 'no_customer' && / is missing: /.test(message)
 
 /** The reason of a refusal. The service names the field, then its value, then the rule. */
 export const reasonOf = ({ field, message, code, missing }: Cause) => {
@@ -51,11 +59,15 @@ export const reasonOf = ({ field, message, code, missing }: Cause) => {
       products: listed(missing.map(({ sku }) => isolated(sku))),
     })
   }
+  if (lacksMobile({ code, message }))
+    return t('The order has no mobile number, and no default customer is selected.')
+  if (field !== null && / is missing$/.test(message))
+    return t('{field} is missing', { field: fieldName(field) })
   const [, value, rule] = /^Field "[^"]*" is (".*"|[^:]*): (.*)$/s.exec(message) ?? []
   if (field === null || value === undefined || rule === undefined) return translateMessage(message)
   return t('{field} "{value}": {problem}', {
     field: fieldName(field),
-    value: shownValue(value),
+    value: shownValue(value, field),
     problem: translateMessage(rule),
   })
 }
@@ -68,12 +80,13 @@ const RESENT = t(
 const SETTINGS_LINK = <a href={linkTo(['settings'])}>{t('Settings').toLowerCase()}</a>
 
 /** The accountant's remedy; undefined if only the store can correct the order. */
-const remedyOf = (code: string) => {
+const remedyOf = (cause: Pick<Cause, 'code' | 'message'>) => {
   const settings = { settings: SETTINGS_LINK }
-  switch (code) {
+  switch (cause.code) {
     case 'unknown_sku':
       return t('Add the product if you sell it, otherwise tell the store.')
     case 'no_customer':
+      if (lacksMobile(cause)) return t('Select a default customer in the {settings}.', settings)
       return t(
         'Select a default customer or turn on automatic customer creation in the {settings}.',
         settings,
@@ -97,7 +110,7 @@ const isJalaliDate = (message: string) => {
 /** What the accountant can do about the current cause, or whom to tell. */
 export const Remedy = ({ current }: Pick<Refused, 'current'>) => {
   const isStores = current !== null && isJalaliDate(current.message)
-  const remedy = current === null ? t('The cause is gone.') : isStores ? undefined : remedyOf(current.code)
+  const remedy = current === null ? t('The cause is gone.') : isStores ? undefined : remedyOf(current)
   if (remedy === undefined) return t('Tell the store, which has to correct the order and send it again.')
   return (
     <>
