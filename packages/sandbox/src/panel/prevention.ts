@@ -88,6 +88,16 @@ const namedIn = (order: Order) => ({
   })),
 })
 
+/** The date of the receipt or return that gives the buyer the present credit: no repayment of it can be dated earlier. */
+const creditSince = ({ total, repaid, receipts, returns }: Order) => {
+  const documents = [...receipts, ...returns].toSorted((a, b) => a.date.localeCompare(b.date))
+  let rest = BigInt(total) + BigInt(repaid)
+  return documents.find(({ amount }) => {
+    rest -= BigInt(amount)
+    return rest < 0n
+  })?.date
+}
+
 /**
  * What prevents the actions on an order. A document outside the open fiscal years comes before a repayment, because reversing
  * the repayment would not make the action possible.
@@ -119,7 +129,7 @@ export const preventionsOf = (order: Order, years: Years, today: string) => {
     isOpen,
     actions: {
       pay: undated(),
-      repay: undated(),
+      repay: undated(creditSince(order)),
       return: undated(order.date),
       'reverse-payment': allClosed(receipts) ?? repaid,
       'reverse-return':
