@@ -130,6 +130,22 @@ test('a correction changes a wrong date of an invoice, and of a held payment out
   ])
 })
 
+test('a correction does not give several held payments the same date', async () => {
+  const { create, act, put, detail } = sandbox()
+  await create(order('1', { date: '2026-03-01' }))
+  await act('1', 'pay', { ...PAYMENT, amount: 1000, date: '2026-03-05' })
+  await act('1', 'pay', { ...PAYMENT, amount: 1200, date: '2026-03-06' })
+  await act('1', 'review', { error: 'Other goods' })
+  await put('fiscal-years', { from: '2025-03-21', to: '2026-03-20', closed: true })
+  expect(await act('1', 'correct', { paymentDate: '2026-11-21' })).toMatchObject({
+    status: 409,
+    body: {
+      error: { message: expect.stringContaining('2 held payments are dated outside the open fiscal years') },
+    },
+  })
+  expect((await detail('1')).held_payments?.map(({ date }) => date)).toEqual(['2026-03-05', '2026-03-06'])
+})
+
 test('an order with a return of free goods cannot be corrected', async () => {
   const { create, act, stock } = sandbox()
   await create(order('1', { items: [row('SKU-1', 2, 0)] }))

@@ -134,9 +134,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const dialog = page.getByRole('dialog')
     const close = row.getByRole('button', { name: 'Close or remove 21 Mar 2031' })
     await close.click()
-    await dialog
-      .getByText('It has 2 orders, 1 in review, and 1 receipt, sales return or repayment.')
-      .waitFor()
+    await dialog.getByText('It contains: 2 orders (1 in review), 1 receipt.').waitFor()
     expect(await violationsOf(page)).toEqual([])
     expect(await dialog.textContent()).not.toContain('It includes today')
     await fill(dialog, {}, 'Close the year')

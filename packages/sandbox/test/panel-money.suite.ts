@@ -100,6 +100,9 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('button', { name: 'Reverse repayment' }).click()
     await page.getByRole('dialog').getByText('Repayment 1 is cancelled.').waitFor()
     await fill(page.getByRole('dialog'), { Reason: 'Not paid' }, 'Reverse repayment')
+    await page
+      .getByText('Order 1: repayment 1 is cancelled, and the buyer has a credit of 1,100 rials')
+      .waitFor({ timeout: 5000 })
     await repayment.getByText('Reason of the cancellationNot paid', { exact: true }).waitFor()
     await page.getByText('Repayment reversed by the accountant (Not paid)').waitFor()
     await page.getByText(/^Credit of the buyer1,100$/).waitFor()

@@ -160,6 +160,44 @@ export const preventedTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('no repayment is offered if every day since the return is in a closed fiscal year', async () => {
+    const years = [
+      { from: '2019-01-01', to: '2019-12-31' },
+      { from: '2020-01-01', to: '2099-12-31' },
+    ]
+    await client().put('fiscal-years', { fiscalYears: years })
+    await client().create(order('1', { date: '2019-05-01', payment: PAYMENT }))
+    await client().act('1', 'return', { date: '2020-05-01' })
+    await client().put('fiscal-years', { ...years[1], closed: true })
+    const { page } = await openOrder('1')
+    await page
+      .getByText(/no day from .*1 May 2020 to today is in an open fiscal year: Register repayment/)
+      .waitFor({ timeout: 5000 })
+    expect(await page.getByRole('button', { name: 'Register repayment' }).count()).toBe(0)
+  })
+
+  test('the dates of several held payments outside the open fiscal years are kept', async () => {
+    const years = [
+      { from: '2019-01-01', to: '2019-12-31' },
+      { from: '2020-01-01', to: '2099-12-31' },
+    ]
+    await client().put('fiscal-years', { fiscalYears: years })
+    await client().create(order('1', { date: '2019-05-01' }))
+    await client().act('1', 'pay', { ...PAYMENT, amount: 1000, date: '2019-05-02' })
+    await client().act('1', 'pay', { ...PAYMENT, amount: 1200, date: '2019-05-03' })
+    await client().act('1', 'review', { error: 'Other goods' })
+    await client().put('fiscal-years', { ...years[0], closed: true })
+    const { page } = await openOrder('1')
+    await page.getByRole('button', { name: 'Correct order' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog
+      .getByText(
+        'These held payments keep their dates, which are outside the open fiscal years: 1,000 rials of 2 May 2019, 1,200 rials of 3 May 2019. Add or reopen the fiscal years to finalize the invoice.',
+      )
+      .waitFor({ timeout: 5000 })
+    expect(await dialog.getByLabel('Date of the held payment').count()).toBe(0)
+  })
+
   test('no payment is offered without an open fiscal year', async () => {
     await client().create(order('1'))
     await client().put('fiscal-years', { fiscalYears: [] })

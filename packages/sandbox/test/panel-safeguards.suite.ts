@@ -59,6 +59,7 @@ export const safeguardTests = (openAt: OpenAt, client: () => Client) => {
     expect(await dialog.getByLabel('Kind').getAttribute('readonly')).not.toBeNull()
     expect(await dialog.getByLabel('Kind').inputValue()).toBe('Bank account')
     expect(await violationsOf(page)).toEqual([])
+    await dialog.getByText('On a date, it is added to what the documents before that day leave').waitFor()
     const opening = { 'Opening balance in rials': '5,000,000', 'Date of the opening balance': '2026-03-21' }
     await fill(dialog, { Name: 'Savings', ...opening }, 'Save')
     const row = page.getByRole('row').filter({ hasText: 'Savings' })

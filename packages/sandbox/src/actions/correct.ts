@@ -25,20 +25,26 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
   return { items, shipping: exactNumber(shipping), discount: exactNumber(order_discount) }
 }
 
-/** Changes the date of held payments outside the open fiscal years; returns the changes. */
+/**
+ * Changes the date of the held payment outside the open fiscal years; returns the change. One date cannot be that of several
+ * payments, whose own dates would be lost.
+ */
 const redateHeld = (order: Order, date: string, store: Store) => {
   const { invoice_number } = order
   requirePast('paymentDate', date, store)
   const outside = store.heldPayments
     .list(invoice_number)
     .filter(payment => !store.fiscalYears.cover(payment.date))
-  if (outside.length === 0) {
+  const [payment] = outside
+  if (payment === undefined) {
     throw cannot('correct', order, 'no held payment is dated outside the open fiscal years')
   }
-  return outside.map(payment => {
-    store.heldPayments.redate(invoice_number, payment.date, date)
-    return `Date of the held payment ${payment.date} to ${date}`
-  })
+  if (outside.length > 1) {
+    const state = `${outside.length} held payments are dated outside the open fiscal years`
+    throw cannot('correct', order, `${state}; add or reopen their fiscal years first`)
+  }
+  store.heldPayments.redate(invoice_number, payment.date, date)
+  return [`Date of the held payment ${payment.date} to ${date}`]
 }
 
 /**

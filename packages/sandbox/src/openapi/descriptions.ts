@@ -329,7 +329,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'PanelPaymentRequest.date': 'Payment date, not in the future; the order date by default.',
   'Correction.date': 'The new date of the invoice, in an open fiscal year and not in the future.',
   paymentDate:
-    'The new date of held payments that are dated outside the open fiscal years. It must be in an open fiscal year and not in the future.',
+    'The new date of the held payment that is dated outside the open fiscal years. It must be in an open fiscal year and not in the future. If several held payments are dated outside, they keep their dates, and the request is refused.',
   unchangedSince:
     'The `updated_at` of the order on which the request is based. If the order has changed since, the request is refused.',
   'Correction.reason': 'Why the order is corrected, for its history.',

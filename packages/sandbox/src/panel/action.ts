@@ -32,7 +32,7 @@ export type Action = {
   /** Describes the order after a dry run of the action. */
   resultOf?: (after: Order, before: Order) => string
   /** Reports the result; by default, the status and what is due. */
-  doneOf?: (after: Order) => string
+  doneOf?: (after: Order, before: Order) => string
 }
 
 /** Describes a dry run by the warnings that it adds. */

@@ -214,7 +214,7 @@ const askTo = async (action: Action, { order, money: given, sent, years }: Actio
     submit: async values => {
       const after = await act(order, name, bodyOf?.(values, order))
       if (doneOf === undefined) done(after)
-      else toast(doneOf(after))
+      else toast(doneOf(after, order))
     },
   })
 }

@@ -11,7 +11,7 @@ import { correction as correctionRules } from '../panel-requests.ts'
 import { act, type Key, orderPath, type SchemaData } from './api.ts'
 import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
 import { LineFields, newLine, number, type Product } from './correction-rows.tsx'
-import { heldAt, isWhole } from './held-payments.tsx'
+import { heldAt, isWhole, keptDates } from './held-payments.tsx'
 import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { customerName } from './pieces.tsx'
@@ -57,6 +57,8 @@ const withIds = (error: Refusal, lines: readonly Line[]) => {
 }
 
 type CorrectionProps = Corrected & {
+  /** The held payments that are dated outside the open fiscal years. */
+  outside: Order['held_payments']
   products: readonly Product[]
   years: readonly FiscalYear[]
   lines: Signal<readonly Line[]>
@@ -65,7 +67,7 @@ type CorrectionProps = Corrected & {
 }
 
 /** The fields of a correction, with the resulting total as the service computes it. */
-const Correction = ({ order, heldAs, products, years, lines, isUnseen }: CorrectionProps) => {
+const Correction = ({ order, heldAs, outside, products, years, lines, isUnseen }: CorrectionProps) => {
   const addRow = useRef<HTMLParagraphElement>(null)
   // The id of a removed row is not used again: the form still has what was typed in its fields.
   const nextId = useRef(Math.max(-1, ...lines.value.map(({ id }) => id)) + 1)
@@ -123,6 +125,7 @@ const Correction = ({ order, heldAs, products, years, lines, isUnseen }: Correct
         {heldAs !== undefined && (
           <Field name="paymentDate" label={t('Date of the held payment')} kind="date" value={heldAs} />
         )}
+        {outside.length > 1 && <p class="small muted">{keptDates(outside, order)}</p>}
         {order.held_payments.filter(isWhole).map(held => (
           <Field
             key="heldPayment"
@@ -164,7 +167,8 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
     request<Order>('GET', orderPath(key)),
     request<SchemaData<'ProductList'>>('GET', '/panel/products'),
   ])
-  const heldAs = order.held_payments.find(payment => !isOpen(payment))?.date
+  const outside = order.held_payments.filter(payment => !isOpen(payment))
+  const heldAs = outside.length === 1 ? outside[0]?.date : undefined
   const before = linesOf(order)
   const lines = signal(before)
   const isUnseen = signal(false)
@@ -180,6 +184,7 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
       <Correction
         order={order}
         heldAs={heldAs}
+        outside={outside}
         products={products}
         years={years}
         lines={lines}

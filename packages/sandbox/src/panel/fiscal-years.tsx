@@ -3,6 +3,7 @@ import { ask } from '@order-relay/web/dialog.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { formatDate } from '@order-relay/web/format.ts'
 import { queryOf, request } from '@order-relay/web/http.ts'
+import { listed } from '@order-relay/web/language.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, Chip, type Column, DayInBoth, Empty, Section, Table } from '@order-relay/web/pieces.tsx'
 import { fiscalYear } from '../panel-requests.ts'
@@ -48,15 +49,15 @@ const closingOf = async (year: FiscalYear) => {
   ])
   if (totals.count === 0 && documents.length === 0) return undefined
   const { receipts, returns, repayments } = sums
+  const orders = { orders: totals.count, drafts: totals.drafts.count }
+  const contents = [
+    totals.count > 0 && t('{orders} {orders|order|orders} ({drafts} in review)', orders),
+    receipts.count > 0 && t('{count} {count|receipt|receipts}', receipts),
+    returns.count > 0 && t('{count} {count|sales return|sales returns}', returns),
+    repayments.count > 0 && t('{count} {count|repayment|repayments}', repayments),
+  ].filter(each => each !== false)
   return [
-    t(
-      'It has {orders} {orders|order|orders}, {drafts} in review, and {documents} {documents|receipt, sales return or repayment|receipts, sales returns and repayments}.',
-      {
-        orders: totals.count,
-        drafts: totals.drafts.count,
-        documents: receipts.count + returns.count + repayments.count,
-      },
-    ),
+    t('It contains: {contents}.', { contents: listed(contents) }),
     t('New orders dated {year} will be refused, and drafts stay in review.', { year: inWords(year) }),
     todayIn(year),
     t('Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.'),

@@ -1,4 +1,5 @@
 import { decimal, formatDate, sum } from '@order-relay/web/format.ts'
+import { listed } from '@order-relay/web/language.ts'
 import { Code, Name } from '@order-relay/web/pieces.tsx'
 import type { SchemaData } from './api.ts'
 import type { Account, Accounts } from './money.tsx'
@@ -55,6 +56,19 @@ export const heldAt = (after: Order, before: Order) => {
     restOf(after),
   ]
 }
+
+/** Says that several held payments outside the open fiscal years keep their dates: one new date would replace them all. */
+export const keptDates = (outside: readonly Held[], { total }: Order) =>
+  t(
+    'These held payments keep their dates, which are outside the open fiscal years: {payments}. Add or reopen the fiscal years to finalize the invoice.',
+    {
+      payments: listed(
+        outside.map(({ amount, date }) =>
+          t('{amount} rials of {date}', { amount: decimal(amount ?? total), date: formatDate(date) }),
+        ),
+      ),
+    },
+  )
 
 /** The payments that are registered once the invoice is finalized, and what is due then. */
 export const HeldPayments = ({ order, money }: { order: Order; money: Accounts }) => {

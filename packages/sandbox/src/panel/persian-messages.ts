@@ -69,6 +69,9 @@ export const MESSAGES = {
   'no held payment pays the whole invoice': 'دریافت وجه معلقی برای تسویه کل فاکتور نیست',
   'no held payment is dated outside the open fiscal years':
     'تاریخ هیچ دریافت وجه معلقی خارج از سال‌های مالی باز نیست',
+  '{count} held payments are dated outside the open fiscal years':
+    'تاریخ {count} دریافت وجه معلق خارج از سال‌های مالی باز است',
+  'add or reopen their fiscal years first': 'ابتدا سال‌های مالی آن‌ها را اضافه یا بازگشایی کنید',
   'Customer ~"{=before}"~ to ~"{=after}"': 'مشتری از «{before}» به «{after}»',
   'Stock of {=sku} set from {before} to {after} by the accountant':
     'حسابدار موجودی {sku} را از {before} به {after} تغییر داد',

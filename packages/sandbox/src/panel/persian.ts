@@ -354,6 +354,8 @@ export const t = translator({
     'وضعیت سفارش تغییری نمی‌کند و وب‌هوکی ارسال نمی‌شود.',
   'Order {order}: {amount} rials repaid': 'سفارش {order}: عودت {amount} ریال ثبت شد',
   'Reverse repayment': 'ابطال عودت وجه',
+  'Order {order}: {count|repayment|repayments} {numbers} {count|is|are} cancelled, and the buyer has a credit of {credit} rials':
+    'سفارش {order}: رسید پرداخت {numbers} باطل شد و خریدار {credit} ریال بستانکار است',
   'Repayment {repayment} is cancelled.': 'رسید پرداخت {repayment} باطل می‌شود.',
   ', ': '، ',
   'Register return': 'ثبت برگشت از فروش',
@@ -432,6 +434,9 @@ export const t = translator({
     '{count} کالا پیدا شد: {names} و کالاهای دیگر',
   'Check the price that was filled in and the new total, then save again.':
     'مبلغ واحد خودکار پر شد؛ آن را همراه با جمع کل جدید بررسی و دوباره ثبت کنید.',
+  'These held payments keep their dates, which are outside the open fiscal years: {payments}. Add or reopen the fiscal years to finalize the invoice.':
+    'تاریخ این دریافت‌های معلق خارج از سال‌های مالی باز است و تغییر نمی‌کند: {payments}. برای قطعی کردن فاکتور، سال‌های مالی آن‌ها را اضافه یا بازگشایی کنید.',
+  '{amount} rials of {date}': '{amount} ریال به تاریخ {date}',
   'No product has this code or name': 'کالایی با این کد یا نام نیست',
   '{action}: {order}': '{action}: {order}',
   'Order {order}: {status}, {total} rials': 'سفارش {order}: {status}، {total} ریال',
@@ -670,7 +675,8 @@ export const t = translator({
   Accounts: 'حساب‌ها',
   'Opening balance in rials': 'مانده اول دوره به ریال',
   'Date of the opening balance': 'تاریخ مانده اول دوره',
-  'Leave empty for a balance before all documents.': 'خالی: پیش از همه اسناد.',
+  'Leave empty for a balance before all documents. On a date, it is added to what the documents before that day leave, so enter only what they do not include.':
+    'برای مانده پیش از همه اسناد، خالی بگذارید. مانده‌ای که تاریخ دارد به مانده حاصل از اسناد قبل از آن روز اضافه می‌شود؛ پس فقط مبلغی را وارد کنید که در آن اسناد نیست.',
   'Receipts or repayments use this account, so its kind cannot be changed. For another kind, add another account.':
     'رسیدهای دریافت یا پرداخت با این حساب ثبت شده است، پس نوع آن ثابت می‌ماند. برای نوع دیگر، حساب دیگری اضافه کنید.',
   'Add account': 'افزودن حساب',
@@ -709,8 +715,11 @@ export const t = translator({
   '{year} (closed)': '{year} (بسته)',
   Closed: 'بسته',
   Open: 'باز',
-  'It has {orders} {orders|order|orders}, {drafts} in review, and {documents} {documents|receipt, sales return or repayment|receipts, sales returns and repayments}.':
-    'این سال مالی {orders} سفارش ({drafts} نیازمند بررسی) و {documents} رسید دریافت، برگشت از فروش و رسید پرداخت دارد.',
+  'It contains: {contents}.': 'این سال مالی شامل این موارد است: {contents}.',
+  '{orders} {orders|order|orders} ({drafts} in review)': '{orders} سفارش ({drafts} نیازمند بررسی)',
+  '{count} {count|receipt|receipts}': '{count} رسید دریافت',
+  '{count} {count|sales return|sales returns}': '{count} برگشت از فروش',
+  '{count} {count|repayment|repayments}': '{count} رسید پرداخت',
   'New orders dated {year} will be refused, and drafts stay in review.':
     'سفارش‌های جدید با تاریخ {year} رد می‌شوند و پیش‌نویس‌ها نیازمند بررسی می‌مانند.',
   'It includes today: new orders of stores, which have today’s date by default, will be refused.':

@@ -1,11 +1,12 @@
+import { decimal } from '@order-relay/web/format.ts'
 import { repaymentReversal, returnReversal, reversal as reversalRules } from '../panel-requests.ts'
 import { type Action, newStatus, newWarnings, resultsOf } from './action.ts'
 import { choiceOf, chosenIn, type Document } from './document-choice.ts'
 import { t } from './persian.ts'
-import { numbersOf } from './pieces.tsx'
+import { creditOf, numbersOf } from './pieces.tsx'
 
 /** What differs between the reversals of receipts, returns and repayments. */
-type Reversal = Pick<Action, 'label' | 'statuses' | 'effect' | 'rules' | 'resultOf'> & {
+type Reversal = Pick<Action, 'label' | 'statuses' | 'effect' | 'rules' | 'resultOf' | 'doneOf'> & {
   kind: 'receipt' | 'return' | 'repayment'
   documentsOf: (order: Parameters<Action['effect']>[0]) => readonly Document[]
   document: string
@@ -70,6 +71,20 @@ export const REVERSE_REPAYMENT = reversal({
     sent !== '' && t('The status of the order does not change, and no webhook is sent.'),
   ],
   documentsOf: ({ repayments }) => repayments,
+  doneOf: (after, before) => {
+    const cancelled = before.repayments.filter(
+      ({ number }) => !after.repayments.some(each => each.number === number),
+    )
+    return t(
+      'Order {order}: {count|repayment|repayments} {numbers} {count|is|are} cancelled, and the buyer has a credit of {credit} rials',
+      {
+        order: after.external_id,
+        count: cancelled.length,
+        numbers: numbersOf(cancelled),
+        credit: decimal(creditOf(after)),
+      },
+    )
+  },
   document: t('Repayment'),
   others: [t('Select a repayment'), t('All repayments')],
 })

@@ -229,7 +229,9 @@ const askForAccount = (account?: Account) =>
         name: 'openingDate',
         label: t('Date of the opening balance'),
         kind: 'date',
-        help: t('Leave empty for a balance before all documents.'),
+        help: t(
+          'Leave empty for a balance before all documents. On a date, it is added to what the documents before that day leave, so enter only what they do not include.',
+        ),
         value: account?.openingDate ?? '',
       },
     ],
