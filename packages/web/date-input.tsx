@@ -90,14 +90,22 @@ export const notDate = (typed: string, label: string) =>
     example: typedDate(today()),
   })
 
-/** The days that the arrow keys move by. Left and right follow the direction of the page. */
+/** The same day of another month, or its last day if it is shorter. */
+const sameDayIn = (monthOf: (date: string) => string) => (date: string) => {
+  const first = monthOf(date)
+  const last = addDays(nextMonth(first), -1)
+  const day = addDays(first, dayOfMonth(date) - 1)
+  return day < last ? day : last
+}
+
+/** The days that the keys move to. Left and right follow the direction of the page. */
 const STEPS: Readonly<Record<string, (date: string) => string>> = {
   ArrowRight: date => addDays(date, language === 'fa' ? -1 : 1),
   ArrowLeft: date => addDays(date, language === 'fa' ? 1 : -1),
   ArrowDown: date => addDays(date, 7),
   ArrowUp: date => addDays(date, -7),
-  PageDown: nextMonth,
-  PageUp: previousMonth,
+  PageDown: sameDayIn(nextMonth),
+  PageUp: sameDayIn(previousMonth),
 }
 
 type MonthProps = { value: string | undefined; onChoose: (date: string) => void; onCancel: () => void }

@@ -117,4 +117,20 @@ export const dateTests = (openAt: OpenAt, client: () => Client) => {
       expect(errors).toEqual([])
     }
   })
+
+  test('another month of the calendar keeps the day, or has its last one', async () => {
+    const { page } = await openAt(`${client().url}/#/settings`)
+    await page.getByRole('button', { name: 'Add fiscal year' }).click()
+    await page.getByRole('dialog').locator('input').first().fill('2024-05-31')
+    await page.getByRole('button', { name: 'Choose a day' }).first().click()
+    for (const [key, day] of [
+      ['PageUp', '30 Apr 2024'],
+      ['PageUp', '30 Mar 2024'],
+      ['PageUp', '29 Feb 2024'],
+      ['PageDown', '29 Mar 2024'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await page.locator(`.month td button:focus[aria-label="${day}"]`).waitFor({ timeout: 5000 })
+    }
+  })
 }
