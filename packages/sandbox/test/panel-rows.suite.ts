@@ -47,6 +47,19 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     expect(await client().detail('1')).toMatchObject({ total: '1377200' })
   })
 
+  test('an unknown product is named next to the product, besides the missing price', async () => {
+    await client().create(order('1'))
+    const { page, dialog, product } = await correct('1')
+    await product.fill('no such product')
+    await dialog.getByRole('button', { name: 'Correct order' }).click()
+    await dialog
+      .getByRole('alert')
+      .filter({ hasText: 'No product has this code or name' })
+      .waitFor({ timeout: 5000 })
+    expect(await product.getAttribute('aria-invalid')).toBe('true')
+    expect(await focused(page)).toBe('field-items[1].sku')
+  })
+
   test('the focus stays in the rows when one is removed', async () => {
     await client().create(order('1'))
     const { page, dialog } = await correct('1')

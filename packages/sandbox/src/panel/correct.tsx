@@ -10,7 +10,7 @@ import { useRef } from 'preact/hooks'
 import { correction as correctionRules } from '../panel-requests.ts'
 import { act, type Key, orderPath, type SchemaData } from './api.ts'
 import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
-import { LineFields, newLine, number, type Product } from './correction-rows.tsx'
+import { LineFields, newLine, number, type Product, unknownProducts } from './correction-rows.tsx'
 import { heldAt, isWhole, keptDates } from './held-payments.tsx'
 import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
@@ -196,6 +196,7 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
       ...issuesOf(correctionRules, correctionOf(values, lines.value, { order, heldAs })).map(issue =>
         withIds(issue, lines.value),
       ),
+      ...unknownProducts(values, lines.value, products),
       ...(isUnseen.value ? [new Refusal(UNSEEN)] : []),
     ],
     submit: async values => {

@@ -1,5 +1,7 @@
 import { Field, type FieldProps, FormContext } from '@order-relay/web/form.tsx'
+import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal } from '@order-relay/web/format.ts'
+import { Refusal } from '@order-relay/web/http.ts'
 import { isolated, listed } from '@order-relay/web/language.ts'
 import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { TargetedEvent, TargetedKeyboardEvent } from 'preact'
@@ -69,6 +71,17 @@ type LineProps = Line & {
   onPrice: () => void
   onRemove?: () => void
 }
+
+/** The problems of new items whose product is not known, so that their prices cannot be filled in. */
+export const unknownProducts = (values: Values, lines: readonly Line[], products: readonly Product[]) =>
+  lines.flatMap(({ id }) => {
+    const field = `items[${id}].sku`
+    const typed = values.text(field)
+    const isPriced = values.text(`items[${id}].unit_price`) !== ''
+    return typed === '' || isPriced || products.some(({ sku }) => sku === typed)
+      ? []
+      : [new Refusal(unclear(typed, products), { field })]
+  })
 
 /** The fields of one item. A new one takes the focus. */
 export const LineFields = ({ id, position, products, onPrice, onRemove, ...line }: LineProps) => {

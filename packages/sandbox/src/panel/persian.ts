@@ -346,7 +346,7 @@ export const t = translator({
     'کالاها دوباره از انبار کم می‌شود و مبلغ آن‌ها به بدهی خریدار برمی‌گردد.',
   'Sales return': 'برگشت از فروش',
   'Select a sales return': 'برگشت از فروش را انتخاب کنید',
-  'All sales returns': 'همه برگشت‌های از فروش',
+  'All sales returns': 'همه برگشتی‌ها',
   'Cancelled: {reason}': 'علت ابطال: {reason}',
   'Register repayment': 'ثبت عودت وجه',
   'The buyer has a credit of {credit} rials.': 'مانده بستانکار خریدار {credit} ریال است.',
@@ -360,7 +360,7 @@ export const t = translator({
   ', ': '، ',
   'Register return': 'ثبت برگشت از فروش',
   'The goods go back to stock. Once all of the order is returned, it is refunded.':
-    'کالاها به انبار برمی‌گردند. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند.',
+    'کالاها به انبار برمی‌گردد. با برگشت کامل سفارش، وضعیت آن به «مرجوع شده» تغییر می‌کند.',
   'Receipts do not change.': 'رسیدهای دریافت تغییری نمی‌کنند.',
   'What to return': 'کالاهای برگشتی',
   // The mark makes a text that begins with a number read from right to left.
@@ -372,9 +372,9 @@ export const t = translator({
   'At most {left}, at {price} rials each': 'حداکثر {left}، به مبلغ واحد {price} ریال',
   'Move back to review': 'برگرداندن به بررسی',
   'The invoice is a draft again.': 'فاکتور دوباره پیش‌نویس می‌شود.',
-  'Its goods go back to stock.': 'کالاهای آن به انبار برمی‌گردند.',
+  'Its goods go back to stock.': 'کالاهای آن به انبار برمی‌گردد.',
   'Sales {count|return|returns} {numbers} {count|is|are} cancelled.':
-    '{count|برگشت از فروش|برگشت‌های از فروش} {numbers} باطل {count|می‌شود|می‌شوند}.',
+    '{count|برگشت از فروش|برگشتی‌های} {numbers} باطل {count|می‌شود|می‌شوند}.',
   '{count|Receipt|Receipts} {numbers} {count|is|are} cancelled and {count|its payment|their payments} held.':
     '{count|رسید|رسیدهای} دریافت {numbers} باطل {count|می‌شود|می‌شوند} و وجه {count|آن|آن‌ها} تا قطعی شدن فاکتور معلق می‌ماند.',
   'What to review': 'موضوع بررسی',
