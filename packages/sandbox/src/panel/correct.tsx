@@ -66,16 +66,19 @@ type CorrectionProps = Corrected & {
   isUnseen: Signal<boolean>
 }
 
+/** The order as a correction would leave it. */
+const dryRun = (order: Order, correction: object, lines: readonly Line[]) =>
+  request<Order>('POST', orderPath(order, '/correct'), { ...correction, dryRun: true }).catch(error => {
+    throw error instanceof Refusal ? withIds(error, lines) : error
+  })
+
 /** The fields of a correction, with the resulting total as the service computes it. */
 const Correction = ({ order, heldAs, outside, products, years, lines, isUnseen }: CorrectionProps) => {
   const addRow = useRef<HTMLParagraphElement>(null)
   // The id of a removed row is not used again: the form still has what was typed in its fields.
   const nextId = useRef(Math.max(-1, ...lines.value.map(({ id }) => id)) + 1)
   const rehearse = async (values: Values) => {
-    const body = { ...correctionOf(values, lines.value, { order, heldAs }), dryRun: true }
-    const after = await request<Order>('POST', orderPath(order, '/correct'), body).catch(error => {
-      throw error instanceof Refusal ? withIds(error, lines.value) : error
-    })
+    const after = await dryRun(order, correctionOf(values, lines.value, { order, heldAs }), lines.value)
     const total = t('New total: {total} rials', { total: decimal(after.total) })
     const customer = customerAt(after, order, values.text('mobile'))
     return [`${total}.`, ...heldAt(after, order), customer, yearAt(after, order, years)]
@@ -197,10 +200,13 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
         withIds(issue, lines.value),
       ),
       ...unknownProducts(values, lines.value, products),
-      ...(isUnseen.value ? [new Refusal(UNSEEN)] : []),
     ],
     submit: async values => {
       const correction = correctionOf(values, lines.value, { order, heldAs })
+      if (isUnseen.value) {
+        await dryRun(order, correction, lines.value)
+        throw new Refusal(UNSEEN)
+      }
       const corrected = await act(order, 'correct', correction).catch(error => {
         throw error instanceof Refusal ? withIds(error, lines.value) : error
       })
