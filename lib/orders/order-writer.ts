@@ -9,7 +9,7 @@ import { newOrder, type Order } from './order.ts'
 import { keepAnswers } from './replaced.ts'
 import type { Orders } from './repository.ts'
 import { referenceIn, type Step } from './requests.ts'
-import type { StoredOrder } from './stored.ts'
+import type { Failing, StoredOrder } from './stored.ts'
 
 export type WriterDependencies = {
   orders: Pick<Orders, 'save'>
@@ -23,6 +23,8 @@ export type WriterDependencies = {
   versionsFrom?: number
   /** The version at which an order that is not stored starts. @default 0 */
   firstVersion?: number
+  /** The queue from which the event was received; `ordersDead` if it is replayed. @default 'orders' */
+  queue?: Failing['queue'] | 'ordersDead'
   /** The message of an event for an exact store; undefined for other stores. */
   exact?: { text: string } | undefined
 }
@@ -37,7 +39,7 @@ type Beginning = {
 type Save = {
   /** The delivery of the last event moved to the bulk queue. */
   bulk: string | undefined
-  /** Whether the event has succeeded, which clears a failure recorded before. @default true */
+  /** Whether the event has succeeded, which clears a failure recorded before in its queue. @default true */
   succeeds?: boolean
   /** Whether the event moves to the bulk queue without being applied here. @default false */
   onlyMoves?: boolean
@@ -61,6 +63,7 @@ export const orderWriter = (
     publish,
     recordChange,
     now,
+    queue = 'orders',
     exact,
     versionsFrom = 0,
     firstVersion = 0,
@@ -71,6 +74,8 @@ export const orderWriter = (
   const known = stored?.order ?? newOrder(key)
   const isApplied = stored?.outbox?.cause.delivery === event.delivery
   const isFailing = stored?.failing !== undefined
+  // An event that fails in another queue is still there.
+  const { failing, failing_handles } = stored && stored.failing?.queue !== queue ? stored : {}
   let saved: Order = { ...known, version: Math.max(known.version || firstVersion, versionsFrom) }
   let savedBulk = stored?.bulk
   let revision = stored?.revision ?? 0
@@ -110,7 +115,7 @@ export const orderWriter = (
     }
     const versioned = notices.length === 0 ? order : { ...order, version: order.version + 1 }
     const isChanged = bulk !== savedBulk || !isDeepStrictEqual(saved, versioned)
-    if (!isChanged && !mustSave && !(isFailing && succeeds)) return { order, notices }
+    if (!isChanged && !mustSave && !(isFailing && !failing && succeeds)) return { order, notices }
     const before = previous === undefined ? 0 : Date.parse(previous)
     // The clocks of two environments may differ.
     const time = Math.max(now(), before + 1)
@@ -134,7 +139,7 @@ export const orderWriter = (
       made = []
     }
     const entry_at = recorded === at ? undefined : (recorded ?? '')
-    await orders.save({ order: next, outbox, bulk, entry_at }, revision++, time)
+    await orders.save({ order: next, outbox, bulk, entry_at, failing, failing_handles }, revision++, time)
     await publishSaved(next, outbox)
     saved = next
     savedBulk = bulk

@@ -33,6 +33,14 @@ export type Orders = ReturnType<typeof orderRepository>
 /** The partition of an order in the indexes. */
 const shardOf = (order: OrderKey) => messageGroupOf(order).slice(0, 1)
 
+/** The attributes for a failing event. */
+const failingItem = (key: OrderKey, failing: Failing, handles: readonly string[] = []) => ({
+  failing: { S: JSON.stringify(failing) },
+  failing_handles: { L: handles.map(handle => ({ S: handle })) },
+  failing_since: { S: failing.since },
+  failing_shard: { S: shardOf(key) },
+})
+
 /**
  * The sixteen partitions of the indexes, by the first digit of an order's message group: a partition takes 1,000 write
  * units a second, and the times of new checks are adjacent in it.
@@ -94,7 +102,8 @@ export const orderRepository = (
    * @param now unix time in milliseconds, later than the previous save
    * @throws Error when another worker has saved it in the meantime
    */
-  async save({ order, outbox, bulk, entry_at }: SavedOrder, revision: number, now: number): Promise<void> {
+  async save(saved: SavedOrder, revision: number, now: number): Promise<void> {
+    const { order, outbox, bulk, entry_at, failing, failing_handles } = saved
     const { version, result, doubt, movedBack } = order
     const isBulk = bulk !== undefined
     const interval = isBulk ? BULK_CHECK : checkInterval(0, random())
@@ -111,13 +120,14 @@ export const orderRepository = (
         ...(outbox !== undefined && { outbox: { S: JSON.stringify(outbox) } }),
         ...(isBulk && { bulk: { S: bulk } }),
         ...(entry_at !== undefined && { entry_at: { S: entry_at } }),
+        ...(failing && failingItem(order, failing, failing_handles)),
         updated_at: { S: new Date(now).toISOString() },
         ...(isBulk || !isSettled(order)
           ? {
               unsettled: { S: isBulk ? `bulk-${shardOf(order)}` : shardOf(order) },
               check_at: { N: String(unixSeconds(now) + interval) },
             }
-          : expiryItem(keepFor?.(order), now)),
+          : expiryItem(failing ? undefined : keepFor?.(order), now)),
       },
       ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
       ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
@@ -137,16 +147,17 @@ export const orderRepository = (
    *
    * @param handles the receipt handles of the event and of the events behind it
    */
-  async fail(key: OrderKey, failing: Failing, handles: readonly string[] = []): Promise<void> {
+  async fail(key: OrderKey, failing: Failing, handles?: readonly string[]): Promise<void> {
+    const item = failingItem(key, failing, handles)
     await update(dynamodb, table, key, {
       UpdateExpression:
         'SET failing = :failing, failing_handles = :handles, failing_since = :since, failing_shard = :shard REMOVE expires_at',
       ConditionExpression: 'attribute_not_exists(updated_at) OR updated_at <= :at',
       ExpressionAttributeValues: {
-        ':failing': { S: JSON.stringify(failing) },
-        ':handles': { L: handles.map(handle => ({ S: handle })) },
-        ':since': { S: failing.since },
-        ':shard': { S: shardOf(key) },
+        ':failing': item.failing,
+        ':handles': item.failing_handles,
+        ':since': item.failing_since,
+        ':shard': item.failing_shard,
         ':at': { S: failing.at },
       },
     })

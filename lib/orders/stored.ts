@@ -37,6 +37,9 @@ export type SavedOrder = {
   bulk: string | undefined
   /** The time of the latest history entry if the last save has none; empty if the order has no entry. */
   entry_at?: string | undefined
+  failing?: Failing | undefined
+  /** The receipt handles of the failing event and of the events behind it, with which they are made visible. */
+  failing_handles?: readonly string[] | undefined
 }
 
 /** An order as stored, with the revision for optimistic locking. */
@@ -44,9 +47,6 @@ export type StoredOrder = SavedOrder & {
   revision: number
   /** When the worker last saved it, ISO 8601; empty if never. */
   updated_at: string
-  failing?: Failing
-  /** The receipt handles of the failing event and of the events behind it, with which they are made visible. */
-  failing_handles?: readonly string[]
   /** The next check of an unsettled order, in unix seconds. */
   check_at?: number
   /** When its data was erased on request, ISO 8601; undefined once the worker has saved it again. */

@@ -41,6 +41,11 @@ export type WorkerDependencies = AccountingDependencies & {
 
 const isFrom = ({ eventSourceARN }: SQSRecord, queue: string) => eventSourceARN.endsWith(queue)
 
+const queueOf = (record: SQSRecord): 'orders' | 'bulk' | 'ordersDead' => {
+  if (isFrom(record, QUEUES.orders)) return 'orders'
+  return isFrom(record, QUEUES.bulk) ? 'bulk' : 'ordersDead'
+}
+
 /**
  * Handles one record of a queue. An unreadable event stays unreadable, so it is quarantined immediately instead of
  * blocking its order (promise P12).
@@ -82,8 +87,9 @@ const delayEvent =
   (orders: Orders, bulkQueueUrl: string, { sqs, settings, now, random, telemetry }: WorkerDependencies) =>
   async (failed: FailedRecord, onRetry: () => void): Promise<void> => {
     const { error, record, behind } = failed
+    const queue = queueOf(record)
     // `relay dead replay` passes dead letters to the worker; one that fails remains a dead letter.
-    if (isFrom(record, QUEUES.ordersDead)) {
+    if (queue === 'ordersDead') {
       telemetry.error('replay failed', error, { ...aboutMessage(record.body), messageId: record.messageId })
       return
     }
@@ -101,7 +107,6 @@ const delayEvent =
     else onRetry()
     // SQS excludes a message from the queue's age metric after its third failed receive.
     telemetry.seconds('FailingEventAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
-    const queue = isFrom(record, QUEUES.bulk) ? 'bulk' : 'orders'
     const extendVisibility = visibilityExtender(
       sqs,
       queue === 'bulk' ? bulkQueueUrl : settings.ordersQueueUrl,
@@ -137,6 +142,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(async ({ Records }, context) => {
     const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
     const handle = (event: OrderEvent, record: SQSRecord) => {
+      const queue = queueOf(record)
       const redelivered = Number(record.attributes.ApproximateReceiveCount) > 1
       const versionsFrom = Number(settings.feedVersionsFrom)
       const exact = isExact(event.data.source) ? { text: record.body } : undefined
@@ -149,11 +155,12 @@ export const createWorker = (dependencies: WorkerDependencies) => {
         now,
         retryRefused,
         redelivered,
+        queue,
         exact,
         versionsFrom,
         firstVersion: retention.firstVersion(now()),
       }
-      if (!isFrom(record, QUEUES.orders)) return handleEvent(event, { ...common, call: callInTime })
+      if (queue !== 'orders') return handleEvent(event, { ...common, call: callInTime })
       return handleEvent(event, {
         ...common,
         call: (next, order) => share(order.source, Records.length)?.(() => callInTime(next, order)),

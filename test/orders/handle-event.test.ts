@@ -295,7 +295,7 @@ test('continues while the history is throttled, and the next entry refers to the
 })
 
 test('saves an unchanged order to clear its failing event, unless the event fails again', async () => {
-  const failing = {} as Failing
+  const failing = { queue: 'orders' } as Failing
   const settled = { ...newOrder(KEY), result: result('paid') }
   const { steps, outcome } = await handled(check, finalized, settled, { failing })
   expect([steps, outcome]).toMatchObject([['read', 'save paid v0, revision 1'], { changed: false }])

@@ -33,7 +33,7 @@ export type World = Readonly<{
   /** Withdrawals that the API has not announced yet, and announced ones. */
   unannounced: readonly Withdrawal[]
   announced: readonly Withdrawal[]
-  stored?: SavedOrder & { revision: number; failing?: true }
+  stored?: SavedOrder & { revision: number }
   /** The saved deliveries of each version. */
   saved: { readonly [version: number]: readonly string[] }
   /** Messages published without being saved, or saved twice for a version. */
@@ -163,7 +163,7 @@ const giveUp = (world: World): World => {
 
 /** An event becomes a dead letter after 200 failures; a worker that is killed each time is not modeled. */
 const isGivenUp = ({ queue, stored }: World) =>
-  queue[0]?.redelivered === true && (stored === undefined || stored.failing === true)
+  queue[0]?.redelivered === true && (stored === undefined || stored.failing !== undefined)
 
 const replay =
   (index: number) =>
@@ -340,7 +340,7 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
           place(() => {
             if (world.stored === undefined) return undefined
             const { failing, ...stored } = world.stored
-            return { ...stored, ...(failing && { failing: FAILING }), updated_at: '' }
+            return { ...stored, ...(failing && { failing }), updated_at: '' }
           }),
         save: (saved, revision) =>
           change(() => {
@@ -371,7 +371,7 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
     if (error !== INJECTED) throw error
     const queue = world.queue.map(each => (each === first ? { ...each, redelivered: true } : each))
     // The worker records a failing event on its order, unless it is killed.
-    const stored = world.stored && !isKilled ? { stored: { ...world.stored, failing: true as const } } : {}
+    const stored = world.stored && !isKilled ? { stored: { ...world.stored, failing: FAILING } } : {}
     world = { ...world, queue, ...stored }
   }
   return { world, awaits }

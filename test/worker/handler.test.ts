@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { entryOf } from '../../lib/orders/history.ts'
 import { newOrder, requestViews } from '../../lib/orders/order.ts'
-import { orderRepository } from '../../lib/orders/repository.ts'
+import { orderRepository, SHARDS } from '../../lib/orders/repository.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { QUEUES, siblingQueueUrl } from '../../lib/platform/names.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { callShares } from '../../lib/worker/share.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
@@ -253,6 +254,50 @@ describe('a failed event', () => {
     expect(await run(record('1', create('replayed'), {}, 'ordersDead'))).toEqual(['1'])
     expect([recorded.messages(), recorded.counted()]).toEqual([['replay failed'], []])
     expect(sent('ChangeMessageVisibilityBatch')).toEqual([])
+  })
+
+  test.each([200, 503])(
+    'is still shown while another event of its order is replayed; the service answers %i',
+    async status => {
+      const id = `beside-${status}`
+      respond = () => result(id, 'paid')
+      await run(record('1', webhook(id)))
+      elapsed = 1000
+      respond = () => ({ status: 503 })
+      const refund = request(id, 'refund')
+      await run(record('2', refund, { ApproximateReceiveCount: '3' }))
+      const { failing, failing_handles } = (await stored(id)) ?? {}
+      expect(failing).toMatchObject({ delivery: refund.delivery, receives: 3 })
+      elapsed = 2000
+      respond = () => (status === 200 ? result(id, 'paid') : { status })
+      const replayed = { ApproximateReceiveCount: '2' }
+      await run(record('3', event(id, 'order.check', {}), replayed, 'ordersDead'))
+      expect(requests.length).toBeGreaterThan(1)
+      expect(await stored(id)).toMatchObject({ failing, failing_handles })
+      const found: OrderKey[] = []
+      for (const shard of SHARDS) for await (const key of orders.failing(shard)) found.push(key)
+      expect(found).toContainEqual(keyOf(id))
+      respond = () => result(id, 'refunded')
+      await run(record('2', refund, { ApproximateReceiveCount: '4' }))
+      expect(await stored(id)).not.toHaveProperty('failing')
+    },
+  )
+
+  test('in the bulk queue is still shown when a later event follows it there', async () => {
+    const payment = request('failing-in-bulk', 'payment')
+    await orders.save(
+      { order: newOrder(keyOf('failing-in-bulk')), outbox: undefined, bulk: payment.delivery },
+      0,
+      NOW,
+    )
+    elapsed = 1000
+    respond = () => ({ status: 503 })
+    await run(record('1', payment, {}, 'bulk'))
+    const { failing } = (await stored('failing-in-bulk')) ?? {}
+    expect(failing).toMatchObject({ delivery: payment.delivery, queue: 'bulk' })
+    const check = event('failing-in-bulk', 'order.check', {})
+    await run(record('2', check))
+    expect(await stored('failing-in-bulk')).toMatchObject({ failing, bulk: check.delivery })
   })
 
   test('is delayed without a call when the remaining time is shorter than a call timeout', async () => {
