@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
@@ -278,6 +280,37 @@ scenario(
     await page.getByRole('dialog').getByLabel('Number of messages').fill('1')
     await submit(page, 'Delete')
     await until(async () => (await statusOf('api', 'given-up')) === 'invoiced')
+  },
+)
+
+scenario(
+  'the replay of a dead letter fails while another event of its order fails, which is still shown',
+  async (_page, compared) => {
+    const order = { source: 'api', external_id: 'replayed' }
+    await create(order.source, order.external_id)
+    await send('POST', 'api', 'orders/replayed/payment/', { method: 'card', reference: 'r' })
+    await until(async () => (await statusOf('api', 'replayed')) === 'paid', END_MS)
+    await until(async () => (await read('order', order)).why.links.length === 0, END_MS)
+    await local.sandbox('POST', '/panel/faults', { kind: 'reset' })
+    serviceIs('unavailable')
+    await send('POST', 'api', 'orders/replayed/refund/', {})
+    const receives = async (): Promise<number> => (await read('order', order)).failing?.receives ?? 0
+    // From the fourth attempt on, the next one is far enough away for the comparisons.
+    await until(async () => (await receives()) > 3, END_MS)
+    const check = { event: 'order.check', delivery: randomUUID(), data: order }
+    await local.stack().sqs.sendMessage({
+      QueueUrl: local.queue(QUEUES.ordersDead),
+      MessageBody: JSON.stringify(check),
+      MessageGroupId: messageGroupOf(order),
+      MessageDeduplicationId: check.delivery,
+    })
+    const { out } = await local.relay(['dead', 'replay', '--order', 'replayed'])
+    expect(out).toContain('it failed again')
+    await compared()
+    await local.sandbox('DELETE', '/panel/faults')
+    serviceIs('serving')
+    await until(async () => (await statusOf('api', 'replayed')) === 'refunded', END_MS)
+    await local.relay(['dead', 'replay', '--order', 'replayed'])
   },
 )
 

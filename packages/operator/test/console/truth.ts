@@ -150,6 +150,9 @@ const isDead = ({ reason }: OrderPage['why']['links'][number]) =>
 const isTried = (held: Held, receives: number | undefined, next: string | undefined) =>
   held.receives !== receives || next === undefined || (held.hiddenUntil ?? 0) <= Date.parse(next) + CLOCK_MS
 
+/** Whether an event has failed before, whatever its order says. */
+const hasFailed = ({ receives }: Held) => receives > 1
+
 /** The false statements on an order's page. */
 const ofOrder = (
   page: OrderPage,
@@ -184,6 +187,7 @@ const ofOrder = (
     says('it waits for the service', !(isService && isServing(world)))
   }
   if (links.length === 0) says('nothing waits', waiting.length === 0)
+  says('no event fails', page.failing !== undefined || !waiting.some(hasFailed))
   for (const { action, effect } of page.why.actions)
     if (action === 'retry' || effect.code === 'check/blocked') says(effect.text, waiting.length > 0)
   for (const { delivery } of letters)
@@ -196,7 +200,8 @@ const ofOrder = (
   for (const { kind, state } of page.requests) {
     const status = statuses.get(orderName(page))
     if (state === 'registered' && kind === 'create') says('it is created', status !== undefined)
-    if (state === 'registered' && kind === 'payment') says('it is paid', status === 'paid')
+    if (state === 'registered' && kind === 'payment')
+      says('it is paid', status === 'paid' || status === 'refunded')
   }
   if (page.source === world.source)
     for (const each of page.feed.messages) {
@@ -240,7 +245,11 @@ const ofLists = (pages: Pages, truth: Truth, world: World): string[] => {
     [...truth.stored.values()].filter(({ failing: event }) =>
       queue.some(({ delivery }) => delivery === event?.delivery),
     )
-  const ofFailing = failingIn(truth.queued).map(({ order }) => order)
+  const failed = new Set(truth.queued.filter(hasFailed).map(({ group }) => group))
+  const marked = new Set(failingIn(truth.queued))
+  const ofFailing = [...truth.stored.values()]
+    .filter(each => marked.has(each) || failed.has(messageGroupOf(each.order)))
+    .map(({ order }) => order)
   says(`failing are ${names(failing.orders)}`, names(failing.orders) === names(ofFailing))
   says(`${overview.failing?.count} orders fail`, overview.failing?.count === ofFailing.length)
   const ended = [...truth.stored.values()].flatMap(({ order }) => order.ended.flatMap(({ ids }) => ids))
