@@ -10,6 +10,7 @@ import { periodOption, positive } from '../core/options.ts'
 import { count, lines } from '../core/output.ts'
 import { checkOrders } from '../model/orders.ts'
 import { failingOrders } from '../orders/list.ts'
+import { stateText } from '../orders/summary.ts'
 import { type Balance, balance, type Difference, type Evidence, type Member } from './balance.ts'
 import { collect, collectAgain } from './evidence.ts'
 import { remediesOf } from './remedies.ts'
@@ -20,6 +21,14 @@ const shares = (counts: Readonly<Record<string, number>>) =>
     .filter(([, number]) => number > 0)
     .sort(([, a], [, b]) => b - a)
     .map(([name, number]) => `  ${String(number).padStart(8)}  ${name}`)
+
+/** The same for requests, by their kinds, if any, and states. */
+const sharesOfRequests = (counts: Readonly<Record<string, number>>) =>
+  shares(
+    Object.fromEntries(
+      Object.entries(counts).map(([name, number]) => [name.split(' ').map(stateText).join(' '), number]),
+    ),
+  )
 
 /** A number of items and what became of them. */
 const counted = (title: string, counts: Readonly<Record<string, number>>) => {
@@ -56,8 +65,12 @@ const balanceText = (audited: Omit<Audited, 'lists'>, remedies: readonly Coded[]
       `${count(entered, 'event')} added to the order queue (${count(entered - accepted, 'delivery', 'deliveries')}, ${count(accepted, 'request')} of stores)`,
       outcomes,
     ),
-    accepted > 0 && ['', `${count(accepted, 'request')} of stores:`, ...shares(requests.states)],
-    Object.keys(stored).length > 0 && ['', 'All requests of the orders that changed:', ...shares(stored)],
+    accepted > 0 && ['', `${count(accepted, 'request')} of stores:`, ...sharesOfRequests(requests.states)],
+    Object.keys(stored).length > 0 && [
+      '',
+      'All requests of the orders that changed:',
+      ...sharesOfRequests(stored),
+    ],
     '',
     `${count(orders.known, 'order')} changed; ${orders.asked === 0 ? 'not compared with the service' : `${orders.agree} of ${orders.asked} agree with the service`}.`,
     left.dead + left.quarantined > 0 &&

@@ -48,7 +48,7 @@ const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Annou
     updated_at,
     failing_since: failing?.since,
     status: result?.status,
-    create: result === undefined ? createOf(order) : undefined,
+    create: result === undefined ? createOf(order, announced) : undefined,
     invoice_number: result?.invoice_number,
     total: result?.total,
     open: [...requestViews(order), ...announcedRequests(order, announced)]

@@ -68,8 +68,8 @@ export const MESSAGES = {
   'are-refused': 'webhooks are refused for their signature',
   'refused-one': 'one refused, at {until}; {before}',
   'refused-since': 'refused since {since}, the last one at {until}; {before}',
-  'last-accepted': 'the last one accepted at {time}',
-  'none-accepted': 'none accepted in the last {hours}',
+  'last-accepted': 'the last one with a valid signature at {time}',
+  'none-accepted': 'none with a valid signature in the last {hours}',
   'register-again':
     'if the accounting service sends them, its secret was replaced, for example because the URL was registered by hand. Get a new one: {command}',
   'were-refused': 'webhooks were refused for their signature',

@@ -115,10 +115,13 @@ export const whyOpen = (
   failing: Failing | undefined,
   announced: Announced | undefined,
 ): Reason => {
-  if (isBeingWithdrawn(request, stored, announced))
-    return failing === undefined
-      ? { for: 'worker', reason: say('waits/being-withdrawn'), ...nextCheck(stored) }
-      : whyBehind(failing)
+  if (isBeingWithdrawn(request, stored, announced)) {
+    if (failing !== undefined) return whyBehind(failing)
+    const reason = say('waits/being-withdrawn')
+    return stored.bulk === undefined
+      ? { for: 'worker', reason, ...nextCheck(stored) }
+      : { for: 'bulk queue', reason }
+  }
   switch (request.stage) {
     case 'held':
       return { for: 'accountant', reason: say('waits/held') }
@@ -163,10 +166,17 @@ export const whyQueued = (bulk: string | undefined, failing: Failing | undefined
 }
 
 /** Why a withdrawal is not decided yet. */
-export const whyWithdrawal = (of: RequestKind, failing: Failing | undefined): Reason =>
+export const whyWithdrawal = (
+  of: RequestKind,
+  bulk: string | undefined,
+  failing: Failing | undefined,
+): Reason =>
   failing === undefined
-    ? { for: 'worker', reason: say('waits/withdrawal', { kind: say(`kind/${of}`) }) }
-    : whyQueued(undefined, failing)
+    ? {
+        for: bulk === undefined ? 'worker' : 'bulk queue',
+        reason: say('waits/withdrawal', { kind: say(`kind/${of}`) }),
+      }
+    : whyQueued(bulk, failing)
 
 /** The open request that an event contains, if it is saved with the order. */
 export const requestIn = ({ order }: Pick<StoredOrder, 'order'>, delivery: string): OpenRequest | undefined =>

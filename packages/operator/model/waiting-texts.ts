@@ -55,6 +55,8 @@ export const WAITING = {
   'retry/unauthorized':
     'The worker handles "{event}" now. It fails again if the accounting service still refuses the API key.',
   'check/blocked': 'The check waits behind "{event}" and changes nothing until that event succeeds.',
+  'check/bulk':
+    'The check follows the other events of the order to the bulk queue. The worker reads the order from the service when its turn comes there.',
   'check/reads': 'The worker reads the order from the service.',
   'check/reads-due': 'The worker reads the order from the service, which is due at {time}.',
   'check/resends': 'The worker reads the order from the service and resends the refused request.',
@@ -81,7 +83,9 @@ export const WAITING = {
   'discard/harmless': 'Nothing is lost once a check has read the order from the service.',
   'withdraw/now': 'The order is read, and the {kind} withdrawn unless it is done already.',
   'withdraw/later':
-    'Once "{event}" succeeds, the order is read, and the {kind} withdrawn unless it is done already.',
+    'The next attempt of "{event}" that reaches the service reads the order first and withdraws the {kind} unless it is done already.',
+  'withdraw/bulk':
+    "When the order's turn in the bulk queue comes, the order is read, and the {kind} withdrawn unless it is done already.",
 } as const
 
 export type WaitingCode = keyof typeof WAITING

@@ -44,7 +44,7 @@ export const checkOrder = async (
   const isKnown = stored !== undefined || (await announcementsOf(context).get(key)).requests !== undefined
   if (!isKnown) await assertAtService(context, key)
   const failing = stored?.failing && asRetried(stored, await readDead()).failing
-  const effect = failing ? blocked(failing) : say('check/reads')
+  const effect = (stored && blocked(stored, failing)) ?? say('check/reads')
   const [delivery = ''] = await checkOrders(context, [key])
   return { delivery, effect }
 }

@@ -21,12 +21,12 @@ import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import { failingOrders, listOrders } from './list.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
-import { ordersText, summary } from './summary.ts'
+import { ordersText, stateText, summary } from './summary.ts'
 import { waitingInWords, waitsForAccountant, whyWaiting } from './why-waiting.ts'
 import { withdrawRequest } from './withdraw.ts'
 
 const requestText = ({ id, kind, of, state, reason }: RequestView) =>
-  `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
+  `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${stateText(state)}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
 
 const callText = ({ to, outcome, status, code, ms }: HistoryEntry['calls'][number]) =>
   `${to}: ${[status ?? outcome, code].filter(Boolean).join(' ')}, ${ms} ms`
@@ -39,7 +39,7 @@ const entryRow = (entry: HistoryEntry) => [
   [
     ...(entry.bulk === undefined ? [] : ['moved to the bulk queue']),
     ...entry.calls.map(callText),
-    ...entry.requests.map(({ kind, state }) => `${kind} ${state}`),
+    ...entry.requests.map(({ kind, state }) => `${kind} ${stateText(state)}`),
     ...entry.published.map(({ event }) => `published: ${event} v${entry.version}`),
     ...(entry.cut ? ['and more'] : []),
   ].join('; ') || 'no change',

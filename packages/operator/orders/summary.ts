@@ -3,11 +3,20 @@ import { isRefused, type Order, requestViews } from '@order-relay/lib/orders/ord
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { table } from '../core/output.ts'
 import type { DeadLetter, DeadLettersOfOrder } from '../model/failing-event.ts'
+import { isBeingWithdrawn } from '../model/reasons.ts'
+
+/** The state of a request, for output: "duplicate" alone could mean that the service has registered the request. */
+export const stateText = (state: string): string =>
+  state === 'duplicate' ? 'duplicate (nothing was left to do)' : state
 
 /** What is known of an order's create: its stage while it is open, or how it ended; undefined without one. */
-export const createOf = ({ open: { create }, ended }: Pick<Order, 'open' | 'ended'>) => {
-  if (create === undefined) return ended.findLast(({ kind }) => kind === 'create')?.state
-  return isRefused(create) ? 'refused' : create.stage
+export const createOf = (order: Order, announced?: Announced) => {
+  const { create } = order.open
+  if (create === undefined) return order.ended.findLast(({ kind }) => kind === 'create')?.state
+  if (isRefused(create)) return 'refused'
+  return create.stage === 'unsent' && isBeingWithdrawn(create, { order }, announced)
+    ? 'being withdrawn'
+    : create.stage
 }
 
 /** An order in a list. */

@@ -96,7 +96,7 @@ const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[
       add(kind, whyOpen(request, stored, failing, announced), id, others.length)
     for (const withdrawal of withdrawals)
       if (!links.some(link => link.id === withdrawal.id))
-        add('withdrawal', whyWithdrawal(kind, failing), withdrawal.id)
+        add('withdrawal', whyWithdrawal(kind, bulk, failing), withdrawal.id)
   }
   if (doubt !== false && failing === undefined)
     add('result', {
@@ -133,8 +133,11 @@ const retryOf = (failing: Failing) => {
   return failing.code === 'unauthorized' ? 'retry/unauthorized' : 'retry/now'
 }
 
-/** The effect of a check behind a failing event. */
-export const blocked = ({ event }: Failing) => say('check/blocked', { event: named(event) })
+/** The effect of a check that waits for earlier events of its order; undefined if it is handled immediately. */
+export const blocked = ({ bulk }: Pick<StoredOrder, 'bulk'>, failing: Failing | undefined) => {
+  if (failing !== undefined) return say('check/blocked', { event: named(failing.event) })
+  return bulk === undefined ? undefined : say('check/bulk')
+}
 
 /** The actions on the dead letters of an order. Both apply to all dead letters; the effects describe the first one. */
 const onLetters = ({ stored, dead, announced }: Known): WaitingAction[] => {
@@ -153,15 +156,18 @@ const onLetters = ({ stored, dead, announced }: Known): WaitingAction[] => {
 
 const actionsOf = (known: Known): WaitingAction[] => {
   const { stored, failing, dead, announced } = known
-  const { order, check_at } = stored
-  const isBlocked = failing !== undefined
+  const { order, bulk, check_at } = stored
   const open = openRequests(order)
   const kept = open.filter(request => !isBeingWithdrawn(request, stored, announced))
   const withdraws = kept.length < open.length ? 'check/withdraws' : 'check/reads'
   const sends = kept.some(isToBeSent) ? 'check/sends' : withdraws
   const reads = kept.some(isRefused) ? 'check/resends' : sends
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
-  const check = isBlocked ? blocked(failing) : read
+  const check = blocked(stored, failing) ?? read
+  const withdrawal = (kind: Coded<WaitingCode>) => {
+    if (failing !== undefined) return say('withdraw/later', { event: named(failing.event), kind })
+    return say(bulk === undefined ? 'withdraw/now' : 'withdraw/bulk', { kind })
+  }
   return [
     ...(failing !== undefined && !isSpent(failing, dead)
       ? [{ action: 'retry', effect: say(retryOf(failing), { event: named(failing.event) }) } as const]
@@ -170,13 +176,7 @@ const actionsOf = (known: Known): WaitingAction[] => {
     ...onLetters(known),
     ...kept
       .filter(({ stage }) => stage !== 'held')
-      .map(({ kind: of }) => {
-        const kind = say(`kind/${of}`)
-        const effect = isBlocked
-          ? say('withdraw/later', { event: named(failing.event), kind })
-          : say('withdraw/now', { kind })
-        return { action: 'withdraw', of, effect } as const
-      }),
+      .map(({ kind: of }) => ({ action: 'withdraw', of, effect: withdrawal(say(`kind/${of}`)) }) as const),
   ]
 }
 

@@ -44,9 +44,9 @@ export const RECOVERED = {
     'An order had been failing for over 30 minutes; none is failing now. The alarm ends shortly.',
   'recovered/queue': 'The queue is empty now; the alarm ends within minutes.',
   'recovered/signatures':
-    'Webhooks are accepted again, the last one at {accepted}; none has been refused since {until}. The alarm ends at {ends} at the latest.',
+    'Webhooks have valid signatures again, the last one at {accepted}; none has been refused for its signature since {until}. The alarm ends at {ends} at the latest.',
   'recovered/secret':
-    'A new secret was stored at {stored}. No webhook has been accepted since; the last refusal was at {until}. Unless more webhooks are refused, the alarm ends at {ends} at the latest.',
+    'A new secret was stored at {stored}. No webhook with a valid signature has arrived since; the last refusal was at {until}. Unless more webhooks are refused, the alarm ends at {ends} at the latest.',
 } as const
 
 export type RecoveredCode = keyof typeof RECOVERED

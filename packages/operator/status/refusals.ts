@@ -13,10 +13,10 @@ import type { SignatureRecovery } from './recovered.ts'
 /**
  * What refused webhooks show about the secret that the service signs with.
  *
- * - `unknown`: a webhook was refused when the whole relay knew the newest secret, and none has been accepted since.
+ * - `unknown`: a webhook was refused when the whole relay knew the newest secret, and none with a valid signature has arrived since.
  * - `unproven`: webhooks were refused only after the newest secret was stored and before the whole relay knew it, and none
- *   has been accepted since. Either the relay did not know the secret yet, or the service signs with another one.
- * - `over`: a webhook has been accepted, or a secret stored, since the last refusal.
+ *   with a valid signature has arrived since. Either the relay did not know the secret yet, or the service signs with another one.
+ * - `over`: a webhook with a valid signature has arrived, or a secret was stored, since the last refusal.
  */
 type RefusalState = 'unknown' | 'unproven' | 'over'
 
@@ -30,7 +30,7 @@ export type Refusals = {
   times: readonly Date[]
   /** When the last webhook with an invalid signature arrived, also if it was malformed or too old. */
   invalid?: Date | undefined
-  /** When the last accepted webhook arrived; undefined if none did in the period. */
+  /** When the last webhook with a valid signature arrived, even if it was quarantined; undefined if none did in the period. */
   accepted?: Date | undefined
   /** When the newest secret was stored. */
   stored?: Date | undefined
@@ -43,10 +43,11 @@ const isBeforeKnown = (at: Date, stored: Date) => at >= stored && at < knownBy(s
 
 /**
  * Derives from refused webhooks whether the service signs with an unknown secret. Pure. The service's interface does not
- * show which secret it uses, so the only evidence is that no webhook has been accepted, and no secret stored, since.
+ * show which secret it uses, so the only evidence is that no webhook with a valid
+ * signature has arrived, and no secret was stored, since.
  *
  * @param refused when webhooks with an unknown signature arrived
- * @param accepted when the last accepted webhook arrived
+ * @param accepted when the last webhook with a valid signature arrived
  * @param stored when each secret of the webhook was stored, oldest first
  */
 export const refusalsIn = (

@@ -454,6 +454,19 @@ test('an event that the worker has received again does not count as no longer wa
   })
 })
 
+test('the payment of a refunded order is not shown as registered', async () => {
+  const key = api('refunded-unpaid')
+  const result = { ...key, status: 'refunded', receipt_number: null }
+  const ended = [{ ids: [uuid(201)], kind: 'payment', state: 'duplicate' }] as const
+  await orders().save(
+    { order: { ...newOrder(key), result, ended }, outbox: undefined, bulk: undefined },
+    ...([0, BEGIN] as const),
+  )
+  expect((await relay(['orders', 'show', 'api', 'refunded-unpaid'])).out).toContain(
+    `payment     duplicate (nothing was left to do), request ${uuid(201)}\n`,
+  )
+})
+
 test('checks an order to retry a request that the service refused', async () => {
   const key = api('refused')
   const refused = { since: 0, reason: { status: 400, code: 'unknown_sku', message: 'No product' } }

@@ -32,7 +32,7 @@ test.each<
     { since: at(3), until: at(5), state: 'unknown' },
   ],
   [
-    'one is accepted again',
+    'one has a valid signature again',
     { refused: times(3, 5), accepted: at(6), stored: times(0) },
     { since: at(3), until: at(5), state: 'over' },
   ],
@@ -79,16 +79,18 @@ test('the finding says since when webhooks are refused, and names the remedy', (
   const refusals: Omit<Refusals, 'times'> = { since: at(3), until: at(5), accepted: at(2), state: 'unknown' }
   expect(wordsOf(refusals)).toEqual([
     'problem',
-    'refused since 2026-11-27T10:03:00.000Z, the last one at 2026-11-27T10:05:00.000Z; the last one accepted at 2026-11-27T10:02:00.000Z',
+    'refused since 2026-11-27T10:03:00.000Z, the last one at 2026-11-27T10:05:00.000Z; the last one with a valid signature at 2026-11-27T10:02:00.000Z',
     expect.stringMatching(/: relay register --again --local$/),
   ])
-  expect(wordsOf({ ...refusals, accepted: undefined })[1]).toMatch(/; none accepted in the last 24 hours$/)
+  expect(wordsOf({ ...refusals, accepted: undefined })[1]).toMatch(
+    /; none with a valid signature in the last 24 hours$/,
+  )
 })
 
 test('the finding about a single refused webhook states its time once', () => {
   const once: Omit<Refusals, 'times'> = { since: at(3), until: at(3), accepted: at(2), state: 'unknown' }
   expect([wordsOf(once)[1], wordsOf({ ...once, accepted: at(6), state: 'over' })[1]]).toEqual([
-    'one refused, at 2026-11-27T10:03:00.000Z; the last one accepted at 2026-11-27T10:02:00.000Z',
+    'one refused, at 2026-11-27T10:03:00.000Z; the last one with a valid signature at 2026-11-27T10:02:00.000Z',
     'refused at 2026-11-27T10:03:00.000Z; orders that changed then may lag behind the service',
   ])
 })
@@ -148,7 +150,7 @@ test('refusals before the whole relay knows a new secret are reported immediatel
     /^webhooks may still be refused .* the whole relay has known it since \S+T15:56:06.000Z; refused from \S+T15:55:21.135Z to \S+T15:55:56.000Z; .*The next webhook shows whether the service signs with this secret: /,
   )
   expect(found('15:58:00')).toMatch(
-    /^webhooks are refused .*: refused since \S+T15:55:21.135Z, the last one at \S+T15:57:56.524Z; the last one accepted at \S+T15:54:33.440Z: .*relay register --again --local$/,
+    /^webhooks are refused .*: refused since \S+T15:55:21.135Z, the last one at \S+T15:57:56.524Z; the last one with a valid signature at \S+T15:54:33.440Z: .*relay register --again --local$/,
   )
 })
 
@@ -162,7 +164,7 @@ test('refusals after an accepted webhook are reported with the time of the first
   )
   expect(found('16:02:30')).toMatch(/ The next webhook shows /)
   expect(found('16:02:41')).toMatch(
-    /^webhooks are refused .*: refused since \S+T16:01:18.000Z, the last one at \S+T16:02:40.547Z; the last one accepted at \S+T16:01:17.000Z: /,
+    /^webhooks are refused .*: refused since \S+T16:01:18.000Z, the last one at \S+T16:02:40.547Z; the last one with a valid signature at \S+T16:01:17.000Z: /,
   )
 })
 

@@ -233,7 +233,7 @@ test('the alarm about signatures says what ended its cause, and when it ends', (
     recoveredText('signature-failures', { signatures: signatureRecovery({ ...refused, accepted, state }) })
       ?.text
   expect(textOf(at('02:57:54'))).toBe(
-    'Webhooks are accepted again, the last one at 2026-11-27T02:57:54.000Z; none has been refused since 2026-11-27T02:55:21.000Z. The alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
+    'Webhooks have valid signatures again, the last one at 2026-11-27T02:57:54.000Z; none has been refused for its signature since 2026-11-27T02:55:21.000Z. The alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
   )
   const stored = signatureRecovery({
     ...refused,
@@ -242,7 +242,7 @@ test('the alarm about signatures says what ended its cause, and when it ends', (
     stored: at('02:54:30'),
   })
   expect(recoveredText('signature-failures', { signatures: stored })?.text).toBe(
-    'A new secret was stored at 2026-11-27T02:54:30.000Z. No webhook has been accepted since; the last refusal was at 2026-11-27T02:55:21.000Z. Unless more webhooks are refused, the alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
+    'A new secret was stored at 2026-11-27T02:54:30.000Z. No webhook with a valid signature has arrived since; the last refusal was at 2026-11-27T02:55:21.000Z. Unless more webhooks are refused, the alarm ends at 2026-11-27T03:11:00.000Z at the latest.',
   )
   expect(signatureRecovery({ ...refused, state: 'over', stored: at('02:40:00') })).toBeUndefined()
   expect([textOf(undefined), textOf(at('02:40:00')), textOf(at('02:50:00'), 'unknown')]).toEqual([

@@ -454,7 +454,7 @@ test('suggests actions for an order and states their effect', () => {
       'The worker handles "order.payment" now. It fails again if the accounting service is still unavailable.',
     check: 'The check waits behind "order.payment" and changes nothing until that event succeeds.',
     'withdraw payment':
-      'Once "order.payment" succeeds, the order is read, and the payment withdrawn unless it is done already.',
+      'The next attempt of "order.payment" that reaches the service reads the order first and withdraws the payment unless it is done already.',
   })
   const unauthorized = { failing: { ...failing, code: 'unauthorized' } }
   expect(effects({ result: invoiced, open: { payment } }, unauthorized).retry).toBe(
@@ -483,12 +483,41 @@ test('suggests actions for an order and states their effect', () => {
   expect(actions).toEqual(['check', 'withdraw refund'])
 })
 
+test('an order in the bulk queue: a check and a withdrawal wait for its turn', () => {
+  const withdrawal = { id: 'w', of: 'create', accepted_at: NOW } as const
+  const bulk = { bulk: 'c' }
+  expect(effects({ open: { create } }, bulk)).toEqual({
+    check:
+      'The check follows the other events of the order to the bulk queue. The worker reads the order from the service when its turn comes there.',
+    'withdraw create':
+      "When the order's turn in the bulk queue comes, the order is read, and the create withdrawn unless it is done already.",
+  })
+  for (const [order, more] of [
+    [{ open: { create } }, { ...bulk, announced: { withdrawals: [withdrawal] } }],
+    [{ open: { create: { ...create, withdrawals: [withdrawal] } } }, bulk],
+  ] as const) {
+    const { summary, links } = why(order, more)
+    expect(summary).toMatch(
+      /^create waits for its turn in the bulk queue: it is withdrawn unless a read of the order shows that it is done already(; withdrawal behind it)?$/,
+    )
+    expect(links.map(link => link.for)).not.toContain('worker')
+  }
+  // While an event fails, the others wait for it.
+  expect(effects({ open: { create } }, { ...bulk, failing }).check).toMatch(/^The check waits behind/)
+})
+
 test('of an order without a result, only a create without an answer may have been registered', () => {
   const ended = { ids: ['c'], kind: 'create', state: 'withdrawn' } as const
-  expect(createOf({ open: { create }, ended: [] })).toBe('unsent')
-  expect(createOf({ open: { create: { ...create, stage: 'unanswered' } }, ended: [] })).toBe('unanswered')
-  expect(createOf({ open: {}, ended: [{ ...ended, state: 'rejected' }, ended] })).toBe('withdrawn')
+  expect(createOf({ ...newOrder(KEY), open: { create }, ended: [] })).toBe('unsent')
+  expect(
+    createOf({ ...newOrder(KEY), open: { create: { ...create, stage: 'unanswered' } }, ended: [] }),
+  ).toBe('unanswered')
+  expect(createOf({ ...newOrder(KEY), open: {}, ended: [{ ...ended, state: 'rejected' }, ended] })).toBe(
+    'withdrawn',
+  )
+  const announced: Announced = { withdrawals: [{ id: 'w', of: 'create', accepted_at: NOW }] }
+  expect(createOf({ ...newOrder(KEY), open: { create } }, announced)).toBe('being withdrawn')
   // The store sent another create after it withdrew the first.
-  expect(createOf({ open: { create }, ended: [ended] })).toBe('unsent')
-  expect(createOf({ open: { payment }, ended: [] })).toBeUndefined()
+  expect(createOf({ ...newOrder(KEY), open: { create }, ended: [ended] })).toBe('unsent')
+  expect(createOf({ ...newOrder(KEY), open: { payment }, ended: [] })).toBeUndefined()
 })

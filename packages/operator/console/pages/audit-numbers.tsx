@@ -58,7 +58,7 @@ const STATES: Readonly<Record<string, string>> = {
   unread: t('not compared'),
   held: t('held'),
   registered: t('registered'),
-  duplicate: t('duplicate'),
+  duplicate: t('nothing was left to do'),
   rejected: t('rejected'),
   withdrawn: t('withdrawn'),
 }

@@ -50,6 +50,8 @@ const Queued = ({ order, delivery, since }: RouteData<'orders/check'> & { order:
   }, [isMade, at])
   if (message === 'event retried' && at !== undefined)
     return t('The check failed {time} and is retried.', { time: <Ago iso={at} /> })
+  if (message === 'event deferred')
+    return t('A check was requested {time} and waits in the bulk queue.', { time: <Ago iso={since} /> })
   return t('A check was requested {time} and waits in the order queue.', { time: <Ago iso={since} /> })
 }
 

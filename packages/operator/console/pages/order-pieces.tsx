@@ -32,7 +32,7 @@ const STATES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
   waiting: [t('waiting'), 'wait'],
   held: [t('held by the service'), 'wait'],
   registered: [t('registered'), 'good'],
-  duplicate: [t('already done'), 'undone'],
+  duplicate: [t('nothing was left to do'), 'undone'],
   rejected: [t('refused'), 'bad'],
   withdrawn: [t('withdrawn'), 'undone'],
 }
@@ -43,7 +43,8 @@ export const RequestChip = ({ kind, state }: Request) => {
   const [name, tone] = STATES[state] ?? [state, 'undone']
   return (
     <Chip tone={tone}>
-      {nameIn(NAMES, kind)} {name}
+      {nameIn(NAMES, kind)}
+      {state === 'duplicate' && ':'} {name}
     </Chip>
   )
 }

@@ -155,6 +155,7 @@ const shown = (value: unknown) =>
 /** Why there is no result, by what is known of the create. */
 const NO_RESULT: Readonly<Record<string, string>> = {
   unsent: t('None yet. The create is still to be sent.'),
+  'being withdrawn': t('None yet. The create is withdrawn unless the service has already registered it.'),
   unanswered: t('None yet. The create returned no result, and the service may have registered the order.'),
   known: t('None yet. The service knows the order, which will be read from it.'),
   refused: t('None. The service refused the create.'),

@@ -469,7 +469,7 @@ export const t = translator({
     'همراه با پرداخت، که تا قطعی‌شدن فاکتور نزد سرویس معلق است.',
   'With a payment.': 'همراه با پرداخت.',
   '{total} rials': '{total} ریال',
-  'already done': 'تکراری',
+  'nothing was left to do': 'کاری باقی نمانده بود',
   'order unknown': 'سفارش ناشناس',
   'no response': 'بدون پاسخ',
   'unknown product': 'کالای ناشناس',
@@ -561,6 +561,8 @@ export const t = translator({
   'Requesting a check…': 'در حال درخواست بررسی…',
   'A check was requested {time} and waits in the order queue.':
     'بررسی {time} درخواست شد و در صف سفارش‌ها منتظر است.',
+  'A check was requested {time} and waits in the bulk queue.':
+    'بررسی {time} درخواست شد و در صف انبوه منتظر است.',
   'The check failed {time} and is retried.': 'بررسی {time} ناموفق بود و دوباره انجام می‌شود.',
   'Replay the dead letter…': 'پردازش مجدد پیام ناموفق…',
   'Delete the dead letter…': 'حذف پیام ناموفق…',
@@ -613,6 +615,8 @@ export const t = translator({
   'Last result of the service': 'آخرین نتیجه از سرویس',
   'None yet.': 'هنوز هیچ.',
   'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
+  'None yet. The create is withdrawn unless the service has already registered it.':
+    'هنوز هیچ. درخواست ثبت لغو می‌شود، مگر اینکه سرویس سفارش را قبلاً ثبت کرده باشد.',
   'None yet. The create returned no result, and the service may have registered the order.':
     'هنوز هیچ. درخواست ثبت نتیجه‌ای نداده است و ممکن است سرویس سفارش را ثبت کرده باشد.',
   'None yet. The service knows the order, which will be read from it.':

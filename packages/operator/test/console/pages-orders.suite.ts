@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { goTo, type Open, shownOrder, visiting } from './hands.ts'
@@ -181,6 +182,40 @@ export const orderPageTests = (open: Open) => {
       await goTo(page, '#/stores')
       await page.getByText('All stores in').waitFor()
       expect(await announcer.textContent()).toBe('')
+    })
+  })
+
+  test('the payment of a refunded order is not shown as done, in both languages', async () => {
+    await local.create('refunded-unpaid', {}, 'relay')
+    for (const [action, body] of [
+      ['refund', {}],
+      ['payment', { method: 'card', reference: 'r' }],
+    ] as const) {
+      const url = `${local.stack().urls.relay}/api/v1/orders/refunded-unpaid/${action}/`
+      expect((await fetchJson(url, { method: 'POST', body, key: 'local-api' })).status).toBe(200)
+    }
+    for (const [locale, text] of [
+      ['en-US', 'Payment: nothing was left to do'],
+      ['fa-IR', 'پرداخت: کاری باقی نمانده بود'],
+    ] as const)
+      await visit({ hash: '#/orders/api/refunded-unpaid', locale }, ({ page }) =>
+        page.getByText(text).first().waitFor(),
+      )
+  })
+
+  test('an order in the bulk queue: a check is said to wait there', async () => {
+    await local.create('checked-in-bulk', {}, 'relay')
+    const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+    const key = { source: 'api', external_id: 'checked-in-bulk' }
+    const { revision, order, outbox } = (await orders.get(key)) ?? never()
+    await orders.save({ order, outbox, bulk: 'an event that never arrives' }, revision, Date.now() + 60_000)
+    await visit({ hash: '#/orders/api/checked-in-bulk' }, async ({ page, click }) => {
+      await page.getByText('The check follows the other events of the order to the bulk queue.').waitFor()
+      await local.sandbox('POST', '/panel/faults', { kind: 'slow', delay: 3000 })
+      await click('button', 'Check now')
+      await page.getByText(/^A check was requested .* waits in the bulk queue\.$/).waitFor()
+      await local.sandbox('DELETE', '/panel/faults')
+      await page.getByText(/^Checked /).waitFor()
     })
   })
 
