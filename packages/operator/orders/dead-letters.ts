@@ -7,7 +7,11 @@ import { deadOf, type ReadDead, readExplained } from '../feeds/dead.ts'
 import type { DeadLetter, DeadLetters, DeadLettersOfOrder } from '../model/failing-event.ts'
 import type { Message } from '../model/message.ts'
 
-const byOrder = (messages: readonly Message[]) => Map.groupBy(messages, ({ raw }) => raw.group)
+/** Messages by the message group of their order. One that was not sent by the relay may be in another group. */
+const byOrder = (messages: readonly Message[]) =>
+  Map.groupBy(messages, ({ raw, source, external_id }) =>
+    source === undefined || external_id === undefined ? raw.group : messageGroupOf({ source, external_id }),
+  )
 
 const letterOf = ({ event, delivery, error, done, superseded_by, queue, at }: Message): DeadLetter => ({
   event,

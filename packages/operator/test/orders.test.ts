@@ -488,6 +488,18 @@ test('checks an order to retry a request that the service refused', async () => 
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ event: 'order.withdraw' }])
 })
 
+test('shows a dead letter that is in another message group than its order', async () => {
+  const key = api('by-hand')
+  const order = { ...newOrder(key), result: { ...key, status: 'paid' } }
+  await orders().save({ order, outbox: undefined, bulk: undefined }, 0, BEGIN)
+  const check = { event: 'order.check', delivery: uuid(301), data: key }
+  await stack.send(stack.queueUrl('orders-dead.fifo'), api('another-group'), check)
+  expect((await relay(['orders', 'show', 'api', 'by-hand'])).out).toMatch(
+    /^order\.check has been waiting for an operator since .*: its event is a dead letter/m,
+  )
+  expect((await relay(['dead', 'discard', uuid(301), '--yes', uuid(301)])).code).toBe(0)
+})
+
 test('shows dead letters with their orders and in lists, and discards those already done', async () => {
   const deadQueue = stack.queueUrl('orders-dead.fifo')
   const waiting = await hides(api('dead'))
