@@ -74,8 +74,10 @@ export const orderWriter = (
   const known = stored?.order ?? newOrder(key)
   const isApplied = stored?.outbox?.cause.delivery === event.delivery
   const isFailing = stored?.failing !== undefined
-  // An event that fails in another queue is still there.
-  const { failing, failing_handles } = stored && stored.failing?.queue !== queue ? stored : {}
+  const mark = stored?.failing
+  // Another event that fails in another queue is still there.
+  const isKept = mark && mark.queue !== queue && mark.delivery !== event.delivery
+  const { failing, failing_handles } = isKept ? stored : {}
   let saved: Order = { ...known, version: Math.max(known.version || firstVersion, versionsFrom) }
   let savedBulk = stored?.bulk
   let revision = stored?.revision ?? 0

@@ -283,6 +283,17 @@ describe('a failed event', () => {
     },
   )
 
+  test('is no longer shown once it is replayed as a dead letter', async () => {
+    const payment = request('given-up', 'payment')
+    elapsed = 1000
+    respond = () => ({ status: 503 })
+    await run(record('1', payment))
+    expect((await stored('given-up'))?.failing).toMatchObject({ delivery: payment.delivery })
+    respond = () => result('given-up', 'paid')
+    await run(record('1', payment, {}, 'ordersDead'))
+    expect(await stored('given-up')).not.toHaveProperty('failing')
+  })
+
   test('in the bulk queue is still shown when a later event follows it there', async () => {
     const payment = request('failing-in-bulk', 'payment')
     await orders.save(
