@@ -251,3 +251,16 @@ test('the export has discounts and shipping without tax, whether or not the pric
     ['2', '30000', '318182', '1197273', '119727', '1317000'],
   ])
 })
+
+test('the export states the current reason of a review, not that of the last attempt', async () => {
+  const { create, settings, url } = sandbox()
+  await settings({ automaticFinalization: false })
+  await create(order('1'))
+  const exported = async (language: string) =>
+    await (await fetch(`${url}/panel/orders.csv?language=${language}`)).text()
+  expect(await exported('en')).toContain('Automatic finalization is off')
+  await settings({ automaticFinalization: true })
+  expect(await exported('en')).toContain('Nothing prevents finalization')
+  expect(await exported('en')).not.toContain('Automatic finalization is off')
+  expect(await exported('fa')).toContain('مانعی برای قطعی شدن نیست')
+})

@@ -12,7 +12,7 @@ export const productTests = (openAt: OpenAt, client: () => Client) => {
     const dialog = page.getByRole('dialog', { name: 'Add a product' })
     await fill(
       dialog,
-      { 'Code (SKU)': 'کد/1', Name: 'پسته', Stock: '1,250.5', Unit: 'کیلو', 'Price in rials': '۲٬۵۰۰٬۰۰۰' },
+      { 'Code (SKU)': 'کد/۱', Name: 'پسته', Stock: '1,250.5', Unit: 'کیلو', 'Price in rials': '۲٬۵۰۰٬۰۰۰' },
       'Add',
     )
     const row = page.getByRole('row').filter({ hasText: 'پسته' })

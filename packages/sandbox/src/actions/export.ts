@@ -6,7 +6,7 @@ import { sum, taxed } from '../pricing.ts'
 import type { Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder } from '../store/orders.ts'
-import { balanceOf, type OBSTACLES, obstaclesNow, rowDiscountsOf } from './documents.ts'
+import { balanceOf, describeObstacles, type OBSTACLES, obstaclesNow, rowDiscountsOf } from './documents.ts'
 import { LABELS } from './orders.ts'
 
 type Language = SpreadsheetQuery['language']
@@ -42,6 +42,8 @@ const COLUMNS = {
   draft_total: 'جمع پیش‌نویس (ریال)',
   held: 'وجه معلق (ریال)',
 }
+
+const NO_OBSTACLE = { en: 'Nothing prevents finalization', fa: 'مانعی برای قطعی شدن نیست' }
 
 type Obstacles = ReturnType<typeof obstaclesNow>
 
@@ -119,16 +121,17 @@ export const dayIn = (date: string, calendar: SpreadsheetQuery['calendar']) =>
         .map(part => String(part).padStart(2, '0'))
         .join('/')
 
-/** In Persian, the remaining causes or, without any, the accountant's text. */
+/** Of an order in review, the remaining causes or, without any, the accountant's text. */
 const errorOf = (order: ListedOrder, language: Language, store: Store) => {
-  if (language === 'en' || order.status !== 'needs_review') return order.error
+  if (order.status !== 'needs_review') return order.error
   const current = obstaclesNow(order, store)
+  // The text of the last attempt may name causes that are gone.
+  if (current.obstacles.length === 0) return order.review_reason ?? NO_OBSTACLE[language]
+  if (language === 'en') return describeObstacles(current.obstacles)
   const causes = current.obstacles.map(({ kind }) =>
     kind === 'stock' ? `${CAUSES.stock}: ${shortagesIn(current)}` : CAUSES[kind],
   )
-  if (causes.length > 0) return causes.join('؛ ')
-  // The text of the last attempt is English, and its causes are gone.
-  return order.review_reason ?? 'مانعی برای قطعی شدن نیست'
+  return causes.join('؛ ')
 }
 
 /** The numbers of all documents: the order result has none until an order is paid or returned as a whole. */

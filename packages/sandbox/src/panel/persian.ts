@@ -456,7 +456,8 @@ export const t = translator({
   Add: 'افزودن',
   Save: 'ذخیره',
   'Code (SKU)': 'کد کالا',
-  'What stores send as the SKU of an item.': 'کدی که فروشگاه‌ها برای این کالا می‌فرستند.',
+  'What stores send as the SKU of an item. Persian digits are saved as Latin ones.':
+    'کدی که فروشگاه‌ها برای این کالا می‌فرستند. رقم‌های فارسی به‌صورت لاتین ذخیره می‌شوند.',
   Name: 'نام',
   'Saved {code}: {stock} in stock': '{code} ذخیره شد؛ موجودی: {stock}',
   Code: 'کد',

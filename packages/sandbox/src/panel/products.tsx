@@ -1,3 +1,4 @@
+import { latinDigits } from '@order-relay/web/calendar.ts'
 import { ask } from '@order-relay/web/dialog.tsx'
 import { SearchBox } from '@order-relay/web/filters.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
@@ -26,8 +27,9 @@ type Product = SchemaData<'Product'>
 
 const STOCK = { name: 'stock', label: t('Stock'), kind: 'number' } as const
 
-const productOf = ({ required, number, rials, text }: Values) => ({
-  sku: required('sku'),
+/** @param hasCode whether the code is given: a typed one has Latin digits, because stores rarely send others */
+const productOf = ({ required, number, rials, text }: Values, hasCode: boolean) => ({
+  sku: hasCode ? required('sku') : latinDigits(required('sku')),
   product: {
     name: required('name'),
     stock: number('stock'),
@@ -46,7 +48,7 @@ const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
       {
         name: 'sku',
         label: t('Code (SKU)'),
-        help: t('What stores send as the SKU of an item.'),
+        help: t('What stores send as the SKU of an item. Persian digits are saved as Latin ones.'),
         value: product.sku,
         readOnly: hasCode,
       },
@@ -66,9 +68,9 @@ const askFor = ({ title, action, product, hasCode, isNew = false }: Change) =>
         help: t('An optional list price for corrections; orders have their own prices.'),
       },
     ],
-    check: values => issuesOf(productChange, productOf(values).product),
+    check: values => issuesOf(productChange, productOf(values, hasCode).product),
     submit: async values => {
-      const { sku, product: all } = productOf(values)
+      const { sku, product: all } = productOf(values, hasCode)
       const path = `products/${encodeURIComponent(sku)}${isNew ? '?new=true' : ''}`
       const saved = await change<Product>('PUT', path, isNew ? all : changedIn(all, product))
       toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
