@@ -47,6 +47,19 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     expect(await client().detail('1')).toMatchObject({ total: '1377200' })
   })
 
+  test('the price of the previous product is removed if the chosen product has none', async () => {
+    await client().create(order('1'))
+    await client().product('UNPRICED', { stock: 5 })
+    const { dialog, product } = await correct('1')
+    const price = dialog.getByRole('group', { name: 'Row 2' }).getByLabel('Unit price')
+    await product.fill('SKU-2')
+    await product.press('Enter')
+    await dialog.getByText('New total: 1,377,200 rials').waitFor()
+    await product.fill('UNPRICED')
+    await product.press('Enter')
+    expect(await price.inputValue()).toBe('')
+  })
+
   test('an unknown product is named next to the product, besides the missing price', async () => {
     await client().create(order('1'))
     const { page, dialog, product } = await correct('1')

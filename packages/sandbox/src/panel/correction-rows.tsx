@@ -104,14 +104,13 @@ export const LineFields = ({ id, position, products, onPrice, onRemove, ...line 
       target.value = found.sku
       target.dispatchEvent(new Event('input', { bubbles: true }))
     }
-    const price = found?.price
     const input = inputOf('unit_price')
-    if (price == null || input === null) return
+    if (found === undefined || input === null) return
     // A price that the accountant typed stays.
     if (input.value !== '' && input.value !== givenPrice.current) return
-    givenPrice.current = decimal(price)
+    givenPrice.current = found.price == null ? '' : decimal(found.price)
     input.value = givenPrice.current
-    onPrice()
+    if (input.value !== '') onPrice()
     input.dispatchEvent(new Event('input', { bubbles: true }))
   }
   // Enter would otherwise submit the form before the price that is filled in is visible.
