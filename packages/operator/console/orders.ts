@@ -21,7 +21,6 @@ import { contentOf } from '../orders/content.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { findMessages, findOrders } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
-import { quarantinedOf } from '../orders/quarantined.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
 import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
 import { createOf } from '../orders/summary.ts'
@@ -160,11 +159,6 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
           }
         }),
         why: whyWaiting(stored, Date.now(), dead, announced),
-        quarantined: await quarantinedOf(
-          context,
-          order,
-          async () => (await readings.of('quarantine')).messages,
-        ),
       }
     }),
     post('orders/check', key, async order => {

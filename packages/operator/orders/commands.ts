@@ -20,7 +20,6 @@ import { checkOrder } from './check.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import { failingOrders, listOrders } from './list.ts'
-import { quarantinedOf } from './quarantined.ts'
 import { RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, stateText, summary } from './summary.ts'
 import { waitingInWords, waitsForAccountant, whyWaiting } from './why-waiting.ts'
@@ -57,7 +56,6 @@ const show = async (context: Context, key: OrderKey): Promise<Report> => {
   const { messages } = await messagesOf(context, order, entries)
   const undelivered = undeliveredTexts(context, order, messages, letters.undelivered)
   const waiting = waitingInWords(whyWaiting(stored, Date.now(), letters, announced, undelivered))
-  const quarantined = await quarantinedOf(context, order)
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
     // First, regardless of their position in the service's response.
@@ -84,7 +82,6 @@ const show = async (context: Context, key: OrderKey): Promise<Report> => {
       failing,
       erased_at,
       waiting,
-      quarantined,
       history: { entries, complete },
     },
     text: lines(
@@ -99,10 +96,6 @@ const show = async (context: Context, key: OrderKey): Promise<Report> => {
             ]
           : []),
       ]),
-      quarantined.map(
-        id =>
-          `A message about this order is in the quarantine and has not been processed: relay quarantine show ${id}${context.flags}`,
-      ),
       entries.length > 0 && [
         '',
         table(['CHANGE', 'EVENT', 'ID', 'STATUS', 'WHAT HAPPENED'], entries.map(entryRow)),

@@ -16,7 +16,7 @@ import { CheckState, check } from './order-check.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
-import { linkToMessage, Message } from './pieces.tsx'
+import { Message } from './pieces.tsx'
 import { RequestContent } from './request-content.tsx'
 import { totalText } from './total.ts'
 
@@ -231,7 +231,7 @@ const announced = ({ status, version, requests, why }: Data) =>
 export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
-    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, ...FEED_CHANGES, 'messages') }),
+    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, ...FEED_CHANGES) }),
     announce: ({ order: before }, { order }) =>
       announced(before) === announced(order) ? undefined : t('The order has changed.'),
   },
@@ -258,12 +258,6 @@ export const Order = page(
         </span>
       </PageHead>
       <CheckState source={order.source} external_id={order.external_id} />
-      {order.quarantined.map(id => (
-        <p key={id} class="row note">
-          {t('A message about this order is in the quarantine and has not been processed:')}{' '}
-          <Id value={id} href={linkToMessage({ command: 'quarantine', id })} />
-        </p>
-      ))}
       {order.why.confirms && (
         <Section id="waiting" title={isWaiting(order.feed) ? t('Result') : t('Nothing waits')}>
           <Message text={order.why.confirms} as="p" kind="muted breaks" />

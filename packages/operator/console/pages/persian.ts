@@ -613,8 +613,6 @@ export const t = translator({
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
-  'A message about this order is in the quarantine and has not been processed:':
-    'پیامی دربارهٔ این سفارش در قرنطینه است و پردازش نشده است:',
   'None yet.': 'هنوز هیچ.',
   'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
   'None yet. The create is withdrawn unless the service has already registered it.':

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
@@ -58,24 +57,6 @@ export const queuePageTests = (open: Open) => {
       await page.getByText('Nothing here.').waitFor()
       await local.quarantine('webhook', 'not JSON')
       await page.getByText('an older version could not read it').first().waitFor({ timeout: 10_000 })
-    })
-    await local.empty('quarantine')
-  })
-
-  test('an order shows its message in the quarantine', async () => {
-    await local.empty('quarantine')
-    await local.create('with-quarantined', {}, 'relay')
-    const data = { source: 'api', external_id: 'with-quarantined' }
-    await local.quarantine(
-      'webhook',
-      JSON.stringify({ event: 'order.updated', delivery: randomUUID(), data }),
-    )
-    const sentence = 'A message about this order is in the quarantine and has not been processed:'
-    const { out } = await local.relay(['orders', 'show', data.source, data.external_id])
-    expect(out).toMatch(new RegExp(`^${sentence} relay quarantine show \\S+`, 'm'))
-    await visit({ hash: '#/orders/api/with-quarantined' }, async ({ page }) => {
-      await page.getByText(sentence).getByRole('link').click()
-      await page.waitForURL(/#\/quarantine\/message\//)
     })
     await local.empty('quarantine')
   })
