@@ -21,20 +21,17 @@ const [ONCE, SEEN, RECEIVE] = [
   'packages/store/src/receive.ts',
 ] as const
 const SQS = 'packages/store/src/sqs.ts'
-const CALL = 'await once(message, transaction => handle(message, transaction))'
+const CALL = 'await handleOnce(once, message, handle)'
+const ONCE_CALL = 'once(message, transaction => handle(message, transaction))'
 const LATER: Change = [
   RECEIVE,
   CALL,
   `globalThis.last = (globalThis.last ?? Promise.resolve())
     .then(() => new Promise(resolve => setTimeout(resolve, 100)))
-    .then(() => once(message, transaction => handle(message, transaction)))`,
+    .then(() => ${ONCE_CALL})`,
 ]
 /** Acknowledges a message and handles it shortly afterwards, however many there are. */
-const SOON: Change = [
-  RECEIVE,
-  CALL,
-  'setTimeout(() => once(message, transaction => handle(message, transaction)), 1000)',
-]
+const SOON: Change = [RECEIVE, CALL, `setTimeout(() => ${ONCE_CALL}, 1000)`]
 const FORGETFUL: Change = [
   RECEIVE,
   CALL,
@@ -87,7 +84,7 @@ const CASES: Case[] = [
   [PY, 'failures', [PY, 'if message["event"] != "relay.test"', 'if message.get("data")']],
   [TS, 'restarts', [TS, 'once: onceIn(DATABASE),', '']],
   [TS, 'kills', MIXED],
-  [TS, 'duplicates, restarts', [RECEIVE, CALL, `if (!(${CALL})) return { status: 409 }`]],
+  [TS, 'duplicates, restarts', [RECEIVE, CALL, `if (!(await ${ONCE_CALL})) return { status: 409 }`]],
   [TS, 'same version', [SEEN, 'seen.deliveries.includes(delivery)', 'true']],
   [PHP, 'failures', [PHP, /throw new UnexpectedValueException.*/, 'http_response_code(200); return;']],
   [CONSUMER, 'restarts', [CONSUMER, /once: .*/, '']],

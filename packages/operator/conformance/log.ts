@@ -31,7 +31,10 @@ export const faultIn = (
   { handled = [], dropped = [], mayRepeat = false, lost = feed.lost }: Outcome,
 ): Fault | undefined => {
   const taken = dropped.find(message => placesIn(text, message).length > 0)
-  if (taken?.event === FEED_TEST) return { wrong: 'handled it like a change of an order' }
+  if (taken?.event === FEED_TEST)
+    return {
+      wrong: 'handled it like a change of an order: a test of the connection must not change anything',
+    }
   if (taken !== undefined)
     return { wrong: `handled version ${taken.version}, which it must drop: the order is wrong` }
   const last = new Map<string, { at: number; again: number; version: number }>()

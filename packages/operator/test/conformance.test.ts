@@ -503,7 +503,7 @@ test('tells a store that handles the test event like an order that it must do no
     check: 'test message',
     level: 'problem',
     found:
-      'When "relay stores test" sent relay.test, which has no order, the store handled it like a change of an order',
+      'When "relay stores test" sent relay.test, which has no order, the store handled it like a change of an order: a test of the connection must not change anything',
     remedy: 'answer 2xx and do nothing',
   })
 })

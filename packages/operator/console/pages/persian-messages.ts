@@ -451,7 +451,8 @@ export const MESSAGES = {
     'پاسخ 401 داد؛ مشخص نیست پیام را پردازش کرده است یا نه',
   'acknowledged {=event}~; whether it handled the message is unknown':
     '{event} را تأیید کرد؛ مشخص نیست پیام را پردازش کرده است یا نه',
-  'handled it like a change of an order': 'آن را مانند تغییری در یک سفارش پردازش کرد',
+  'handled it like a change of an order: a test of the connection must not change anything':
+    'آن را مانند تغییری در یک سفارش پردازش کرد: آزمایش اتصال نباید چیزی را تغییر دهد',
   'handled version {version}, which it must drop: the order is wrong':
     'نسخهٔ {version} را که باید کنار می‌گذاشت پردازش کرد: سفارش نادرست است',
   'acknowledged version {version}, whose delivery its log does not contain: a change of the order is lost, unless the store handled it without logging it':
