@@ -139,7 +139,7 @@ const definitions = (service: string) => {
       },
     ],
     'service-unauthorized': [
-      'The accounting service rejects the API key; no order can be processed',
+      'The accounting service rejects the API key; creates, payments, refunds and reads fail until the key is replaced',
       lasting(own('ServiceUnauthorized')),
     ],
     'breaker-open': [

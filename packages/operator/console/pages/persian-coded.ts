@@ -33,7 +33,8 @@ export const PERSIAN: Readonly<
   'alarm/requests-failed':
     'درخواست فروشگاهی در DynamoDB یا SQS ذخیره نشد؛ از فروشگاه خواسته شد دوباره بفرستد',
   'alarm/signature-failures': 'در ۱۵ دقیقه دست‌کم پنج وب‌هوک با هیچ کلید شناخته‌شده‌ای امضا نشده بودند',
-  'alarm/service-unauthorized': 'سرویس حسابداری کلید API را نمی‌پذیرد؛ هیچ سفارشی پردازش نمی‌شود',
+  'alarm/service-unauthorized':
+    'سرویس حسابداری کلید API را نمی‌پذیرد؛ تا کلید عوض نشود ثبت سفارش، پرداخت، مرجوعی و خواندن سفارش ناموفق است',
   'alarm/breaker-open': 'سرویس حسابداری در دسترس نیست؛ سفارش‌ها منتظرند',
   'alarm/history-throttled': 'DynamoDB تاریخچهٔ سفارش‌ها را محدود کرد؛ بعضی تغییرها در آن ثبت نشده‌اند',
   'alarm/worker-errors': 'پردازشگر خطا داد یا مهلتش تمام شد',
