@@ -9,8 +9,11 @@ type BuildOptions = {
   handlers: readonly string[]
   /** The output directory, emptied first. */
   outdir: string
-  /** Called after each rebuild caused by a change of the source. Sources are not watched without it. */
-  onRebuilt: (() => void) | undefined
+  /**
+   * Called after each rebuild caused by a change of the source, with a function that writes the output: a function loaded
+   * meanwhile would be a mixture. Sources are not watched without it.
+   */
+  onRebuilt: ((write: () => Promise<void>) => Promise<void>) | undefined
 }
 
 export type Build = { close: () => Promise<void> }
@@ -59,13 +62,15 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
         ]
         process.stderr.write(shown.join(''))
         if (errors.length === 0) {
-          await Promise.all(
-            outputFiles.map(async ({ path, contents }) => {
-              await mkdir(dirname(path), { recursive: true })
-              await writeFile(path, contents)
-            }),
-          )
-          if (built) onRebuilt?.()
+          const write = async () => {
+            await Promise.all(
+              outputFiles.map(async ({ path, contents }) => {
+                await mkdir(dirname(path), { recursive: true })
+                await writeFile(path, contents)
+              }),
+            )
+          }
+          await (built && onRebuilt !== undefined ? onRebuilt(write) : write())
         }
         built = true
         first.resolve(errors.length === 0)

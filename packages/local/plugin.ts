@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync, watchFile } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseStores, readStores } from '@order-relay/deploy/stores.ts'
 import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
@@ -43,6 +43,15 @@ const registered = v.object({ webhookSecret: v.string() })
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
+/** Undefined if the file is missing or cannot be read. */
+const textOf = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
 /** Removes the developer's own AWS variables, so that the functions cannot reach a real account. */
 const replaceAwsVariables = (environment: NodeJS.ProcessEnv, replacement: Record<string, string>) => {
   for (const name of Object.keys(environment)) {
@@ -68,11 +77,15 @@ export default class LocalPlugin {
     let building: Promise<Build> | undefined
     let endOffline: (() => Promise<void>) | undefined
 
-    const rebuilt = async () => {
+    const rebuilt = async (write: () => Promise<void>) => {
       await relay?.pause()
-      // Terminates the threads that run the old code.
-      await pluginManager.spawn('offline:functionsUpdated')
-      relay?.resume()
+      try {
+        await write()
+        // Terminates the threads that run the old code.
+        await pluginManager.spawn('offline:functionsUpdated')
+      } finally {
+        relay?.resume()
+      }
     }
 
     const start = async () => {
@@ -146,27 +159,27 @@ export default class LocalPlugin {
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}, credentials in its ${ENVIRONMENT_FILE}`,
       )
       // Queues, keys and event sources depend on stores.yml, not only the functions.
+      let last: string | undefined = storesRead
       let isBroken = false
-      watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size, nlink }) => {
+      const checkStores = () => {
+        const text = textOf(storesFile)
+        // Editors empty a file before they write it.
+        if (text === last || text === '') return
+        last = text
         try {
-          // Editors empty a file before they write it; a missing file is an error.
-          if (nlink > 0 && size === 0) return
           readStores(storesFile)
-          const isSame = readFileSync(storesFile, 'utf8') === storesRead
-          if (isSame && isBroken) log.warning('stores.yml is valid again: the relay uses its stores')
-          isBroken = false
-          if (isSame) return
         } catch (error) {
           isBroken = true
-          log.error(`${messageOf(error)}\n${keepsStores(stores)}`)
-          return
+          return log.error(`${messageOf(error)}\n${keepsStores(stores)}`)
         }
-        if (process.send === undefined || !watch) {
-          log.warning('stores.yml has changed: restart this command to use it')
-          return
-        }
-        process.send(STORES_CHANGED)
-      })
+        if (text !== storesRead) {
+          if (process.send !== undefined && watch) process.send(STORES_CHANGED)
+          else log.warning('stores.yml has changed: restart this command to use it')
+        } else if (isBroken) log.warning('stores.yml is valid again: the relay uses its stores')
+        isBroken = false
+      }
+      // Not fs.watchFile, which misses a change made before its first look at the file, such as during the start.
+      setInterval(checkStores, 1000).unref()
       process.send?.('ready')
     }
 

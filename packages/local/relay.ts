@@ -69,12 +69,15 @@ export const seed = async (
 
 /** Calls a function through serverless-offline's copy of Lambda's Invoke API. */
 const invokerAt =
-  (port: number, credentials: Credentials) => (functionName: string) => async (event: unknown) => {
+  (port: number, credentials: Credentials) =>
+  (functionName: string) =>
+  async (event: unknown, signal?: AbortSignal) => {
     const url = `${urlOf(port)}/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`
     const response = await fetch(url, {
       method: 'POST',
       headers: signedAs(credentials),
       body: JSON.stringify(event),
+      ...(signal && { signal }),
     })
     const body = await response.text()
     const failed = !response.ok || response.headers.has('x-amz-function-error')
@@ -101,20 +104,27 @@ const load = async (
 }
 
 /**
- * Runs functions immediately and at their intervals; returns a function that stops the schedules. A run may take almost
- * as long as its interval: while orders fail, the scheduled check waits for the accounting service.
+ * Runs functions immediately and at their intervals; returns a function that stops the schedules without waiting for a
+ * run. A run may take almost as long as its interval: while orders fail, the scheduled check waits for the accounting
+ * service.
  */
 export const startSchedules = (
   schedules: Service['schedules'],
-  run: (functionName: string) => Promise<unknown>,
+  run: (functionName: string, signal: AbortSignal) => Promise<unknown>,
   onError: (error: unknown) => void,
 ): (() => void) => {
+  const stopping = new AbortController()
+  const { signal } = stopping
   const timers = schedules.map(({ functionName, interval }) => {
-    const runOnce = () => run(functionName).catch(onError)
+    const runOnce = () =>
+      run(functionName, signal).catch(error => {
+        if (!signal.aborted) onError(error)
+      })
     void runOnce()
     return setInterval(runOnce, interval)
   })
   return () => {
+    stopping.abort()
     for (const timer of timers) clearInterval(timer)
   }
 }
@@ -145,9 +155,14 @@ export const startRelay = async (options: RelayOptions) => {
   // A request spends most of its time waiting for the worker.
   const requests = new PQueue({ concurrency: 2 * CONCURRENCY })
   const batches = new PQueue({ concurrency: CONCURRENCY })
-  const readers = new Set(service.eventSources.map(({ key }) => key))
+  // Neither a stop nor a rebuild waits for scheduled runs.
+  const scheduled = new PQueue()
+  const queueOf = new Map([
+    ...service.eventSources.map(({ key }) => [key, batches] as const),
+    ...service.schedules.map(({ key }) => [key, scheduled] as const),
+  ])
   limitFunctions(key => ({
-    queue: readers.has(key) ? batches : requests,
+    queue: queueOf.get(key) ?? requests,
     timeout: 1000 * (service.timeouts[key] ?? 0),
   }))
   /** Starts no more functions, and resolves when none is running. */
@@ -213,14 +228,16 @@ export const startRelay = async (options: RelayOptions) => {
           invoke: invoker(functionName),
         }),
       )
-      endSchedules = startSchedules(service.schedules, name => invoker(name)({}), onError)
+      endSchedules = startSchedules(service.schedules, (name, signal) => invoker(name)({}, signal), onError)
       await http.start()
     },
     /** Delays new work until the functions have finished their current work. */
-    pause: () => inTime(pause(requests), pause(batches)),
+    pause: () => {
+      scheduled.pause()
+      return inTime(pause(requests), pause(batches))
+    },
     resume: () => {
-      requests.start()
-      batches.start()
+      for (const queue of [requests, batches, scheduled]) queue.start()
     },
     stop: async () => {
       endSchedules()

@@ -124,9 +124,9 @@ export const readService = (loaded: unknown, folder: string, ports: Ports) => {
       }),
     ),
     /** The functions that run at an interval, in milliseconds. */
-    schedules: entries.flatMap(([, { name: functionName, events }]) =>
+    schedules: entries.flatMap(([key, { name: functionName, events }]) =>
       events.flatMap(({ schedule }) =>
-        schedule === undefined ? [] : [{ functionName, interval: schedule }],
+        schedule === undefined ? [] : [{ key, functionName, interval: schedule }],
       ),
     ),
   }

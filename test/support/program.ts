@@ -60,7 +60,9 @@ export const startProgram = (
     lines: () => printed.output.split('\n'),
     /** Waits until it has printed the pattern or ended; returns the match. */
     printed: async (pattern: RegExp): Promise<RegExpExecArray | null> => {
-      await until(() => !running.has(child) || pattern.test(printed.output), 60_000)
+      await until(() => !running.has(child) || pattern.test(printed.output), 60_000).catch(() => {
+        throw new Error(`Not printed within a minute: ${pattern}; printed: ${printed.output.slice(-4000)}`)
+      })
       return pattern.exec(printed.output)
     },
   }

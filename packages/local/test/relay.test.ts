@@ -27,9 +27,11 @@ const arrived: string[] = []
 const begun: string[] = []
 const held = Promise.withResolvers<void>()
 
+let outage: PromiseWithResolvers<void> | undefined
+
 const runsOf = (wanted: string) => arrived.filter(name => name === wanted).length
 
-/** Fake functions of serverless-offline; the worker is busy until it is released. */
+/** Fake functions of serverless-offline; the worker is busy until it is released, and a check does not end during an outage. */
 Lambda.prototype.get = name => {
   let batch = ''
   return {
@@ -38,6 +40,7 @@ Lambda.prototype.get = name => {
     },
     setClientContext: () => undefined,
     runHandler: async () => {
+      if (name === 'check') await outage?.promise
       if (name !== 'worker' || batch === '') return
       begun.push(batch)
       await held.promise
@@ -51,6 +54,7 @@ const serviceOf = () => {
   const functions = {
     worker: { name: 'worker', handler: 'x', events: [{ sqs }] },
     webhook: { name: 'webhook', handler: 'x', events: [{ httpApi: 'POST /webhook' }] },
+    check: { name: 'check', handler: 'x', events: [] },
   }
   const service = readService({ provider: { environment: { SECRETS_PATH: '/x' } }, functions }, ROOT, ports)
   const further = { key: 'worker', functionName: 'worker', reportsFailures: false, batchSize: 10 }
@@ -62,7 +66,7 @@ const serviceOf = () => {
   return {
     ...service,
     eventSources: [...others, ...service.eventSources],
-    schedules: [{ functionName: 'webhook', interval: 20 }],
+    schedules: [{ key: 'check', functionName: 'check', interval: 20 }],
   }
 }
 
@@ -148,11 +152,15 @@ test('runs batches in parallel, including one left by the last process; a pause 
   await until(() => begun.length === 3)
 })
 
-test('runs functions at their intervals until it stops, and then frees every port', async () => {
-  const runs = () => runsOf('webhook')
+test('runs functions at their intervals until it stops, without waiting for a run, and then frees every port', async () => {
+  const runs = () => runsOf('check')
   const loaded = runs()
   await until(() => runs() > loaded)
-  await relay.stop()
+  outage = Promise.withResolvers()
+  const ended = runs()
+  await until(() => runs() > ended)
+  expect(await Promise.race([relay.stop(), sleep(4000, 'waits for the run', { ref: false })])).toBeUndefined()
+  outage.resolve()
   await sleep(50)
   const before = runs()
   await sleep(100)

@@ -117,7 +117,7 @@ test('runs a function immediately and at its rate until the stack stops, even af
   const { schedules } = read({}, { worker: { ...worker, events: [{ schedule: 'rate(5 minutes)' }] } })
   jest.useFakeTimers()
   try {
-    const run = jest.fn(async (name: string) => {
+    const run = jest.fn(async (name: string, _signal: AbortSignal) => {
       throw new Error(name)
     })
     const failed = jest.fn()
@@ -125,7 +125,7 @@ test('runs a function immediately and at its rate until the stack stops, even af
     await jest.advanceTimersByTimeAsync(11 * 60_000)
     end()
     await jest.advanceTimersByTimeAsync(60 * 60_000)
-    expect(run.mock.calls).toEqual([[worker.name], [worker.name], [worker.name]])
+    expect(run.mock.calls.map(([name]) => name)).toEqual([worker.name, worker.name, worker.name])
     expect(failed).toHaveBeenCalledTimes(3)
   } finally {
     jest.useRealTimers()
