@@ -85,7 +85,7 @@ const readByFeeder = {
   deadLetters: { queueId: QUEUE_IDS.feedsDead, maxReceiveCount: 1000 },
 }
 
-/** A queue that the worker reads. */
+/** A queue that the worker reads. An event that fails too often becomes a dead letter (promise P8). */
 const readByWorker = {
   // AWS recommends six times the worker's timeout.
   attributes: { ...highThroughput, VisibilityTimeout: 180 },

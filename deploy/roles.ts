@@ -30,7 +30,7 @@ const role = (functionId: string, statements: readonly object[]): [string, Resou
   ]),
 ]
 
-/** One role for each function: exact actions on exact resources, or on the feeds of the stack. */
+/** One role for each function: exact actions on exact resources, or on the feeds of the stack (promise P11). */
 export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => {
   const feeds = feedsArn(prefix)
   // SecureString with the account's own aws/ssm key needs no KMS permission.

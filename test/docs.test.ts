@@ -36,3 +36,24 @@ test.each(PAGES.filter(page => page !== 'CHANGELOG.md'))('every path in %s exist
   })
   expect(missing).toEqual([])
 })
+
+/** The rows of the table of promises in ARCHITECTURE.md: the number and the files that keep the promise. */
+const PROMISES = [...textOf('ARCHITECTURE.md').matchAll(/^\| (P\d+) [^|]+\|([^|]+)\|/gm)].map(
+  ([, promise = '', code = '']) => ({
+    promise,
+    files: [...code.matchAll(/`((?:deploy|lib)\/[^`]+)`/g)].map(([, file = '']) => file),
+  }),
+)
+
+test('the table of promises in ARCHITECTURE.md has P1 to P13', () => {
+  expect(PROMISES.map(({ promise }) => promise)).toEqual(Array.from({ length: 13 }, (_, at) => `P${at + 1}`))
+})
+
+test.each(PROMISES)(
+  'the code that ARCHITECTURE.md names for $promise cites this number',
+  ({ promise, files }) => {
+    expect(files).not.toEqual([])
+    const cites = new RegExp(`\\b${promise}\\b`)
+    expect(files.filter(file => !cites.test(readFileSync(file, 'utf8')))).toEqual([])
+  },
+)

@@ -82,7 +82,8 @@ const readFresh = async (
 }
 
 /**
- * Answers a read from the orders table, or by the service if the order is unknown or the service may change it next.
+ * Answers a read from the orders table, or by the service if the order is unknown or the service may change it next
+ * (promise P13).
  */
 export const answerRead = async (order: OrderKey, dependencies: ReadDependencies): Promise<HttpResponse> => {
   const stored = await dependencies.orders.get(order).catch(failAbout(order))

@@ -137,7 +137,7 @@ const isAddressable = (external_id: string) =>
  * @param query the sources named in the query
  * @param strict refuses a body with parts that have no effect
  * @param isCreateOnly whether the caller's key may only create, so that an order must not contain its payment
- * @param keySource the source the caller's key belongs to
+ * @param keySource the source the caller's key belongs to; requests for another one are refused (promise P11)
  * @param today the date of an order that has none
  */
 export const readRequest = (

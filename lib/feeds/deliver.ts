@@ -88,7 +88,7 @@ export const feedHeaders = (message: Omit<FeedDelivery, 'url'>, t: number): Reco
 export type Deliver = (delivery: FeedDelivery) => Promise<{ status: number; ms: number }>
 
 /**
- * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature), so that a store's
+ * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature; promise P9), so that a store's
  * existing receiver works unchanged, and adds the headers of Standard Webhooks. Does not follow redirects: a message
  * signed for one address is not sent to another.
  *

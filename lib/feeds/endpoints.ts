@@ -10,7 +10,7 @@ export type Endpoint = {
   since: number
 }
 
-/** The store has registered no URL. */
+/** The store has registered no URL; its messages wait in its queue (promise P9). */
 export class NotRegistered extends Error {
   override readonly name = 'NotRegistered'
 }

@@ -118,7 +118,7 @@ const feedsDeadQueue =
     )
   }
 
-/** Consumes the queues of the HTTP feeds; all messages of a batch are from one queue. */
+/** Consumes the queues of the HTTP feeds (promise P9); all messages of a batch are from one queue. */
 export const createFeeder = (dependencies: FeedDependencies) => {
   const { dynamodb, sqs, ssm, client, telemetry, stores, settings, now } = dependencies
   const allowed = allowedAddresses(settings)

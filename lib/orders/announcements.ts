@@ -36,7 +36,7 @@ export const announcementKey = (order: OrderKey): Item => ({
 /**
  * Announcements of the stores' API, in a separate item of the deliveries table because only the worker writes the
  * order's item. A withdrawal may be queued behind an event that cannot be processed, so the worker reads announced
- * withdrawals here immediately before it sends a request. The API and operators read the announced requests.
+ * withdrawals here immediately before it sends a request (promise P7). The API and operators read the announced requests.
  */
 export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
   /** A later announcement replaces earlier ones of the same kind. */

@@ -8,9 +8,9 @@ import type { Notice } from './requests.ts'
 export const isAwaited = ({ event }: Outbox['cause']): boolean => event in SENT_KINDS
 
 /**
- * The messages of a saved order to an exact store: what the service would send (spec: Events). That is `order.updated`,
- * unless the store received the result in the response to the request that caused it. The response to a request that
- * was answered 202 did not contain it.
+ * The messages of a saved order to an exact store: what the service would send (spec: Events; promise P13). That is
+ * `order.updated`, unless the store received the result in the response to the request that caused it. The response to a
+ * request that was answered 202 did not contain it.
  *
  * @param accepted the ids of the requests that were answered 202
  */

@@ -60,8 +60,8 @@ const CHECK_INTERVALS = [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, DAY]
 export const BULK_CHECK = DAY
 
 /**
- * Time until the next check of an unsettled order, in seconds: from ten minutes to a day, jittered by ±10% so that
- * the orders of one outage are not all checked together.
+ * Time until the next check of an unsettled order (promise P10), in seconds: from ten minutes to a day, jittered by ±10%
+ * so that the orders of one outage are not all checked together.
  *
  * @param checks how often it has been checked since it last changed
  * @param random a number from 0 to 1

@@ -216,8 +216,8 @@ export const addRequest = (
 }
 
 /**
- * Adds a withdrawal. The order is read first, since the service may have carried out a request whose outcome the relay
- * does not know.
+ * Adds a withdrawal (promise P7). The order is read first, since the service may have carried out a request whose outcome
+ * the relay does not know.
  *
  * @param isAnnounced whether it is known before its event; the request to withdraw may then still be queued
  */

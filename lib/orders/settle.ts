@@ -52,7 +52,7 @@ const mayBeHeld = (request: OpenRequest, status: string | undefined): boolean =>
   return ['unanswered', 'perhaps sent', 'unclear', 'crossed'].includes(stage)
 }
 
-/** Updates the open request of a kind according to the known state of the order. */
+/** Updates the open request of a kind according to the known state of the order. Pure (promises P6, P7). */
 export const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): Step => {
   const { order } = step
   const request = order.open[kind]

@@ -10,7 +10,7 @@ export type FailedRecord = { error: unknown; record: SQSRecord; behind: readonly
 
 /**
  * Handles a FIFO batch: message groups in parallel, in order within a group. A group stops at its first failure, so that
- * no record overtakes the failed one.
+ * no record overtakes the failed one and other groups do not wait (promise P8).
  *
  * @param onFailure extends the visibility timeout of the failed records; if it fails, the error is only logged, since
  *   the messages return after the queue's own visibility timeout

@@ -35,7 +35,7 @@ const found = ({ input, received }: BaseIssue<unknown>) => {
   return `is ${shown(typeof input === 'string' ? `"${input}"` : received)}`
 }
 
-/** The first issue of a failed parse as an error body that names field, value and rule. */
+/** The first issue of a failed parse as an error body that names field, value and rule (promise P12). */
 export const invalid = ([issue]: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]]): ErrorBody => {
   const field = fieldOf(issue)
   const name = field === undefined ? 'The body' : `Field "${field}"`

@@ -39,7 +39,7 @@ export class SecretRotationError extends Error {
 
 export type WebhookSecrets = {
   /**
-   * Verifies a signature with the secrets in use and, after a mismatch, with freshly read ones.
+   * Verifies a signature with the secrets in use and, after a mismatch, with freshly read ones (promise P1).
    *
    * @throws SecretRotationError if none matches while the service is creating a new secret
    */
