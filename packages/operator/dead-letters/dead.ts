@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { type Attempt, attemptItem } from '@order-relay/lib/feeds/attempts.ts'
 import { type OrderEvent, readOrderEvent } from '@order-relay/lib/orders/events.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { attributesForSqs } from '@order-relay/lib/platform/fifo.ts'
-import { feedQueues, QUEUES } from '@order-relay/lib/platform/names.ts'
+import { feedQueues, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { queueNames } from '@order-relay/lib/platform/stores.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { shellWord } from '../core/output.ts'
 import { envelopeOf, jsonOf } from '../core/webhook.ts'
-import { lastFailure, recordDeletion } from '../model/attempts.ts'
+import { lastFailure } from '../model/attempts.ts'
 import type { Kind, Message, Sent } from '../model/message.ts'
-import { checkOrders, commandFor } from '../model/orders.ts'
+import { commandFor } from '../model/orders.ts'
 import { announcementsOf, ordersOf } from '../model/read.ts'
 import { isBeingWithdrawn, requestIn, whenDeleted } from '../model/reasons.ts'
 import { say } from '../model/waiting-texts.ts'
+import { checkOrders } from '../order-events.ts'
 import { messageCommands } from './commands.ts'
 
 /** The worker's response: the messages that failed. */
@@ -74,6 +77,16 @@ const versionOf = ({ raw, body }: Message): number | undefined => {
   const json = jsonOf(body)
   if (v.is(versioned, json)) return json.version
   return raw.attributes.version === undefined ? undefined : Number(raw.attributes.version)
+}
+
+/** Records that the dead letter of a message is deleted, so that its order no longer shows it as failing. */
+const recordDeletion = (
+  { dynamodb, nameOf }: Context,
+  order: OrderKey,
+  message: Pick<Attempt, 'delivery' | 'receives'>,
+) => {
+  const deletion: Attempt = { at: new Date().toISOString(), ...message, outcome: 'deleted' }
+  return dynamodb.putItem({ TableName: nameOf(TABLES.history), Item: attemptItem(order, deletion) })
 }
 
 /** Messages of the order queue and of feeds that exhausted their retries (promise P8). */

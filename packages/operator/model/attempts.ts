@@ -1,7 +1,6 @@
 import {
   ATTEMPT_OUTCOMES,
   type Attempt,
-  attemptItem,
   attemptOf,
   attemptsPartition,
 } from '@order-relay/lib/feeds/attempts.ts'
@@ -58,16 +57,6 @@ export const lastFailure = async (
   return attempts.find(
     (each): each is FailedAttempt => each.delivery === delivery && each.error !== undefined,
   )
-}
-
-/** Records that the dead letter of a message is deleted, so that its order no longer shows it as failing. */
-export const recordDeletion = (
-  { dynamodb, nameOf }: Pick<Context, 'dynamodb' | 'nameOf'>,
-  order: OrderKey,
-  message: Pick<Attempt, 'delivery' | 'receives'>,
-) => {
-  const deletion: Attempt = { at: new Date().toISOString(), ...message, outcome: 'deleted' }
-  return dynamodb.putItem({ TableName: nameOf(TABLES.history), Item: attemptItem(order, deletion) })
 }
 
 /** The newest attempt for a message that is not deleted. @param attempts newest first */

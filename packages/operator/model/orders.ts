@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Announced } from '@order-relay/lib/orders/announcements.ts'
-import { orderQueue } from '@order-relay/lib/orders/events.ts'
 import { entryKeyItem, entryOf, type HistoryEntry } from '@order-relay/lib/orders/history.ts'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
+import { TABLES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { type Context, unknownOrder } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
@@ -93,24 +91,6 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
     at = entry.previous
   }
   return { stored, announced, entries, complete: at === undefined }
-}
-
-/** Adds events of this kind to the order queue. Returns the id of each. */
-export const orderEvents = async (event: 'order.check' | 'order.resend', { sqs, queueUrl }: Context) => {
-  const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
-  return async ({ source, external_id }: OrderKey): Promise<string> => {
-    const message = { event, delivery: randomUUID(), data: { source, external_id } }
-    await enqueue(message.data, { id: message.delivery, json: JSON.stringify(message) })
-    return message.delivery
-  }
-}
-
-/** Has the worker read orders from the service, as the scheduled check does. Returns the id of each check. */
-export const checkOrders = async (context: Context, keys: readonly OrderKey[]): Promise<string[]> => {
-  const enqueue = await orderEvents('order.check', context)
-  const checks: string[] = []
-  for (const key of keys) checks.push(await enqueue(key))
-  return checks
 }
 
 /** The last attempt of an event: when the worker processed it, failed to, or moved it to the bulk queue. */

@@ -3,8 +3,8 @@ import { type Context, storeNamed, unknownOrder } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { count, lines, shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { orderEvents } from '../model/orders.ts'
 import { ordersOf, ordersWhere } from '../model/read.ts'
+import { orderEvents } from '../order-events.ts'
 
 /** Leaves the store capacity for its daily messages; the accounting service is not called. */
 export const RESEND_RATE = 50

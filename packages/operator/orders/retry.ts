@@ -9,8 +9,8 @@ import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { asRetried, type DeadLetters, failingIn, isUnavailable } from '../model/failing-event.ts'
-import { orderEvents } from '../model/orders.ts'
 import { indexItems, ordersOf, storedOrders } from '../model/read.ts'
+import { orderEvents } from '../order-events.ts'
 import { deadLettersOf } from './dead-letters.ts'
 
 /** Orders per second; leaves the service capacity for other work. */
