@@ -73,11 +73,10 @@ export const orderWriter = (
   const cause = { event: event.event, delivery: event.delivery }
   const known = stored?.order ?? newOrder(key)
   const isApplied = stored?.outbox?.cause.delivery === event.delivery
-  const isFailing = stored?.failing !== undefined
-  const mark = stored?.failing
+  const failing = stored?.failing
   // Another event that fails in another queue is still there.
-  const isKept = mark && mark.queue !== queue && mark.delivery !== event.delivery
-  const { failing, failing_handles } = isKept ? stored : {}
+  const isKept = failing && failing.queue !== queue && failing.delivery !== event.delivery
+  const kept = isKept && { failing, failing_handles: stored.failing_handles }
   let saved: Order = { ...known, version: Math.max(known.version || firstVersion, versionsFrom) }
   let savedBulk = stored?.bulk
   let revision = stored?.revision ?? 0
@@ -117,7 +116,7 @@ export const orderWriter = (
     }
     const versioned = notices.length === 0 ? order : { ...order, version: order.version + 1 }
     const isChanged = bulk !== savedBulk || !isDeepStrictEqual(saved, versioned)
-    if (!isChanged && !mustSave && !(isFailing && !failing && succeeds)) return { order, notices }
+    if (!isChanged && !mustSave && !(failing && !kept && succeeds)) return { order, notices }
     const before = previous === undefined ? 0 : Date.parse(previous)
     // The clocks of two environments may differ.
     const time = Math.max(now(), before + 1)
@@ -141,7 +140,7 @@ export const orderWriter = (
       made = []
     }
     const entry_at = recorded === at ? undefined : (recorded ?? '')
-    await orders.save({ order: next, outbox, bulk, entry_at, failing, failing_handles }, revision++, time)
+    await orders.save({ order: next, outbox, bulk, entry_at, ...kept }, revision++, time)
     await publishSaved(next, outbox)
     saved = next
     savedBulk = bulk
@@ -154,7 +153,7 @@ export const orderWriter = (
   return {
     /** Whether the event was applied by an earlier receive. */
     isApplied,
-    isFailing,
+    isFailing: failing !== undefined,
     /** The order before the event. */
     order: saved,
     publishSaved,

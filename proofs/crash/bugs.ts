@@ -9,8 +9,7 @@ export type Bug = {
   scenario: string
 }
 
-const SAVE =
-  'await orders.save({ order: next, outbox, bulk, entry_at, failing, failing_handles }, revision++, time)'
+const SAVE = 'await orders.save({ order: next, outbox, bulk, entry_at, ...kept }, revision++, time)'
 const PUBLISH = 'await publishSaved(next, outbox)'
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 const ENQUEUE_CHECK = 'await enqueue(order, { id, json: JSON.stringify(event) })'
