@@ -7,12 +7,12 @@ import { CREDENTIALS, createQueue, type Parts, startParts } from '@order-relay/t
 import { until } from '@order-relay/test-support/until.ts'
 import { consumeFeed } from 'order-relay-store/sqs'
 import { orderUpdated } from 'order-relay-store/testing'
-import { testStore } from '../conformance/conformance.ts'
-import { type Playing, PREFIX } from '../conformance/play.ts'
-import { storeProcess } from '../conformance/store-process.ts'
-import { createContext } from '../core/context.ts'
-import { cannot } from '../core/errors.ts'
-import { depthOf } from '../core/queue.ts'
+import { testStore } from '../../conformance/conformance.ts'
+import { type Playing, PREFIX } from '../../conformance/play.ts'
+import { storeProcess } from '../../conformance/store-process.ts'
+import { createContext } from '../../core/context.ts'
+import { cannot } from '../../core/errors.ts'
+import { depthOf } from '../../core/queue.ts'
 
 let parts: Parts
 let url: string
