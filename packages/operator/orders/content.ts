@@ -1,11 +1,12 @@
 import type { OpenRequest } from '@order-relay/lib/orders/order.ts'
-import { decimalOf, type JsonNumber } from '@order-relay/lib/protocol/json.ts'
+import type { JsonNumber } from '@order-relay/lib/protocol/json.ts'
 import {
   directPayment,
   nestedPayment,
   orderRequest,
   refundRequest,
 } from '@order-relay/lib/protocol/requests.ts'
+import { decimal, minus, plus, shown, times, ZERO } from 'order-relay-sandbox/src/decimal.ts'
 import * as v from 'valibot'
 import { jsonOf } from '../core/webhook.ts'
 
@@ -20,39 +21,6 @@ export type RequestContent = {
   total?: string
   payment?: Payment
   reason?: string
-}
-
-/** An exact decimal, `units / 10^scale`. */
-type Decimal = { units: bigint; scale: number }
-
-const ZERO: Decimal = { units: 0n, scale: 0 }
-
-/** The decimal of a number that the schemas accept. */
-const decimal = (value: JsonNumber): Decimal => {
-  const { negative = false, digits = '0', exponent = 0 } = decimalOf(value) ?? {}
-  const units = BigInt(digits) * 10n ** BigInt(Math.max(exponent, 0))
-  return { units: negative ? -units : units, scale: Math.max(-exponent, 0) }
-}
-
-const unitsAt = ({ units, scale }: Decimal, finer: number) => units * 10n ** BigInt(finer - scale)
-
-const plus = (a: Decimal, b: Decimal): Decimal => {
-  const scale = Math.max(a.scale, b.scale)
-  return { units: unitsAt(a, scale) + unitsAt(b, scale), scale }
-}
-
-const minus = (a: Decimal, { units, scale }: Decimal) => plus(a, { units: -units, scale })
-
-const times = (a: Decimal, b: Decimal): Decimal => ({ units: a.units * b.units, scale: a.scale + b.scale })
-
-/** Plain digits without an exponent or trailing zeros: `2.75`, `12500000`. */
-const shown = ({ units, scale }: Decimal) => {
-  const unit = 10n ** BigInt(scale)
-  const magnitude = units < 0n ? -units : units
-  const fraction = String(magnitude % unit)
-    .padStart(scale, '0')
-    .replace(/0+$/, '')
-  return `${units < 0n ? '-' : ''}${magnitude / unit}${fraction && `.${fraction}`}`
 }
 
 /** The fields that are neither missing nor null. */
