@@ -1,7 +1,7 @@
 import Sequencer from '@jest/test-sequencer'
 
 /** The slowest suites. Their files are small, so Jest would run them last until it has measured them. */
-const FIRST = /\/(?:relay\.stack|conformance\.test)\.ts$/
+const FIRST = /\/(?:relay\.stack|conformance\/\w+\.test)\.ts$/
 
 export default class extends Sequencer {
   sort(tests) {
