@@ -82,14 +82,19 @@ export const feedMessages = (order: Order, { cause, notices }: Outbox): FeedMess
   })
 }
 
-/** The text of a message to an exact store: what the service would send (spec: Events). */
-export const exactText = ({ event, data, delivery }: { event: string; data: OrderKey; delivery: string }) =>
-  JSON.stringify({ event, data, delivery })
+/** The fields of the service's webhook. */
+type Webhook = { event: string; data: OrderKey; delivery: string }
 
-/** A message as it is queued: `version` and `cause` of one to an exact store are message attributes. */
+/** The text of a message to an exact store: what the service would send (spec: Events). */
+export const exactText = ({ event, data, delivery }: Webhook) => JSON.stringify({ event, data, delivery })
+
+/** The fields that a webhook does not have are message attributes for an exact store. */
+type ExactAttributes = Readonly<Record<Exclude<keyof FeedMessage, keyof Webhook | 'exact'>, string>>
+
+/** A message as it is queued. */
 export const queuedForm = (
   message: Pick<FeedMessage, 'version' | 'cause' | 'exact'>,
-): { json: string; attributes?: Readonly<Record<string, string>> } => {
+): { json: string; attributes?: ExactAttributes } => {
   const { exact, version, cause } = message
   if (exact === undefined) return { json: JSON.stringify(message) }
   return { json: exact, attributes: { version: String(version), cause: `${cause.event} ${cause.delivery}` } }

@@ -1,10 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { feedMessages, type FeedMessage as Published } from '@order-relay/lib/orders/feed.ts'
+import { relayHeaders } from '@order-relay/lib/feeds/deliver.ts'
+import {
+  exactText,
+  feedMessages,
+  type FeedMessage as Published,
+  queuedForm,
+} from '@order-relay/lib/orders/feed.ts'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
-import { undocumentedMessage } from '@order-relay/test-support/documents.ts'
+import { codeBlocks, undocumentedMessage } from '@order-relay/test-support/documents.ts'
 import type { OrderUpdated, RequestChanged } from 'order-relay-store'
 import { orderUpdated, requestChanged } from 'order-relay-store/testing'
 import type { InferOutput } from 'valibot'
+import { asyncApi } from '../asyncapi.ts'
 import { SCHEMAS } from '../schemas.ts'
 
 type UpdatedInRelay = Omit<Extract<Published, { event: 'order.updated' }>, 'exact'>
@@ -59,3 +67,38 @@ test('the testing module of the package produces every field of the messages tha
   )
   expect(produced.map(undocumentedMessage)).toEqual([undefined, undefined])
 })
+
+const DESCRIPTION = asyncApi().info.description
+const INTEGRATE = readFileSync('docs/integrate.md', 'utf8')
+
+test('the examples in docs/integrate.md have every field of a message', () => {
+  const examples = codeBlocks('docs/integrate.md', 'json')
+    .map(block => JSON.parse(block))
+    .filter(body => 'event' in body)
+  expect(examples.map(message => Object.keys(message).toSorted())).toEqual(
+    [SCHEMAS.OrderUpdated, SCHEMAS.RequestChanged].map(({ entries }) => Object.keys(entries).toSorted()),
+  )
+})
+
+test.each([
+  ['README.md', /have the webhook's shape, .*?\.\n/s.exec(readFileSync('README.md', 'utf8'))?.[0]],
+  ['docs/integrate.md', /has the shape of the service's own webhook, .*?:\n/s.exec(INTEGRATE)?.[0]],
+  ['the description of the feeds', /without `version`.*? in the body/s.exec(DESCRIPTION)?.[0]],
+])('%s lists the fields that the relay adds to a webhook', (_, sentence = '') => {
+  const webhook = Object.keys(JSON.parse(exactText({ event: '', data: key, delivery: '' })))
+  const added = Object.keys(SCHEMAS.OrderUpdated.entries).filter(name => !webhook.includes(name))
+  expect(added.filter(name => !new RegExp(`\\b${name}\\b`).test(sentence))).toEqual([])
+})
+
+test.each([
+  ['docs/integrate.md', INTEGRATE],
+  ['the description of the feeds', DESCRIPTION],
+])(
+  '%s names the headers of messages to exact stores, which are the message attributes with a prefix',
+  (_, text) => {
+    const { attributes = {} } = queuedForm({ version: 1, cause: { event: '', delivery: '' }, exact: '{}' })
+    const headers = Object.keys(relayHeaders({ ...attributes }))
+    expect(headers).not.toEqual([])
+    expect(headers.filter(name => !text.toLowerCase().includes(`\`${name}\``))).toEqual([])
+  },
+)
