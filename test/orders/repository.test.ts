@@ -7,6 +7,7 @@ import { orderRepository } from '../../lib/orders/repository.ts'
 import type { Failing, SavedOrder } from '../../lib/orders/stored.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
 import { scan } from '../support/parts.ts'
 import { stackForTests } from '../support/stack.ts'
 
@@ -89,7 +90,7 @@ describe('an order', () => {
     const id = 'سفارش/1?#'
     const unknown = { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' }
     const of = 'payment'
-    const order = orderOf(id, {
+    const everyField: Required<Omit<Order, keyof OrderKey>> = {
       version: 3,
       doubt: 'later',
       movedBack: true,
@@ -108,7 +109,8 @@ describe('an order', () => {
         { ids: ['v'], kind: 'withdrawal', of: 'refund', state: 'registered' },
         { ids: ['c'], kind: 'payment', state: 'rejected', reason },
       ],
-    })
+    }
+    const order = orderOf(id, everyField)
     await save(order, 0, { outbox })
     const stored = { order, outbox, revision: 1, updated_at, check_at: SECONDS + 600 }
     expect(await orders.get(order)).toEqual(stored)
