@@ -7,7 +7,7 @@ import {
   type TargetedInputEvent,
   type TargetedSubmitEvent,
 } from 'preact'
-import { useContext, useLayoutEffect } from 'preact/hooks'
+import { useContext, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { DateInput } from './date-input.tsx'
 import { type Values, valuesOf } from './form-values.ts'
 import { decimal, decimalSignIn, exactNumber, withoutRials } from './format.ts'
@@ -26,7 +26,9 @@ type FormState = {
   /** Whether it is being submitted. */
   busy: Signal<boolean>
   /** The expected result of submitting it, shown next to its button. */
-  outcome: Signal<string | undefined>
+  outcome: Signal<{ text: string; isCurrent: boolean } | undefined>
+  /** Called before the form is submitted. Throws while the reader has not seen the result of submitting these values. */
+  confirmation: { current: ((values: Values) => Promise<void>) | undefined }
 }
 
 export const FormContext = createContext<FormState>({
@@ -34,14 +36,21 @@ export const FormContext = createContext<FormState>({
   problems: signal([]),
   busy: signal(false),
   outcome: signal(undefined),
+  confirmation: { current: undefined },
 })
 
+type OutcomeProps = {
+  children: string
+  /** Whether it is the result of what the fields contain now. */
+  isCurrent: boolean
+}
+
 /** Shows the expected result of submitting the form next to its button, where it stays in view. */
-export const Outcome = ({ children }: { children: string }) => {
+export const Outcome = ({ children, isCurrent }: OutcomeProps) => {
   const { outcome } = useContext(FormContext)
   useLayoutEffect(() => {
-    outcome.value = children
-  }, [children])
+    outcome.value = { text: children, isCurrent }
+  }, [children, isCurrent])
   return null
 }
 
@@ -84,7 +93,10 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
   const draft = kept ?? own
   const problems = useSignal<readonly Refusal[]>([])
   const busy = useSignal(false)
-  const outcome = useSignal<string | undefined>(undefined)
+  const outcome = useSignal<FormState['outcome']['value']>(undefined)
+  const confirmation: FormState['confirmation'] = useRef(undefined)
+  // A new value would render all fields, and reset text that an input event has not stored in the draft yet.
+  const state = useMemo(() => ({ draft, problems, busy, outcome, confirmation }), [draft])
 
   const onInput = ({ target }: TargetedInputEvent<HTMLFormElement>) => {
     if (
@@ -109,7 +121,11 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     hideToast()
     try {
       problems.value = check === undefined ? [] : problemsIn(form, check)
-      if (problems.value.length === 0) await submit(valuesOf(form))
+      if (problems.value.length === 0) {
+        const values = valuesOf(form)
+        await confirmation.current?.(values)
+        await submit(values)
+      }
     } catch (error) {
       problems.value = [inWords(error, form)]
     }
@@ -120,7 +136,7 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     busy.value = false
   }
   return (
-    <FormContext.Provider value={{ draft, problems, busy, outcome }}>
+    <FormContext.Provider value={state}>
       <form
         onInput={onInput}
         onSubmit={onSubmit}
@@ -132,8 +148,8 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
         {body === undefined ? children : <div class={body}>{children}</div>}
         <div class="foot">
           {outcome.value !== undefined && (
-            <p class="outcome strong" role="status">
-              {outcome}
+            <p class="outcome strong" role="status" aria-busy={!outcome.value.isCurrent}>
+              {outcome.value.text}
             </p>
           )}
           <p class="error" role="alert">

@@ -69,8 +69,9 @@ export const focused = (page: Page) =>
     'document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.textContent.trim()',
   )
 
-/** Fills in fields by their labels, and presses the button with this name. */
+/** Fills in fields by their labels, and presses the button with this name once the page shows what it will do. */
 export const fill = async (place: Page | Locator, fields: Record<string, string>, button: string) => {
   for (const [label, text] of Object.entries(fields)) await place.getByLabel(label).fill(text)
+  await place.locator('.outcome[aria-busy="true"]').waitFor({ state: 'detached' })
   await place.getByRole('button', { name: button, exact: true }).click()
 }

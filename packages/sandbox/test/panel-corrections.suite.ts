@@ -59,6 +59,10 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByLabel('هزینه ارسال').fill('500')
     await fill(await correct(first, 'Correct order'), { Quantity: '3' }, 'Correct order')
     await first.getByText('Order 1008: invoiced, 3,300 rials').waitFor()
+    await dialog.getByText('جمع کل جدید').waitFor()
+    await dialog.getByRole('button', { name: 'اصلاح سفارش' }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'هنوز چیزی ثبت نشده است' }).waitFor()
+    await dialog.getByText('۳٬۸۵۰').first().waitFor()
     await dialog.getByRole('button', { name: 'اصلاح سفارش' }).click()
     await dialog.waitFor({ state: 'detached' })
     const rows = [{ quantity: 3 }, { kind: 'shipping', amount: '500' }]

@@ -1,6 +1,17 @@
 import { expect, test } from '@jest/globals'
 import { focused, type OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Locator } from 'playwright-core'
 import { type Client, order } from './world.ts'
+
+/** Types a text and presses Enter before the page can show its result. */
+const enter = async (field: Locator, text: string) => {
+  await field.focus()
+  await field.page().evaluate(`
+    document.activeElement.value = ${JSON.stringify(text)}
+    document.activeElement.dispatchEvent(new Event('input', { bubbles: true }))
+    document.activeElement.form.requestSubmit()
+  `)
+}
 
 /** How rows are added to an order in the dialog of a correction. */
 export const rowTests = (openAt: OpenAt, client: () => Client) => {
@@ -39,12 +50,48 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     await page.evaluate(
       'document.activeElement.blur(); document.querySelector("dialog [type=submit]").click()',
     )
-    await dialog.getByRole('alert').filter({ hasText: 'Check the price that was filled in' }).waitFor()
+    await dialog.getByRole('alert').filter({ hasText: 'Nothing is saved yet' }).waitFor()
     await dialog.getByText('New total: 1,377,200 rials').waitFor()
     expect(await client().detail('1')).toMatchObject({ total: '2200' })
     await dialog.getByRole('button', { name: 'Correct order' }).click()
     await dialog.waitFor({ state: 'detached' })
     expect(await client().detail('1')).toMatchObject({ total: '1377200' })
+  })
+
+  test('Enter shows a new total before it saves it, whichever field has changed', async () => {
+    await client().create(order('1'))
+    const { page, dialog } = await correct('1')
+    await dialog.getByRole('button', { name: 'Remove row 2' }).click()
+    for (const [label, text, total] of [
+      ['Quantity', '3', '3,300'],
+      ['Unit price', '2000', '6,600'],
+      ['Discount', '1000', '5,500'],
+      ['Shipping', '500', '6,050'],
+    ] as const) {
+      await enter(dialog.getByLabel(label, { exact: true }), text)
+      await dialog.getByRole('alert').filter({ hasText: 'Nothing is saved yet' }).waitFor({ timeout: 5000 })
+      await dialog.getByText(`New total: ${total} rials`).waitFor()
+    }
+    expect(await client().detail('1')).toMatchObject({ total: '2200' })
+    await dialog.getByLabel('Reason').fill('By phone')
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await client().detail('1')).toMatchObject({ total: '6050' })
+  })
+
+  test('Enter shows the amount of a return before it registers it', async () => {
+    await client().create(order('1', { items: [{ sku: 'SKU-1', quantity: 4, unit_price: 1000 }] }))
+    const { page } = await openAt(`${client().url}/#/orders/1?source=api`)
+    await page.getByRole('button', { name: 'Register return' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Amount of the return: 4,400 rials').waitFor()
+    await enter(dialog.getByLabel('Row 1: return of'), '1')
+    await dialog.getByRole('alert').filter({ hasText: 'Nothing is saved yet' }).waitFor({ timeout: 5000 })
+    await dialog.getByText('Amount of the return: 1,100 rials').waitFor()
+    expect(await client().detail('1')).toMatchObject({ returned: '0' })
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await client().detail('1')).toMatchObject({ returned: '1100' })
   })
 
   test('the price of the previous product is removed if the chosen product has none', async () => {

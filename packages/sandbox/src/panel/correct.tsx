@@ -62,8 +62,6 @@ type CorrectionProps = Corrected & {
   products: readonly Product[]
   years: readonly FiscalYear[]
   lines: Signal<readonly Line[]>
-  /** Whether the page filled in a price and has not shown the resulting total yet. */
-  isUnseen: Signal<boolean>
 }
 
 /** The order as a correction would leave it. */
@@ -73,7 +71,7 @@ const dryRun = (order: Order, correction: object, lines: readonly Line[]) =>
   })
 
 /** The fields of a correction, with the resulting total as the service computes it. */
-const Correction = ({ order, heldAs, outside, products, years, lines, isUnseen }: CorrectionProps) => {
+const Correction = ({ order, heldAs, outside, products, years, lines }: CorrectionProps) => {
   const addRow = useRef<HTMLParagraphElement>(null)
   // The id of a removed row is not used again: the form still has what was typed in its fields.
   const nextId = useRef(Math.max(-1, ...lines.value.map(({ id }) => id)) + 1)
@@ -86,22 +84,13 @@ const Correction = ({ order, heldAs, outside, products, years, lines, isUnseen }
       .join(' ')
   }
   return (
-    <Rehearsed
-      rehearse={rehearse}
-      of={lines.value}
-      onShown={() => {
-        isUnseen.value = false
-      }}
-    >
+    <Rehearsed rehearse={rehearse} of={lines.value}>
       {lines.value.map((line, index) => (
         <LineFields
           key={line.id}
           {...line}
           position={index + 1}
           products={products}
-          onPrice={() => {
-            isUnseen.value = true
-          }}
           {...(lines.value.length > 1 && {
             onRemove: () => {
               addRow.current?.querySelector('button')?.focus()
@@ -161,8 +150,6 @@ type Calendar = {
   isOpen: (document: { date: string }) => boolean
 }
 
-const UNSEEN = t('Check the price that was filled in and the new total, then save again.')
-
 /** Asks for the corrected rows of an order. */
 export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone: (order: Order) => void) => {
   // The page may not show the latest change yet.
@@ -174,7 +161,6 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
   const heldAs = outside.length === 1 ? outside[0]?.date : undefined
   const before = linesOf(order)
   const lines = signal(before)
-  const isUnseen = signal(false)
   const total = decimal(order.total)
   ask({
     title: t('{action}: {order}', { action: t('Correct order'), order: order.external_id }),
@@ -191,7 +177,6 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
         products={products}
         years={years}
         lines={lines}
-        isUnseen={isUnseen}
       />
     ),
     isEdited: () => lines.value !== before,
@@ -203,10 +188,6 @@ export const askToCorrect = async (key: Key, { years, isOpen }: Calendar, onDone
     ],
     submit: async values => {
       const correction = correctionOf(values, lines.value, { order, heldAs })
-      if (isUnseen.value) {
-        await dryRun(order, correction, lines.value)
-        throw new Refusal(UNSEEN)
-      }
       const corrected = await act(order, 'correct', correction).catch(error => {
         throw error instanceof Refusal ? withIds(error, lines.value) : error
       })

@@ -67,8 +67,6 @@ export const number = (
 type LineProps = Line & {
   position: number
   products: readonly Product[]
-  /** Called when a price is filled in that the accountant did not type. */
-  onPrice: () => void
   onRemove?: () => void
 }
 
@@ -84,7 +82,7 @@ export const unknownProducts = (values: Values, lines: readonly Line[], products
   })
 
 /** The fields of one item. A new one takes the focus. */
-export const LineFields = ({ id, position, products, onPrice, onRemove, ...line }: LineProps) => {
+export const LineFields = ({ id, position, products, onRemove, ...line }: LineProps) => {
   const fieldset = useRef<HTMLFieldSetElement>(null)
   const of = (field: string) => `items[${id}].${field}`
   const { draft } = useContext(FormContext)
@@ -110,7 +108,6 @@ export const LineFields = ({ id, position, products, onPrice, onRemove, ...line 
     if (input.value !== '' && input.value !== givenPrice.current) return
     givenPrice.current = found.price == null ? '' : decimal(found.price)
     input.value = givenPrice.current
-    if (input.value !== '') onPrice()
     input.dispatchEvent(new Event('input', { bubbles: true }))
   }
   // Enter would otherwise submit the form before the price that is filled in is visible.

@@ -1,9 +1,11 @@
 import { FormContext, Outcome } from '@order-relay/web/form.tsx'
 import { type Values, valuesOf } from '@order-relay/web/form-values.ts'
+import { Refusal } from '@order-relay/web/http.ts'
 import { namedProblem } from '@order-relay/web/problems.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
+import { t } from './persian.ts'
 
 const PAUSE_MS = 200
 
@@ -12,28 +14,41 @@ type RehearsedProps = {
   rehearse: (values: Values) => Promise<string>
   /** What the result depends on besides the fields. */
   of?: unknown
-  /** Called when the result for what the fields contain now is shown. */
-  onShown?: () => void
   children: ComponentChildren
 }
 
-/** Fields of a form, with the result of a dry run next to the submit button. */
-export const Rehearsed = ({ rehearse, of, onShown, children }: RehearsedProps) => {
+const UNSEEN = t('Nothing is saved yet: check the result shown here, then confirm it.')
+
+/**
+ * Fields of a form, with the result of a dry run next to the submit button. Enter, or a quick click, shows a result that was not
+ * visible yet instead of submitting the form.
+ */
+export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)
   const preview = useSignal({ text: '', isProblem: false })
-  const { problems, busy } = useContext(FormContext)
+  const isCurrent = useSignal(false)
+  const { problems, busy, confirmation } = useContext(FormContext)
+  useLayoutEffect(() => {
+    confirmation.current = async values => {
+      const text = await rehearse(values)
+      if (text === '' || text === preview.value.text) return
+      preview.value = { text, isProblem: false }
+      throw new Refusal(UNSEEN)
+    }
+  })
   // Layout effect: the cleanup of a passive one waits for the next frame, so that a dry run could follow the submission.
   useLayoutEffect(() => {
     // The submission may have been carried out already, and then a dry run would be refused.
     if (busy.value) return
     const stopping = new AbortController()
     const current = typed.value
+    isCurrent.value = false
     const show = (text: string, isProblem = false) => {
       // An effect is not cleaned up before the next rendering, and the fields may have changed since.
       if (stopping.signal.aborted || typed.peek() !== current) return
       preview.value = { text, isProblem }
-      onShown?.()
+      isCurrent.value = true
     }
     const timer = setTimeout(async () => {
       const form = fields.current?.closest('form')
@@ -58,7 +73,9 @@ export const Rehearsed = ({ rehearse, of, onShown, children }: RehearsedProps) =
     >
       {children}
       {/* After a submission, the form shows the problem itself. */}
-      <Outcome>{preview.value.isProblem && problems.value.length > 0 ? '' : preview.value.text}</Outcome>
+      <Outcome isCurrent={isCurrent.value}>
+        {preview.value.isProblem && problems.value.length > 0 ? '' : preview.value.text}
+      </Outcome>
     </div>
   )
 }

@@ -88,7 +88,7 @@ export const Plan = ({ orders, excluded, results, include, others, filter, sent 
   const outcomes = new Map(planned.map(order => [nameOf(order), order]))
   return (
     <>
-      <Outcome>{text.filter(Boolean).join(' ')}</Outcome>
+      <Outcome isCurrent>{text.filter(Boolean).join(' ')}</Outcome>
       <Scrolls label={t('Orders to retry')}>
         <Table
           caption={t('Orders to retry')}
