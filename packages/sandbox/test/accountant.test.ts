@@ -234,7 +234,7 @@ describe('a correction', () => {
     [400, 'must not be after today, 2026-11-21', { date: '2026-11-22' }],
     [400, 'outside the open fiscal years', { date: '2019-01-01' }],
     [409, 'no held payment is dated outside the open fiscal years', { paymentDate: '2026-11-20' }],
-    [409, 'no held payment pays the whole invoice', { heldPayment: 'received' }],
+    [409, 'no held payment was sent for the whole invoice', { heldPayment: 'received' }],
     [409, 'it has changed meanwhile', { unchangedSince: '2026-11-21T11:59:59.999Z' }],
   ])('is refused entirely: %s %s', async (status, words, change) => {
     await orderIn('invoiced')

@@ -312,6 +312,16 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
     )
     await review.getByText('A payment of 2,200 rials is held').waitFor()
     await page.getByText('Held payment: 2,200 rials, the amount when it came in').waitFor()
+    await page.getByRole('button', { name: 'Correct order' }).click()
+    await dialog.getByText('Can be changed until the invoice is finalized').waitFor()
+    expect(await dialog.getByLabel('Amount of the held payment').inputValue()).toBe('received')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await correct(
+      'New total: 3,300 rials. The held payment pays the whole invoice: its receipt will have 3,300 rials instead of 2,200.',
+      'The whole invoice, with its new total',
+    )
+    await review.getByText('It pays the whole invoice: 3,300 rials now, 2,200 when it came in.').waitFor()
     expect(errors).toEqual([])
   })
 }

@@ -166,8 +166,14 @@ describe('partial payments', () => {
       expect(history[0]?.message).toMatch(
         /^Corrected by the accountant \(Out of stock\), total 2,200 to 3,300/,
       )
-      const { error } = await correct(quantity, { heldPayment: 'invoice' })
-      expect(error).toMatchObject({ code: 'conflict' })
+      // Until the invoice is finalized, the choice can be undone; it stays if a correction does not mention it.
+      expect(await correct(quantity, { heldPayment: 'invoice' })).toMatchObject({
+        held_payments: [{ amount: null, total: '2200' }],
+      })
+      await correct(quantity, { heldPayment: 'received' })
+      expect(await correct(quantity, { reason: 'By phone' })).toMatchObject({
+        held_payments: [{ amount: '2200', whole: true }],
+      })
       expect(await act('retry')).toMatchObject({ ...after, received: '2200' })
     },
   )

@@ -148,7 +148,9 @@ test('a database of version 12 is searched by the references of cancelled docume
   await act('2', 'reverse-repayment')
   await first.close()
   const database = new DatabaseSync(data)
-  database.exec(`UPDATE search SET refs = ''; PRAGMA user_version = 12`)
+  database.exec(
+    `UPDATE search SET refs = ''; ALTER TABLE held_payments DROP COLUMN whole; PRAGMA user_version = 12`,
+  )
   database.close()
   for (const _ of ['migrated', 'restarted']) {
     const { url, close } = await startSandbox({ port: 0, data })

@@ -1,5 +1,6 @@
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { decimalFrom, exactNumber } from '../decimal.ts'
+import { adjustableIn } from '../held.ts'
 import type { Correction } from '../panel-requests.ts'
 import { rials } from '../pricing.ts'
 import type { Store } from '../store/open.ts'
@@ -49,23 +50,26 @@ const redateHeld = (order: Order, date: string, store: Store) => {
 
 /**
  * What the held payment of the whole invoice pays after a correction; returns what changed. With `received`, its receipt will
- * have the money that came in, like the payment of a receipt that was cancelled.
+ * have the money that came in, like the payment of a receipt that was cancelled. Until the invoice is finalized, a later
+ * correction can choose differently.
  */
-const adjustHeld = (order: Order, total: string, choice: Correction['heldPayment'], store: Store) => {
-  const { invoice_number, total: before } = order
-  const held = store.heldPayments.list(invoice_number).find(({ amount }) => amount === null)
+const adjustHeld = (order: Order, total: string, given: Correction['heldPayment'], store: Store) => {
+  const held = adjustableIn(store.heldPayments.list(order.invoice_number))
   if (held === undefined) {
-    if (choice === undefined) return []
-    throw cannot('correct', order, 'no held payment pays the whole invoice')
+    if (given === undefined) return []
+    throw cannot('correct', order, 'no held payment was sent for the whole invoice')
   }
+  const isKept = held.amount !== null
+  const choice = given ?? (isKept ? 'received' : 'invoice')
   const received = rials(held.total)
-  if (choice === 'received' && held.total !== total) {
-    store.heldPayments.keepAmount(invoice_number)
+  if (choice === 'received') {
+    if (isKept || held.total === total) return []
+    store.heldPayments.setAmount(held.number, held.total)
     return [`Held payment: ${received} rials, the amount when it came in`]
   }
-  return before === total
-    ? []
-    : [`Held payment: ${rials(total)} rials, the whole invoice; ${received} rials when it came in`]
+  if (!isKept && order.total === total) return []
+  store.heldPayments.setAmount(held.number, null)
+  return [`Held payment: ${rials(total)} rials, the whole invoice; ${received} rials when it came in`]
 }
 
 /**

@@ -177,7 +177,9 @@ export const showOrder = (key: OrderKey, store: Store) => {
     cancelled: documentsOf(order, 'cancelled', store),
     ...obstaclesNow(order, store),
     warnings: warningsOf(order, store),
-    held_payments: store.heldPayments.list(invoice_number).map(each => inAccount(each, store)),
+    held_payments: store.heldPayments
+      .list(invoice_number)
+      .map(({ number: _, whole, ...each }) => ({ ...inAccount(each, store), whole: whole === 1 })),
     history: store.history.list(invoice_number),
   }
 }

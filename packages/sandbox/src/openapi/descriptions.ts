@@ -315,6 +315,8 @@ const DESCRIPTIONS: Record<string, string> = {
   'OrderDetail.returns.amount': 'The rials returned, tax included.',
   'OrderDetail.held_payments.amount': 'The rials that were received; null for the whole invoice total.',
   'OrderDetail.held_payments.total': 'The total of the invoice when the payment came in.',
+  'OrderDetail.held_payments.whole':
+    'Whether a store has sent the payment for the whole invoice, so that a correction can choose its amount with `heldPayment`.',
   'PanelPaymentRequest.amount': 'The rials received, at most and by default the amount due.',
   'PanelPaymentRequest.account':
     'Code of the account that receives the money; by default, the one in the settings.',
@@ -334,7 +336,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'The `updated_at` of the order on which the request is based. If the order has changed since, the request is refused.',
   'Correction.reason': 'Why the order is corrected, for its history.',
   heldPayment:
-    'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; `invoice` by default.',
+    'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; by default, that of the last correction, at first `invoice`.',
   'Repayment.reference': 'Tracking number of the bank.',
   'ReturnRequest.date':
     'Date of the return, in an open fiscal year, not before the invoice nor in the future; today by default.',

@@ -172,7 +172,9 @@ const orderDetail = v.strictObject({
     repayments: v.array(v.strictObject({ ...repayment, ...cancellation })),
     returns: v.array(v.strictObject({ ...salesReturn, ...cancellation })),
   }),
-  held_payments: v.array(v.strictObject({ amount: v.nullable(digits), ...paid, total: digits })),
+  held_payments: v.array(
+    v.strictObject({ amount: v.nullable(digits), ...paid, total: digits, whole: v.boolean() }),
+  ),
   obstacles,
   shortages,
   warnings: v.array(text),

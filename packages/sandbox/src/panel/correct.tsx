@@ -7,11 +7,12 @@ import { Button } from '@order-relay/web/pieces.tsx'
 import type { Status } from '@order-relay/web/status.tsx'
 import { type Signal, signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import { adjustableIn } from '../held.ts'
 import { correction as correctionRules } from '../panel-requests.ts'
 import { act, type Key, orderPath, type SchemaData } from './api.ts'
 import { type Corrected, correctionOf, type Line, linesOf, mobileOf, shippingOf } from './correction.ts'
 import { LineFields, newLine, number, type Product, unknownProducts } from './correction-rows.tsx'
-import { heldAt, isWhole, keptDates } from './held-payments.tsx'
+import { heldAt, keptDates } from './held-payments.tsx'
 import { issuesOf } from './issues.ts'
 import { t } from './persian.ts'
 import { customerName } from './pieces.tsx'
@@ -73,6 +74,7 @@ const dryRun = (order: Order, correction: object, lines: readonly Line[]) =>
 /** The fields of a correction, with the resulting total as the service computes it. */
 const Correction = ({ order, heldAs, outside, products, years, lines }: CorrectionProps) => {
   const addRow = useRef<HTMLParagraphElement>(null)
+  const held = adjustableIn(order.held_payments)
   // The id of a removed row is not used again: the form still has what was typed in its fields.
   const nextId = useRef(Math.max(-1, ...lines.value.map(({ id }) => id)) + 1)
   const rehearse = async (values: Values) => {
@@ -118,20 +120,21 @@ const Correction = ({ order, heldAs, outside, products, years, lines }: Correcti
           <Field name="paymentDate" label={t('Date of the held payment')} kind="date" value={heldAs} />
         )}
         {outside.length > 1 && <p class="small muted">{keptDates(outside, order)}</p>}
-        {order.held_payments.filter(isWhole).map(held => (
+        {held && (
           <Field
-            key="heldPayment"
             name="heldPayment"
             label={t('Amount of the held payment')}
             // After an earlier correction, it keeps paying the whole invoice unless the accountant decides otherwise.
-            value={held.total === order.total ? 'received' : 'invoice'}
+            value={held.amount !== null || held.total === order.total ? 'received' : 'invoice'}
             options={[
               ['received', t('{amount} rials, as it came in', { amount: decimal(held.total) })],
               ['invoice', t('The whole invoice, with its new total')],
             ]}
-            help={t('Matters only if the new total differs from the amount that came in.')}
+            help={t(
+              'Matters only if the new total differs from the amount that came in. Can be changed until the invoice is finalized.',
+            )}
           />
-        ))}
+        )}
         <Field name="mobile" label={t('Mobile number of the customer')} value={mobileOf(order)} />
         <Field
           name="customer-name"

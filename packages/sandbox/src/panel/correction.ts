@@ -1,7 +1,7 @@
 import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, exactNumber, serial } from '@order-relay/web/format.ts'
+import { adjustableIn } from '../held.ts'
 import type { SchemaData } from './api.ts'
-import { isWhole } from './held-payments.tsx'
 import { changedIn } from './pieces.tsx'
 
 type Order = SchemaData<'OrderDetail'>
@@ -70,7 +70,7 @@ const othersOf = (values: Values, { order, heldAs }: Corrected) => ({
 export const correctionOf = (values: Values, lines: readonly Line[], about: Corrected) => {
   const { order } = about
   const items = itemsOf(values, lines, order)
-  const held = order.held_payments.some(isWhole) && { heldPayment: values.text('heldPayment') }
+  const held = adjustableIn(order.held_payments) && { heldPayment: values.text('heldPayment') }
   return {
     ...items,
     ...othersOf(values, about),

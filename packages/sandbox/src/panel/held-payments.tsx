@@ -24,7 +24,7 @@ const Booking = ({ held, money: { accounts, receiving } }: { held: Held; money: 
 }
 
 /** Whether a payment pays the whole invoice, regardless of its total. */
-export const isWhole = ({ amount }: Held) => amount === null
+const isWhole = ({ amount }: Held) => amount === null
 
 const amountsOf = (held: readonly Held[]) => sum(...held.map(({ amount }) => amount ?? '0'))
 
@@ -44,9 +44,11 @@ const restOf = ({ total, held_payments: held }: Order) => {
 export const heldAt = (after: Order, before: Order) => {
   const received = amountsOf(after.held_payments)
   if (after.total === before.total && received === amountsOf(before.held_payments)) return []
-  const [total, old] = [decimal(after.total), decimal(before.total)]
+  const whole = after.held_payments.findIndex(isWhole)
+  const [total, old] = [after.total, before.held_payments[whole]?.amount ?? before.total].map(decimal)
   return [
-    after.held_payments.some(isWhole) &&
+    whole !== -1 &&
+      total !== old &&
       t('The held payment pays the whole invoice: its receipt will have {total} rials instead of {old}.', {
         total,
         old,

@@ -420,8 +420,8 @@ export const t = translator({
   'Amount of the held payment': 'مبلغ دریافت وجه معلق',
   '{amount} rials, as it came in': '{amount} ریال، مبلغ هنگام دریافت',
   'The whole invoice, with its new total': 'کل فاکتور، با جمع جدید',
-  'Matters only if the new total differs from the amount that came in.':
-    'فقط اگر جمع کل جدید با مبلغ هنگام دریافت فرق کند.',
+  'Matters only if the new total differs from the amount that came in. Can be changed until the invoice is finalized.':
+    'فقط وقتی اثر دارد که جمع کل جدید با مبلغ هنگام دریافت فرق کند. تا پیش از قطعی شدن فاکتور می‌توان آن را تغییر داد.',
   'Date of the held payment': 'تاریخ دریافت وجه معلق',
   'The invoice moves from fiscal year {old} to {year}.':
     'فاکتور از سال مالی {old} به سال مالی {year} منتقل می‌شود.',

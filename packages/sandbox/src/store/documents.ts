@@ -18,29 +18,40 @@ export type Paid = {
 
 const PAYMENT = 'amount, method, reference, note, date, account_code'
 
-/** A payment that waits until its invoice is finalized, with the total of the invoice when it came in. */
-export type HeldPayment = Paid & { total: string }
+/**
+ * A payment that waits until its invoice is finalized, with the total of the invoice when it came in.
+ *
+ * @property whole 1 if a store has sent it for the whole invoice, even if the accountant has given it an amount since
+ */
+export type HeldPayment = Paid & { number: number; total: string; whole: 0 | 1 }
 
 export const heldPayments = ({ all, run, insert, update }: Sql) => ({
+  /** In the order in which they came in. */
   list: (invoice_number: number) =>
     all<HeldPayment>(
-      `SELECT ${PAYMENT}, total FROM held_payments WHERE invoice_number = ? ORDER BY number`,
+      `SELECT number, ${PAYMENT}, total, whole FROM held_payments WHERE invoice_number = ? ORDER BY number`,
       invoice_number,
     ),
   insert: (
     { invoice_number, total }: Pick<Order, 'invoice_number' | 'total'>,
     { amount, method, reference, note, date, account_code }: Paid,
   ) =>
-    insert('held_payments', { invoice_number, amount, method, reference, note, date, account_code, total }),
+    insert('held_payments', {
+      invoice_number,
+      amount,
+      method,
+      reference,
+      note,
+      date,
+      account_code,
+      total,
+      whole: amount === null ? 1 : 0,
+    }),
   /** Changes the date of the payments with this date. */
   redate: (invoice_number: number, before: string, date: string) =>
     update('held_payments', { invoice_number, date: before }, { date }),
-  /** Gives the payment of the whole invoice the amount that was its total when the payment came in. */
-  keepAmount: (invoice_number: number) =>
-    run(
-      'UPDATE held_payments SET amount = total WHERE invoice_number = ? AND amount IS NULL',
-      invoice_number,
-    ),
+  /** Gives a payment an amount; null pays the whole invoice. */
+  setAmount: (number: number, amount: string | null) => update('held_payments', { number }, { amount }),
   remove: (invoice_number: number) =>
     run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
 })

@@ -112,8 +112,17 @@ const transactions = (db: DatabaseSync, { run }: Sql, { announce, mark }: Change
   }
 }
 
-/** The version with the same tables whose search index lacks the references of cancelled documents. */
+/** The version whose search index lacks the references of cancelled documents. */
 const WITHOUT_CANCELLED = 12
+
+/** The version that does not tell which held payments with an amount were sent for the whole invoice. */
+const WITHOUT_WHOLE = 13
+
+const ADD_WHOLE = `
+ALTER TABLE held_payments ADD COLUMN whole INTEGER NOT NULL DEFAULT 0 CHECK (whole IN (0, 1));
+UPDATE held_payments SET whole = 1 WHERE amount IS NULL;
+PRAGMA user_version = ${SCHEMA_VERSION};
+`
 
 /** Creates tables and content in one transaction, so that a kill cannot leave a partial database. */
 const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tables =>
@@ -124,9 +133,10 @@ const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tab
       // Fails when the file is the database of another program.
       opened.settings.read()
     } else {
-      if (version === WITHOUT_CANCELLED) {
-        for (const number of opened.orders.withCancelled()) opened.orders.index(number)
-        db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+      if (version === WITHOUT_CANCELLED || version === WITHOUT_WHOLE) {
+        db.exec(ADD_WHOLE)
+        if (version === WITHOUT_CANCELLED)
+          for (const number of opened.orders.withCancelled()) opened.orders.index(number)
       } else if (version === 0) {
         db.exec(SCHEMA)
         seed(opened, clock)

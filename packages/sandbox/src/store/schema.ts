@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 13
+export const SCHEMA_VERSION = 14
 
 /** The columns of an order whose sums are kept. */
 const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
@@ -157,7 +157,7 @@ CREATE TABLE invoice_rows (
 ) STRICT, WITHOUT ROWID;
 
 -- A payment without an amount pays the whole invoice; one without an account, into the receiving account. The total is that
--- of the invoice when the payment came in.
+-- of the invoice when the payment came in. A store's payment is registered for the whole invoice, even if it has an amount now.
 CREATE TABLE held_payments (
   number INTEGER PRIMARY KEY,
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
@@ -167,7 +167,8 @@ CREATE TABLE held_payments (
   note TEXT NOT NULL,
   date TEXT NOT NULL,
   account_code TEXT REFERENCES accounts (code),
-  total TEXT NOT NULL
+  total TEXT NOT NULL,
+  whole INTEGER NOT NULL CHECK (whole IN (0, 1))
 ) STRICT;
 CREATE INDEX held_payments_of_invoice ON held_payments (invoice_number);
 
