@@ -4,7 +4,7 @@ import { eachWithSandbox, order, row, SHORT } from './world.ts'
 const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-27T12:00:00Z') })
 
 const COLUMNS =
-  'invoice_number,date,source,external_id,status,customer_name,mobile,national_id,economic_code,postal_code,address,row,sku,name,quantity,unit,unit_price,gross,row_discount,order_discount,net,tax_rate,tax,total,returned'
+  'invoice_number,date,source,external_id,status,customer_name,mobile,national_id,economic_code,postal_code,address,row,sku,name,quantity,unit,unit_price,gross,row_discount,order_discount,net,tax_rate,tax,total,returned,prices_include_tax,net_discount'
 
 const exported = async (query = '') => {
   const response = await fetch(`${sandbox().url}/panel/rows.csv?sort=invoice_number&${query}`)
@@ -39,9 +39,9 @@ test('finalized invoices are exported by row, with the buyer, both discounts and
   const order1 = '1,2026-04-22,api,1,invoiced,سارا,09123456789,0012345679,411111111111,0134567890,تهران'
   expect((await exported()).lines).toEqual([
     `\uFEFF${COLUMNS}`,
-    `${order1},1,SKU-1,چای سیاه ۵۰۰ گرمی,3,عدد,1000,3000,10,299,2691,10,269,2960,0`,
-    `${order1},2,SKU-2,قهوه,2.5,عدد,200,500,0,50,450,10,45,495,0.5`,
-    `${order1},3,,هزینه ارسال,1,,100,100,0,0,100,10,10,110,0`,
+    `${order1},1,SKU-1,چای سیاه ۵۰۰ گرمی,3,عدد,1000,3000,10,299,2691,10,269,2960,0,no,309`,
+    `${order1},2,SKU-2,قهوه,2.5,عدد,200,500,0,50,450,10,45,495,0.5,no,50`,
+    `${order1},3,,هزینه ارسال,1,,100,100,0,0,100,10,10,110,0,no,0`,
   ])
   const persian = await exported('language=fa&calendar=persian&to=2026-04-22')
   expect(persian.name).toBe('attachment; filename="rows-to-1405-02-02.csv"')
@@ -50,6 +50,36 @@ test('finalized invoices are exported by row, with the buyer, both discounts and
   )
   expect(persian.lines[1]).toContain('"=""0134567890""",تهران')
   expect((await exported('q=draft')).lines).toHaveLength(1)
+})
+
+test('discounts have the same basis in both exports: with the tax of the prices, or without it as the header says', async () => {
+  const { create, settings, detail } = sandbox()
+  await settings({ pricesIncludeTax: true })
+  const items = [
+    { ...row('SKU-1', 1, 350_000), discount: 33_337 },
+    { ...row('SKU-2', 3, 10_007), discount: 4 },
+  ]
+  await create(order('1', { items, discount: 10_003, shipping: 55_000 }))
+  const rows = await rowsOf()
+  expect(rows.map(each => each.get('prices_include_tax'))).toEqual(['yes', 'yes', 'yes'])
+  for (const each of rows) {
+    const [gross = 0, rowDiscount = 0, orderDiscount = 0, total] = [
+      'gross',
+      'row_discount',
+      'order_discount',
+      'total',
+    ].map(column => Number(each.get(column)))
+    expect(gross - rowDiscount - orderDiscount).toBe(total)
+  }
+  const csv = await (await fetch(`${sandbox().url}/panel/orders.csv`)).text()
+  const [head = '', line = ''] = csv.split('\r\n')
+  const discount = line.split(',')[head.split(',').indexOf('discount')]
+  expect(rows.reduce((all, each) => all + Number(each.get('net_discount')), 0)).toBe(Number(discount))
+  // The sums with tax are those of the invoice.
+  expect((await detail('1')).totals).toMatchObject({ rowDiscounts: '33341', orderDiscount: '10003' })
+  const persian = (await exported('language=fa')).lines
+  expect(persian[0]).toContain('تخفیف ردیف بر مبنای قیمت سفارش (ریال)')
+  expect(persian[1]).toContain(',بله,')
 })
 
 test('the rows add up to the invoices despite rounding', async () => {

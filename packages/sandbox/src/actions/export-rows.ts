@@ -4,7 +4,7 @@ import { sum } from '../pricing.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder } from '../store/orders.ts'
 import { rowDiscountsOf, rowsOf } from './documents.ts'
-import { type Cell, dayIn, partsOfExport, rowOf } from './export.ts'
+import { type Cell, dayIn, netDiscountOf, partsOfExport, rowOf } from './export.ts'
 import { LABELS } from './orders.ts'
 
 /** The columns with their Persian names. */
@@ -25,16 +25,21 @@ const COLUMNS = {
   name: 'شرح',
   quantity: 'مقدار',
   unit: 'واحد',
-  unit_price: 'مبلغ واحد (ریال)',
-  gross: 'مبلغ کل (ریال)',
-  row_discount: 'تخفیف ردیف (ریال)',
-  order_discount: 'سهم از تخفیف سفارش (ریال)',
+  unit_price: 'مبلغ واحد بر مبنای قیمت سفارش (ریال)',
+  gross: 'مبلغ کل بر مبنای قیمت سفارش (ریال)',
+  row_discount: 'تخفیف ردیف بر مبنای قیمت سفارش (ریال)',
+  order_discount: 'سهم از تخفیف سفارش بر مبنای قیمت سفارش (ریال)',
   net: 'مبلغ خالص (ریال)',
   tax_rate: 'نرخ مالیات و عوارض (درصد)',
   tax: 'مالیات و عوارض (ریال)',
   total: 'جمع کل (ریال)',
   returned: 'مقدار برگشتی',
+  // At the end, since scripts read the other columns by position.
+  prices_include_tax: 'قیمت‌های سفارش شامل مالیات',
+  net_discount: 'تخفیف بدون مالیات (ریال)',
 }
+
+const INCLUDED = { en: ['no', 'yes'], fa: ['خیر', 'بله'] } as const
 
 /** The rows of a finalized invoice; a draft has none, since it is not a document yet. */
 const linesOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, store: Store) => {
@@ -52,6 +57,8 @@ const linesOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, s
         gross: sum([row.amount, row_discount]),
         total: sum([row.net, row.tax]),
         returned: shown(row.returned),
+        prices_include_tax: INCLUDED[language][order.prices_include_tax],
+        net_discount: netDiscountOf(row, order),
       }
       return rowOf(COLUMNS, cells, language)
     })

@@ -4,6 +4,7 @@ import { decimalFrom } from '../decimal.ts'
 import type { SpreadsheetQuery } from '../panel-queries.ts'
 import { sum, taxed } from '../pricing.ts'
 import type { Receipt } from '../store/documents.ts'
+import type { InvoiceRow } from '../store/invoice-rows.ts'
 import type { Store } from '../store/open.ts'
 import type { ListedOrder } from '../store/orders.ts'
 import { balanceOf, describeObstacles, type OBSTACLES, obstaclesNow, rowDiscountsOf } from './documents.ts'
@@ -144,13 +145,23 @@ const methodsOf = (receipts: readonly Receipt[], language: Language) => {
   return Array.from(methods, method => (language === 'fa' ? METHODS[method] : method)).join('; ')
 }
 
-/** The discounts of an order and of its rows, and the shipping, both without tax like the net. */
+/**
+ * The discount of a row and its share of the order discount, without tax like the net. Rounded by row, so that the exports of
+ * orders and of rows have the same sums.
+ */
+export const netDiscountOf = (
+  row: Pick<InvoiceRow, 'discount' | 'order_discount'>,
+  { tax_rate, prices_include_tax }: ListedOrder,
+) => {
+  const discount = BigInt(sum([rowDiscountsOf([row]), row.order_discount]))
+  return taxed(discount, { taxRate: decimalFrom(tax_rate), pricesIncludeTax: prices_include_tax === 1 }).net
+}
+
+/** The discounts of the rows, and the shipping, both without tax like the net. */
 const partsOf = (order: ListedOrder, store: Store) => {
   const rows = store.invoiceRows.list(order.invoice_number)
-  const discount = BigInt(sum([order.order_discount, rowDiscountsOf(rows)]))
-  const taxation = { taxRate: decimalFrom(order.tax_rate), pricesIncludeTax: order.prices_include_tax === 1 }
   return {
-    discount: taxed(discount, taxation).net,
+    discount: rows.reduce((all, row) => all + netDiscountOf(row, order), 0n),
     shipping: rows.find(({ kind }) => kind === 'shipping')?.net ?? '0',
   }
 }
