@@ -74,6 +74,14 @@ export const isolated = (text: string) => {
 /** Texts with the commas of the language between them. */
 export const listed = (texts: readonly string[]) => texts.join(language === 'fa' ? '، ' : ', ')
 
+const hasPersianDigits = language === 'fa' || choices.digits.chosen === 'arabext'
+
+/** Between the facts of a line. Beside Persian digits, a middle dot looks like a zero or a decimal point. */
+export const separator = language === 'fa' ? '؛ ' : hasPersianDigits ? '; ' : ' · '
+
+/** Between a name and what it belongs to. */
+export const dash = hasPersianDigits ? ' – ' : ' · '
+
 type Names<Text extends string> = Text extends `${string}{${infer Place}}${infer Rest}`
   ? (Place extends `${infer Name}|${string}` ? Name : Place) | Names<Rest>
   : never

@@ -54,10 +54,10 @@ const OTHER_LANGUAGE = otherCalendar === 'persian' ? 'fa' : language
 /** A calendar date, with the same day in the other calendar. */
 export const DayInBoth = ({ date }: { date: string }) => (
   <time dateTime={date}>
-    {formatDate(date)} <span class="muted">·</span>{' '}
-    <bdi lang={OTHER_LANGUAGE} class="muted nowrap">
-      {formatOtherDate(date)}
-    </bdi>
+    {formatDate(date)}{' '}
+    <span class="muted nowrap">
+      (<bdi lang={OTHER_LANGUAGE}>{formatOtherDate(date)}</bdi>)
+    </span>
   </time>
 )
 

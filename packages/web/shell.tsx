@@ -3,6 +3,7 @@ import { type ComponentChildren, createContext, render } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { closeDialog, Dialogs } from './dialog.tsx'
 import { messageOf, Refusal } from './http.ts'
+import { dash } from './language.ts'
 import { type Badge, type Item, Navigation } from './navigation.tsx'
 import { announcement, hideToast, shownToast } from './notices.ts'
 import { t } from './persian.ts'
@@ -107,7 +108,7 @@ export const Shell = ({ title, brand, waiting, pages, links = [], badges, childr
   useLayoutEffect(
     () =>
       effect(() => {
-        document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${pageTitle.value} · ${title}`
+        document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${pageTitle.value}${dash}${title}`
       }),
     [waiting, title],
   )

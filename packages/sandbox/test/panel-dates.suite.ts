@@ -23,7 +23,7 @@ export const dateTests = (openAt: OpenAt, client: () => Client) => {
       .waitFor()
     await fill(page, { 'تا تاریخ': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
-    await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ · ۲۰ مارس ۲۰۲۵' }).waitFor()
+    await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ (۲۰ مارس ۲۰۲۵)' }).waitFor()
     expect(await client().list('fiscal-years')).toContainEqual({
       from: '2024-03-20',
       to: '2025-03-20',

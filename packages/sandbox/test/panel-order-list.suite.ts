@@ -233,6 +233,25 @@ export const orderListTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByLabel('Balance').selectOption('Due')
     await page.getByText('Due 2,200').waitFor()
     expect(await parts()).toEqual(['Due 1,100 · Returned 1,100', 'Due 1,700 · Received 500', 'Due 2,200'])
+    const { page: persian } = await open('#/orders', { locale: 'fa-IR' })
+    const line = persian.locator('.orders .cause', { hasText: 'برگشت' })
+    // A middle dot would look like a zero.
+    expect((await line.textContent())?.replace(/[\u2068\u2069]/g, '')).toMatch(/۱٬۱۰۰؛ .*۱٬۱۰۰$/)
+  })
+
+  test('the filter of stores shows their names on a phone', async () => {
+    await client().create(order('1', { source: 'tea-and-coffee.example' }))
+    const { page } = await open('#/orders', { locale: 'fa-IR', viewport: { width: 360, height: 760 } })
+    await page.getByLabel('فروشگاه').waitFor()
+    // The width of the filter, and the width that its longest name needs.
+    const [width = 0, needed = 0] = await page.evaluate<number[]>(`
+      [100, 'max-content'].map(width => {
+        const select = document.querySelector('search select')
+        if (width !== 100) select.style.width = width
+        return select.offsetWidth
+      })
+    `)
+    expect(width).toBeGreaterThanOrEqual(needed)
   })
 
   test('updates the list for many new orders with few requests, and Back restores the position', async () => {

@@ -267,7 +267,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await client().settings({ pricesIncludeTax: true })
     await client().create(order('with-tax', { items, discount: 300, shipping: 50 }))
     const { page } = await open('#/orders/sums?source=api')
-    await page.getByText('23 Apr 2026 · ۳ اردیبهشت ۱۴۰۵').first().waitFor()
+    await page.getByText('23 Apr 2026 (۳ اردیبهشت ۱۴۰۵)').first().waitFor()
     const totals = () => page.locator('.invoice .totals > div').allTextContents()
     const table = async () => [
       await page.locator('.invoice-rows thead th').allTextContents(),

@@ -1,5 +1,6 @@
 import { formatMilliseconds, serial } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
+import { separator } from '@order-relay/web/language.ts'
 import { attempt } from '@order-relay/web/notices.ts'
 import { Button, Chip, type Column, isToCome, Moment, type Tone, Wait } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
@@ -77,16 +78,18 @@ export const FeedState = (message: FeedMessage) => {
       {message.state === 'dead' && (
         <span class="small muted">
           {t('since {time}', { time: <Moment iso={message.since} /> })}
-          {last && ' · '}
+          {last && separator}
         </span>
       )}
       {last && (
         <span class="small muted">
-          <Answer {...last} /> · <Moment iso={last.at} />
-          {last.ms !== undefined && <> · {formatMilliseconds(last.ms)}</>}
+          <Answer {...last} />
+          {separator}
+          <Moment iso={last.at} />
+          {last.ms !== undefined && `${separator}${formatMilliseconds(last.ms)}`}
           {last.next_at !== undefined && (
             <>
-              {' · '}
+              {separator}
               {t('next attempt {when}', { when: <Next at={last.next_at} /> })}
             </>
           )}

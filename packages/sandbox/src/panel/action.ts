@@ -1,5 +1,6 @@
 import type { FieldProps } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
+import { separator } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { STATUS_NAMES, type Status } from '@order-relay/web/status.tsx'
 import type { ComponentChildren } from 'preact'
@@ -40,7 +41,7 @@ export const newWarnings: NonNullable<Action['resultOf']> = ({ warnings }, befor
   warnings
     .filter(each => !before.warnings.includes(each))
     .map(translateMessage)
-    .join(' · ')
+    .join(separator)
 
 /** Describes a dry run by the new status of the order, if the status changes. */
 export const newStatus: NonNullable<Action['resultOf']> = ({ status }, before) =>
@@ -53,4 +54,4 @@ export const resultsOf =
     descriptions
       .map(describe => describe(after, before))
       .filter(Boolean)
-      .join(' · ')
+      .join(separator)

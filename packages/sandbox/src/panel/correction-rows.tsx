@@ -2,7 +2,7 @@ import { Field, type FieldProps, FormContext } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal } from '@order-relay/web/format.ts'
 import { Refusal } from '@order-relay/web/http.ts'
-import { isolated, listed } from '@order-relay/web/language.ts'
+import { dash, isolated, listed } from '@order-relay/web/language.ts'
 import { Button, Name } from '@order-relay/web/pieces.tsx'
 import type { TargetedEvent, TargetedKeyboardEvent } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
@@ -127,7 +127,7 @@ export const LineFields = ({ id, position, products, onRemove, ...line }: LinePr
         value={line.sku}
         suggestions={(product ? products : matching(chosen, products))
           .slice(0, CHOICES)
-          .map(({ sku, name }) => [sku, `${sku} · ${isolated(name)}`] as const)}
+          .map(({ sku, name }) => [sku, `${sku}${dash}${isolated(name)}`] as const)}
         help={
           product ? (
             <Name>{product.name}</Name>

@@ -1,6 +1,7 @@
 import { ask } from '@order-relay/web/dialog.tsx'
 import { type Draft, Field, type FieldProps, Form } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
+import { separator } from '@order-relay/web/language.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, LinkButton, Moment, Section, Wait } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
@@ -54,15 +55,17 @@ const end = (query: string) => attempt(() => change('DELETE', `faults${query}`))
 const Item = ({ fault: { id, kind, operation, until, requests } }: { fault: Fault }) => (
   <li class="row spread">
     <p>
-      <strong>{KINDS[kind]}</strong> · {operation === null ? ALL[1] : OPERATIONS[operation]}
-      {requests !== null && <> · {t('requests left: {count}', { count: requests })}</>}
+      <strong>{KINDS[kind]}</strong>
+      {separator}
+      {operation === null ? ALL[1] : OPERATIONS[operation]}
+      {requests !== null && `${separator}${t('requests left: {count}', { count: requests })}`}
       {until !== null && (
         <>
-          {' '}
-          · {t('until {time}', { time: <Moment iso={until} /> })} (<Wait until={until} />)
+          {separator}
+          {t('until {time}', { time: <Moment iso={until} /> })} (<Wait until={until} />)
         </>
       )}
-      {requests === null && until === null && <> · {t('until you end it')}</>}
+      {requests === null && until === null && `${separator}${t('until you end it')}`}
     </p>
     <Button kind="small" label={`${t('End')}: ${KINDS[kind]}`} onClick={() => end(`?id=${id}`)}>
       {t('End')}

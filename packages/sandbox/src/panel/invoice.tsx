@@ -1,5 +1,5 @@
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
-import { language } from '@order-relay/web/language.ts'
+import { language, separator } from '@order-relay/web/language.ts'
 import { Chip, type Column, Facts, Name, Scrolls, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { SchemaData } from './api.ts'
@@ -68,7 +68,9 @@ const Buyer = ({ customer }: Pick<Order, 'customer'>) => {
   const number = mobile && serial(mobile)
   // The name of a customer without one is the mobile number.
   const isNamed = name !== '' && name !== mobile
-  const contact = [isNamed && number && t('Mobile: {number}', { number }), email].filter(Boolean).join(' · ')
+  const contact = [isNamed && number && t('Mobile: {number}', { number }), email]
+    .filter(Boolean)
+    .join(separator)
   const about = [...identityOf(identity), contact].filter(Boolean)
   const details = about.length > 0 || number ? about : [t('No contact details')]
   return <Party title={t('Buyer')} name={(!isNamed && number) || name} details={details} />

@@ -2,6 +2,7 @@ import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import { Pager, SearchBox, StoreChoice } from '@order-relay/web/filters.tsx'
 import { decimal, serial, sum } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
+import { separator } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { type Column, Command, Day, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo, linkWith, route } from '@order-relay/web/route.ts'
@@ -75,7 +76,7 @@ const Parts = ({ status, total, received, returned, repaid, held }: Summary) => 
       !/^(-|0$)/.test(credit) &&
       t('Credit of the buyer {credit}', { credit: decimal(credit) }),
   ].filter(Boolean)
-  const text = parts.join(' · ')
+  const text = parts.join(separator)
   return (
     text !== '' && (
       <p class="cause small muted" title={text}>

@@ -2,6 +2,7 @@ import { Field, type FieldProps, Form } from '@order-relay/web/form.tsx'
 import type { Values } from '@order-relay/web/form-values.ts'
 import { decimal, serial } from '@order-relay/web/format.ts'
 import { Refusal } from '@order-relay/web/http.ts'
+import { separator } from '@order-relay/web/language.ts'
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { LinkButton, Name } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
@@ -62,7 +63,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts['accounts']
             needed: decimal(needed),
             available: decimal(available),
           })}{' '}
-          {t('This number replaces the stock, and the history says so.')} <Name>{name}</Name> ·{' '}
+          {t('This number replaces the stock, and the history says so.')} <Name>{name}</Name>
+          {separator}
           <a href={linkTo(['products'])}>{t('Products')}</a>
         </>
       ),
