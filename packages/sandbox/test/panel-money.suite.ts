@@ -135,6 +135,36 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('the cash box of a repayment follows the amount until it is chosen, and says why another one is not preset', async () => {
+    await cashBoxWouldBeShort()
+    await client().act('3', 'reverse-payment')
+    await client().put('accounts', { code: 'cash-2', name: 'Second box', kind: 'cash', openingBalance: 600 })
+    await client().act('2', 'return')
+    const { page, errors } = await open('#/orders/2?source=api')
+    await page.getByRole('button', { name: 'Register repayment' }).click()
+    const dialog = page.getByRole('dialog')
+    const [amount, account] = [dialog.getByLabel('Amount in rials'), dialog.getByLabel('Account')]
+    await dialog.getByLabel('Method').selectOption('cash')
+    await dialog.getByText(/^No cash box has this amount/).waitFor()
+    expect(await account.inputValue()).toBe('')
+    await amount.fill('600')
+    await dialog
+      .getByText(
+        /Preset because these cash boxes do not have this amount: .*صندوق فروشگاه.* can pay .*0.* rials/,
+      )
+      .waitFor({ timeout: 5000 })
+    expect(await account.inputValue()).toBe('cash-2')
+    await amount.fill('601')
+    await dialog.getByText(/^No cash box has this amount/).waitFor()
+    expect(await account.inputValue()).toBe('')
+    await account.selectOption('cash-2')
+    await amount.fill('500')
+    await dialog.getByText('this one can pay up to 600 rials').waitFor()
+    expect(await dialog.getByText('Preset because').count()).toBe(0)
+    expect(await violationsOf(page)).toEqual([])
+    expect(errors).toEqual([])
+  })
+
   test('reversing a receipt warns about a cash box that becomes negative, and the sums mark it', async () => {
     await cashBoxWouldBeShort()
     const { page, errors } = await open('#/orders/3?source=api', { locale: 'fa-IR' })

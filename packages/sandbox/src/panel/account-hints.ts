@@ -13,26 +13,30 @@ export const bookingIn: Hint = account => {
       })
 }
 
+const amountIn = ({ lowest }: Account) => (lowest?.startsWith('-') ? '0' : (lowest ?? '0'))
+
+/** What each cash box can pay. */
+const fundsOf = (boxes: readonly Account[]) =>
+  listed(
+    boxes.map(box =>
+      t('{account} can pay {amount} rials', { account: box.name, amount: decimal(amountIn(box)) }),
+    ),
+  )
+
 /** What an account pays. */
 export const payingFrom: Hint = (account, { date, short }) => {
-  const amountIn = ({ lowest }: Account) => (lowest?.startsWith('-') ? '0' : (lowest ?? '0'))
   if (account === undefined) {
     return (
       short.length > 0 &&
-      t('No cash box has this amount on {date}: {boxes}', {
-        date: formatDate(date),
-        boxes: listed(
-          short.map(box =>
-            t('{account} can pay {amount} rials', { account: box.name, amount: decimal(amountIn(box)) }),
-          ),
-        ),
-      })
+      t('No cash box has this amount on {date}: {boxes}', { date: formatDate(date), boxes: fundsOf(short) })
     )
   }
-  return account.kind === 'cash'
-    ? t('Only cash is paid from a cash box. On {date}, this one can pay up to {amount} rials.', {
-        date: formatDate(date),
-        amount: decimal(amountIn(account)),
-      })
-    : t('No cash is paid from a bank account.')
+  if (account.kind === 'bank') return t('No cash is paid from a bank account.')
+  const limit = t('Only cash is paid from a cash box. On {date}, this one can pay up to {amount} rials.', {
+    date: formatDate(date),
+    amount: decimal(amountIn(account)),
+  })
+  return short.length === 0
+    ? limit
+    : `${limit} ${t('Preset because these cash boxes do not have this amount: {boxes}', { boxes: fundsOf(short) })}`
 }

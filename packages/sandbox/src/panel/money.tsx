@@ -18,20 +18,24 @@ const NONE = ['', t('Select an account')] as const
 /** Whether an account can pay an amount. Without a lowest balance, it can pay any. */
 const canPay = ({ lowest }: Account, amount: bigint) => lowest === null || BigInt(lowest) >= amount
 
+/** The accounts for a payment of this method, the receiving one first. */
+const fittingIn = (method: string, { accounts, receiving }: Accounts) =>
+  accounts
+    .filter(({ kind }) => kind === (method === 'cash' ? 'cash' : 'bank'))
+    .toSorted((one, other) => Number(other.code === receiving?.code) - Number(one.code === receiving?.code))
+
 /**
  * Cash belongs in a cash box, other money in a bank account: the receiving account if it is of this kind, or else the first one.
  * A cash box that cannot pay the amount is not preset.
  */
 const accountFor = (
   method: string,
-  { money: { accounts, receiving }, agrees }: Pick<MoneyProps, 'money' | 'agrees'>,
+  { money, agrees }: Pick<MoneyProps, 'money' | 'agrees'>,
   amount: bigint,
 ) => {
-  if (receiving === undefined) return undefined
-  const kind = method === 'cash' ? 'cash' : 'bank'
-  const known = [receiving, ...accounts].map(({ code }) => accounts.find(each => each.code === code))
-  const found = known.find(each => each?.kind === kind && canPay(each, amount))
-  return found ?? (agrees ? undefined : receiving)
+  if (money.receiving === undefined) return undefined
+  const found = fittingIn(method, money).find(each => canPay(each, amount))
+  return found ?? (agrees ? undefined : money.receiving)
 }
 
 /** Whether money of this method belongs in the account. */
@@ -48,7 +52,8 @@ const inWords = (typed: string) => {
 /**
  * Describes what the account does with the money.
  *
- * @param short the cash boxes, if the money is cash and none of them has the amount
+ * @param short the cash boxes that do not have an amount of cash: while no account is selected, and if another one is preset
+ * for this reason
  */
 export type Hint = (
   account: Account | undefined,
@@ -96,6 +101,9 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
   const code = String(draft.value.account ?? presetFor(method))
   const boxes = money.accounts.filter(({ kind }) => kind === 'cash')
   const isShort = method === 'cash' && !boxes.some(box => canPay(box, paid))
+  // Another account would be preset if it had the amount.
+  const isPreset = draft.value.account === undefined && code !== ''
+  const isReplaced = isPreset && code !== fittingIn(method, money)[0]?.code
   // Another method or amount can preset another account, which does not have the problem of the earlier one.
   useLayoutEffect(() => {
     if (problems.value.some(({ field }) => field === 'account'))
@@ -103,13 +111,16 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
   }, [code])
   const help = hint?.(
     money.accounts.find(each => each.code === code),
-    { date, short: isShort ? boxes : [] },
+    { date, short: isShort || isReplaced ? boxes.filter(box => !canPay(box, paid)) : [] },
   )
   const agree = ({ target }: { target: EventTarget | null }) => {
     if (!(agrees && target instanceof HTMLSelectElement)) return
     if (target.name === 'method' && isFitting(target.value, code, money)) return
-    if (target.name === 'method') draft.value = { ...draft.value, account: presetFor(target.value) }
-    else if (!isFitting(method, target.value, money))
+    if (target.name === 'method') {
+      // Without a choice, the account also follows the amount.
+      const { account: _, ...others } = draft.value
+      draft.value = others
+    } else if (!isFitting(method, target.value, money))
       draft.value = { ...draft.value, method: method === 'cash' ? 'transfer' : 'cash' }
   }
   return (

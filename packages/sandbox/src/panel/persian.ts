@@ -323,6 +323,8 @@ export const t = translator({
     'از صندوق فقط به‌صورت نقدی پرداخت می‌شود. از این صندوق در تاریخ {date} حداکثر {amount} ریال قابل پرداخت است.',
   'No cash box has this amount on {date}: {boxes}':
     'موجودی هیچ صندوقی در تاریخ {date} برای این مبلغ کافی نیست: {boxes}',
+  'Preset because these cash boxes do not have this amount: {boxes}':
+    'این صندوق پیشنهاد شده است، چون موجودی این صندوق‌ها برای این مبلغ کافی نیست: {boxes}',
   '{account} can pay {amount} rials': 'از «{account}» حداکثر {amount} ریال قابل پرداخت است',
   'Today is not in an open fiscal year, so the last day of the open year is preset.':
     'امروز در هیچ سال مالی بازی نیست. آخرین روز سال مالی باز پیشنهاد شده است.',
