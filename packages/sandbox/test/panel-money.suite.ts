@@ -110,6 +110,18 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors.filter(each => !/status of 4(00|09)/.test(each))).toEqual([])
   })
 
+  test('a payment of an order with nothing due has no amount to type', async () => {
+    await client().create(order('1', { items: [row('SKU-1', 1, 0)] }))
+    const { page } = await open('#/orders/1?source=api', { locale: 'fa-IR' })
+    await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('مبلغی قابل دریافت نیست').waitFor({ timeout: 5000 })
+    expect(await dialog.getByLabel('مبلغ').count()).toBe(0)
+    await fill(dialog, {}, 'ثبت دریافت وجه')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await client().detail('1')).toMatchObject({ status: 'paid', receipts: [{ amount: '0' }] })
+  })
+
   test('a repayment in cash presets a cash box that has the amount', async () => {
     await cashBoxWouldBeShort()
     await client().act('3', 'reverse-payment')

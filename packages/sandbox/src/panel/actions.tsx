@@ -47,9 +47,11 @@ const ACTIONS: readonly Action[] = [
     label: t('Register payment'),
     statuses: ['invoiced'],
     effect: ({ balance }, sent) => [
-      t('{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.', {
-        due: decimal(balance),
-      }),
+      balance === '0'
+        ? t('Nothing is due: a receipt of 0 rials makes the order paid.')
+        : t('{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.', {
+            due: decimal(balance),
+          }),
       sent,
     ],
     content: ({ balance }, money, date) => (

@@ -125,7 +125,15 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
   }
   return (
     <div class="pairs" onInput={agree}>
-      <Field name="amount" label={t('Amount in rials')} kind="rials" value={amount} below={inWords(typed)} />
+      {amount !== '0' && (
+        <Field
+          name="amount"
+          label={t('Amount in rials')}
+          kind="rials"
+          value={amount}
+          below={inWords(typed)}
+        />
+      )}
       <Field name="method" label={t('Method')} options={Object.entries(PAYMENT_METHODS)} value={preset} />
       <Field
         name="account"

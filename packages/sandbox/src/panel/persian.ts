@@ -310,6 +310,8 @@ export const t = translator({
     'اگر وضعیت سفارش تغییر کند، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'No address is registered, so no webhook is sent.': 'نشانی‌ای ثبت نشده است و وب‌هوکی ارسال نمی‌شود.',
   'Register payment': 'ثبت دریافت وجه',
+  'Nothing is due: a receipt of 0 rials makes the order paid.':
+    'مبلغی قابل دریافت نیست؛ با ثبت رسید دریافت به مبلغ صفر، سفارش پرداخت‌شده می‌شود.',
   '{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.':
     'مانده قابل دریافت {due} ریال است. با مبلغ کمتر، دریافت علی‌الحساب ثبت می‌شود و وضعیت سفارش تغییر نمی‌کند.',
   'Amount in rials': 'مبلغ به ریال',
