@@ -312,6 +312,9 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
     )
     await review.getByText('A payment of 2,200 rials is held').waitFor()
     await page.getByText('Held payment: 2,200 rials, the amount when it came in').waitFor()
+    await review
+      .getByText('A correction gave it the amount that came in; another one can change that.')
+      .waitFor({ timeout: 5000 })
     await page.getByRole('button', { name: 'Correct order' }).click()
     await dialog.getByText('Can be changed until the invoice is finalized').waitFor()
     expect(await dialog.getByLabel('Amount of the held payment').inputValue()).toBe('received')

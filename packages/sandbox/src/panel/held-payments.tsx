@@ -78,7 +78,7 @@ export const HeldPayments = ({ order, money }: { order: Order; money: Accounts }
   return (
     <>
       {order.held_payments.map((held, index) => {
-        const { amount, method, date, reference, total } = held
+        const { amount, method, date, reference, total, whole } = held
         const old = { total: decimal(order.total), old: decimal(total) }
         return (
           <p key={String(index)}>
@@ -94,7 +94,10 @@ export const HeldPayments = ({ order, money }: { order: Order; money: Accounts }
             {amount === null &&
               (total === order.total
                 ? t('It pays the whole invoice.')
-                : t('It pays the whole invoice: {total} rials now, {old} when it came in.', old))}{' '}
+                : t('It pays the whole invoice: {total} rials now, {old} when it came in.', old))}
+            {amount !== null &&
+              whole &&
+              t('A correction gave it the amount that came in; another one can change that.')}{' '}
             <Booking held={held} money={money} />{' '}
             {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
           </p>

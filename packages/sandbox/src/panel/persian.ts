@@ -197,6 +197,8 @@ export const t = translator({
   'In a bank account it is booked as {type}, in a cash box as cash.':
     'رسید آن در حساب بانکی از نوع {type} و در صندوق نقدی است.',
   'It is booked to {account} as {type}.': 'رسید آن در {account} از نوع {type} ثبت می‌شود.',
+  'A correction gave it the amount that came in; another one can change that.':
+    'در اصلاح سفارش، همان مبلغ هنگام دریافت برای آن انتخاب شده است و با اصلاح دوباره می‌توان آن را تغییر داد.',
   'It pays the whole invoice.': 'برای تسویه کل فاکتور است.',
   'It pays the whole invoice: {total} rials now, {old} when it came in.':
     'برای تسویه کل فاکتور است: جمع کل اکنون {total} ریال و هنگام اعلام فروشگاه {old} ریال بوده است.',
