@@ -222,7 +222,8 @@ export const page =
       const main = document.querySelector('main')
       if (main !== null && (fresh || failed)) arrive(main)
     })
-    useEffect(() => {
+    // With the page: a later effect would leave the announcement about the previous page for a moment.
+    useLayoutEffect(() => {
       if (!fresh || data === undefined) return
       const last = before.current?.hash === route.hash ? before.current : undefined
       // Clears an announcement about the previous page.
