@@ -46,7 +46,9 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 
 test('each public function has an example', () => {
-  const exported = globSync('packages/store/src/{client,explain,once,receive,sqs,testing}.ts').flatMap(file =>
+  const exported = globSync(
+    'packages/store/src/{client,explain,handlers,once,receive,sqs,testing}.ts',
+  ).flatMap(file =>
     [...readFileSync(file, 'utf8').matchAll(/^export const (\w+) =/gm)].map(([, name]) => name),
   )
   expect(examples.map(([name]) => name)).toEqual(expect.arrayContaining(exported))

@@ -1,8 +1,9 @@
 export * from './client.ts'
 export { type Explanation, explainSignature } from './explain.ts'
+export * from './handlers.ts'
 export * from './messages.ts'
 export { nextSeen, type Once, onceInMemory, type Seen } from './once.ts'
-export * from './receive.ts'
+export { createReceiver, type Receive, type ReceiveOptions } from './receive.ts'
 export * from './requests.ts'
 export {
   type HeadersLike,
