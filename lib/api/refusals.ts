@@ -87,10 +87,9 @@ export const foreign = (source: string, assumed: boolean, keySource: string) =>
   errorResponse(
     403,
     'foreign_source',
-    assumed
-      ? `The request names no source, which means "${source}", but the API key belongs to "${keySource}": ` +
-          `name the source "${keySource}" in the request`
-      : `The API key does not belong to the source "${source}"`,
+    // Quoted as JSON, which shows a line break.
+    `The request names ${assumed ? 'no source, which means' : 'the source'} ${JSON.stringify(source)}, ` +
+      `but the API key belongs to "${keySource}": name the source "${keySource}" in the request`,
     { field: 'source' },
   )
 

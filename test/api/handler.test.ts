@@ -201,11 +201,18 @@ describe('an invalid request', () => {
     expect(recorded.metrics).toEqual([404, 405].includes(status) ? [] : counted)
   })
 
-  test('without a source is refused with the remedy', async () => {
-    const message =
-      'The request names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request'
-    const error = { code: 'foreign_source', field: 'source', message }
-    expect((await ask('POST', PAYMENT, paying())).body).toEqual({ error })
+  test.each([
+    [
+      undefined,
+      'names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request',
+    ],
+    [
+      'shop\n',
+      'names the source "shop\\n", but the API key belongs to "shop": name the source "shop" in the request',
+    ],
+  ])('for the source %j is refused with the source of the key and the remedy', async (source, message) => {
+    const error = { code: 'foreign_source', field: 'source', message: `The request ${message}` }
+    expect((await ask('POST', PAYMENT, paying(source))).body).toEqual({ error })
     const fields = { action: 'payment', source: 'shop', key: 'foreign' }
     expect(recorded.lines).toMatchObject([{ level: 'warn', message: 'request forbidden', fields }])
   })

@@ -201,7 +201,13 @@ export const createClient = (options: ClientOptions) => {
       assertArguments('create an order', { order: [order, OBJECT] })
       assertArguments('create an order', { external_id: [order.external_id, NEW_ORDER] })
       if (isObject(order.payment)) assertPayment('create an order', order.payment)
-      return request('POST', 'orders/', { ...named, ...order }, options)
+      // The type has no source, but an order of the store's own code may.
+      const { source: other = null } = order as { source?: unknown }
+      if (named && other !== null && other !== source)
+        throw new ArgumentError(
+          `Cannot create an order: its source is ${JSON.stringify(other)}, and the client's source is ${JSON.stringify(source)}; create another client, with a key of that source`,
+        )
+      return request('POST', 'orders/', { ...order, ...named }, options)
     },
     /**
      * Reads an order (spec: GET orders). Rejects with a {@link RequestError} `not_found` if the service does not have it and

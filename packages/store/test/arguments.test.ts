@@ -93,6 +93,10 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     'create an order: there is no payment field "amount"; the payment fields are method, reference, date, and the payment is always of the whole invoice',
     ({ client }) => client().create({ external_id: '1', payment: { method: 'card', amount: 5 } }),
   ],
+  [
+    'create an order: its source is "web", and the client\'s source is "shop"; create another client',
+    ({ client }) => client({ source: 'shop' }).create({ external_id: '1', source: 'web' }),
+  ],
   ['read an order: external_id is empty', ({ client }) => client().read('')],
   [
     'read an order: external_id is ".."; it must be a string other than "", "." and ".."',

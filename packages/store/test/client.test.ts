@@ -97,6 +97,19 @@ test('throws for a redirect without following or retrying it', async () => {
   expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
 })
 
+test('an order whose source is undefined has the source of the client', async () => {
+  const bodies: unknown[] = []
+  const { port, close } = await startServer(async (_request, body) => {
+    bodies.push(JSON.parse(body.toString()))
+    return { status: 200 }
+  })
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k', source: 'shop' })
+  const unnamed = { ...order('1'), source: undefined }
+  await client.create(unnamed)
+  await close()
+  expect(bodies).toEqual([{ ...order('1'), source: 'shop' }])
+})
+
 test('a client without a source names no source in its requests', async () => {
   const received: unknown[] = []
   const { port, close } = await startServer(async ({ method, url }, body) => {
