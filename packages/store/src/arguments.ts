@@ -35,9 +35,25 @@ export const SECONDS: Kind = [
   'a number of seconds',
   value => typeof value === 'number' && !Number.isNaN(value),
 ]
+/** As unix seconds, this is the year 5138. */
+export const IN_MILLISECONDS = 1e11
+const isUnixTime = (value: unknown) => SECONDS[1](value) && Number(value) < IN_MILLISECONDS
+export const UNIX_TIME: Kind = [
+  'a unix time in seconds, not milliseconds, such as Date.now() / 1000',
+  isUnixTime,
+]
+export const SIGNED_TIME: Kind = [
+  'a unix time in whole seconds, not milliseconds, such as Math.floor(Date.now() / 1000)',
+  value => isUnixTime(value) && numberFrom(0)(value),
+]
 const NUMBER: Kind = ['a finite number', Number.isFinite]
 export const COUNT: Kind = ['a whole number, 0 or more', numberFrom(0)]
 export const POSITIVE: Kind = ['a whole number, 1 or more', numberFrom(1)]
+/** The limit of SQS is twelve hours. */
+export const VISIBILITY: Kind = [
+  'a whole number of seconds from 1 to 43200',
+  value => POSITIVE[1](value) && Number(value) <= 43_200,
+]
 export const WAIT: Kind = [
   'a whole number of seconds from 0 to 10',
   value => numberFrom(0)(value) && Number(value) <= 10,

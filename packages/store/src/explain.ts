@@ -1,4 +1,13 @@
-import { assertArguments, assertOptions, BYTES, OBJECT, type RawBody, SECONDS, TEXT } from './arguments.ts'
+import {
+  assertArguments,
+  assertOptions,
+  BYTES,
+  IN_MILLISECONDS,
+  OBJECT,
+  type RawBody,
+  TEXT,
+  UNIX_TIME,
+} from './arguments.ts'
 import {
   bytesOf,
   fromBase64,
@@ -134,8 +143,6 @@ const traceIn = (body: Uint8Array): string | undefined => {
   return undefined
 }
 
-/** As unix seconds, this is the year 5138. */
-const IN_MILLISECONDS = 1e11
 const MILLISECONDS = { cause: 't is in milliseconds', remedy: 'sign with the unix time in seconds' }
 
 /** How what was signed differs from what was given; undefined if no known difference explains the signature. */
@@ -186,7 +193,7 @@ export const explainSignature = async (options: {
     headers: [headers, OBJECT],
     body: [body, BYTES],
     secret: [secret, TEXT],
-    receivedAt: [receivedAt, SECONDS],
+    receivedAt: [receivedAt, UNIX_TIME],
   })
   const delivery = { headers, body, secrets: secret, receivedAt, tolerance: TOLERANCE_SECONDS }
   const failure = await verify(delivery).catch((error: unknown) => error)

@@ -1,4 +1,14 @@
-import { assertArguments, assertOptions, BYTES, OBJECT, type RawBody, SECONDS, SECRETS } from './arguments.ts'
+import {
+  assertArguments,
+  assertOptions,
+  BYTES,
+  OBJECT,
+  type RawBody,
+  SECONDS,
+  SECRETS,
+  SIGNED_TIME,
+  UNIX_TIME,
+} from './arguments.ts'
 
 /** A header, by any of the usual HTTP libraries. */
 export type HeadersLike =
@@ -78,7 +88,7 @@ export const sign = async (
   secrets: string | readonly string[],
   t = Math.floor(Date.now() / 1000),
 ): Promise<string> => {
-  assertArguments('sign a body', { body: [body, BYTES], secrets: [secrets, SECRETS] })
+  assertArguments('sign a body', { body: [body, BYTES], secrets: [secrets, SECRETS], t: [t, SIGNED_TIME] })
   const signatures = [secrets]
     .flat()
     .map(async secret => `,v1=${hexOf(await hmac(secret, `${t}.`, bytesOf(body)))}`)
@@ -178,7 +188,7 @@ export const verifySignature = async (options: VerifyOptions): Promise<void> => 
     headers: [headers, OBJECT],
     body: [body, BYTES],
     secrets: [secrets, SECRETS],
-    receivedAt: [receivedAt, SECONDS],
+    receivedAt: [receivedAt, UNIX_TIME],
     tolerance: [tolerance, SECONDS],
   })
   await verify({ headers, body, secrets, receivedAt, tolerance })

@@ -15,8 +15,8 @@ import {
   type Kind,
   OBJECT,
   optional,
-  POSITIVE,
   SIGNAL,
+  VISIBILITY,
 } from './arguments.ts'
 import { handleOnce } from './handle-once.ts'
 import { MessageError, readMessage } from './messages.ts'
@@ -90,7 +90,7 @@ export const consumeFeed = async <Transaction = undefined>(
     once: [options.once, optional(FUNCTION)],
     onError: [onError, FUNCTION],
     signal: [signal, optional(SIGNAL)],
-    visibilityTimeout: [visibilityTimeout, POSITIVE],
+    visibilityTimeout: [visibilityTimeout, VISIBILITY],
   })
   const once = options.once ?? (onceInMemory() as Once<Transaction>)
 

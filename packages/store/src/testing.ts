@@ -1,4 +1,14 @@
-import { assertArguments, assertKnown, COUNT, HTTP_URL, OBJECT, oneOf, SECRETS, TEXT } from './arguments.ts'
+import {
+  assertArguments,
+  assertKnown,
+  COUNT,
+  HTTP_URL,
+  OBJECT,
+  oneOf,
+  SECRETS,
+  SIGNED_TIME,
+  TEXT,
+} from './arguments.ts'
 import type { FeedMessage, OrderResult, OrderUpdated, RequestChanged, RequestState } from './messages.ts'
 import { bytesOf, fromBase64, hmac, sign, toBase64 } from './signature.ts'
 
@@ -114,6 +124,7 @@ export const signedRequest = async (
     url: [url, HTTP_URL],
     message: [message, OBJECT],
     secrets: [secrets, SECRETS],
+    t: [t, SIGNED_TIME],
   })
   const body = JSON.stringify(message)
   const standard = await standardSignatures([secrets].flat(), `${message.delivery}.${t}`, body)

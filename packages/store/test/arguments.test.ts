@@ -170,6 +170,32 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     'explain the signature: there is no option "secrets"',
     ({ explainSignature }) => explainSignature({ headers, body: '', secret: 's', secrets: 's' }),
   ],
+  [
+    'verify the signature: receivedAt is 1700000000000; it must be a unix time in seconds, not milliseconds, such as Date.now() / 1000',
+    ({ verifySignature }) =>
+      verifySignature({ headers, body: '', secrets: 's', receivedAt: 1_700_000_000_000 }),
+  ],
+  [
+    'explain the signature: receivedAt is 1700000000000; it must be a unix time in seconds',
+    ({ explainSignature }) =>
+      explainSignature({ headers, body: '', secret: 's', receivedAt: 1_700_000_000_000 }),
+  ],
+  [
+    'verify the signature: receivedAt is a string; it must be a unix time in seconds',
+    ({ verifySignature }) => verifySignature({ headers, body: '', secrets: 's', receivedAt: '1700000000' }),
+  ],
+  [
+    'sign a body: t is 1700000000000; it must be a unix time in whole seconds, not milliseconds, such as Math.floor(Date.now() / 1000)',
+    ({ sign }) => sign('{}', 's', 1_700_000_000_000),
+  ],
+  [
+    'sign a request: t is 1700000000.5; it must be a unix time in whole seconds',
+    ({ signedRequest }) => signedRequest('http://store.test', {}, 's', 1_700_000_000.5),
+  ],
+  [
+    'consume a feed: visibilityTimeout is 60000; it must be a whole number of seconds from 1 to 43200',
+    ({ consumeFeed }) => consumeFeed({ ...feed, visibilityTimeout: 60_000 }),
+  ],
   ['verify the signature: options is undefined', ({ verifySignature }) => verifySignature()],
   ['explain the signature: options is null', ({ explainSignature }) => explainSignature(null)],
   [

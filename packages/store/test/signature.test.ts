@@ -129,7 +129,7 @@ test.each([
   [
     'the time of arrival is not known',
     { receivedAt: Number.NaN },
-    'receivedAt is NaN; it must be a number of seconds',
+    'receivedAt is NaN; it must be a unix time in seconds',
   ],
   [
     'the tolerance is not a number',
