@@ -164,11 +164,25 @@ export const MESSAGES = {
     'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, the store must register its URL again',
   'registered-again':
     'during the test, the store registered its URL again and got a new secret, with which this message is not signed: run the test again',
+  'registered-other':
+    'during the test, the store registered another URL, {location}; this message was sent to the earlier one: run the test again',
+  'removed-url':
+    'during the test, the store removed its URL, to which this message was sent: the store must register one before the next test',
   'url-configured': 'the URL in stores.yml',
   'url-registered': 'the URL that the store registers',
   'check-path':
     'check the path of {url}; if it is correct, the store must answer 2xx even if it does not know the event or the order',
   redirects: 'the relay does not follow redirects: change {url} to the address to which the store redirects',
+  'redirects-to':
+    'the store redirects to {location}, and the relay does not follow redirects: change {url} to this address',
+  'redirects-elsewhere':
+    'the store redirects to {location}, and the relay does not follow redirects: if this is the address of the receiver, change {url} to it; if it is another page, such as a login, answer at the current address without a redirect',
+  'rate-limited':
+    'the store, or a proxy in front of it, limits the number of requests: raise the limit for the path of the receiver, or do not apply it there; the relay sends a refused message again after Retry-After',
+  'proxy-failed':
+    'a proxy in front of the store usually answers so if it cannot reach the store: check that the store is running at the address to which the proxy forwards, and read the log of the proxy',
+  'proxy-late':
+    'a proxy in front of the store usually answers so if the store does not answer in time: answer within {count} seconds, after the transaction that handles the message, and read the log of the proxy',
   'answer-late':
     'answer within {count} seconds, after the transaction that handles the message; if the store has received no request, check its address and firewall',
   'find-error':

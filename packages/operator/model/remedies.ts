@@ -17,16 +17,34 @@ export const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Pick<Stor
     : say('verify', { explain, command: `relay stores secret ${shellWord(store.source)}${flags}` })
 }
 
-/** What to do about a store whose endpoint has not accepted a test message. */
+/** What to do about a redirect, whose target is known from `Location` if a test has shown the response. */
+const redirectRemedy = (url: ReturnType<typeof say>, sent: string, location: string | undefined) => {
+  const to = location === undefined ? null : URL.parse(location, sent)
+  if (to === null) return say('redirects', { url })
+  // To https, to another host name, or to the same path with or without a slash at its end.
+  const [from, path] = [new URL(sent), to].map(({ pathname }) => pathname.replace(/\/+$/, ''))
+  return say(from === path ? 'redirects-to' : 'redirects-elsewhere', { url, location: { foreign: to.href } })
+}
+
+/**
+ * What to do about a store whose endpoint has not accepted a test message.
+ *
+ * @param sent the URL to which the message was sent, and the `Location` of the response
+ */
 export const endpointRemedy = (
   context: Pick<Context, 'flags'>,
   store: Pick<Store, 'source' | 'feed'>,
   { status, message }: Pick<FeedError, 'status' | 'message'>,
+  sent?: { url: string; location: string | undefined },
 ) => {
   const url = say(registersItself(store) ? 'url-registered' : 'url-configured')
   if (status === UNVERIFIED) return verifyRemedy(context, store)
   if (status === 404 || status === 405) return say('check-path', { url })
-  if (status !== undefined && status >= 300 && status <= 399) return say('redirects', { url })
+  if (status !== undefined && status >= 300 && status <= 399)
+    return redirectRemedy(url, sent?.url ?? '', sent?.location)
+  if (status === 429) return say('rate-limited')
+  if (status === 502) return say('proxy-failed')
+  if (status === 504) return say('proxy-late', { count: SENDER_TIMEOUT_SECONDS })
   if (status !== undefined) return say('find-error')
   // Only the message of the HTTP client names a timeout.
   if (message.includes('no complete response')) return say('answer-late', { count: SENDER_TIMEOUT_SECONDS })

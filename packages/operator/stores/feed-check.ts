@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { FEED_TEST, type FeedError, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
 import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
-import { httpClient, type IncomingResponse } from '@order-relay/lib/platform/http-client.ts'
+import { headerOf, httpClient, type IncomingResponse } from '@order-relay/lib/platform/http-client.ts'
 import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
 import { textOf } from '../core/coded.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -14,6 +14,19 @@ import { endpointOf, registeredEndpoint } from './endpoints.ts'
 
 /** Maximum size of the shown beginning of a response, in bytes. */
 const SHOWN_BYTES = 2000
+
+/** How the store changed the registration of its URL during a test, which is why it did not accept the message. */
+const registrationChange = async (
+  context: Context,
+  source: string,
+  { url, secrets }: Awaited<ReturnType<typeof endpointOf>>,
+  status: number | undefined,
+) => {
+  const registered = await registeredEndpoint(context, source)
+  if (registered === undefined) return say('removed-url')
+  if (registered.url !== url) return say('registered-other', { location: { foreign: registered.url } })
+  return status === UNVERIFIED && registered.secret !== secrets[0] && say('registered-again')
+}
 
 /** Delivers a test message without an order, and shows the response of the store's endpoint. */
 export const testFeed = async (context: Context, source: string) => {
@@ -54,13 +67,12 @@ export const testFeed = async (context: Context, source: string) => {
   )
   const milliseconds = Math.round(performance.now() - began)
   const { status, text = '' } = response ?? {}
-  const isRegisteredAgain =
-    status === UNVERIFIED &&
+  const changed =
+    error &&
     registersItself({ feed }) &&
-    (await registeredEndpoint(context, source))?.secret !== secrets[0]
-  const remedy = isRegisteredAgain
-    ? say('registered-again')
-    : error && endpointRemedy(context, { source, feed }, error)
+    (await registrationChange(context, source, { url, secrets }, status))
+  const location = response && headerOf(response, 'location')
+  const remedy = changed || (error && endpointRemedy(context, { source, feed }, error, { url, location }))
   const answer = visibleLines(Buffer.from(text).subarray(0, SHOWN_BYTES).toString())
   return {
     data: {

@@ -105,6 +105,42 @@ test.each([
   expect(data.remedy?.text).toMatch(remedy)
 })
 
+test.each([
+  [429, '', /^the store, or a proxy in front of it, limits the number of requests: /],
+  [502, '', /^a proxy in front of the store usually answers so if it cannot reach the store: /],
+  [504, '', /^a proxy .* if the store does not answer in time: answer within 10 seconds/],
+  [
+    301,
+    '/webhook/',
+    /^the store redirects to http:\/\/127\.0\.0\.1:\d+\/webhook\/, .*: change the URL in stores\.yml to this/,
+  ],
+  [
+    301,
+    'https://shop.example/webhook',
+    /^the store redirects to https:\/\/shop\.example\/webhook, .* to this address$/,
+  ],
+  [
+    302,
+    '/login',
+    /^the store redirects to http.*\/login, .*: if this is the address .*; if it is another page, such as a login/,
+  ],
+  [
+    302,
+    'http://',
+    /^the relay does not follow redirects: change the URL in stores\.yml to the address to which /,
+  ],
+])(
+  'relay stores test has a remedy for the status %d with the Location "%s"',
+  async (status, location, remedy) => {
+    const headers: Record<string, string> = location === '' ? {} : { location }
+    const { url, close } = await listening((_request, response) => response.writeHead(status, headers).end())
+    closing.push(close)
+    const stored = Object.entries(feedSecretParameters('shop', 'secret', undefined, nowSeconds()))
+    const { data } = await testFeed(contextFor(`${url}/webhook`, stored), 'shop')
+    expect(data.remedy?.text).toMatch(remedy)
+  },
+)
+
 /** The remedy for a store that registers its URL and does not respond in time, or cannot be reached. */
 const remedyFor = async (url: string) => {
   const client = httpClient()
@@ -143,6 +179,26 @@ test.each([
     stores: () => [{ source: 'shop', feed: { disable_after: 60 } }],
     nameOf: (table: string) => table,
     dynamodb: { send: async () => ({ Item: { url: { S: url }, secret: { S: secret } } }) },
+  } as unknown as Context
+  expect((await testFeed(context, 'shop')).data.remedy?.code).toBe(code)
+})
+
+test.each([
+  [{ url: { S: 'http://127.0.0.1:1/other' }, secret: { S: 'secret' } }, 'registered-other'],
+  [undefined, 'removed-url'],
+])('relay stores test says if the store changed its URL meanwhile: %j', async (after, code) => {
+  let item: object | undefined
+  const { url, close } = await listening((_request, response) => {
+    item = after
+    response.writeHead(404).end()
+  })
+  closing.push(close)
+  item = { url: { S: url }, secret: { S: 'secret' } }
+  const context = {
+    ...contextFor(url, []),
+    stores: () => [{ source: 'shop', feed: { disable_after: 60 } }],
+    nameOf: (table: string) => table,
+    dynamodb: { send: async () => ({ Item: item }) },
   } as unknown as Context
   expect((await testFeed(context, 'shop')).data.remedy?.code).toBe(code)
 })
