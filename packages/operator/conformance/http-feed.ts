@@ -72,9 +72,10 @@ export const httpFeed = ({
       return undefined
     } catch (error) {
       if (!(error instanceof FeedError)) throw error
-      const mayBeOld = error.status === UNVERIFIED && secrets === undefined && !isRepeated
-      // The store registered its URL again after its secret was read, so it refuses the earlier secret.
-      if (mayBeOld && (await target())?.secret !== secret) return deliver(message, { now }, true)
+      const current = secrets === undefined && !isRepeated ? await target() : found
+      // The store registered a URL after these were read: it refuses the earlier secret, or no longer answers at the earlier URL.
+      const isOld = current?.url !== url || (error.status === UNVERIFIED && current.secret !== secret)
+      if (isOld) return deliver(message, { now }, true)
       return { why: error.message.replace(/^Cannot .*?: /, ''), remedy: remedyOf(error) }
     }
   }
