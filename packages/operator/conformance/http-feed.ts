@@ -1,11 +1,13 @@
-import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FEED_TEST, FeedError, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { FeedError, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { hostOf } from '@order-relay/lib/platform/addresses.ts'
 import { httpClient } from '@order-relay/lib/platform/http-client.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
+import { SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
 import { type Patience, POLL_MS, within } from '../core/async.ts'
 import { UNVERIFIED } from '../model/remedies.ts'
-import { messageMaker, type Sent } from '../model/sample-messages.ts'
+import type { Sent } from '../model/sample-messages.ts'
 import { type Fault, type Feed, LOST_OR_UNLOGGED, type Remedy } from './feed.ts'
 
 /** Sends one request; resolves with why it was not accepted, such as "it answered 409". */
@@ -33,6 +35,21 @@ const REGISTRATION_MS = 5000
 const REGISTER = `register the URL when the store starts: PUT ${REGISTRATION_PATH}`
 
 const UNNOTED = 'log the delivery of each handled message once, before the message is acknowledged'
+
+/** Whether a connection to the host and port of a URL is not refused. */
+const isListening = (url: string) =>
+  new Promise<boolean>(resolve => {
+    const address = new URL(url)
+    const port = Number(address.port) || (address.protocol === 'https:' ? 443 : 80)
+    const socket = connect({ host: hostOf(address), port })
+    const end = (listens: boolean) => {
+      socket.destroy()
+      resolve(listens)
+    }
+    socket.setTimeout(SENDER_TIMEOUT_SECONDS * 1000, () => end(true))
+    socket.once('connect', () => end(true))
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code !== 'ECONNREFUSED'))
+  })
 
 type Refusal = Fault & { wrong: string }
 
@@ -139,11 +156,10 @@ export const httpFeed = ({
     async resume(start) {
       await start()
       if (registers) registeringUntil = performance.now() + REGISTRATION_MS
-      const probe = messageMaker({ source: '' }, FEED_TEST)('probe', 0, FEED_TEST)
-      // Any response will do: a message signed with another secret is not handled.
+      // Only a connection: the store would report a message that is not signed with its secret as an error.
       await within(patience, async () => {
-        const failure = await send(probe, { secrets: [randomUUID()] })
-        return failure === UNREGISTERED || failure?.includes('ECONNREFUSED') ? undefined : true
+        const found = await target()
+        return (found !== undefined && (await isListening(found.url))) || undefined
       })
       await attempt()
     },

@@ -38,20 +38,24 @@ test('shows how long it waits for a store that does not log a message', async ()
   expect(shown).toContain('Waiting for the store (--wait): 2 of 3 s')
 })
 
-test('does not blame a running store for refusing the earlier secret when it registers its URL again', async () => {
-  let own = SECRET
+test.each([
+  [401, 'webhook', 'registers its URL again, and refuses the earlier secret'],
+  [404, 'other', 'registers another URL, and no longer answers at the earlier one'],
+])('with %d and the path /%s, does not blame a running store that %s', async (refusal, path) => {
+  let own = { secret: SECRET, path: '/webhook' }
   let requests = 0
   const url = await serve(async (request, response) => {
     const body = await buffer(request)
     requests += 1
-    if (requests === 2) own = randomUUID()
-    response.writeHead(isSigned(request, body, own) ? 200 : 401).end()
+    if (requests === 2) own = { secret: randomUUID(), path: `/${path}` }
+    const isAccepted = isSigned(request, body, own.secret) && request.url === own.path
+    response.writeHead(isAccepted ? 200 : refusal).end()
   })
   const context = {
     ...createContext({ local: true }, terminal),
     stores: () => [{ source: 'shop', feed: { disable_after: 60 } }],
     nameOf: (table: string) => table,
-    dynamodb: { send: async () => ({ Item: { url: { S: url }, secret: { S: own } } }) },
+    dynamodb: { send: async () => ({ Item: { url: { S: url + own.path }, secret: { S: own.secret } } }) },
   } as unknown as Context
   const { data } = await conformance(context, 'shop', { wait: 1, only: 'raw body' }, { args: ['shop'] })
   expect(requests).toBe(3)

@@ -137,13 +137,18 @@ test('reports a killed store that handles a message again after a newer version'
  * Findings about a store that registers its URL this long after each start, with a new secret; without a time, it never
  * registers one.
  */
-const findingsOfRegistering = async (afterMs: number | undefined) => {
+const findingsOfRegistering = async (
+  afterMs: number | undefined,
+  onRequest?: (method: string, isVerified: boolean) => unknown,
+) => {
   const log: string[] = []
   let own = ''
   let registered: Target | undefined
   const url = await serve(async (request, response) => {
     const body = await buffer(request)
-    if (!isSigned(request, body, own)) return response.writeHead(401).end()
+    const isVerified = isSigned(request, body, own)
+    onRequest?.(String(request.method), isVerified)
+    if (!isVerified) return response.writeHead(401).end()
     const { delivery } = JSON.parse(body.toString())
     if (!log.includes(delivery)) log.push(delivery)
     return response.end()
@@ -173,6 +178,12 @@ test('tests a store that registers its URL at each start with the secret of that
     ['secret rotation', 'ok'],
     ['restarts', 'ok'],
   ])
+})
+
+test('finds out whether a store that has started is reachable without a message, which the store would report as forged', async () => {
+  const requests: string[] = []
+  await findingsOfRegistering(0, (method, isVerified) => requests.push(`${method} ${isVerified}`))
+  expect(requests[0]).toBe('POST true')
 })
 
 test('tells a store that registers no URL when it starts to register one', async () => {
