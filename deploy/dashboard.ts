@@ -200,7 +200,7 @@ export const dashboardRows = (
       graph('Accounting service', [
         own('EventRetried', 'events retried'),
         own('ServiceUnauthorized', 'API key rejected'),
-        own('ServiceUnavailable', 'accounting service found unavailable'),
+        own('ServiceUnavailable', 'calls paused: service unavailable'),
       ]),
       graph('Checks for missed webhooks', [
         functionSeries('Reconcile', 'Invocations', 'invocations'),

@@ -42,6 +42,10 @@ export const facts = (pairs: Readonly<Record<string, Cell>>): string => {
 export const shellWord = (word: string): string =>
   /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
+/** A field name in plain words: `requestsFailed` as "requests failed". */
+export const wordsOf = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
 /** "1 message", "2 messages". */
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`

@@ -1,9 +1,11 @@
 import { EVENTS, type OUTCOMES, STATUSES } from '@order-relay/deploy/dashboard.ts'
+import { FAILED_ORDERS } from '@order-relay/lib/accounting/service.ts'
 import { METRICS_NAMESPACE } from '@order-relay/lib/platform/names.ts'
 import type { Metric } from '@order-relay/lib/platform/telemetry.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { localLines } from '../core/local-log.ts'
+import { wordsOf } from '../core/output.ts'
 
 export type Series = {
   namespace: typeof METRICS_NAMESPACE | 'AWS/SQS'
@@ -48,11 +50,19 @@ const FLOW = {
   ),
   retried: [...own('EventRetried'), ...own('ServiceUnauthorized')],
   feedsRetried: own('FeedRetried'),
-  serviceUnavailable: own('ServiceUnavailable'),
+  // Counted when the breaker opens, not for each call that finds the service unavailable.
+  callsPaused: own('ServiceUnavailable'),
 } satisfies Record<string, Series[]>
 
 export type FlowName = keyof typeof FLOW
 export const FLOW_NAMES = Object.keys(FLOW) as FlowName[]
+
+/** Says when the worker pauses: after a short outage, zero pauses do not mean that the service was available. */
+const PAUSES = `pauses of calls (${FAILED_ORDERS} orders found the service unavailable)`
+
+/** The rates in words, such as "requests failed" for `requestsFailed`. */
+export const flowFacts = (rates: Readonly<Record<FlowName, number>>): Record<string, number> =>
+  Object.fromEntries(FLOW_NAMES.map(name => [name === 'callsPaused' ? PAUSES : wordsOf(name), rates[name]]))
 
 /** The values of each rate by interval. */
 export const flowRates = async (

@@ -5,13 +5,23 @@ import { shiftAlarms } from '@order-relay/deploy/shift.ts'
 import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { count, facts, findingInWords, findingText, lines, type Report, table } from '../core/output.ts'
+import {
+  count,
+  facts,
+  findingInWords,
+  findingText,
+  lines,
+  type Report,
+  table,
+  wordsOf,
+} from '../core/output.ts'
 import { type Depth, type Queues, queuesOf, totalOf } from '../core/queue.ts'
 import { activeAlarms, minuteOf } from './active.ts'
 import { isWatched, WATCHED, withBeginnings } from './beginnings.ts'
 import { failingOf } from './failing.ts'
 import {
   FLOW_NAMES,
+  flowFacts,
   flowRates,
   lastBuckets,
   lastIntervals,
@@ -182,9 +192,6 @@ export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, 
   )
 }
 
-/** A field name in plain words: `requestsFailed` as "requests failed". */
-const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
-
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
@@ -258,7 +265,7 @@ const status = async (context: Context): Promise<Report> => {
       ),
       '',
       `The last ${rates.minutes} minutes:`,
-      facts(Object.fromEntries(FLOW_NAMES.map(name => [wordsOf(name), rates.recent[name]]))),
+      facts(flowFacts(rates.recent)),
     ),
   }
 }

@@ -4,7 +4,7 @@ import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { activeAlarms, alarmMemory } from '../status/active.ts'
 import { failingText, lastUnavailable, unavailableMemory } from '../status/failing.ts'
-import { flowRates, type Intervals } from '../status/metrics.ts'
+import { FLOW_NAMES, type FlowName, flowFacts, flowRates, type Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
 import { type Refusals, signatureRecovery } from '../status/refusals.ts'
 import { alarmsOf } from '../status/status.ts'
@@ -257,6 +257,17 @@ test('counts webhooks that are unreadable or contradictory separately from refus
     intervals,
   )
   expect(rates).toMatchObject({ queued: [1], repeated: [2], refused: [2], unreadableOrContradictory: [2] })
+})
+
+test('status counts pauses of calls, since calls for fewer than three orders find the service unavailable uncounted', () => {
+  const none = Object.fromEntries(FLOW_NAMES.map(name => [name, 0])) as Record<FlowName, number>
+  const shown = flowFacts({ ...none, retried: 4 })
+  expect(shown).toMatchObject({
+    retried: 4,
+    'requests failed': 0,
+    'pauses of calls (3 orders found the service unavailable)': 0,
+  })
+  expect(shown).not.toHaveProperty('service unavailable')
 })
 
 test('the time at which the service was last unavailable never goes back while an order waits for it', () => {
