@@ -1,11 +1,13 @@
 import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
 import { ATTEMPT_TTL_SECONDS, type Attempt } from '@order-relay/lib/feeds/attempts.ts'
+import { NO_SECRET } from '@order-relay/lib/feeds/secrets.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
-import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import { feedQueueName, storeName } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
 import { attemptsOf, latestOf } from '../model/attempts.ts'
+import { storesWithSecret } from '../model/feed-secrets.ts'
 import { deadOf, type ReadDead } from './dead.ts'
 
 /**
@@ -40,6 +42,8 @@ export type FeedMessageView = MessageState & {
   published_at: string
   /** Newest first. */
   attempts: readonly ShownAttempt[]
+  /** The store had no signing secret at the last attempt, and has one now. */
+  secret_is_set?: true
 }
 
 type Circumstances = {
@@ -135,6 +139,21 @@ export const messageViews = (
   })
 }
 
+/**
+ * Marks the messages whose store has received its signing secret since their last attempt: their next attempt may be minutes
+ * away.
+ *
+ * @param hasSecret whether the store has a signing secret now
+ */
+export const withNewSecret = async (
+  views: readonly FeedMessageView[],
+  hasSecret: () => Promise<boolean>,
+): Promise<FeedMessageView[]> => {
+  const isUnsigned = (view: FeedMessageView) => view.state === 'unsent' && view.last.code === NO_SECRET
+  if (!views.some(isUnsigned) || !(await hasSecret())) return [...views]
+  return views.map(view => (isUnsigned(view) ? { ...view, secret_is_set: true } : view))
+}
+
 const MOST_ATTEMPTS = 500
 
 /**
@@ -161,5 +180,10 @@ export const messagesOf = async (
   const dead = new Map(letters.map(({ delivery = '', at }) => [delivery, at.toISOString()]))
   const { feedAttempts: recorded } = await context.stack()
   const views = messageViews(entries, attempts, { feed, queued, dead, hidden, recorded, now: Date.now() })
-  return { feed, messages: views, complete: attempts.length < MOST_ATTEMPTS } as const
+  const messages = await withNewSecret(views, async () => {
+    // Without the right to read secrets, it is not known whether the store has one.
+    const secrets = await storesWithSecret(context).catch(() => new Set())
+    return secrets.has(storeName(order.source))
+  })
+  return { feed, messages, complete: attempts.length < MOST_ATTEMPTS } as const
 }

@@ -16,6 +16,8 @@ const reasonOf = (message: FeedMessageView, now: number): string | undefined => 
     case 'failing':
       return `the last attempt failed at ${message.last.at}${error}; ${next}`
     case 'unsent':
+      if (message.secret_is_set)
+        return `the store had no signing secret at ${message.last.at}, and has one now; ${next}`
       return `the store was not called at ${message.last.at}${error}; ${next}`
     case 'queued':
       return message.behind === undefined

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { Attempt } from '@order-relay/lib/feeds/attempts.ts'
 import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
-import { messageViews } from '../feeds/messages.ts'
+import { messageViews, withNewSecret } from '../feeds/messages.ts'
+import { undeliveredTexts } from '../feeds/undelivered.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const HOUR_AGO = new Date(NOW - 3_600_000).toISOString()
@@ -133,4 +134,22 @@ test('a receipt handle is not shown', () => {
   })
   expect(JSON.stringify(view)).not.toContain('handle')
   expect(view?.attempts).toHaveLength(1)
+})
+
+test('a message that was not sent for lack of a signing secret says whether the store has one now', async () => {
+  const unsigned = { ...attempt('1', 'unsent'), code: 'no_secret', error: 'Cannot sign' }
+  const now = { feed: 'http', queued: 1, dead: new Map(), recorded: 'all', now: NOW } as const
+  const views = messageViews(published(1), [unsigned], now)
+  const textOf = async (hasSecret: boolean) =>
+    undeliveredTexts(
+      { flags: '' },
+      { source: 'web', external_id: '1' },
+      await withNewSecret(views, async () => hasSecret),
+      [],
+      NOW,
+    ).join()
+  expect(await textOf(true)).toContain(
+    `the store had no signing secret at ${HOUR_AGO}, and has one now; the next attempt is due`,
+  )
+  expect(await textOf(false)).toContain(`the store was not called at ${HOUR_AGO}: Cannot sign`)
 })

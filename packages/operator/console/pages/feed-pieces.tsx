@@ -51,10 +51,11 @@ const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone
 /** The time of the next attempt, or "now" if it is due. */
 const Next = ({ at }: { at: string }) => <span>{isToCome(at) ? <Wait until={at} /> : t('now')}</span>
 
+/** Why an attempt was not made. The cause may have been removed since. */
 const CODES: Readonly<Record<string, string>> = {
-  disabled: t('the feed is disabled'),
-  unregistered: t('the store has registered no URL'),
-  no_secret: t('the store has no signing secret'),
+  disabled: t('the feed was disabled'),
+  unregistered: t('the store had registered no URL'),
+  no_secret: t('the store had no signing secret'),
 }
 
 /** Parts of an attempt, or of its line in the log. */
@@ -86,6 +87,7 @@ export const FeedState = (message: FeedMessage) => {
           <Answer {...last} />
           {separator}
           <Moment iso={last.at} />
+          {message.secret_is_set && `${separator}${t('it is set now')}`}
           {last.ms !== undefined && `${separator}${formatMilliseconds(last.ms)}`}
           {last.next_at !== undefined && (
             <>
