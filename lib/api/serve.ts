@@ -82,6 +82,9 @@ export const RESERVED_MS = 5000
 /** A withdrawal that takes longer is blocked by an event that cannot be handled: it is announced to the worker. */
 const ANNOUNCE_AFTER_MS = 500
 
+/** Maximum length of an announced body, in characters. */
+const ANNOUNCED_MAX = 500
+
 type Change = Exclude<OrderAction, { to: 'read' }>
 
 /**
@@ -149,7 +152,13 @@ const change = async (
   if (decided === undefined && to !== 'withdraw') {
     await attempt(
       'request not announced',
-      announcements.announceRequest(order, to, { id, accepted_at: receivedAt }),
+      announcements.announceRequest(
+        order,
+        to,
+        { id, accepted_at: receivedAt },
+        // Not of a create, which has personal data, and short, so that the announcement usually costs one write unit.
+        to === 'create' || text.length > ANNOUNCED_MAX ? '' : text,
+      ),
     )
   }
   const { response, state } = decided ?? accepted(order, id, of)

@@ -40,9 +40,14 @@ export const announcementKey = (order: OrderKey): Item => ({
  */
 export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
   /** A later announcement replaces earlier ones of the same kind. */
-  const announce = (order: OrderKey, name: string, { id, accepted_at }: Accepted): Promise<void> => {
+  const announce = (
+    order: OrderKey,
+    name: string,
+    { id, accepted_at }: Accepted,
+    body = '',
+  ): Promise<void> => {
     // Unix milliseconds have thirteen digits and therefore sort as text.
-    const value = `${accepted_at} ${id}`
+    const value = `${accepted_at} ${id} ${body}`.trimEnd()
     return setIfLater(dynamodb, table, announcementKey(order), {
       name,
       value,
@@ -72,8 +77,9 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
         }),
       )
     },
-    announceRequest: (order: OrderKey, kind: RequestKind, request: Accepted) =>
-      announce(order, kind, request),
+    /** @param body for {@link announcedBodies} */
+    announceRequest: (order: OrderKey, kind: RequestKind, request: Accepted, body?: string) =>
+      announce(order, kind, request, body),
     announceWithdrawal: (order: OrderKey, { of, ...withdrawal }: Withdrawal) =>
       announce(order, `withdraw_${of}`, withdrawal),
 
@@ -99,6 +105,16 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
 }
 
 export type Announcements = ReturnType<typeof announcementRepository>
+
+/**
+ * The announced requests of an item with their bodies, which are empty unless announced. For operators: an event in the queue
+ * cannot be read without hiding it from the worker.
+ */
+export const announcedBodies = (item: Item) =>
+  REQUEST_KINDS.flatMap(kind => {
+    const [, id, ...body] = item[kind]?.S?.split(' ') ?? []
+    return id === undefined ? [] : [{ kind, id, body: body.join(' ') }]
+  })
 
 /** The announced requests and withdrawals of an order that the worker has not handled yet, in the sequence of the queue. */
 export const announcedRequests = (order: Order, announced: Announced | undefined): RequestView[] => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { answerOf } from '../../lib/api/answers.ts'
-import { announcementRepository } from '../../lib/orders/announcements.ts'
+import { announcedBodies, announcementKey, announcementRepository } from '../../lib/orders/announcements.ts'
 import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { sendInOrder } from '../../lib/platform/fifo.ts'
@@ -190,6 +190,30 @@ describe('the wait', () => {
     const announced = { requests: [{ kind: 'create' }], withdrawals: [{ of: 'create' }] }
     expect(await announcements.get(order)).toMatchObject(announced)
     expect(world.pauses).toEqual([60, 60])
+  })
+
+  test('announces the content of a payment that is short, and never that of a create', async () => {
+    const announced = async (path: string, body: object) => {
+      await askApi('POST', path, body, { headers: { prefer: 'respond-async' } })
+      const { Item = {} } = await stack.dynamodb.getItem({
+        TableName: stack.settings.deliveriesTable,
+        Key: announcementKey(order),
+      })
+      return announcedBodies(Item).map(({ kind, body }) => [kind, body && JSON.parse(body)])
+    }
+    const create = { ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1 }] }
+    expect(await announced(ORDERS, create)).toEqual([['create', '']])
+    const payment = { method: 'card', reference: 'TRX 1' }
+    const path = `${ORDERS}${order.external_id}/payment/?source=shop`
+    expect(await announced(path, { payment })).toEqual([
+      ['create', ''],
+      ['payment', { payment }],
+    ])
+    world.now += 1
+    expect(await announced(path, { payment: { ...payment, reference: 'x'.repeat(500) } })).toEqual([
+      ['create', ''],
+      ['payment', ''],
+    ])
   })
 
   /** Whether a request for another order waits. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { announcementRepository } from '../../lib/orders/announcements.ts'
+import { announcedBodies, announcementRepository } from '../../lib/orders/announcements.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { deliveryRepository } from '../../lib/webhook/deliveries.ts'
 import { scan } from '../support/parts.ts'
@@ -48,6 +48,23 @@ test('a later announcement replaces earlier ones of the same kind', async () => 
     requests: [{ id: 'c2', accepted_at: NOW + 1, kind: 'create' }],
     withdrawals: [last],
   })
+})
+
+test('an announced body is read exactly as it was sent, and only by operators', async () => {
+  const order = keyOf('bodies')
+  const body = JSON.stringify({ method: 'card', reference: 'a b\nc' })
+  await announcements.announceRequest(order, 'create', create)
+  await announcements.announceRequest(order, 'payment', { id: 'p', accepted_at: NOW }, body)
+  expect((await announcements.get(order)).requests).toEqual([
+    { ...create, kind: 'create' },
+    { id: 'p', accepted_at: NOW, kind: 'payment' },
+  ])
+  const items = await scan(stack.dynamodb, 'deliveries')
+  const item = items.find(({ payment }) => payment?.S?.includes(body)) ?? {}
+  expect(announcedBodies(item)).toEqual([
+    { kind: 'create', id: 'c', body: '' },
+    { kind: 'payment', id: 'p', body },
+  ])
 })
 
 test('an older or repeated announcement changes nothing', async () => {

@@ -15,7 +15,7 @@ import type { Context } from '../core/context.ts'
 import { messagesOf } from '../feeds/messages.ts'
 import { asRetried, type DeadLetters, type DeadLettersOfOrder } from '../model/failing-event.ts'
 import { lastAttempt, timelineOf } from '../model/orders.ts'
-import { announcedOf, sourcesOf } from '../model/read.ts'
+import { announcedContents, announcedOf, sourcesOf } from '../model/read.ts'
 import { checkOrder } from '../orders/check.ts'
 import { contentOf } from '../orders/content.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
@@ -137,6 +137,8 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       const stored = asRetried(timeline.stored, letters)
       const dead = letters(order)
       const { version, doubt, result } = order
+      const queued = announcedRequests(order, announced)
+      const contents = queued.length === 0 ? [] : await announcedContents(context, order)
       const openOf = (id: string) => openRequests(order).find(each => idsOf(each).includes(id))
       const paying = order.ended.flatMap(({ withPayment, ids }) => (withPayment ? ids : []))
       return {
@@ -148,16 +150,23 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         complete,
         failing: stored.failing,
         feed: await messagesOf(context, { source, external_id }, entries, read),
-        requests: [...requestViews(order), ...announcedRequests(order, announced)].map(view => {
-          const open = openOf(view.id)
-          return {
-            ...view,
-            refused_at: open && refusalOf(open)?.since,
-            // Requests that share an outcome use the body of one.
-            content: open?.id === view.id ? contentOf(open) : undefined,
-            with_payment: paying.includes(view.id),
-          }
-        }),
+        requests: [
+          ...requestViews(order).map(view => {
+            const open = openOf(view.id)
+            return {
+              ...view,
+              refused_at: open && refusalOf(open)?.since,
+              // Requests that share an outcome use the body of one.
+              content: open?.id === view.id ? contentOf(open) : undefined,
+              with_payment: paying.includes(view.id),
+            }
+          }),
+          ...queued.map(view => {
+            const request = contents.find(({ id, body }) => id === view.id && body !== '')
+            const content = request && contentOf(request)
+            return { ...view, refused_at: undefined, content, with_payment: false }
+          }),
+        ],
         why: whyWaiting(stored, Date.now(), dead, announced),
       }
     }),

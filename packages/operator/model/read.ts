@@ -1,4 +1,9 @@
-import { type Announced, announcementRepository } from '@order-relay/lib/orders/announcements.ts'
+import {
+  type Announced,
+  announcedBodies,
+  announcementKey,
+  announcementRepository,
+} from '@order-relay/lib/orders/announcements.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { keyItem, orderOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import type { Item } from '@order-relay/lib/platform/dynamodb.ts'
@@ -14,6 +19,15 @@ export const ordersOf = async ({ dynamodb, stack }: Context) =>
 
 export const announcementsOf = ({ dynamodb, nameOf }: Context) =>
   announcementRepository(dynamodb, nameOf(TABLES.deliveries))
+
+/** The announced requests of an order with their bodies. */
+export const announcedContents = async ({ dynamodb, nameOf }: Context, order: OrderKey) => {
+  const { Item = {} } = await dynamodb.getItem({
+    TableName: nameOf(TABLES.deliveries),
+    Key: announcementKey(order),
+  })
+  return announcedBodies(Item)
+}
 
 /** Maximum number of keys in a DynamoDB request. */
 export const BATCH = 100

@@ -4,7 +4,7 @@ import { ATTEMPT_TTL_SECONDS, attemptsPartition } from '@order-relay/lib/feeds/a
 import { announcementKey } from '@order-relay/lib/orders/announcements.ts'
 import { UNACKNOWLEDGED_MS } from '@order-relay/lib/orders/handle-event.ts'
 import { entryKeyItem, entryKeyOf, partitionsOf } from '@order-relay/lib/orders/history.ts'
-import { isSettled, openRequests } from '@order-relay/lib/orders/order.ts'
+import { isSettled, openRequests, REQUEST_KINDS } from '@order-relay/lib/orders/order.ts'
 import { erasedItem, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { type Item, unlessConditionFails } from '@order-relay/lib/platform/dynamodb.ts'
 import { DAY } from '@order-relay/lib/platform/environment.ts'
@@ -111,8 +111,8 @@ const removeFrom = ({ dynamodb, nameOf }: Context, Key: Item, ...names: string[]
 
 const eraseItems = async (context: Context, key: OrderKey, counts: Record<string, number>) => {
   const { dynamodb, nameOf } = context
-  // Otherwise a read of the order would be answered with its announced create.
-  await removeFrom(context, announcementKey(key), 'create')
+  // An announcement contains the body of a payment or refund, and a read of the order would be answered with a create.
+  await removeFrom(context, announcementKey(key), ...REQUEST_KINDS)
   const { history, deliveries } = await findItems(context, key)
   for (const Key of history) {
     await dynamodb.deleteItem({ TableName: nameOf(TABLES.history), Key })

@@ -1,6 +1,8 @@
 import { entryKeyOf, type HistoryEntry } from '@order-relay/lib/orders/history.ts'
-import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { HISTORY_INDEXES, TABLES } from '@order-relay/lib/platform/names.ts'
+import { BULK_SHARDS } from '@order-relay/lib/orders/repository.ts'
+import { referenceIn } from '@order-relay/lib/orders/requests.ts'
+import { keyOf, type StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { FAILING_INDEX, HISTORY_INDEXES, TABLES, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import { EXTERNAL_ID_MAX, type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { latinDigits } from '@order-relay/web/calendar.ts'
 import { inParallel } from '../core/async.ts'
@@ -13,7 +15,15 @@ import { QUARANTINE } from '../dead-letters/quarantine.ts'
 import { deliveryWith } from '../deliveries.ts'
 import { asRetried } from '../model/failing-event.ts'
 import { collect, type Kind, type Message, summaryOf, withId } from '../model/message.ts'
-import { announcedOf, readOrders, sourcesOf } from '../model/read.ts'
+import {
+  announcedContents,
+  announcedOf,
+  BATCH,
+  indexItems,
+  orderKeys,
+  readOrders,
+  sourcesOf,
+} from '../model/read.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { changesOf } from './list.ts'
 import { ordersText, summary } from './summary.ts'
@@ -110,9 +120,7 @@ const textsOf = (entry: HistoryEntry): Match[] => {
 }
 
 /** The latest changes, searched for the beginning of an id, an invoice number or the reference of a payment. */
-const recent = async (context: Context, forms: readonly string[]) => {
-  const prefixes = forms.map(form => form.toLowerCase())
-  const begins = (text: string) => prefixes.some(prefix => text.toLowerCase().startsWith(prefix))
+const recent = async (context: Context, begins: (text: string) => boolean) => {
   const candidates: Candidate[] = []
   let searched: string | undefined
   let read = 0
@@ -127,9 +135,49 @@ const recent = async (context: Context, forms: readonly string[]) => {
   return { candidates, searched }
 }
 
+/** Maximum number of orders whose waiting requests are searched. */
+const BLOCKED = 1000
+
+/** Orders with a failing event or an event in the bulk queue. */
+const blockedOrders = async (context: Context) => {
+  const { ordersTable: TableName } = await context.stack()
+  const keys = (await indexItems(context, FAILING_INDEX, BLOCKED)).map(keyOf)
+  const unsettled = { TableName, IndexName: UNSETTLED_INDEX, Limit: BATCH }
+  const ofShard = async (shard: string) => {
+    for await (const item of itemsOf(context, unsettled, { key: { 'unsettled =': shard } })) {
+      if (keys.length >= BLOCKED) break
+      keys.push(keyOf(item))
+    }
+  }
+  await Promise.all(BULK_SHARDS.map(ofShard))
+  return orderKeys(keys)
+}
+
+/**
+ * The requests that wait behind an earlier event of their order: until the worker handles them, only their announcements
+ * contain their ids and references.
+ */
+const behindEvents = async (context: Context, begins: (text: string) => boolean): Promise<Candidate[]> => {
+  const found: Candidate[] = []
+  await inParallel(await blockedOrders(context), WIDTH, async ({ source, external_id }) => {
+    const requests = await announcedContents(context, { source, external_id })
+    const matches = requests.flatMap(({ id, body }): Match[] => {
+      const reference = referenceIn(body)
+      return [
+        { by: 'request', text: id },
+        ...(reference === undefined ? [] : [{ by: 'reference', text: reference } as const]),
+      ]
+    })
+    const match = matches.find(({ text }) => begins(text))
+    if (match !== undefined) found.push({ source, external_id, ...match })
+  })
+  return found
+}
+
 /**
  * Finds orders by the beginning of their number, or by a complete request id, delivery id or invoice number. If there is
- * none, searches the latest changes for the beginning of an id, an invoice number or the reference of a payment.
+ * none, searches the latest changes, and the requests that wait behind an earlier event of their order, for the
+ * beginning of an id, an invoice number or the reference of a payment.
  *
  * @returns the orders, exact matches first, then the most recently changed; `searched` is the time of the oldest change
  *   examined, if there are older ones
@@ -150,7 +198,13 @@ export const findOrders = async (
     byIndex(context, forms),
   ])
   const known = [...ids, ...numbers]
-  const { candidates, searched } = known.length > 0 ? { candidates: known } : await recent(context, forms)
+  const prefixes = forms.map(form => form.toLowerCase())
+  const begins = (found: string) => prefixes.some(prefix => found.toLowerCase().startsWith(prefix))
+  const search = async () => {
+    const [waiting, changes] = await Promise.all([behindEvents(context, begins), recent(context, begins)])
+    return { ...changes, candidates: [...waiting, ...changes.candidates] }
+  }
+  const { candidates, searched } = known.length > 0 ? { candidates: known } : await search()
   // Keeps the first match of each order.
   const matches = new Map(candidates.toReversed().map(each => [orderName(each), each]))
   const exact = new Set([...forms, ...inStore.map(({ form }) => form)])
@@ -204,8 +258,8 @@ const COST = `
 The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001".
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
 found, the latest ${CHANGES} changes are searched for the beginning of an id, an invoice number or the reference of a
-payment, and dead letters and the quarantine for the beginning of the id of a message, delivery or request. A webhook
-that changed no order is found only by its complete delivery id. Orders are searched in the stores of stores.yml, with
+payment; so are up to ${BLOCKED} orders with requests that wait behind an earlier event. Dead letters and the quarantine are
+searched for the beginning of the id of a message, delivery or request. A webhook that changed no order is found only by its complete delivery id. Orders are searched in the stores of stores.yml, with
 up to four reads each; "relay orders show" finds an order of a removed store.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
@@ -231,7 +285,7 @@ const find = async (context: Context, text: string): Promise<Report> => {
     ok: orders.length > 0,
     text: lines(
       orders.length === 0
-        ? `Nothing found in ${context.title}. A payment is found by its reference only among the latest changes, and an order of a store that stores.yml no longer has only with: relay orders show <source> <number>${context.flags}`
+        ? `Nothing found in ${context.title}. A payment is found by its reference only among the latest changes, or while it waits behind an earlier event of its order, and an order of a store that stores.yml no longer has only with: relay orders show <source> <number>${context.flags}`
         : ordersText(orders, { 'FOUND BY': ({ found_by, match }) => `${found_by} ${match}` }),
       orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
       kept,

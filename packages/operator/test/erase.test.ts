@@ -7,7 +7,7 @@ import { announcementRepository } from '@order-relay/lib/orders/announcements.ts
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { entryKeyItem, entryKeyOf, historyRecorder, partitionsOf } from '@order-relay/lib/orders/history.ts'
-import { newOrder } from '@order-relay/lib/orders/order.ts'
+import { newOrder, REQUEST_KINDS } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { keyItem } from '@order-relay/lib/orders/stored.ts'
 import type { OrderResult } from '@order-relay/lib/protocol/order.ts'
@@ -114,7 +114,8 @@ test('erases the whole history of an order and the content of its deliveries, an
   const stored = await orders().get(key)
   const missing = entryKeyItem({ ...key, at: new Date(BEGIN + 200 * MINUTE).toISOString() })
   await stack.dynamodb.deleteItem({ TableName: 'history', Key: missing })
-  await announcements().announceRequest(key, 'create', { id: randomUUID(), accepted_at: BEGIN })
+  for (const kind of REQUEST_KINDS)
+    await announcements().announceRequest(key, kind, { id: randomUUID(), accepted_at: BEGIN }, '{}')
   const before = await entriesLeft()
   expect(before.entries).toBeGreaterThan(200)
   expect(before.partitions).toBe(8)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from '@jest/globals'
-import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
+import { announcementKey, announcementRepository } from '@order-relay/lib/orders/announcements.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { type HandleDependencies, handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { entryItem, entryKeyItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
@@ -285,6 +285,23 @@ test('finds a recent order by the beginning of an id, an invoice number or the r
   expect(await found('4F3B')).toEqual(['referring request'])
   await happens(61, webhook(shop('invoiced'), 'paid', { invoice_number: 98765 }))
   expect(await found('987')).toEqual(['invoiced invoice'])
+})
+
+test('finds a request that waits behind another event of its order, by its id or its reference', async () => {
+  const announcements = announcementRepository(stack.dynamodb, 'deliveries')
+  const imported = api('with-import')
+  await orders().save({ order: newOrder(imported), outbox: undefined, bulk: uuid(106) }, 0, BEGIN)
+  const [first, second] = [randomUUID(), randomUUID()]
+  const body = JSON.stringify({ payment: { method: 'card', reference: 'TRX-W-1' } })
+  await announcements.announceRequest(shop('1'), 'payment', { id: first, accepted_at: BEGIN }, body)
+  const other = JSON.stringify({ reference: 'TRX-W-2' })
+  await announcements.announceRequest(imported, 'payment', { id: second, accepted_at: BEGIN }, other)
+  expect(await found(first)).toEqual(['1 request'])
+  expect(await found(second.slice(0, 12).toUpperCase())).toEqual(['with-import request'])
+  expect(await found('trx-w-1')).toEqual(['1 reference'])
+  expect((await found('trx-w')).toSorted()).toEqual(['1 reference', 'with-import reference'])
+  await stack.dynamodb.deleteItem({ TableName: 'orders', Key: keyItem(imported) })
+  await stack.dynamodb.deleteItem({ TableName: 'deliveries', Key: announcementKey(shop('1')) })
 })
 
 test('lists the requests that are queued behind a failing event', async () => {
