@@ -68,7 +68,9 @@ export const importsReader = (context: Context) => {
   }
 }
 
-const durationText = (seconds: number): string => {
+/** To the second below two minutes: rounded up to minutes, the rest of a small import would seem to take far longer. */
+export const durationText = (seconds: number): string => {
+  if (seconds < 120) return `${seconds} s`
   const minutes = Math.ceil(seconds / 60)
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
