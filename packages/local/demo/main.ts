@@ -4,13 +4,27 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { credentialsIn } from '../credentials.ts'
 import { SOURCE } from './acts.ts'
+import { readArguments, USAGE } from './arguments.ts'
 import { partiesOf } from './parties.ts'
 import { runDemo } from './run.ts'
 import { story } from './story.ts'
 
 const CONNECTORS = join(import.meta.dirname, '../../../connectors')
 
-const [name] = process.argv.slice(2).filter(argument => !argument.startsWith('-'))
+const given = () => {
+  try {
+    return readArguments(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(2)
+  }
+}
+
+const { connector: name, help } = given()
+if (help) {
+  process.stdout.write(USAGE)
+  process.exit()
+}
 if (name === undefined)
   await runDemo({
     steps: story,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual, styleText } from 'node:util'
 import { freePorts } from '../ports.ts'
 import { type Stack, startStack } from '../stack.ts'
+import { readArguments } from './arguments.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -56,8 +57,7 @@ export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>
   const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-demo-'))
   say('Starting the relay and a sandbox of the accounting service …')
   try {
-    const verbose = process.argv.includes('--verbose')
-    const stays = process.argv.includes('--stay')
+    const { verbose, stay: stays } = readArguments(process.argv.slice(2))
     const ports = await freePorts()
     const stack = await startStack({
       ports,
