@@ -192,6 +192,20 @@ export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, 
   )
 }
 
+type AlarmLine = Pick<AlarmState, 'name' | 'severity' | 'page' | 'since'> & { text: string }
+
+/** The active alarms and their pages of the runbook, whose commands have no options that select this relay. */
+export const alarmLines = (
+  { flags }: Pick<Context, 'flags'>,
+  alarms: readonly AlarmLine[],
+): readonly string[] => [
+  ...alarms.flatMap(({ name, severity, page, since, text }) => [
+    `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${text}`,
+    `   → docs/runbook/${page}.md`,
+  ]),
+  ...(alarms.length > 0 && flags !== '' ? [`   Add${flags} to the commands of the runbook.`] : []),
+]
+
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
@@ -243,11 +257,14 @@ const status = async (context: Context): Promise<Report> => {
     },
     ok: active.length === 0,
     text: lines(
-      active.map(({ name, code, severity, summary, page, since }) =>
-        lines(
-          `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${stateText(code, { failing, queues, signatures: signatures.recovery })?.text ?? summary}`,
-          `   → docs/runbook/${page}.md`,
-        ),
+      alarmLines(
+        context,
+        active.map(alarm => ({
+          ...alarm,
+          text:
+            stateText(alarm.code, { failing, queues, signatures: signatures.recovery })?.text ??
+            alarm.summary,
+        })),
       ),
       failingText ?? (isFine && 'No alarm is active.'),
       notices.map(findingText),

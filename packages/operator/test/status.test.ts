@@ -7,7 +7,7 @@ import { failingText, lastUnavailable, unavailableMemory } from '../status/faili
 import { FLOW_NAMES, type FlowName, flowFacts, flowRates, type Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
 import { type Refusals, signatureRecovery } from '../status/refusals.ts'
-import { alarmsOf } from '../status/status.ts'
+import { alarmLines, alarmsOf } from '../status/status.ts'
 
 const context = {
   local: true,
@@ -124,6 +124,22 @@ test.each([
   ],
 ])('states which alarm starts when, for %s', (_name, orders, more, text) => {
   expect(failingText(orders, more, Date.now())?.text).toBe(text)
+})
+
+test('names the options that the commands of the runbook need for this relay', () => {
+  const alarm = {
+    name: 'relay-breaker-open',
+    severity: 'critical',
+    page: 'breaker-open',
+    text: 'Down',
+  } as const
+  const lines = ['!! relay-breaker-open (critical): Down', '   → docs/runbook/breaker-open.md']
+  expect(alarmLines({ flags: ' --local' }, [alarm])).toEqual([
+    ...lines,
+    '   Add --local to the commands of the runbook.',
+  ])
+  expect(alarmLines({ flags: '' }, [alarm])).toEqual(lines)
+  expect(alarmLines({ flags: ' --local' }, [])).toEqual([])
 })
 
 test('failing orders are announced unless an active alarm reports them', () => {
