@@ -4,7 +4,7 @@ import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { StatusChip } from '@order-relay/web/status.tsx'
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
@@ -43,10 +43,21 @@ export const TourOffer = () =>
 type Step = 'send' | 'outage' | 'review' | 'fix'
 type Answer = RouteData<'tour/step'>
 
-/** The current run of the tour, kept while other pages are visited. */
-const run = signal<{ id: string; answers: Partial<Record<Step, Answer>>; busy?: Step }>({
-  id: '',
-  answers: {},
+type Run = { id: string; answers: Partial<Record<Step, Answer>>; busy?: Step }
+
+const RUN = 'tour.run'
+
+const savedRun = (): Run => {
+  const saved = sessionStorage.getItem(RUN)
+  return saved === null ? { id: '', answers: {} } : JSON.parse(saved)
+}
+
+/** The current run of the tour, kept while other pages are visited, and when the page is reloaded. */
+const run = signal(savedRun())
+
+effect(() => {
+  const { busy: _, ...saved } = run.value
+  sessionStorage.setItem(RUN, JSON.stringify(saved))
 })
 
 /** Starts another run with new orders. */
@@ -98,7 +109,7 @@ const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
         [t('Open requests')]: open.length > 0 && <OpenRequests requests={open} />,
         [t('Waits for')]: open.length > 0 && link && <WaitsFor link={link} />,
         [t('Accounting service')]: (
-          // A new tab: the run of the tour ends with the current one.
+          // A new tab: the tour continues in the current one.
           <a
             href={`${panel}/${linkTo(['orders', external_id], { source })}`}
             target="_blank"

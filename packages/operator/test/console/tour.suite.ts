@@ -15,6 +15,8 @@ export const tourTests = (open: Open) => {
       await part(title).getByText(text).waitFor()
     }
     await take('Send an order', 'Send the order', 'Answer to the store: 201 invoiced')
+    await page.reload()
+    await part('Send an order').getByText('Answer to the store: 201 invoiced').waitFor()
     const waits = part('Cause an outage').getByText('The service fails for 20 seconds, and the payment waits')
     const isSaid = waits.waitFor()
     await take('Cause an outage', 'Break the service and pay', 'Answer to the store: 202 waiting')
