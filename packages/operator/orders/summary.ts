@@ -56,6 +56,12 @@ const failureOf = ({ failing, dead_letters, undelivered }: Summary) => {
   return [message.since, letterText('dead letter to the store', message)]
 }
 
+/** The requests of an order, such as "create registered, payment waiting (2)". */
+const requestsText = ({ requests }: Pick<Summary, 'requests'>) =>
+  [...Map.groupBy(requests, ({ kind, state }) => `${kind} ${state}`)]
+    .map(([text, { length }]) => (length === 1 ? text : `${text} (${length})`))
+    .join(', ') || undefined
+
 /** A table of orders, with an optional last column. */
 export const ordersText = <Order extends Summary>(
   orders: readonly Order[],
@@ -69,10 +75,7 @@ export const ordersText = <Order extends Summary>(
       order.source,
       order.external_id,
       order.status,
-      order.requests
-        .filter(({ state }) => state !== 'registered')
-        .map(({ kind, state }) => `${kind} ${state}`)
-        .join(', '),
+      requestsText(order),
       order.updated_at || undefined,
       ...(fails ? failureOf(order) : []),
       ...Object.values(more).map(cell => cell(order)),
