@@ -61,6 +61,8 @@ const plan = v.object({
       external_id: v.optional(v.string()),
       event: v.optional(v.string()),
       from: v.optional(v.string()),
+      /** Why it failed, if known. */
+      error: v.optional(v.string()),
     }),
   ),
   calls: v.object({ create: v.number(), payment: v.number(), refund: v.number(), read: v.number() }),
@@ -162,13 +164,20 @@ export const selectionOf = ({ messages, done }: Pick<Plan, 'messages' | 'done'>)
   limit: Number.POSITIVE_INFINITY,
 })
 
+const causeText = ({ from, error }: Plan['messages'][number]) =>
+  `cause: ${error ?? (from === 'feed' ? 'the store has not accepted it' : 'not recorded')}`
+
 export const planText = ({ messages, calls, action }: Plan): string => {
   const unknown = messages.flatMap(({ predicted }) => predicted?.unknown ?? [])
   return lines(
-    messages.flatMap(({ id, source, external_id, event, does }) => [
-      visible(`${id}  ${source ?? '-'} ${external_id ?? '-'}  ${event ?? '-'}`),
-      ...does.map(line => `  ${line}`),
-    ]),
+    messages.flatMap(message => {
+      const { id, source, external_id, event, does } = message
+      return [
+        visible(`${id}  ${source ?? '-'} ${external_id ?? '-'}  ${event ?? '-'}`),
+        visible(`  ${causeText(message)}`),
+        ...does.map(line => `  ${line}`),
+      ]
+    }),
     action === 'replay'
       ? visible(callCountsText(calls, unknown, messages.length))
       : `${count(messages.length, 'message')} would be deleted.`,

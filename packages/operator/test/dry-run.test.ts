@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
 import { newOrder, type RequestKind, type Withdrawal } from '@order-relay/lib/orders/order.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
-import { callCountsText, dryRun } from '../dead-letters/prediction.ts'
+import { type Plan, planText } from '../dead-letters/plan.ts'
+import { callCounts, callCountsText, dryRun } from '../dead-letters/prediction.ts'
 
 const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
@@ -121,5 +122,23 @@ test('says which calls are unknown while the service cannot be read', () => {
   )
   expect(callCountsText(none, ['it answers 503', 'it answers 503'], 2)).toBe(
     'The calls of a replay are unknown: it answers 503. Nothing was sent.',
+  )
+})
+
+test('a plan names the cause of each message', () => {
+  const message = (id: string, more: object) => ({ id, does: ['Nothing is lost'], ...more })
+  const messages = [
+    message('a', { from: 'order queue', error: 'The accounting service answered 503' }),
+    message('b', { from: 'order queue' }),
+    message('c', { from: 'feed' }),
+  ]
+  const made = { messages, calls: callCounts([]), action: 'discard' } as unknown as Plan
+  expect(planText(made)).toBe(
+    [
+      'a  - -  -\n  cause: The accounting service answered 503\n  Nothing is lost',
+      'b  - -  -\n  cause: not recorded\n  Nothing is lost',
+      'c  - -  -\n  cause: the store has not accepted it\n  Nothing is lost',
+      '3 messages would be deleted.',
+    ].join('\n'),
   )
 })

@@ -87,6 +87,8 @@ export const queuePageTests = (open: Open) => {
       expect(await first.innerText()).toMatch(
         /Call to the service: Payment: expected status "paid"[\s\S]*No result → Paid[\s\S]*Payment registered[\s\S]*order\.updated Paid/,
       )
+      await page.getByRole('columnheader', { name: 'Cause' }).waitFor()
+      expect(await first.innerText()).toContain('not recorded')
       await isAccessible()
       await letter('later')
 
