@@ -23,6 +23,7 @@ import {
 } from '../status/notices.ts'
 import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
 import { unauthorizedNotices } from '../status/unauthorized.ts'
+import { removedNotices } from '../stores/removed.ts'
 import type { Audits } from './audit.ts'
 import type { Live } from './live.ts'
 import type { Readings } from './readings.ts'
@@ -64,7 +65,10 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
   )
   const unauthorized = live.poll('unauthorized', every.metrics, () => unauthorizedNotices(context))
   const expiring = live.poll('expiring-keys', every.keys, () => expiryNotices(context))
-  const stores = live.poll('stores-file', every.queues, async () => storesNotices(context))
+  const stores = live.poll('stores-file', every.queues, async () => [
+    ...storesNotices(context),
+    ...(await removedNotices(context)),
+  ])
   const accountant = live.poll('accountant', every.metrics, () => accountantNotices(context))
   return [
     get('overview', {}, async () => {

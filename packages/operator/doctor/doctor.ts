@@ -16,6 +16,7 @@ import { progress } from '../core/terminal.ts'
 import { ACCEPTED_WITHIN_MS, isAccepted, ping } from '../core/webhook.ts'
 import { registrationsOf, webhookUrlOf } from '../registration.ts'
 import { signaturesOf, storesNotices, unregisteredFinding } from '../status/notices.ts'
+import { removedNotices } from '../stores/removed.ts'
 import { account } from './account.ts'
 import { drill } from './drill.ts'
 import { shops } from './shops.ts'
@@ -201,7 +202,11 @@ const queues: Check = async context => {
   ]
 }
 
-const everyStore: Check = async context => [...storesNotices(context), ...(await stores(context))]
+const everyStore: Check = async context => [
+  ...storesNotices(context),
+  ...(await stores(context)),
+  ...(await removedNotices(context)),
+]
 
 /** The checks by topic. */
 export const CHECKS: Readonly<Record<string, Check>> = {

@@ -16,6 +16,7 @@ import {
   wordsOf,
 } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf, totalOf } from '../core/queue.ts'
+import { removedNotices } from '../stores/removed.ts'
 import { activeAlarms, minuteOf } from './active.ts'
 import { isWatched, WATCHED, withBeginnings } from './beginnings.ts'
 import { failingOf } from './failing.ts'
@@ -209,22 +210,34 @@ export const alarmLines = (
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
-  const [states, rates, ages, failing, signatures, feedFindings, unauthorized, expiring, accountant] =
-    await Promise.all([
-      alarmsOf(context, queues, read),
-      ratesOf(read),
-      agesOf(context, queues, read),
-      failingOf(context),
-      signaturesOf(context),
-      feedNotices(context, queues),
-      unauthorizedNotices(context),
-      expiryNotices(context),
-      accountantNotices(context),
-    ])
+  const [
+    states,
+    rates,
+    ages,
+    failing,
+    signatures,
+    feedFindings,
+    removed,
+    unauthorized,
+    expiring,
+    accountant,
+  ] = await Promise.all([
+    alarmsOf(context, queues, read),
+    ratesOf(read),
+    agesOf(context, queues, read),
+    failingOf(context),
+    signaturesOf(context),
+    feedNotices(context, queues),
+    removedNotices(context),
+    unauthorizedNotices(context),
+    expiryNotices(context),
+    accountantNotices(context),
+  ])
   const notices = [
     ...deadNotices(context, failing),
     ...signatures.notices,
     ...feedFindings,
+    ...removed,
     ...unauthorized,
     ...expiring,
     ...accountant,

@@ -1,12 +1,14 @@
 import { expect, test } from '@jest/globals'
 import { keyUseItem, storeKeyParameter } from '@order-relay/lib/api/keys.ts'
 import { DAY } from '@order-relay/lib/platform/environment.ts'
+import { keepStores } from '@order-relay/local/kept-stores.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import type { Context } from '../core/context.ts'
 import { findingText } from '../core/output.ts'
 import type { Queues } from '../core/queue.ts'
 import { deadFinding } from '../feeds/dead.ts'
 import { deadNotices, expiryNotices, feedNotices, storesNotices } from '../status/notices.ts'
+import { removedNotices } from '../stores/removed.ts'
 
 const flags = ' --local'
 const nameOf = (name: string) => name
@@ -32,6 +34,37 @@ test.each([
     ),
   )
   expect(storesNotices({ storesProblem: () => undefined })).toEqual([])
+})
+
+test('messages in the queues of removed stores are a problem until their stores are restored', async () => {
+  const shop = 'stores:\n  - source: shop\n    feed: sqs\n'
+  const gone = '  - source: gone\n    feed: sqs\n    dead_letter_after: 5\n'
+  const depths: Readonly<Record<string, number>> = { 'feed-shop.fifo': 2, 'feed-gone.fifo': 3 }
+  const context = {
+    local: true,
+    dataDir: folder(),
+    queueUrl: async (name: string) => name,
+    sqs: {
+      getQueueAttributes: async ({ QueueUrl }: { QueueUrl: string }) => ({
+        Attributes: { ApproximateNumberOfMessages: String(depths[QueueUrl] ?? 0) },
+      }),
+    },
+  } as unknown as Context
+  const found = async () => (await removedNotices(context)).map(findingText)
+  await keepStores(folder(), shop + gone)
+  expect(await found()).toEqual([])
+  const waiting = [
+    '!!    stores.yml no longer has the queue feed-gone.fifo of the store "gone": 3 messages that no store receives\n' +
+      '      → if the store was removed or renamed by mistake, restore it in stores.yml; otherwise, the messages have no effect',
+  ]
+  for (let starts = 0; starts < 2; starts++) {
+    await keepStores(folder(), shop)
+    expect(await found()).toEqual(waiting)
+  }
+  // On AWS, the deployment deletes the queue of a removed store.
+  expect(await removedNotices({ ...context, local: false })).toEqual([])
+  await keepStores(folder(), shop + gone)
+  expect(await found()).toEqual([])
 })
 
 test('messages that wait for a store without a registered URL are a problem', async () => {

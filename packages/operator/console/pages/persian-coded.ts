@@ -187,6 +187,10 @@ export const PERSIAN: Readonly<
   'at-least': 'دست‌کم {messages}',
   'feed-replay': 'وقتی فروشگاه پیام‌ها را می‌پذیرد، دوباره بفرستیدشان: {command}',
   'not-received': '{messages} هنوز دریافت نشده',
+  'removed-queue': 'صف {queue} از فروشگاه «{source}» دیگر در stores.yml نیست',
+  'removed-waiting': '{messages} که هیچ فروشگاهی دریافت نمی‌کند',
+  'add-again':
+    'اگر فروشگاه به اشتباه حذف شده یا تغییر نام داده است، آن را به stores.yml برگردانید؛ در غیر این صورت این پیام‌ها اثری ندارند',
   'endpoint-answers': '{command} پاسخ‌های فروشگاه را نشان می‌دهد',
   'feed-answers': 'آخرین پاسخ فروشگاه «{source}» {status} بود',
   'feed-fails': 'ارسال پیام به فروشگاه «{source}» ناموفق است',
