@@ -18,6 +18,11 @@ const DETAIL = new RegExp(`${KEPT.source}|${QUOTED.source}|${ID_OR_NUMBER.source
 export const causeOf = (message: string): string =>
   message.replace(DETAIL, (_, kept?: string, quote = '') => kept ?? `${quote}…${quote}`)
 
+const thrown = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+
+/** What operators read about an error. */
+export const failureText = (error: unknown): string => causeOf(thrown(error).message).slice(0, MAX_MESSAGE)
+
 /**
  * Records a failing event on its order: SQS cannot list waiting messages, and makes a message visible only by its
  * receipt handle.
@@ -34,7 +39,6 @@ export const noteFailing = async (
   const { event, delivery, data } = reading.event
   const iso = (time: number) => new Date(time).toISOString()
   const accounting = error instanceof AccountingError ? error : undefined
-  const { name, message } = error instanceof Error ? error : new Error(String(error))
   const accepted = event !== 'order.updated' && 'accepted_at' in data ? data.accepted_at : now
   const failing: Failing = {
     event,
@@ -45,9 +49,9 @@ export const noteFailing = async (
     since: iso(Math.min(accepted, Number(record.attributes.SentTimestamp))),
     at: iso(now),
     next_at: iso(now + seconds * 1000),
-    code: accounting?.code ?? name,
+    code: accounting?.code ?? thrown(error).name,
     status: accounting?.reason?.status,
-    message: causeOf(message).slice(0, MAX_MESSAGE),
+    message: failureText(error),
     behind: behind.length,
     retry_after: accounting?.retryAfter,
   }

@@ -19,7 +19,7 @@ import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
 import { callAccounting, withDeadline } from './calls.ts'
-import { noteFailing } from './failing.ts'
+import { failureText, noteFailing } from './failing.ts'
 import { callShares } from './share.ts'
 
 export type WorkerDependencies = AccountingDependencies & {
@@ -117,6 +117,9 @@ const delayEvent =
     await extendVisibility([record, ...behind], seconds).finally(() => noted)
   }
 
+/** `failures`: why replays failed, for the operator whose command invokes the worker. */
+type WorkerResponse = SQSBatchResponse & { failures?: readonly string[] }
+
 /** The consumer of the order queue and the bulk queue, and the only function that decides what happens to an order. */
 export const createWorker = (dependencies: WorkerDependencies) => {
   const { dynamodb, sqs, telemetry, stores, settings, now, random } = dependencies
@@ -139,7 +142,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const share = callShares(now)
   const isExact = exactStores(stores)
 
-  return middy<SQSEvent, SQSBatchResponse>(invocation).handler(async ({ Records }, context) => {
+  return middy<SQSEvent, WorkerResponse>(invocation).handler(async ({ Records }, context) => {
     const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
     const handle = (event: OrderEvent, record: SQSRecord) => {
       const queue = queueOf(record)
@@ -173,12 +176,16 @@ export const createWorker = (dependencies: WorkerDependencies) => {
       })
     }
     let retried = 0
+    const failures: string[] = []
     const response = await processBatch(Records, {
       handle: handleRecord({ handle, quarantine, now, telemetry }),
-      onFailure: failed => delay(failed, () => retried++),
+      onFailure: failed => {
+        if (queueOf(failed.record) === 'ordersDead') failures.push(failureText(failed.error))
+        return delay(failed, () => retried++)
+      },
       telemetry,
     })
     if (retried > 0) telemetry.count('EventRetried', {}, retried)
-    return response
+    return failures.length > 0 ? { ...response, failures } : response
   })
 }

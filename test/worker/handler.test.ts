@@ -249,9 +249,13 @@ describe('a failed event', () => {
     ])
   })
 
-  test('of a replay remains a dead letter', async () => {
+  test('of a replay remains a dead letter, and the response names its cause', async () => {
     respond = () => ({ status: 503 })
-    expect(await run(record('1', create('replayed'), {}, 'ordersDead'))).toEqual(['1'])
+    const replayed = sqsEvent(record('1', create('replayed'), {}, 'ordersDead'))
+    expect(await handler(replayed, context())).toEqual({
+      batchItemFailures: [{ itemIdentifier: '1' }],
+      failures: ['The accounting service answered 503'],
+    })
     expect([recorded.messages(), recorded.counted()]).toEqual([['replay failed'], []])
     expect(sent('ChangeMessageVisibilityBatch')).toEqual([])
   })

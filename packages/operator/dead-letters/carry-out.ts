@@ -72,6 +72,7 @@ export const carryOut = async (
   const { selection, ...what } = task
   const { rate, stopAfter, signal, onStep } = pacing
   const done: { message: Message; outcome: Outcome }[] = []
+  const causes: Record<string, string> = {}
   const inTime = pace(rate)
   let failures = 0
   let end: Awaited<ReturnType<typeof beginOperation>> | undefined
@@ -83,12 +84,18 @@ export const carryOut = async (
     if (!isKept(step.outcome)) end ??= await beginOperation(context, { command: kind.command, ...what })
     if (step.outcome === 'discarded') await kind.beforeDeletion?.(context, message)
     let outcome: Outcome = step.outcome
+    let explained = message
     if (step.outcome === 'replayed') {
       await inTime()
-      outcome = await step.send()
+      const sent = await step.send()
+      outcome = typeof sent === 'string' ? sent : 'failed'
+      if (typeof sent !== 'string') {
+        explained = { ...message, error: sent.failed }
+        causes[message.raw.id] = sent.failed
+      }
       failures = outcome === 'failed' ? failures + 1 : 0
     }
-    done.push({ message, outcome })
+    done.push({ message: explained, outcome })
     onStep?.(outcome)
     return outcome
   }
@@ -109,6 +116,7 @@ export const carryOut = async (
   await end?.({
     ...(stopped !== undefined && { stopped }),
     counts: Object.fromEntries([...counts].map(([outcome, { length }]) => [outcome, length])),
+    causes,
     undelivered: Object.fromEntries([...undelivered].map(([source, { length }]) => [source, length])),
     messages: done.flatMap(({ message, outcome }) => (isKept(outcome) ? [] : [message.raw.id])),
   })

@@ -203,7 +203,11 @@ const reportOf = (
       others.every(({ outcome }) => isDone(outcome)),
     text: lines(
       `${action === 'replay' ? 'Replayed' : 'Discarded'} ${count(succeeded.length, 'message')}.`,
-      others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),
+      others.map(({ message: { raw, error }, outcome }) =>
+        visible(
+          `${raw.id}  ${OUTCOMES[outcome]}${outcome === 'failed' && error !== undefined ? `: ${error}` : ''}`,
+        ),
+      ),
       idsWith('failed').length > 0 &&
         `To see why a message failed again: relay tail --errors${context.flags}`,
       missing.length > 0 &&

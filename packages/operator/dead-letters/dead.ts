@@ -13,27 +13,32 @@ import type { Context } from '../core/context.ts'
 import { shellWord } from '../core/output.ts'
 import { envelopeOf, jsonOf } from '../core/webhook.ts'
 import { lastFailure } from '../model/attempts.ts'
-import type { Kind, Message, Sent } from '../model/message.ts'
+import type { FailedReplay, Kind, Message, Sent } from '../model/message.ts'
 import { commandFor } from '../model/orders.ts'
 import { announcementsOf, ordersOf } from '../model/read.ts'
 import { isBeingWithdrawn, requestIn, whenDeleted } from '../model/reasons.ts'
 import { say } from '../model/waiting-texts.ts'
 import { checkOrders } from '../order-events.ts'
 import { messageCommands } from './commands.ts'
+import { failedReplays } from './history.ts'
 
 /** The worker's response: the messages that failed. */
-const answer = v.pipe(v.string(), v.parseJson(), v.object({ batchItemFailures: v.array(v.unknown()) }))
+const answer = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ batchItemFailures: v.array(v.unknown()), failures: v.optional(v.array(v.string()), []) }),
+)
 
 /**
  * Has the worker process a dead letter immediately. In the order queue, it would end up behind later events of its order
  * that are still waiting to be retried.
  *
- * @returns `failed` if it remains a dead letter
+ * @returns `failed`, with the cause if the worker has named it, if it remains a dead letter
  */
 const processNow = async (
   context: Context,
   { raw: { id, body, group, sent }, reading }: Pick<Message, 'raw' | 'reading'>,
-): Promise<Sent> => {
+): Promise<Sent | FailedReplay> => {
   const { lambda, stack, nameOf, region } = context
   const { functions } = await stack()
   const record = {
@@ -55,8 +60,9 @@ const processNow = async (
     Payload: JSON.stringify({ Records: [record] }),
   })
   if (FunctionError !== undefined) return 'failed'
-  const { batchItemFailures } = v.parse(answer, Buffer.from(Payload ?? []).toString())
-  if (batchItemFailures.length > 0) return 'failed'
+  const { batchItemFailures, failures } = v.parse(answer, Buffer.from(Payload ?? []).toString())
+  const [failed] = failures
+  if (batchItemFailures.length > 0) return failed === undefined ? 'failed' : { failed }
   return 'event' in reading ? 'replayed' : 'quarantined'
 }
 
@@ -129,26 +135,32 @@ export const DEAD_LETTERS: Kind = {
           : `superseded by version ${superseded_by}`,
   },
 
-  explain: async (context, message) => {
-    const { from, source, external_id, delivery } = message
-    if (source === undefined || external_id === undefined) return message
-    const stored = await (await ordersOf(context)).get({ source, external_id })
-    if (from === 'feed') {
-      const { version = 0 } = stored?.order ?? {}
-      const isSuperseded = (versionOf(message) ?? version) < version
-      const last = await lastFailure(context, message)
-      return {
-        ...message,
-        ...(isSuperseded && { superseded_by: version }),
-        ...(last && { error: last.error }),
+  explain: context => {
+    let replays: ReturnType<typeof failedReplays> | undefined
+    return async message => {
+      const { raw, from, source, external_id, delivery } = message
+      if (source === undefined || external_id === undefined) return message
+      const stored = await (await ordersOf(context)).get({ source, external_id })
+      if (from === 'feed') {
+        const { version = 0 } = stored?.order ?? {}
+        const isSuperseded = (versionOf(message) ?? version) < version
+        const last = await lastFailure(context, message)
+        return {
+          ...message,
+          ...(isSuperseded && { superseded_by: version }),
+          ...(last && { error: last.error }),
+        }
       }
+      replays ??= failedReplays(context)
+      const replayed = (await replays).get(raw.id)
+      if (stored === undefined) return { ...message, error: replayed }
+      // The next save of the order removes the error. A replay is later than the attempts of the queue.
+      const failed = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
+      const error = replayed ?? failed
+      const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
+      const done = isDone ? { done: true as const } : {}
+      return { ...message, error, ...done }
     }
-    if (stored === undefined) return message
-    // The next save of the order removes the error.
-    const error = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
-    const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
-    const done = isDone ? { done: true as const } : {}
-    return { ...message, error, ...done }
   },
 
   whenDeleted: async (context, message) => {

@@ -27,13 +27,15 @@ const operation = v.object({
   counts: v.record(v.string(), v.number()),
   /** Number of deleted feed messages, by store. */
   undelivered: v.optional(v.record(v.string(), v.number())),
+  /** Why the first replays that failed did so, by message. */
+  causes: v.optional(v.record(v.string(), v.string())),
   /** The first messages that were removed from their queue. */
   messages: v.array(v.string()),
 })
 
 export type Operation = v.InferOutput<typeof operation>
 
-/** An item may have 400 KB; an id has 36 characters. */
+/** An item may have 400 KB; an id has 36 characters, and a cause up to 200. */
 const MAX_MESSAGES = 1000
 
 /** The user of the command: the AWS caller, or the user of this machine. */
@@ -61,9 +63,18 @@ export const beginOperation = async (
       Item: { partition: { S: PARTITION }, at: { S: at }, operation: { S: JSON.stringify(written) } },
     })
   await write(began)
-  return ({ messages, ...end }: Pick<Operation, 'stopped' | 'counts' | 'undelivered' | 'messages'>) => {
-    const kept = messages.slice(0, MAX_MESSAGES)
-    return write({ ...began, ...end, messages: kept, ended: new Date().toISOString() })
+  return ({
+    messages,
+    causes = {},
+    ...end
+  }: Pick<Operation, 'stopped' | 'counts' | 'undelivered' | 'causes' | 'messages'>) => {
+    return write({
+      ...began,
+      ...end,
+      messages: messages.slice(0, MAX_MESSAGES),
+      causes: Object.fromEntries(Object.entries(causes).slice(0, MAX_MESSAGES)),
+      ended: new Date().toISOString(),
+    })
   }
 }
 
@@ -82,4 +93,13 @@ export const operationsOf = async (
     if (each.command === command) found.push({ at: item.at?.S?.split(' ')[0] ?? '', ...each })
   }
   return found
+}
+
+/** Maximum number of operations to search for failed replays. */
+const SEARCHED = 50
+
+/** Why the last replay of each dead letter failed, by message. */
+export const failedReplays = async (context: Context): Promise<ReadonlyMap<string, string>> => {
+  const operations = await operationsOf(context, 'dead', { limit: SEARCHED })
+  return new Map(operations.toReversed().flatMap(({ causes = {} }) => Object.entries(causes)))
 }

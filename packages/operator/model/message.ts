@@ -42,10 +42,13 @@ export type Message = {
 /** What became of a sent message: `quarantined` if the worker could not read it. */
 export type Sent = 'replayed' | 'quarantined' | 'failed'
 
+/** A replay that failed, and why. */
+export type FailedReplay = { failed: string }
+
 /** The action on a message. */
 export type Step =
   /** Sends it. `event` is what the worker will read; `note` says what follows when it reads none. */
-  | { outcome: 'replayed'; send: () => Promise<Sent>; event?: OrderEvent; note: string }
+  | { outcome: 'replayed'; send: () => Promise<Sent | FailedReplay>; event?: OrderEvent; note: string }
   /** Only deletes it: as requested, or because the same delivery was received again in the meantime. */
   | { outcome: 'discarded' | 'duplicate' }
   /** Keeps it: it is unreadable, of an unknown store, behind another message of its order, or failed again. */
@@ -79,7 +82,7 @@ export type Kind = {
   /** The columns of a listing, by heading. */
   columns: Readonly<Record<string, (message: Message) => string | number | boolean | Date | undefined>>
   /** Adds the cause of the failure from the tables. */
-  explain?: (context: Context, message: Message) => Promise<Message>
+  explain?: (context: Context) => (message: Message) => Promise<Message>
   /** The effect of deleting a message. */
   whenDeleted?: (context: Context, message: Message) => Promise<Deletion | undefined>
   planner: (context: Context) => (message: Message) => Promise<Step>
@@ -191,6 +194,7 @@ export const visitSelected = async (
   let total = 0
   let hidden = 0
   const awaited = new Set(selection.ids)
+  const explain = kind.explain?.(context)
   // Several messages may contain one delivery.
   const isDone = () => selection.ids !== undefined && awaited.size === 0
   for (const queue of kind.queues(context)) {
@@ -201,7 +205,7 @@ export const visitSelected = async (
       async raw => {
         awaited.delete(raw.id)
         const message = kind.read(raw, queue)
-        const explained = (await kind.explain?.(context, message)) ?? message
+        const explained = (await explain?.(message)) ?? message
         if (isSelected(explained, selection)) return visit(explained)
         skip(explained)
         return 'keep'

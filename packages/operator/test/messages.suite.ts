@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { feedQueueName } from '@order-relay/lib/platform/names.ts'
 import { logFile } from '@order-relay/local/log.ts'
+import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
 import { drain } from '@order-relay/test-support/parts.ts'
 import { local, startRelay } from '@order-relay/test-support/relay.ts'
@@ -137,6 +138,21 @@ export const messageTests = () => {
       const refunded = { status: 'refunded', receipt_number: expect.any(Number) }
       expect(await local.order('both')).toMatchObject(refunded)
       expect((await data('dead', 'list')).total).toBe(0)
+    })
+
+    test('after a failed replay, the cause of a dead letter is that of the replay', async () => {
+      await dead('payment', 'fails-again', payment)
+      expect((await data('dead', 'list')).letters[0].error).toBeUndefined()
+      const faults = `${local.stack().urls.sandbox}/panel/faults`
+      const error = { kind: 'error', status: 503 }
+      await fetchJson(faults, { method: 'POST', key: 'sandbox-key', body: error })
+      const { code, out } = await local.relay(['dead', 'replay', '--all'])
+      await fetchJson(faults, { method: 'DELETE', key: 'sandbox-key' })
+      const cause = 'The accounting service answered 503'
+      expect([code, out]).toEqual([1, expect.stringContaining(`kept: it failed again: ${cause}\n`)])
+      expect((await data('dead', 'list')).letters).toMatchObject([{ error: cause }])
+      const { out: shown } = await local.relay(['dead', 'discard', '--all', '--dry-run'])
+      expect(shown).toContain(`\n  cause: ${cause}\n`)
     })
 
     test('a replayed message that the worker cannot read is moved to the quarantine, and is not done', async () => {
