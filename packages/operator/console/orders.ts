@@ -8,7 +8,7 @@ import {
   requestViews,
 } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { orderName } from '@order-relay/lib/protocol/order.ts'
+import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
@@ -87,6 +87,12 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
   const retries = createJobs(context, live, 'order-retries')
   const read = () => readings.of('dead')
   const deadLetters = (sources: readonly string[] = []) => deadLettersOf(context, { sources, read })
+  /** The messages of an order in the last reading of the quarantine. */
+  const quarantinedOf = async ({ source, external_id }: OrderKey) => {
+    const read = await readings.last('quarantine')
+    const own = read?.messages.filter(each => each.source === source && each.external_id === external_id)
+    return { as_of: read?.at, ids: own?.map(({ raw }) => raw.id) ?? [] }
+  }
   const summariesOf = async (orders: readonly StoredOrder[]) => {
     const [dead, announced] = await Promise.all([
       deadLetters(sourcesOf(orders)),
@@ -168,6 +174,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
           }),
         ],
         why: whyWaiting(stored, Date.now(), dead, announced),
+        quarantined: await quarantinedOf({ source, external_id }),
       }
     }),
     post('orders/check', key, async order => {

@@ -21,6 +21,7 @@ const KEPT_MS = 60_000
  */
 export const createReadings = (context: Context) => {
   const readings = new Map<Command, ReturnType<typeof readNow>>()
+  const ended = new Map<Command, Awaited<ReturnType<typeof readNow>>>()
   const turns = { dead: new PQueue({ concurrency: 1 }), quarantine: new PQueue({ concurrency: 1 }) }
   /** The number of running actions on each queue, which hide its messages. */
   const acting = new Map<Command, number>()
@@ -51,10 +52,24 @@ export const createReadings = (context: Context) => {
       if (begun !== undefined && begun !== before) return begun
       const reading = readNow(name)
       readings.set(name, reading)
-      reading.catch(() => readings.delete(name))
+      reading.then(
+        read => ended.set(name, read),
+        () => readings.delete(name),
+      )
       return reading
     },
-    forget: (name: Command) => readings.delete(name),
+    /**
+     * The last reading, if the queue still has messages. Receives none: the page of one order must not hide them from the
+     * pages of the queue.
+     */
+    last: async (name: Command) => {
+      const known = ended.get(name)
+      return known !== undefined && (await depthsOf(name)) > 0 ? known : undefined
+    },
+    forget: (name: Command) => {
+      ended.delete(name)
+      readings.delete(name)
+    },
     /** Runs an action on the messages while no reading hides them. */
     inTurn: async <Result>(name: Command, act: () => Promise<Result>): Promise<Result> => {
       acting.set(name, (acting.get(name) ?? 0) + 1)

@@ -16,7 +16,7 @@ import { CheckState, check } from './order-check.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
-import { Message } from './pieces.tsx'
+import { linkToMessage, Message } from './pieces.tsx'
 import { RequestContent } from './request-content.tsx'
 import { totalText } from './total.ts'
 
@@ -231,7 +231,7 @@ const announced = ({ status, version, requests, why }: Data) =>
 export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
-    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, ...FEED_CHANGES) }),
+    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, ...FEED_CHANGES, 'messages') }),
     announce: ({ order: before }, { order }) =>
       announced(before) === announced(order) ? undefined : t('The order has changed.'),
   },
@@ -258,6 +258,14 @@ export const Order = page(
         </span>
       </PageHead>
       <CheckState source={order.source} external_id={order.external_id} />
+      {order.quarantined.ids.map(id => (
+        <p key={id} class="row note">
+          {t('As of {time}, a message about this order was in the quarantine and had not been processed:', {
+            time: <Moment iso={String(order.quarantined.as_of)} />,
+          })}{' '}
+          <Id value={id} href={linkToMessage({ command: 'quarantine', id })} />
+        </p>
+      ))}
       {order.why.confirms && (
         <Section id="waiting" title={isWaiting(order.feed) ? t('Result') : t('Nothing waits')}>
           <Message text={order.why.confirms} as="p" kind="muted breaks" />

@@ -614,6 +614,8 @@ export const t = translator({
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
+  'As of {time}, a message about this order was in the quarantine and had not been processed:':
+    'در {time} پیامی دربارهٔ این سفارش در قرنطینه بود و هنوز پردازش نشده بود:',
   'None yet.': 'هنوز هیچ.',
   'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
   'None yet. The create is withdrawn unless the service has already registered it.':

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
@@ -59,6 +60,30 @@ export const queuePageTests = (open: Open) => {
       await page.getByText('an older version could not read it').first().waitFor({ timeout: 10_000 })
     })
     await local.empty('quarantine')
+  })
+
+  test('an order shows its message in the last reading of the quarantine', async () => {
+    await local.empty('quarantine')
+    await local.create('with-quarantined', {}, 'relay')
+    const data = { source: 'api', external_id: 'with-quarantined' }
+    const message = { event: 'order.updated', delivery: randomUUID(), data }
+    await local.quarantine('webhook', JSON.stringify(message))
+    await visit({ hash: '#/quarantine' }, async ({ page }) => {
+      // The reading of the previous test has as many messages.
+      await page.getByRole('button', { name: 'Read again' }).click()
+      await page.getByText('with-quarantined').first().waitFor()
+      await page.evaluate(`location.hash = '#/orders/api/with-quarantined'`)
+      const found = page.locator('p', {
+        hasText: /^As of .*, a message about this order was in the quarantine/,
+      })
+      await found.getByRole('link').click()
+      await page.waitForURL(/#\/quarantine\/message\//)
+      await page.getByText('"with-quarantined"').waitFor()
+      await local.empty('quarantine')
+      await page.evaluate(`location.hash = '#/orders/api/with-quarantined'`)
+      await page.getByRole('heading', { name: 'Order with-quarantined' }).waitFor()
+      await found.waitFor({ state: 'detached' })
+    })
   })
 
   test('plans, stops and resumes a replay of a group of dead letters, and records it in the history', async () => {
