@@ -72,6 +72,10 @@ export const focused = (page: Page) =>
 /** Fills in fields by their labels, and presses the button with this name once the page shows what it will do. */
 export const fill = async (place: Page | Locator, fields: Record<string, string>, button: string) => {
   for (const [label, text] of Object.entries(fields)) await place.getByLabel(label).fill(text)
-  await place.locator('.outcome[aria-busy="true"]').waitFor({ state: 'detached' })
+  // A form ignores its button while an earlier submission is carried out.
+  await place
+    .locator('form[aria-busy="true"], .outcome[aria-busy="true"]')
+    .first()
+    .waitFor({ state: 'detached' })
   await place.getByRole('button', { name: button, exact: true }).click()
 }
