@@ -43,7 +43,7 @@ const openAnswer = ({ source, external_id, result }: Order, request: OpenRequest
   }
 }
 
-/** The answer to a request once it is decided (spec: Endpoints; promise P13); undefined before. */
+/** The answer to a request (spec: Endpoints; promise P13); undefined until it is decided. */
 export const answerOf = ({ order }: Pick<StoredOrder, 'order'>, id: string): Answered | undefined => {
   const open = openRequests(order).find(request => request.id === id || request.others.includes(id))
   if (open !== undefined) return openAnswer(order, open, id)

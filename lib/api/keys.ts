@@ -66,7 +66,7 @@ export const storedKey = (parameter: string, text: string) => {
 export const isExpired = (expires: number | undefined, now: number): boolean =>
   expires !== undefined && !(expires > now)
 
-/** What a bearer key allows: the orders of its source (promise P11), by every action or only one. */
+/** What a bearer key allows: access to the orders of its source (promise P11), with all actions or only one. */
 export type Access = {
   source: string
   id: string

@@ -87,7 +87,7 @@ export const foreign = (source: string, assumed: boolean, keySource: string) =>
   errorResponse(
     403,
     'foreign_source',
-    // Quoted as JSON, which shows a line break.
+    // JSON makes line breaks visible.
     `The request names ${assumed ? 'no source, which means' : 'the source'} ${JSON.stringify(source)}, ` +
       `but the API key belongs to "${keySource}": name the source "${keySource}" in the request`,
     { field: 'source' },

@@ -30,8 +30,9 @@ const removal = object({ url })
 export const webhookRemoval = object({ url: v.nullish(url) })
 
 /**
- * Registers or removes the URL of a store's HTTP feed (spec: PUT and DELETE webhook; promise P13), for stores that
- * stores.yml gives no URL. A store has one URL: another one replaces it, and the same one gets a new secret.
+ * Registers or removes the URL of a store's HTTP feed (spec: PUT and DELETE webhook; promise P13), for stores without a
+ * URL in stores.yml. A store has one URL: registering another one replaces it, and registering the same one again creates
+ * a new secret.
  */
 export const answerRegistration = async (
   { to }: RegistrationAction,

@@ -156,7 +156,8 @@ const change = async (
         order,
         to,
         { id, accepted_at: receivedAt },
-        // Not of a create, which has personal data, and short, so that the announcement usually costs one write unit.
+        // Never for a create, which contains personal data. A short body usually keeps the announcement at one write
+        // unit.
         to === 'create' || text.length > ANNOUNCED_MAX ? '' : text,
       ),
     )

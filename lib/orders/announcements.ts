@@ -107,8 +107,8 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
 export type Announcements = ReturnType<typeof announcementRepository>
 
 /**
- * The announced requests of an item with their bodies, which are empty unless announced. For operators: an event in the queue
- * cannot be read without hiding it from the worker.
+ * The announced requests of an item with their bodies (empty if not announced). Operators read these, since reading an
+ * event from the queue would hide it from the worker.
  */
 export const announcedBodies = (item: Item) =>
   REQUEST_KINDS.flatMap(kind => {

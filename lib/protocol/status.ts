@@ -22,6 +22,6 @@ export const effectOf = (request: 'payment' | 'refund', status: string): Effect 
 /** Whether an accountant must review an order before anything else can happen to it. */
 export const isInReview = (status: string): boolean => status === ('needs_review' satisfies Status)
 
-/** Whether a status follows another (promise P5). False for statuses that the spec does not define. */
+/** Whether one status may follow another (promise P5). False for statuses that the spec does not define. */
 export const isForward = (from: string, to: string): boolean =>
   isStatus(from) && isStatus(to) && STATUSES.indexOf(to) > STATUSES.indexOf(from)

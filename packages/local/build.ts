@@ -10,8 +10,8 @@ type BuildOptions = {
   /** The output directory, emptied first. */
   outdir: string
   /**
-   * Called after each rebuild caused by a change of the source, with a function that writes the output: a function loaded
-   * meanwhile would be a mixture. Sources are not watched without it.
+   * Called after each rebuild that a change of the source causes. It calls `write` while no function is being loaded,
+   * since a function loaded during the write would mix old and new code. Without it, sources are not watched.
    */
   onRebuilt: ((write: () => Promise<void>) => Promise<void>) | undefined
 }

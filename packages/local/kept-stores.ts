@@ -8,15 +8,15 @@ import * as v from 'valibot'
 /** The file in the data directory with the stores.yml of the relay that started last. */
 const KEPT_FILE = 'stores.yml'
 
-/** The file in the data directory with the queues that stores.yml no longer has. */
+/** The file in the data directory with the queues that stores.yml no longer defines. */
 const REMOVED_FILE = 'removed-queues.json'
 
 const removedQueue = v.object({ source: v.string(), queue: v.string() })
 
-/** A queue of a store that stores.yml has had: the local stack keeps it with its messages. */
+/** A queue of a store that was removed from stores.yml; the local stack keeps it with its messages. */
 export type RemovedQueue = v.InferOutput<typeof removedQueue>
 
-/** The queues that stores.yml no longer has. */
+/** The queues that stores.yml no longer defines. */
 export const removedQueues = (dataDir: string): readonly RemovedQueue[] => {
   try {
     const text = readFileSync(join(dataDir, REMOVED_FILE), 'utf8')
@@ -29,7 +29,7 @@ export const removedQueues = (dataDir: string): readonly RemovedQueue[] => {
 const queuesOf = (stores: readonly Store[]): RemovedQueue[] =>
   stores.flatMap(store => queueNames(store).map(queue => ({ source: store.source, queue })))
 
-/** Saves the stores.yml with which a relay starts, for {@link keptStores}, and the queues that it no longer has. */
+/** Saves the stores.yml that a relay starts with, for {@link keptStores}, and the queues that it no longer defines. */
 export const keepStores = async (dataDir: string, text: string): Promise<void> => {
   const write = (file: string, content: string) => writeFile(join(dataDir, file), content, { mode: 0o600 })
   const present = new Set(queuesOf(parseStores(text)).map(({ queue }) => queue))

@@ -178,7 +178,7 @@ export default class LocalPlugin {
         } else if (isBroken) log.warning('stores.yml is valid again: the relay uses its stores')
         isBroken = false
       }
-      // Not fs.watchFile, which misses a change made before its first look at the file, such as during the start.
+      // fs.watchFile would miss changes made before it first reads the file, such as during the start.
       setInterval(checkStores, 1000).unref()
       process.send?.('ready')
     }

@@ -104,9 +104,9 @@ const load = async (
 }
 
 /**
- * Runs functions immediately and at their intervals; returns a function that stops the schedules without waiting for a
- * run. A run may take almost as long as its interval: while orders fail, the scheduled check waits for the accounting
- * service.
+ * Runs functions immediately and at their intervals; returns a function that stops the schedules without waiting for
+ * runs in progress. A run may take almost as long as its interval: while orders fail, the scheduled check waits for the
+ * accounting service.
  */
 export const startSchedules = (
   schedules: Service['schedules'],

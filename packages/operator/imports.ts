@@ -68,7 +68,7 @@ export const importsReader = (context: Context) => {
   }
 }
 
-/** To the second below two minutes: rounded up to minutes, the rest of a small import would seem to take far longer. */
+/** In seconds below two minutes: rounded up to minutes, a small import would seem to take far longer. */
 export const durationText = (seconds: number): string => {
   if (seconds < 120) return `${seconds} s`
   const minutes = Math.ceil(seconds / 60)

@@ -222,7 +222,7 @@ export const page =
       const main = document.querySelector('main')
       if (main !== null && (fresh || failed)) arrive(main)
     })
-    // With the page: a later effect would leave the announcement about the previous page for a moment.
+    // Cleared together with the page: a later effect would leave the announcement about the previous page for a moment.
     useLayoutEffect(() => {
       if (!fresh || data === undefined) return
       const last = before.current?.hash === route.hash ? before.current : undefined

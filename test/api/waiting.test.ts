@@ -192,7 +192,7 @@ describe('the wait', () => {
     expect(world.pauses).toEqual([60, 60])
   })
 
-  test('announces the content of a payment that is short, and never that of a create', async () => {
+  test('announces the body of a short payment, but never that of a create', async () => {
     const announced = async (path: string, body: object) => {
       await askApi('POST', path, body, { headers: { prefer: 'respond-async' } })
       const { Item = {} } = await stack.dynamodb.getItem({

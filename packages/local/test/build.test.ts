@@ -26,7 +26,7 @@ afterAll(async () => {
   await stop()
 })
 
-test('writes rebuilt functions only when their caller is ready', async () => {
+test('writes rebuilt functions only when the caller calls write', async () => {
   expect(await built()).toContain('first')
   await change('export const handler = () => "second"')
   await until(() => rebuilds.length > 0)

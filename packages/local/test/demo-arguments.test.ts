@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { readArguments } from '../demo/arguments.ts'
 
-test('the demo reads a connector and its options in any sequence', () => {
+test('the demo accepts a connector and its options in any order', () => {
   expect(readArguments([])).toEqual({ connector: undefined, stay: false, verbose: false, help: false })
   expect(readArguments(['--stay', 'woo', '--verbose'])).toMatchObject({
     connector: 'woo',

@@ -152,7 +152,7 @@ test('runs batches in parallel, including one left by the last process; a pause 
   await until(() => begun.length === 3)
 })
 
-test('runs functions at their intervals until it stops, without waiting for a run, and then frees every port', async () => {
+test('runs functions at their intervals, stops without waiting for a run in progress, and then frees every port', async () => {
   const runs = () => runsOf('check')
   const loaded = runs()
   await until(() => runs() > loaded)

@@ -36,7 +36,7 @@ const REGISTER = `register the URL when the store starts: PUT ${REGISTRATION_PAT
 
 const UNNOTED = 'log the delivery of each handled message once, before the message is acknowledged'
 
-/** Whether a connection to the host and port of a URL is not refused. */
+/** Whether anything listens at the host and port of a URL: false if the connection is refused. */
 const isListening = (url: string) =>
   new Promise<boolean>(resolve => {
     const address = new URL(url)
@@ -90,7 +90,7 @@ export const httpFeed = ({
     } catch (error) {
       if (!(error instanceof FeedError)) throw error
       const current = secrets === undefined && !isRepeated ? await target() : found
-      // The store registered a URL after these were read: it refuses the earlier secret, or no longer answers at the earlier URL.
+      // The store has registered since the target was read: it refuses the earlier secret or left the earlier URL.
       const isOld = current?.url !== url || (error.status === UNVERIFIED && current.secret !== secret)
       if (isOld) return deliver(message, { now }, true)
       return { why: error.message.replace(/^Cannot .*?: /, ''), remedy: remedyOf(error) }
@@ -156,7 +156,7 @@ export const httpFeed = ({
     async resume(start) {
       await start()
       if (registers) registeringUntil = performance.now() + REGISTRATION_MS
-      // Only a connection: the store would report a message that is not signed with its secret as an error.
+      // Only opens a connection: the store would report a message that is not signed with its secret as an error.
       await within(patience, async () => {
         const found = await target()
         return (found !== undefined && (await isListening(found.url))) || undefined

@@ -59,7 +59,7 @@ export const createReadings = (context: Context) => {
       return reading
     },
     /**
-     * The last reading, if the queue still has messages. Receives none: the page of one order must not hide them from the
+     * The last reading, if the queue still has messages. Receives no messages, since this would hide them from the
      * pages of the queue.
      */
     last: async (name: Command) => {

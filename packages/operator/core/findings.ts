@@ -140,10 +140,10 @@ export const MESSAGES = {
   'at-least': 'at least {messages}',
   'feed-replay': 'once the store accepts messages, send them again: {command}',
   'not-received': '{messages} not received yet',
-  'removed-queue': 'stores.yml no longer has the queue {queue} of the store "{source}"',
+  'removed-queue': 'stores.yml no longer defines the queue {queue} of the store "{source}"',
   'removed-waiting': '{messages} that no store receives',
   'add-again':
-    'if the store was removed or renamed by mistake, restore it in stores.yml; otherwise, the messages have no effect',
+    'if the store was removed or renamed by mistake, restore it in stores.yml; otherwise, no action is needed',
   'endpoint-answers': '{command} shows what its endpoint answers',
   'feed-answers': 'the store "{source}" last answered {status}',
   'feed-fails': 'messages to the store "{source}" fail',
@@ -167,11 +167,11 @@ export const MESSAGES = {
   'verify-registered':
     'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, the store must register its URL again',
   'registered-again':
-    'during the test, the store registered its URL again and got a new secret, with which this message is not signed: run the test again',
+    'the store registered its URL again during the test and got a new secret, but this message was signed with the earlier one: run the test again',
   'registered-other':
-    'during the test, the store registered another URL, {location}; this message was sent to the earlier one: run the test again',
+    'the store registered another URL, {location}, during the test, but this message was sent to the earlier one: run the test again',
   'removed-url':
-    'during the test, the store removed its URL, to which this message was sent: the store must register one before the next test',
+    'the store removed its URL during the test, but this message was sent to it: the store must register a URL before you run the test again',
   'url-configured': 'the URL in stores.yml',
   'url-registered': 'the URL that the store registers',
   'check-path':
@@ -180,13 +180,13 @@ export const MESSAGES = {
   'redirects-to':
     'the store redirects to {location}, and the relay does not follow redirects: change {url} to this address',
   'redirects-elsewhere':
-    'the store redirects to {location}, and the relay does not follow redirects: if this is the address of the receiver, change {url} to it; if it is another page, such as a login, answer at the current address without a redirect',
+    'the store redirects to {location}, and the relay does not follow redirects: if the receiver is at this address, change {url} to it; if this is another page, such as a login page, make the store answer at the current address without a redirect',
   'rate-limited':
-    'the store, or a proxy in front of it, limits the number of requests: raise the limit for the path of the receiver, or do not apply it there; the relay sends a refused message again after Retry-After',
+    'the store, or a proxy in front of it, limits the rate of requests: raise the limit for the path of the receiver, or exempt the path; the relay retries a refused message after the time in Retry-After',
   'proxy-failed':
-    'a proxy in front of the store usually answers so if it cannot reach the store: check that the store is running at the address to which the proxy forwards, and read the log of the proxy',
+    'a proxy usually gives this answer when it cannot reach the store: check that the store is running at the address that the proxy forwards to, and read the log of the proxy',
   'proxy-late':
-    'a proxy in front of the store usually answers so if the store does not answer in time: answer within {count} seconds, after the transaction that handles the message, and read the log of the proxy',
+    'a proxy usually gives this answer when the store does not answer in time: answer within {count} seconds, after the transaction that handles the message, and read the log of the proxy',
   'answer-late':
     'answer within {count} seconds, after the transaction that handles the message; if the store has received no request, check its address and firewall',
   'find-error':

@@ -33,7 +33,7 @@ const answer = v.pipe(
  * Has the worker process a dead letter immediately. In the order queue, it would end up behind later events of its order
  * that are still waiting to be retried.
  *
- * @returns `failed`, with the cause if the worker has named it, if it remains a dead letter
+ * @returns for a message that remains a dead letter, `failed` or, if the worker has named it, the cause
  */
 const processNow = async (
   context: Context,
@@ -154,7 +154,7 @@ export const DEAD_LETTERS: Kind = {
       replays ??= failedReplays(context)
       const replayed = (await replays).get(raw.id)
       if (stored === undefined) return { ...message, error: replayed }
-      // The next save of the order removes the error. A replay is later than the attempts of the queue.
+      // The next save of the order removes its error. The error of a replay is newer than that of the queue's attempts.
       const failed = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
       const error = replayed ?? failed
       const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)

@@ -27,7 +27,7 @@ const operation = v.object({
   counts: v.record(v.string(), v.number()),
   /** Number of deleted feed messages, by store. */
   undelivered: v.optional(v.record(v.string(), v.number())),
-  /** Why the first replays that failed did so, by message. */
+  /** The causes of the first failed replays, by message id. */
   causes: v.optional(v.record(v.string(), v.string())),
   /** The first messages that were removed from their queue. */
   messages: v.array(v.string()),
@@ -35,7 +35,7 @@ const operation = v.object({
 
 export type Operation = v.InferOutput<typeof operation>
 
-/** An item may have 400 KB; an id has 36 characters, and a cause up to 200. */
+/** An item may have up to 400 KB, an id has 36 characters, and a cause has up to 200. */
 const MAX_MESSAGES = 1000
 
 /** The user of the command: the AWS caller, or the user of this machine. */
@@ -98,7 +98,7 @@ export const operationsOf = async (
 /** Maximum number of operations to search for failed replays. */
 const SEARCHED = 50
 
-/** Why the last replay of each dead letter failed, by message. */
+/** Why the last replay of each dead letter failed, by message id. */
 export const failedReplays = async (context: Context): Promise<ReadonlyMap<string, string>> => {
   const operations = await operationsOf(context, 'dead', { limit: SEARCHED })
   return new Map(operations.toReversed().flatMap(({ causes = {} }) => Object.entries(causes)))

@@ -140,8 +140,8 @@ export const messageViews = (
 }
 
 /**
- * Marks the messages whose store has received its signing secret since their last attempt: their next attempt may be minutes
- * away.
+ * Marks the messages that were not sent because the store had no signing secret, if it has one now: their next attempt
+ * may be minutes away.
  *
  * @param hasSecret whether the store has a signing secret now
  */
@@ -181,7 +181,7 @@ export const messagesOf = async (
   const { feedAttempts: recorded } = await context.stack()
   const views = messageViews(entries, attempts, { feed, queued, dead, hidden, recorded, now: Date.now() })
   const messages = await withNewSecret(views, async () => {
-    // Without the right to read secrets, it is not known whether the store has one.
+    // An operator without the right to read secrets cannot see whether the store has one.
     const secrets = await storesWithSecret(context).catch(() => new Set())
     return secrets.has(storeName(order.source))
   })

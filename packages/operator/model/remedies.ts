@@ -17,11 +17,11 @@ export const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Pick<Stor
     : say('verify', { explain, command: `relay stores secret ${shellWord(store.source)}${flags}` })
 }
 
-/** What to do about a redirect, whose target is known from `Location` if a test has shown the response. */
+/** What to do about a redirect. Its target is known only from the `Location` of a test's response. */
 const redirectRemedy = (url: ReturnType<typeof say>, sent: string, location: string | undefined) => {
   const to = location === undefined ? null : URL.parse(location, sent)
   if (to === null) return say('redirects', { url })
-  // To https, to another host name, or to the same path with or without a slash at its end.
+  // Redirects to https, to another host name, or to the same path with or without a trailing slash.
   const [from, path] = [new URL(sent), to].map(({ pathname }) => pathname.replace(/\/+$/, ''))
   return say(from === path ? 'redirects-to' : 'redirects-elsewhere', { url, location: { foreign: to.href } })
 }

@@ -111,7 +111,7 @@ const removeFrom = ({ dynamodb, nameOf }: Context, Key: Item, ...names: string[]
 
 const eraseItems = async (context: Context, key: OrderKey, counts: Record<string, number>) => {
   const { dynamodb, nameOf } = context
-  // An announcement contains the body of a payment or refund, and a read of the order would be answered with a create.
+  // Announcements contain bodies of payments and refunds, and a read of the order would still show an announced create.
   await removeFrom(context, announcementKey(key), ...REQUEST_KINDS)
   const { history, deliveries } = await findItems(context, key)
   for (const Key of history) {

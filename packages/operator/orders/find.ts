@@ -257,10 +257,11 @@ const messageText = (context: Context, { kind, message }: { kind: Kind; message:
 const COST = `
 The beginning of an order number is enough, in lower or upper case; the store may precede it: "web-shop 1001".
 Complete ids and invoice numbers are found regardless of age; "#27" and "invoice 27" find the invoice. If nothing is
-found, the latest ${CHANGES} changes are searched for the beginning of an id, an invoice number or the reference of a
-payment; so are up to ${BLOCKED} orders with requests that wait behind an earlier event. Dead letters and the quarantine are
-searched for the beginning of the id of a message, delivery or request. A webhook that changed no order is found only by its complete delivery id. Orders are searched in the stores of stores.yml, with
-up to four reads each; "relay orders show" finds an order of a removed store.`
+found, the latest ${CHANGES} changes, and the requests of up to ${BLOCKED} orders that wait behind an earlier event, are searched for
+the beginning of an id, an invoice number or the reference of a payment. Dead letters and the quarantine are searched for
+the beginning of the id of a message, delivery or request. A webhook that changed no order is found only by its complete
+delivery id. Orders are searched in the stores of stores.yml, with up to four reads each; "relay orders show" finds an
+order of a removed store.`
 
 const find = async (context: Context, text: string): Promise<Report> => {
   const { found, searched } = await findOrders(context, text)
@@ -285,7 +286,7 @@ const find = async (context: Context, text: string): Promise<Report> => {
     ok: orders.length > 0,
     text: lines(
       orders.length === 0
-        ? `Nothing found in ${context.title}. A payment is found by its reference only among the latest changes, or while it waits behind an earlier event of its order, and an order of a store that stores.yml no longer has only with: relay orders show <source> <number>${context.flags}`
+        ? `Nothing found in ${context.title}. A payment is found by its reference only in the latest changes, or while it waits behind an earlier event of its order. For an order of a store that is no longer in stores.yml, run: relay orders show <source> <number>${context.flags}`
         : ordersText(orders, { 'FOUND BY': ({ found_by, match }) => `${found_by} ${match}` }),
       orders.length === MOST && `There may be more than ${count(MOST, 'order')}: type more of the number.`,
       kept,

@@ -57,8 +57,8 @@ const FLOW = {
 export type FlowName = keyof typeof FLOW
 export const FLOW_NAMES = Object.keys(FLOW) as FlowName[]
 
-/** Says when the worker pauses: after a short outage, zero pauses do not mean that the service was available. */
-const PAUSES = `pauses of calls (${FAILED_ORDERS} orders found the service unavailable)`
+/** Names the condition, since 0 pauses do not mean that the service was available: a short outage causes no pause. */
+const PAUSES = `pauses in calls to the service (after ${FAILED_ORDERS} orders found it unavailable)`
 
 /** The rates in words, such as "requests failed" for `requestsFailed`. */
 export const flowFacts = (rates: Readonly<Record<FlowName, number>>): Record<string, number> =>

@@ -195,7 +195,7 @@ export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, 
 
 type AlarmLine = Pick<AlarmState, 'name' | 'severity' | 'page' | 'since'> & { text: string }
 
-/** The active alarms and their pages of the runbook, whose commands have no options that select this relay. */
+/** The active alarms and their runbook pages. The commands on these pages lack the options that select this relay. */
 export const alarmLines = (
   { flags }: Pick<Context, 'flags'>,
   alarms: readonly AlarmLine[],
@@ -204,7 +204,7 @@ export const alarmLines = (
     `!! ${name} (${severity}${since === undefined ? '' : `, since ${since}`}): ${text}`,
     `   → docs/runbook/${page}.md`,
   ]),
-  ...(alarms.length > 0 && flags !== '' ? [`   Add${flags} to the commands of the runbook.`] : []),
+  ...(alarms.length > 0 && flags !== '' ? [`   Add${flags} to each relay command in the runbook.`] : []),
 ]
 
 const status = async (context: Context): Promise<Report> => {

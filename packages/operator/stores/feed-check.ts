@@ -15,7 +15,7 @@ import { endpointOf, registeredEndpoint } from './endpoints.ts'
 /** Maximum size of the shown beginning of a response, in bytes. */
 const SHOWN_BYTES = 2000
 
-/** How the store changed the registration of its URL during a test, which is why it did not accept the message. */
+/** How the store changed its registered URL during a test, which explains why it did not accept the message. */
 const registrationChange = async (
   context: Context,
   source: string,

@@ -6,8 +6,8 @@ import { problem } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 
 /**
- * The messages in queues that stores.yml no longer has. Only the local stack keeps such queues: on AWS, the deployment
- * that removes a store deletes its queue.
+ * The messages in queues that stores.yml no longer defines. Only the local stack keeps such queues: on AWS, the
+ * deployment that removes a store deletes its queue.
  */
 export const removedNotices = async (context: Context): Promise<Finding[]> => {
   if (!context.local) return []

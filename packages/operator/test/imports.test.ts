@@ -6,6 +6,6 @@ test.each([
   [119, '119 s'],
   [120, '2 min'],
   [3601, '1 h 1 min'],
-])('an import that is completed in %i seconds is done in "%s"', (seconds, text) => {
+])('shows %i seconds until the completion of an import as "%s"', (seconds, text) => {
   expect(durationText(seconds)).toBe(text)
 })

@@ -140,7 +140,7 @@ export const messageTests = () => {
       expect((await data('dead', 'list')).total).toBe(0)
     })
 
-    test('after a failed replay, the cause of a dead letter is that of the replay', async () => {
+    test('after a failed replay, a dead letter shows the cause of the failure', async () => {
       await dead('payment', 'fails-again', payment)
       expect((await data('dead', 'list')).letters[0].error).toBeUndefined()
       const faults = `${local.stack().urls.sandbox}/panel/faults`

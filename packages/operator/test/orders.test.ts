@@ -252,7 +252,7 @@ test('finds an order by its number, request, delivery or invoice', async () => {
   expect(nothing).toMatchObject({
     code: 1,
     out: expect.stringMatching(
-      /^Nothing found in the local stack\. A payment is found .*an order of a store that stores\.yml no longer has only with: relay orders show <source> <number> --local\nSearched the latest 500 changes/,
+      /^Nothing found in the local stack\. A payment is found .*order of a store that is no longer in stores\.yml, run: relay orders show <source> <number> --local\nSearched the latest 500 changes/,
     ),
   })
 })

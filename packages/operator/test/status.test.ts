@@ -126,7 +126,7 @@ test.each([
   expect(failingText(orders, more, Date.now())?.text).toBe(text)
 })
 
-test('names the options that the commands of the runbook need for this relay', () => {
+test('status names the options to add to the commands of the runbook', () => {
   const alarm = {
     name: 'relay-breaker-open',
     severity: 'critical',
@@ -136,7 +136,7 @@ test('names the options that the commands of the runbook need for this relay', (
   const lines = ['!! relay-breaker-open (critical): Down', '   → docs/runbook/breaker-open.md']
   expect(alarmLines({ flags: ' --local' }, [alarm])).toEqual([
     ...lines,
-    '   Add --local to the commands of the runbook.',
+    '   Add --local to each relay command in the runbook.',
   ])
   expect(alarmLines({ flags: '' }, [alarm])).toEqual(lines)
   expect(alarmLines({ flags: ' --local' }, [])).toEqual([])
@@ -275,13 +275,13 @@ test('counts webhooks that are unreadable or contradictory separately from refus
   expect(rates).toMatchObject({ queued: [1], repeated: [2], refused: [2], unreadableOrContradictory: [2] })
 })
 
-test('status counts pauses of calls, since calls for fewer than three orders find the service unavailable uncounted', () => {
+test('status counts pauses in calls, not each call that finds the service unavailable', () => {
   const none = Object.fromEntries(FLOW_NAMES.map(name => [name, 0])) as Record<FlowName, number>
   const shown = flowFacts({ ...none, retried: 4 })
   expect(shown).toMatchObject({
     retried: 4,
     'requests failed': 0,
-    'pauses of calls (3 orders found the service unavailable)': 0,
+    'pauses in calls to the service (after 3 orders found it unavailable)': 0,
   })
   expect(shown).not.toHaveProperty('service unavailable')
 })

@@ -106,9 +106,9 @@ test.each([
 })
 
 test.each([
-  [429, '', /^the store, or a proxy in front of it, limits the number of requests: /],
-  [502, '', /^a proxy in front of the store usually answers so if it cannot reach the store: /],
-  [504, '', /^a proxy .* if the store does not answer in time: answer within 10 seconds/],
+  [429, '', /^the store, or a proxy in front of it, limits the rate of requests: /],
+  [502, '', /^a proxy usually gives this answer when it cannot reach the store: /],
+  [504, '', /^a proxy .* when the store does not answer in time: answer within 10 seconds/],
   [
     301,
     '/webhook/',
@@ -122,7 +122,7 @@ test.each([
   [
     302,
     '/login',
-    /^the store redirects to http.*\/login, .*: if this is the address .*; if it is another page, such as a login/,
+    /^the store redirects to http.*\/login, .*: if the receiver is at this address, .*; if this is another page, such as a login page/,
   ],
   [
     302,
@@ -186,7 +186,7 @@ test.each([
 test.each([
   [{ url: { S: 'http://127.0.0.1:1/other' }, secret: { S: 'secret' } }, 'registered-other'],
   [undefined, 'removed-url'],
-])('relay stores test says if the store changed its URL meanwhile: %j', async (after, code) => {
+])('relay stores test says whether the store changed its URL during the test: %j', async (after, code) => {
   let item: object | undefined
   const { url, close } = await listening((_request, response) => {
     item = after

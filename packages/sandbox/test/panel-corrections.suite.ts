@@ -313,7 +313,7 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
     await review.getByText('A payment of 2,200 rials is held').waitFor()
     await page.getByText('Held payment: 2,200 rials, the amount when it came in').waitFor()
     await review
-      .getByText('A correction gave it the amount that came in; another one can change that.')
+      .getByText('A correction set it to the amount that came in; another correction can change that.')
       .waitFor({ timeout: 5000 })
     await page.getByRole('button', { name: 'Correct order' }).click()
     await dialog.getByText('Can be changed until the invoice is finalized').waitFor()

@@ -110,12 +110,12 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors.filter(each => !/status of 4(00|09)/.test(each))).toEqual([])
   })
 
-  test('a payment of an order with nothing due has no amount to type', async () => {
+  test('the payment dialog of an order with nothing due has no amount field', async () => {
     await client().create(order('1', { items: [row('SKU-1', 1, 0)] }))
     const { page } = await open('#/orders/1?source=api', { locale: 'fa-IR' })
     await page.getByRole('button', { name: 'ثبت دریافت وجه' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('مبلغی قابل دریافت نیست').waitFor({ timeout: 5000 })
+    await dialog.getByText('مانده قابل دریافت صفر است').waitFor({ timeout: 5000 })
     expect(await dialog.getByLabel('مبلغ').count()).toBe(0)
     await fill(dialog, {}, 'ثبت دریافت وجه')
     await dialog.waitFor({ state: 'detached' })
@@ -147,7 +147,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
-  test('the cash box of a repayment follows the amount until it is chosen, and says why another one is not preset', async () => {
+  test('the preset cash box of a repayment depends on the amount until one is chosen, and a hint says why another one is not preset', async () => {
     await cashBoxWouldBeShort()
     await client().act('3', 'reverse-payment')
     await client().put('accounts', { code: 'cash-2', name: 'Second box', kind: 'cash', openingBalance: 600 })
@@ -162,7 +162,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await amount.fill('600')
     await dialog
       .getByText(
-        /Preset because these cash boxes do not have this amount: .*صندوق فروشگاه.* can pay .*0.* rials/,
+        /It is preset because these cash boxes do not have this amount: .*صندوق فروشگاه.* can pay .*0.* rials/,
       )
       .waitFor({ timeout: 5000 })
     expect(await account.inputValue()).toBe('cash-2')
@@ -172,7 +172,7 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await account.selectOption('cash-2')
     await amount.fill('500')
     await dialog.getByText('this one can pay up to 600 rials').waitFor()
-    expect(await dialog.getByText('Preset because').count()).toBe(0)
+    expect(await dialog.getByText('It is preset because').count()).toBe(0)
     expect(await violationsOf(page)).toEqual([])
     expect(errors).toEqual([])
   })

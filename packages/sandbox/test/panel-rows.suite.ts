@@ -50,7 +50,7 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     await page.evaluate(
       'document.activeElement.blur(); document.querySelector("dialog [type=submit]").click()',
     )
-    await dialog.getByRole('alert').filter({ hasText: 'Nothing is saved yet' }).waitFor()
+    await dialog.getByRole('alert').filter({ hasText: 'Nothing has been saved yet' }).waitFor()
     await dialog.getByText('New total: 1,377,200 rials').waitFor()
     expect(await client().detail('1')).toMatchObject({ total: '2200' })
     await dialog.getByRole('button', { name: 'Correct order' }).click()
@@ -69,7 +69,10 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
       ['Shipping', '500', '6,050'],
     ] as const) {
       await enter(dialog.getByLabel(label, { exact: true }), text)
-      await dialog.getByRole('alert').filter({ hasText: 'Nothing is saved yet' }).waitFor({ timeout: 5000 })
+      await dialog
+        .getByRole('alert')
+        .filter({ hasText: 'Nothing has been saved yet' })
+        .waitFor({ timeout: 5000 })
       await dialog.getByText(`New total: ${total} rials`).waitFor()
     }
     expect(await client().detail('1')).toMatchObject({ total: '2200' })
@@ -86,7 +89,10 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Amount of the return: 4,400 rials').waitFor()
     await enter(dialog.getByLabel('Row 1: return of'), '1')
-    await dialog.getByRole('alert').filter({ hasText: 'Nothing is saved yet' }).waitFor({ timeout: 5000 })
+    await dialog
+      .getByRole('alert')
+      .filter({ hasText: 'Nothing has been saved yet' })
+      .waitFor({ timeout: 5000 })
     await dialog.getByText('Amount of the return: 1,100 rials').waitFor()
     expect(await client().detail('1')).toMatchObject({ returned: '0' })
     await page.keyboard.press('Enter')

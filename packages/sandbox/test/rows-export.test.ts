@@ -52,7 +52,7 @@ test('finalized invoices are exported by row, with the buyer, both discounts and
   expect((await exported('q=draft')).lines).toHaveLength(1)
 })
 
-test('discounts have the same basis in both exports: with the tax of the prices, or without it as the header says', async () => {
+test('both exports have discounts on the same basis: with tax if the prices include it, or without tax, as the header says', async () => {
   const { create, settings, detail } = sandbox()
   await settings({ pricesIncludeTax: true })
   const items = [

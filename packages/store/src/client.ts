@@ -201,11 +201,11 @@ export const createClient = (options: ClientOptions) => {
       assertArguments('create an order', { order: [order, OBJECT] })
       assertArguments('create an order', { external_id: [order.external_id, NEW_ORDER] })
       if (isObject(order.payment)) assertPayment('create an order', order.payment)
-      // The type has no source, but an order of the store's own code may.
+      // The type has no source, but the store's code may pass one.
       const { source: other = null } = order as { source?: unknown }
       if (named && other !== null && other !== source)
         throw new ArgumentError(
-          `Cannot create an order: its source is ${JSON.stringify(other)}, and the client's source is ${JSON.stringify(source)}; create another client, with a key of that source`,
+          `Cannot create an order: its source is ${JSON.stringify(other)}, but the client's source is ${JSON.stringify(source)}; create another client with a key for ${JSON.stringify(other)}`,
         )
       return request('POST', 'orders/', { ...order, ...named }, options)
     },

@@ -26,7 +26,7 @@ const FRAMEWORKS = {
   fetchHandler: {
     passes: 'a Request',
     use: 'use fetchHandler(receive)',
-    // Not by its tag, which a framework's own class may lack.
+    // Not recognized by its tag, which a framework's own class may lack.
     is: first => hasMethods(fieldOf(first, 'headers'), 'get'),
   },
   nodeHandler: {
@@ -54,8 +54,8 @@ const FRAMEWORKS = {
 type Handler = 'fetchHandler' | 'nodeHandler' | 'fastifyHandler'
 
 /**
- * Why a handler, or the receiver itself, cannot receive what it was called with; undefined if it can. For example, the
- * handler of another framework was used.
+ * Why a handler, or the receiver itself, cannot use its arguments, such as those of another framework; undefined if it
+ * can.
  */
 export const misuseOf = (
   called: Handler | 'receive',
@@ -63,7 +63,7 @@ export const misuseOf = (
   second?: unknown,
 ): string | undefined => {
   if (called !== 'receive' && FRAMEWORKS[called].is(first, second)) return undefined
-  // The receiver itself takes headers, which may have `get`; of a Request, it has its own error.
+  // The receiver takes headers, which may have `get`, and has a separate error for a Request.
   const { fetchHandler: _, ...others } = FRAMEWORKS
   const known: readonly Framework[] = Object.values(called === 'receive' ? others : FRAMEWORKS)
   const found = known.find(({ is }) => is(first, second))

@@ -49,7 +49,7 @@ const UNREAD = {
   fetchHandler:
     'Cannot verify a body that was already read: pass the Request to fetchHandler before anything reads its body, such as request.json()',
   nodeHandler:
-    'receive the raw bytes with nodeHandler: in Express, register its route before express.json(); in Next.js, export a config with api.bodyParser false',
+    'receive the raw bytes with nodeHandler: in Express, register its route before express.json(); in Next.js, export const config = { api: { bodyParser: false } }',
   fastifyHandler:
     'Cannot verify a body that was parsed: for fastifyHandler, add a content type parser with parseAs "buffer"',
 }

@@ -8,7 +8,7 @@ export const tooLarge = (maxBytes: number): Outcome => ({
   error: `The body is larger than ${maxBytes} bytes`,
 })
 
-/** Reports a mistake of the store's code, because of which a request cannot be received. */
+/** Reports a mistake in the store's code that prevents a request from being received. */
 export const reported = (message: string, onError?: (error: unknown) => void): Outcome => {
   onError?.(new TypeError(message))
   return { status: 500, error: message }

@@ -94,7 +94,7 @@ test.each<[message: string, call: (store: Untyped) => unknown]>([
     ({ client }) => client().create({ external_id: '1', payment: { method: 'card', amount: 5 } }),
   ],
   [
-    'create an order: its source is "web", and the client\'s source is "shop"; create another client',
+    'create an order: its source is "web", but the client\'s source is "shop"; create another client with a key for "web"',
     ({ client }) => client({ source: 'shop' }).create({ external_id: '1', source: 'web' }),
   ],
   ['read an order: external_id is empty', ({ client }) => client().read('')],

@@ -90,7 +90,7 @@ const CORRECT: Record<string, string> = {
 }
 const MISTAKES = Object.entries(FRAMEWORKS).flatMap(([framework, [serve, error]]) =>
   Object.entries(HANDLERS)
-    // The receiver has an error of its own for a Request.
+    // The receiver has a separate error for a Request.
     .filter(([name]) => name !== CORRECT[error] && !(name === 'receive' && error === REQUEST))
     .map(([name, handlerOf]) => ({ framework, name, serve, handlerOf, error })),
 )
@@ -126,7 +126,7 @@ test.each(MISTAKES)(
 )
 
 test.each(['fetchHandler', 'nodeHandler', 'fastifyHandler'])(
-  '%s names the way to call the receiver from an unknown framework',
+  '%s says how to call the receiver from an unknown framework',
   async name => {
     const called = async () => HANDLERS[name]?.(receiving().receive)({ headers: {} }, {})
     await expect(called()).rejects.toThrow(/ was called without .*; .* call receive\(headers, body\) /)

@@ -51,7 +51,7 @@ const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone
 /** The time of the next attempt, or "now" if it is due. */
 const Next = ({ at }: { at: string }) => <span>{isToCome(at) ? <Wait until={at} /> : t('now')}</span>
 
-/** Why an attempt was not made. The cause may have been removed since. */
+/** Why an attempt was not made. In the past tense, since the cause may have been resolved. */
 const CODES: Readonly<Record<string, string>> = {
   disabled: t('the feed was disabled'),
   unregistered: t('the store had registered no URL'),
@@ -87,7 +87,7 @@ export const FeedState = (message: FeedMessage) => {
           <Answer {...last} />
           {separator}
           <Moment iso={last.at} />
-          {message.secret_is_set && `${separator}${t('it is set now')}`}
+          {message.secret_is_set && `${separator}${t('a secret is set now')}`}
           {last.ms !== undefined && `${separator}${formatMilliseconds(last.ms)}`}
           {last.next_at !== undefined && (
             <>

@@ -260,7 +260,7 @@ export const Order = page(
       <CheckState source={order.source} external_id={order.external_id} />
       {order.quarantined.ids.map(id => (
         <p key={id} class="row note">
-          {t('As of {time}, a message about this order was in the quarantine and had not been processed:', {
+          {t('As of {time}, the quarantine contained an unprocessed message about this order:', {
             time: <Moment iso={String(order.quarantined.as_of)} />,
           })}{' '}
           <Id value={id} href={linkToMessage({ command: 'quarantine', id })} />

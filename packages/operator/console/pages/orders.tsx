@@ -189,7 +189,7 @@ export const Orders = page(
             {isSearch(route) && messages.length === 0 && (
               <p>
                 {t(
-                  'A payment is found by its reference only among the latest changes. Search for the order number instead. Orders of stores that stores.yml no longer has are not searched.',
+                  'A payment is found by its reference only in the latest changes, or while it waits behind an earlier event of its order. Search for the order number instead. Orders of stores that are no longer in stores.yml are not searched.',
                 )}
               </p>
             )}

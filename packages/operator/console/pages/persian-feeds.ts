@@ -11,7 +11,7 @@ export const FEEDS = {
   'queued or accepted': 'در صف یا پذیرفته‌شده',
   'not recorded': 'ثبت نشده',
   'the store had no signing secret': 'فروشگاه کلید امضا نداشت',
-  'it is set now': 'اکنون کلید دارد',
+  'a secret is set now': 'اکنون کلید دارد',
   'the feed was disabled': 'ارسال به فروشگاه متوقف بود',
   'the store had registered no URL': 'فروشگاه نشانی ثبت نکرده بود',
   'behind {message}': 'پس از {message}',

@@ -509,8 +509,8 @@ export const t = translator({
   'Failing orders, the oldest failing event first': 'سفارش‌های دچار خطا، قدیمی‌ترین رویداد ناموفق در ابتدا',
   'Event from': 'زمان رویداد',
   'Oldest events': 'قدیمی‌ترین رویدادها',
-  'A payment is found by its reference only among the latest changes. Search for the order number instead. Orders of stores that stores.yml no longer has are not searched.':
-    'پرداخت با شمارهٔ پیگیری فقط در میان آخرین تغییرات پیدا می‌شود. به جای آن شمارهٔ سفارش را جستجو کنید. سفارش‌های فروشگاه‌هایی که دیگر در stores.yml نیستند جستجو نمی‌شوند.',
+  'A payment is found by its reference only in the latest changes, or while it waits behind an earlier event of its order. Search for the order number instead. Orders of stores that are no longer in stores.yml are not searched.':
+    'پرداخت با شمارهٔ پیگیری فقط در میان آخرین تغییرات، یا تا وقتی پشت رویداد قبلی سفارش خود منتظر است، پیدا می‌شود. به جای آن شمارهٔ سفارش را جستجو کنید. سفارش‌های فروشگاه‌هایی که دیگر در stores.yml نیستند جستجو نمی‌شوند.',
   'Orders found': 'سفارش‌های پیداشده',
   'There are no orders yet': 'هنوز سفارشی وجود ندارد',
   'They appear here once a store sends one, or the accounting service a webhook.':
@@ -614,8 +614,8 @@ export const t = translator({
   'since {time}': 'از {time}',
   Result: 'نتیجه',
   'Last result of the service': 'آخرین نتیجه از سرویس',
-  'As of {time}, a message about this order was in the quarantine and had not been processed:':
-    'در {time} پیامی دربارهٔ این سفارش در قرنطینه بود و هنوز پردازش نشده بود:',
+  'As of {time}, the quarantine contained an unprocessed message about this order:':
+    'تا {time} پیامی دربارهٔ این سفارش در قرنطینه مانده و پردازش نشده است:',
   'None yet.': 'هنوز هیچ.',
   'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
   'None yet. The create is withdrawn unless the service has already registered it.':

@@ -52,7 +52,7 @@ const savedRun = (): Run => {
   return saved === null ? { id: '', answers: {} } : JSON.parse(saved)
 }
 
-/** The current run of the tour, kept while other pages are visited, and when the page is reloaded. */
+/** The current run of the tour, which survives visits to other pages and reloads. */
 const run = signal(savedRun())
 
 effect(() => {
@@ -109,7 +109,7 @@ const Outcome = ({ panel, order }: { panel: string; order: Order }) => {
         [t('Open requests')]: open.length > 0 && <OpenRequests requests={open} />,
         [t('Waits for')]: open.length > 0 && link && <WaitsFor link={link} />,
         [t('Accounting service')]: (
-          // A new tab: the tour continues in the current one.
+          // Opens a new tab, so that the tour continues in the current one.
           <a
             href={`${panel}/${linkTo(['orders', external_id], { source })}`}
             target="_blank"

@@ -180,7 +180,7 @@ test('tests a store that registers its URL at each start with the secret of that
   ])
 })
 
-test('finds out whether a store that has started is reachable without a message, which the store would report as forged', async () => {
+test('waits until a started store is reachable without sending it a message that it would report as forged', async () => {
   const requests: string[] = []
   await findingsOfRegistering(0, (method, isVerified) => requests.push(`${method} ${isVerified}`))
   expect(requests[0]).toBe('POST true')

@@ -74,7 +74,7 @@ export const queuePageTests = (open: Open) => {
       await page.getByText('with-quarantined').first().waitFor()
       await page.evaluate(`location.hash = '#/orders/api/with-quarantined'`)
       const found = page.locator('p', {
-        hasText: /^As of .*, a message about this order was in the quarantine/,
+        hasText: /^As of .*, the quarantine contained an unprocessed message/,
       })
       await found.getByRole('link').click()
       await page.waitForURL(/#\/quarantine\/message\//)

@@ -336,7 +336,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'The `updated_at` of the order on which the request is based. If the order has changed since, the request is refused.',
   'Correction.reason': 'Why the order is corrected, for its history.',
   heldPayment:
-    'The amount of the held payment of the whole invoice: `received`, the total when it came in, or `invoice`, the new total; by default, that of the last correction, at first `invoice`.',
+    'The amount of the held payment for the whole invoice: `received` is the total when the payment came in, and `invoice` the new total. The default is the choice of the last correction, initially `invoice`.',
   'Repayment.reference': 'Tracking number of the bank.',
   'ReturnRequest.date':
     'Date of the return, in an open fiscal year, not before the invoice nor in the future; today by default.',

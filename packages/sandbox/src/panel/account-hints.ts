@@ -38,5 +38,5 @@ export const payingFrom: Hint = (account, { date, short }) => {
   })
   return short.length === 0
     ? limit
-    : `${limit} ${t('Preset because these cash boxes do not have this amount: {boxes}', { boxes: fundsOf(short) })}`
+    : `${limit} ${t('It is preset because these cash boxes do not have this amount: {boxes}', { boxes: fundsOf(short) })}`
 }

@@ -48,7 +48,7 @@ const ACTIONS: readonly Action[] = [
     statuses: ['invoiced'],
     effect: ({ balance }, sent) => [
       balance === '0'
-        ? t('Nothing is due: a receipt of 0 rials makes the order paid.')
+        ? t('Nothing is due: registering a receipt of 0 rials marks the order as paid.')
         : t('{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.', {
             due: decimal(balance),
           }),

@@ -97,7 +97,7 @@ export const HeldPayments = ({ order, money }: { order: Order; money: Accounts }
                 : t('It pays the whole invoice: {total} rials now, {old} when it came in.', old))}
             {amount !== null &&
               whole &&
-              t('A correction gave it the amount that came in; another one can change that.')}{' '}
+              t('A correction set it to the amount that came in; another correction can change that.')}{' '}
             <Booking held={held} money={money} />{' '}
             {reference && t('Reference: {reference}', { reference: <Code>{reference}</Code> })}
           </p>

@@ -52,8 +52,8 @@ const inWords = (typed: string) => {
 /**
  * Describes what the account does with the money.
  *
- * @param short the cash boxes that do not have an amount of cash: while no account is selected, and if another one is preset
- * for this reason
+ * @param short the cash boxes that do not have an amount of cash; shown if no account is selected, or if another one is
+ *   preset for this reason
  */
 export type Hint = (
   account: Account | undefined,
@@ -117,7 +117,7 @@ export const MoneyFields = ({ money, amount, date, hint, agrees = false }: Money
     if (!(agrees && target instanceof HTMLSelectElement)) return
     if (target.name === 'method' && isFitting(target.value, code, money)) return
     if (target.name === 'method') {
-      // Without a choice, the account also follows the amount.
+      // Until an account is chosen, it also depends on the amount.
       const { account: _, ...others } = draft.value
       draft.value = others
     } else if (!isFitting(method, target.value, money))

@@ -66,7 +66,8 @@ export const MESSAGES = {
     'دریافت وجه معلق: {amount} ریال، همان مبلغ هنگام دریافت',
   'Held payment: {total} rials, the whole invoice; {amount} rials when it came in':
     'دریافت وجه معلق: {total} ریال، کل فاکتور؛ مبلغ هنگام دریافت {amount} ریال بود',
-  'no held payment was sent for the whole invoice': 'دریافت وجه معلقی برای تسویه کل فاکتور نیست',
+  'no held payment was sent for the whole invoice':
+    'هیچ دریافت وجه معلقی برای تسویه کل فاکتور ارسال نشده است',
   'no held payment is dated outside the open fiscal years':
     'تاریخ هیچ دریافت وجه معلقی خارج از سال‌های مالی باز نیست',
   '{count} held payments are dated outside the open fiscal years':

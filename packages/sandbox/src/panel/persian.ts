@@ -197,8 +197,8 @@ export const t = translator({
   'In a bank account it is booked as {type}, in a cash box as cash.':
     'رسید آن در حساب بانکی از نوع {type} و در صندوق نقدی است.',
   'It is booked to {account} as {type}.': 'رسید آن در {account} از نوع {type} ثبت می‌شود.',
-  'A correction gave it the amount that came in; another one can change that.':
-    'در اصلاح سفارش، همان مبلغ هنگام دریافت برای آن انتخاب شده است و با اصلاح دوباره می‌توان آن را تغییر داد.',
+  'A correction set it to the amount that came in; another correction can change that.':
+    'در اصلاح سفارش، مبلغ هنگام دریافت برای آن انتخاب شده است؛ با اصلاح دوباره می‌توان این انتخاب را تغییر داد.',
   'It pays the whole invoice.': 'برای تسویه کل فاکتور است.',
   'It pays the whole invoice: {total} rials now, {old} when it came in.':
     'برای تسویه کل فاکتور است: جمع کل اکنون {total} ریال و هنگام اعلام فروشگاه {old} ریال بوده است.',
@@ -312,8 +312,8 @@ export const t = translator({
     'اگر وضعیت سفارش تغییر کند، به همه نشانی‌های ثبت‌شده وب‌هوک ارسال می‌شود.',
   'No address is registered, so no webhook is sent.': 'نشانی‌ای ثبت نشده است و وب‌هوکی ارسال نمی‌شود.',
   'Register payment': 'ثبت دریافت وجه',
-  'Nothing is due: a receipt of 0 rials makes the order paid.':
-    'مبلغی قابل دریافت نیست؛ با ثبت رسید دریافت به مبلغ صفر، سفارش پرداخت‌شده می‌شود.',
+  'Nothing is due: registering a receipt of 0 rials marks the order as paid.':
+    'مانده قابل دریافت صفر است؛ با ثبت رسید دریافت به مبلغ صفر، سفارش پرداخت‌شده می‌شود.',
   '{due} rials are due. A smaller amount is a partial payment, and the order stays invoiced.':
     'مانده قابل دریافت {due} ریال است. با مبلغ کمتر، دریافت علی‌الحساب ثبت می‌شود و وضعیت سفارش تغییر نمی‌کند.',
   'Amount in rials': 'مبلغ به ریال',
@@ -327,7 +327,7 @@ export const t = translator({
     'از صندوق فقط به‌صورت نقدی پرداخت می‌شود. از این صندوق در تاریخ {date} حداکثر {amount} ریال قابل پرداخت است.',
   'No cash box has this amount on {date}: {boxes}':
     'موجودی هیچ صندوقی در تاریخ {date} برای این مبلغ کافی نیست: {boxes}',
-  'Preset because these cash boxes do not have this amount: {boxes}':
+  'It is preset because these cash boxes do not have this amount: {boxes}':
     'این صندوق پیشنهاد شده است، چون موجودی این صندوق‌ها برای این مبلغ کافی نیست: {boxes}',
   '{account} can pay {amount} rials': 'از «{account}» حداکثر {amount} ریال قابل پرداخت است',
   'Today is not in an open fiscal year, so the last day of the open year is preset.':
@@ -438,7 +438,7 @@ export const t = translator({
   '{count} {count|product matches|products match}: {names}': '{count} کالا پیدا شد: {names}',
   '{count} {count|product matches|products match}: {names} and others':
     '{count} کالا پیدا شد: {names} و کالاهای دیگر',
-  'Nothing is saved yet: check the result shown here, then confirm it.':
+  'Nothing has been saved yet: check the result shown here, then confirm it.':
     'هنوز چیزی ثبت نشده است؛ نتیجه بالا را بررسی و سپس تأیید کنید.',
   'These held payments keep their dates, which are outside the open fiscal years: {payments}. Add or reopen the fiscal years to finalize the invoice.':
     'تاریخ این دریافت‌های معلق خارج از سال‌های مالی باز است و تغییر نمی‌کند: {payments}. برای قطعی کردن فاکتور، سال‌های مالی آن‌ها را اضافه یا بازگشایی کنید.',

@@ -17,11 +17,11 @@ type RehearsedProps = {
   children: ComponentChildren
 }
 
-const UNSEEN = t('Nothing is saved yet: check the result shown here, then confirm it.')
+const UNSEEN = t('Nothing has been saved yet: check the result shown here, then confirm it.')
 
 /**
- * Fields of a form, with the result of a dry run next to the submit button. Enter, or a quick click, shows a result that was not
- * visible yet instead of submitting the form.
+ * Fields of a form, with the result of a dry run next to the submit button. If the result is not visible yet, Enter or
+ * a quick click shows it instead of submitting the form.
  */
 export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
