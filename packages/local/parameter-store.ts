@@ -172,6 +172,8 @@ export type ParameterStore = {
   /** Writes a SecureString, unless it already has this value: its date shows when the value was set. */
   put: (name: string, value: string) => Promise<void>
   deleteAll: (matches: (name: string) => boolean) => Promise<void>
+  /** The value of the parameter below a path that was set last. */
+  lastIn: (path: string) => string | undefined
 }
 
 export type ParameterStoreOptions = {
@@ -225,6 +227,10 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
       }),
     deleteAll: matches =>
       turns.add(() => replace(new Map([...parameters].filter(([name]) => !matches(name))))),
+    lastIn: path =>
+      [...parameters.values()]
+        .filter(({ Name }) => Name.startsWith(`${path}/`))
+        .toSorted((a, b) => b.LastModifiedDate - a.LastModifiedDate)[0]?.Value,
   }
   await seed?.(direct)
 

@@ -38,8 +38,8 @@ type Serverless = {
 }
 type Log = Record<'notice' | 'warning' | 'error', (text: string) => void>
 
-/** The message of `npm start` once the sandbox is registered. */
-const registered = v.object({ webhookSecret: v.string() })
+/** The message of `npm start` once the relay is registered at the sandbox, without a secret if it was registered before. */
+const registered = v.object({ webhookSecret: v.exactOptional(v.string()) })
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
@@ -142,7 +142,7 @@ export default class LocalPlugin {
       await Promise.all([relay.ready, building])
       if (parent !== undefined) {
         const [message] = await parent
-        await relay.addWebhookSecret(v.parse(registered, message).webhookSecret)
+        await relay.useWebhookSecret(v.parse(registered, message).webhookSecret)
       }
 
       replaceAwsVariables(process.env, awsEnvironment(ports, credentials))

@@ -208,10 +208,15 @@ export const startRelay = async (options: RelayOptions) => {
 
   return {
     ready,
-    /** Adds the secret with which the sandbox signs its webhooks, replacing that of the last start. */
-    addWebhookSecret: async (added: string) => {
-      secret = added
-      await (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/${SANDBOX_SECRET_ID}`, added)
+    /**
+     * Adds the secret with which the sandbox signs its webhooks, replacing that of the last start. Without one, as in a
+     * restart, keeps the stored secrets: an operator may have replaced it since.
+     */
+    useWebhookSecret: async (added?: string) => {
+      const store = await parameterStore
+      const secrets = `${path}/${PARAMETERS.webhookSecrets}`
+      if (added !== undefined) await store.put(`${secrets}/${SANDBOX_SECRET_ID}`, added)
+      secret = added ?? store.lastIn(secrets) ?? secret
     },
     /** Loads the functions, opens the HTTP port and starts the event sources. */
     serve: async (http: Gateway) => {

@@ -136,7 +136,8 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     await parts.relay.stop()
     if (isStopping) return
     parts.relay = startRelay()
-    parts.relay.send({ webhookSecret })
+    // The secret of the start may have been replaced since.
+    parts.relay.send({})
     await parts.relay.ready().then(
       () =>
         say(

@@ -13,7 +13,7 @@ import type { Gateway } from '../gateway.ts'
 import { assertFree, freePorts } from '../ports.ts'
 import { type Relay, startRelay } from '../relay.ts'
 import { readService } from '../service.ts'
-import { type Ports, queueUrl } from '../settings.ts'
+import { type Ports, queueUrl, SANDBOX_SECRET_ID } from '../settings.ts'
 import { startSqs } from '../sqs.ts'
 
 const QUEUE = 'orders.fifo'
@@ -114,24 +114,36 @@ beforeAll(async () => {
     onError: error => errors.push(error),
   })
   await relay.ready
-  await relay.addWebhookSecret('given')
+  await relay.useWebhookSecret('given')
 })
 afterAll(async () => {
   clients.destroy()
   await lambda.close()
 })
 
-test('the port opens once all functions are loaded, with the webhook secret of the sandbox', async () => {
+/** Whether the webhook with which its function is loaded is signed with a secret. */
+const isSignedWith = (secret: string, gateway: ReturnType<typeof gatewayThatAnswers>) => {
+  const { payload = '', headers } = gateway.inject.mock.calls[0]?.[0] ?? {}
+  const signed = { header: headers?.[HEADERS.signature], body: payload, secrets: [secret] }
+  return verify({ ...signed, now: Date.now() / 1000 }).valid
+}
+
+test('the port opens once all functions are loaded, with the webhook secret in use', async () => {
   const broken = gatewayThatAnswers(500)
   await expect(relay.serve(broken)).rejects.toThrow('Cannot load the function of "POST /webhook": see above')
   expect(broken.start).not.toHaveBeenCalled()
+  expect(isSignedWith('given', broken)).toBe(true)
 
+  const [old, next] = [SANDBOX_SECRET_ID, 'next'].map(id => `/x/webhook/secrets/${id}`)
+  await clients.ssm.putParameter({ Name: next, Value: 'replaced', Type: 'SecureString' })
+  await clients.ssm.deleteParameter({ Name: old })
+  await relay.useWebhookSecret()
   const gateway = gatewayThatAnswers(200)
   await relay.serve(gateway)
   expect(gateway.start).toHaveBeenCalledTimes(1)
-  const { payload = '', headers } = gateway.inject.mock.calls[0]?.[0] ?? {}
-  const signed = { header: headers?.[HEADERS.signature], body: payload, secrets: ['given'] }
-  expect(verify({ ...signed, now: Date.now() / 1000 }).valid).toBe(true)
+  expect(isSignedWith('replaced', gateway)).toBe(true)
+  const { Parameters = [] } = await clients.ssm.getParametersByPath({ Path: '/x/webhook/secrets' })
+  expect(Parameters.map(({ Name }) => Name)).toEqual([next])
 })
 
 test('runs batches in parallel, including one left by the last process; a pause delays new batches', async () => {
