@@ -171,7 +171,7 @@ export const relayForTests = async () => {
 const call = (url: string, key: string, method: string, body?: unknown, prefer = 'wait=10') =>
   fetchJson(url, { method, body, key, headers: { prefer } })
 
-const ITEMS = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
+export const ITEMS = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
 
 /** The local stack of this file. */
 export const local = {

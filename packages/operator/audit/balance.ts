@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import { isKnown, isOpen, requestViews, type StoreRequestKind } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
@@ -13,6 +14,8 @@ import type { Remedy } from './remedies.ts'
 export type ComparedOrder = {
   key: OrderKey
   stored: StoredOrder | undefined
+  /** Undefined if no request can wait behind another event of the order. */
+  announced: Announced | undefined
   service: ServiceOrder | { unread: string } | undefined
 }
 
@@ -228,10 +231,12 @@ export const balance = (evidence: Evidence) => {
     return [{ what: `order ${found}`, ...order.key, remedy }]
   })
 
-  const stored = [...orders.values()].flatMap(({ key, stored }) =>
+  const stored = [...orders.values()].flatMap(({ key, stored, announced }) =>
     stored === undefined
       ? []
-      : requestViews(stored.order).map(({ id, kind, state }) => ({ ...key, id, name: `${kind} ${state}` })),
+      : [...requestViews(stored.order), ...announcedRequests(stored.order, announced)].map(
+          ({ id, kind, state }) => ({ ...key, id, name: `${kind} ${state}` }),
+        ),
   )
   const known = [...orders.values()].filter(({ stored }) => stored !== undefined)
   const lists = {

@@ -15,7 +15,7 @@ import { operationsOf } from '../dead-letters/history.ts'
 import { QUARANTINE } from '../dead-letters/quarantine.ts'
 import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { collect as collectMessages, idsOf, type Message } from '../model/message.ts'
-import { orderKeys, ordersOf, ordersWhere } from '../model/read.ts'
+import { announcedOf, orderKeys, ordersOf, ordersWhere } from '../model/read.ts'
 import type { ComparedOrder, Evidence, Member, QueueState, Undelivered } from './balance.ts'
 import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
@@ -89,7 +89,7 @@ const READS = 5
 /** The number of consecutive unanswered reads after which the service counts as unavailable and no more orders are read. */
 const UNANSWERED = 10
 
-/** Reads orders from the table and from the service, as fast as it allows. */
+/** Reads orders from the tables and from the service, as fast as it allows. */
 const compare = async (context: Context, keys: readonly OrderKey[], rate: number | undefined) => {
   const table = await ordersOf(context)
   const read = rate === undefined ? undefined : orderReader(await accountingOf(context))
@@ -115,11 +115,17 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
     }
   }
 
+  const readStored = async (key: OrderKey) => {
+    const stored = await table.get(key)
+    const announced = await announcedOf(context, stored === undefined ? [] : [stored])
+    return { stored, announced: announced.get(orderName(key)) }
+  }
+
   using shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
   const orders = new Map<string, ComparedOrder>()
   await inParallel(keys, WIDTH, async key => {
-    const [service, stored] = await Promise.all([read && readService(key), table.get(key)])
-    orders.set(orderName(key), { key, service, stored })
+    const [service, { stored, announced }] = await Promise.all([read && readService(key), readStored(key)])
+    orders.set(orderName(key), { key, service, stored, announced })
     shown.advance()
   })
   return orders

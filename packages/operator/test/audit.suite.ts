@@ -5,13 +5,16 @@ import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { PROBE_SOURCE } from '@order-relay/lib/platform/names.ts'
 import { parametersBelow } from '@order-relay/lib/platform/parameters.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
-import { local } from '@order-relay/test-support/relay.ts'
+import { ITEMS, local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
 
 export const auditTests = () => {
   const orderHere = async (external_id: string) =>
     (await local.json(['orders', 'show', 'api', external_id]).catch(() => undefined))?.data
   const isPaid = async (external_id: string) => (await orderHere(external_id))?.result?.status === 'paid'
+
+  const create = (external_id: string) =>
+    local.store('POST', '', { external_id, items: ITEMS }, 'respond-async')
 
   let since: string
   beforeAll(async () => {
@@ -79,15 +82,24 @@ export const auditTests = () => {
     await local.sandbox('POST', '/panel/faults', { kind: 'error', status: 503 })
     expect((await local.store('POST', 'r-1/refund/', {}, 'respond-async')).status).toBe(202)
     await until(async () => (await orderHere('r-1')).failing !== undefined)
+    expect((await create('r-2')).status).toBe(202)
+    await until(async () => (await orderHere('r-2'))?.failing !== undefined)
+    expect((await local.store('POST', 'r-2/payment/', { method: 'card' }, 'respond-async')).status).toBe(202)
     const { code, out } = await local.relay(['audit', '--since', since])
+    const { data } = await local.json(['audit', '--since', since, '--no-service'])
     await local.sandbox('DELETE', '/panel/faults')
     await local.relay(['orders', 'retry', '--all'])
     expect(out).toMatch(
-      /\n1 order not compared with the service: 503 .*\nEvents have been waiting for the service since \S+Z\.\n/,
+      /\n2 orders not compared with the service: 503 .*\nEvents have been waiting for the service since \S+Z\.\n/,
     )
     expect(out).toMatch(/Everything else is accounted for\.\n$/)
     expect(code).toBe(1)
+    expect(data).toMatchObject({
+      requests: { accepted: 5, states: { registered: 2, waiting: 3 } },
+      stored: { 'create waiting': 1, 'payment waiting': 1, 'refund waiting': 1 },
+    })
     await until(async () => (await orderHere('r-1')).result.status === 'refunded')
+    await until(() => isPaid('r-2'))
   })
 
   test('accounts for a delivery that the worker quarantined', async () => {

@@ -15,6 +15,7 @@ const paid = (external_id: string) => ({ ...key(external_id), status: 'paid' })
 const compared = (id: string, change: Partial<Order>, service?: ComparedOrder['service']): ComparedOrder => ({
   key: key(id),
   service,
+  announced: undefined,
   stored: {
     outbox: undefined,
     bulk: undefined,
@@ -200,6 +201,33 @@ test('a request is registered, duplicate, held, waiting, rejected or superseded'
     'payment held': 1,
     'payment waiting': 1,
   })
+  expect(differences).toEqual([])
+})
+
+test('counts the requests that wait behind a failing request of their order', () => {
+  const about = { id: 'c', body: '{}', accepted_at: 0, others: [], withdrawals: [] }
+  const order: ComparedOrder = {
+    ...compared('c', { open: { create: { ...about, kind: 'create', stage: 'unsent' } } }),
+    announced: {
+      requests: [
+        { id: 'c', kind: 'create', accepted_at: 1 },
+        { id: 'p', kind: 'payment', accepted_at: 2 },
+        { id: 'r', kind: 'refund', accepted_at: 3 },
+      ],
+      withdrawals: [{ id: 'w', of: 'refund', accepted_at: 4 }],
+    },
+  }
+  const of = (id: string, action: string) => ({ ...accepted(id, action), ...key('c') })
+  const lines = [of('c', 'create'), of('p', 'payment'), of('r', 'refund'), of('w', 'withdraw')]
+  const { requests, stored, lists, differences } = balanceOf(lines, { waiting: 4, orders: ordersOf(order) })
+  expect(stored).toEqual({
+    'create waiting': 1,
+    'payment waiting': 1,
+    'refund waiting': 1,
+    'withdrawal waiting': 1,
+  })
+  expect(lists.stored['payment waiting']).toMatchObject([{ ...key('c'), id: 'p' }])
+  expect(requests).toEqual({ accepted: 4, states: { waiting: 4 } })
   expect(differences).toEqual([])
 })
 
