@@ -239,6 +239,10 @@ export const MESSAGES = {
   'dead/found':
     'no dead letter is retried until it is replayed; a request that is saved with its order is still sent by a check unless it is withdrawn',
   'dead/replay': '{command} plans the replay',
+  'dead-unnamed/one': '{count} dead letter belongs to no order',
+  'dead-unnamed/many': '{count} dead letters belong to no order',
+  'dead-unnamed/over': 'at least {count} of the dead letters belong to no order',
+  'dead-unnamed/found': 'the worker cannot read such a message and quarantines it when it is replayed',
   'accountant/one': '{count} order waits for an accountant',
   'accountant/many': '{count} orders wait for an accountant',
   'accountant/over': 'at least {count} of the orders wait for an accountant',

@@ -22,10 +22,12 @@ export type DeadLettersOfOrder = {
   queued: Readonly<Record<Failing['queue'], number>>
 }
 
-/** Finds the dead letters of an order in a reading; `orders` is the number of orders with dead letters that are not done. */
+/** Finds the dead letters of an order in a reading. */
 export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & {
   /** The number of orders with dead letters that are not already done, among the dead letters that could be read. */
   orders: number
+  /** The number of dead letters that name no order, among the dead letters that could be read. */
+  unnamed: number
   /** The number of dead letters that could not be read. */
   unread: number
 }

@@ -7,11 +7,12 @@ import { deadOf, type ReadDead, readExplained } from '../feeds/dead.ts'
 import type { DeadLetter, DeadLetters, DeadLettersOfOrder } from '../model/failing-event.ts'
 import type { Message } from '../model/message.ts'
 
-/** Messages by the message group of their order. One that was not sent by the relay may be in another group. */
+/** The message group of the order that a message names. One that was not sent by the relay may be in another group. */
+const groupOf = ({ source, external_id }: Message) =>
+  source === undefined || external_id === undefined ? undefined : messageGroupOf({ source, external_id })
+
 const byOrder = (messages: readonly Message[]) =>
-  Map.groupBy(messages, ({ raw, source, external_id }) =>
-    source === undefined || external_id === undefined ? raw.group : messageGroupOf({ source, external_id }),
-  )
+  Map.groupBy(messages, message => groupOf(message) ?? message.raw.group)
 
 const letterOf = ({ event, delivery, error, done, superseded_by, queue, at }: Message): DeadLetter => ({
   event,
@@ -47,7 +48,8 @@ export const deadLettersOf = async (
     all === 0 ? { messages: [], hidden: 0 } : await read([QUEUES.ordersDead])
   const stores = context.stores().filter(({ source }) => sources.includes(source))
   const feeds = await deadOf(context, stores, read)
-  const byGroup = byOrder(messages.filter(({ from }) => from === 'order queue'))
+  const events = messages.filter(({ from }) => from === 'order queue')
+  const byGroup = byOrder(events)
   const undelivered = byOrder(feeds.messages)
   const find = (order: OrderKey): DeadLettersOfOrder => ({
     letters: (byGroup.get(messageGroupOf(order)) ?? []).map(letterOf),
@@ -56,6 +58,7 @@ export const deadLettersOf = async (
     maxReceives,
     queued: { orders, bulk },
   })
-  const waiting = [...byGroup.values()].filter(found => found.some(({ done }) => done !== true))
-  return Object.assign(find, { orders: waiting.length, unread })
+  const named = events.filter(event => groupOf(event) !== undefined)
+  const waiting = new Set(named.filter(({ done }) => done !== true).map(groupOf)).size
+  return Object.assign(find, { orders: waiting, unnamed: events.length - named.length, unread })
 }

@@ -99,7 +99,7 @@ export const failingOf = async (
     read = await readDead()
     return read
   })
-  const { orders: dead, unread } = read ?? (await readDead())
+  const { orders: dead, unnamed, unread } = read ?? (await readDead())
   const [longest] = orders
   const more = cursor !== undefined
   const failures = orders.flatMap(({ failing }) => failing ?? [])
@@ -108,6 +108,8 @@ export const failingOf = async (
     more,
     /** The number of orders with dead letters that are not already done. */
     dead,
+    /** The number of dead letters that name no order. */
+    unnamed,
     /** Whether there may be more: not all dead letters could be read. */
     more_dead: unread > 0,
     /** How many of them wait for the accounting service. */

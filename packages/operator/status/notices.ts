@@ -51,15 +51,19 @@ export const accountantNotices = async (context: Context): Promise<Finding[]> =>
   return [note(check, say('accountant/why'), say('accountant/list', { command }))]
 }
 
-/** The number of orders with dead letters that are not already done. */
+/** The number of orders with dead letters that are not already done, and of dead letters that name no order. */
 export const deadNotices = (
   { flags }: Pick<Context, 'flags'>,
-  { dead: count, more_dead: more }: { dead: number; more_dead: boolean },
+  { dead: count, unnamed, more_dead: more }: { dead: number; unnamed: number; more_dead: boolean },
 ): Finding[] => {
-  if (count === 0) return []
   const command = `relay dead replay --all --plan dead.json${flags}`
   const check = more ? say('dead/over', { count }) : say(count === 1 ? 'dead/one' : 'dead/many', { count })
-  return [note(check, say('dead/found'), say('dead/replay', { command }))]
+  const kind = unnamed === 1 ? 'dead-unnamed/one' : 'dead-unnamed/many'
+  const unreadable = say(more ? 'dead-unnamed/over' : kind, { count: unnamed })
+  return [
+    ...(count === 0 ? [] : [note(check, say('dead/found'), say('dead/replay', { command }))]),
+    ...(unnamed === 0 ? [] : [note(unreadable, say('dead-unnamed/found'), `relay dead list${flags}`)]),
+  ]
 }
 
 /**

@@ -156,8 +156,21 @@ test('a key that is in use and expires soon is a note', async () => {
 
 test('the number of orders with dead letters is a minimum if not all dead letters could be read', () => {
   const said = (dead: number, more_dead: boolean) =>
-    deadNotices({ flags }, { dead, more_dead }).map(findingText)
+    deadNotices({ flags }, { dead, unnamed: 0, more_dead }).map(findingText)
   expect(said(0, false)).toEqual([])
   expect(said(1, false)).toEqual([expect.stringContaining('1 order has dead letters: ')])
   expect(said(2, true)).toEqual([expect.stringContaining('at least 2 of the orders have dead letters: ')])
 })
+
+test.each([
+  [1, false, '1 dead letter belongs to no order'],
+  [2, false, '2 dead letters belong to no order'],
+  [2, true, 'at least 2 of the dead letters belong to no order'],
+])(
+  'dead letters that belong to no order are not counted as orders (%i, others are hidden: %s)',
+  (unnamed, more_dead, words) => {
+    expect(deadNotices({ flags }, { dead: 0, unnamed, more_dead }).map(findingText)).toEqual([
+      `note  ${words}: the worker cannot read such a message and quarantines it when it is replayed\n      → relay dead list --local`,
+    ])
+  },
+)

@@ -517,6 +517,21 @@ test('shows a dead letter that is in another message group than its order', asyn
   expect((await relay(['dead', 'discard', uuid(301), '--yes', uuid(301)])).code).toBe(0)
 })
 
+test('dead letters that name no order are not counted as orders', async () => {
+  const deadQueue = stack.queueUrl('orders-dead.fifo')
+  for (const group of ['unreadable', 'unreadable too'])
+    await stack.sqs.sendMessage({
+      QueueUrl: deadQueue,
+      MessageBody: '{}',
+      MessageGroupId: group,
+      MessageDeduplicationId: group,
+    })
+  const context = newContext()
+  expect(await failingOf(context)).toMatchObject({ dead: 0, unnamed: 2 })
+  context.close()
+  expect(await stack.taken(deadQueue)).toHaveLength(2)
+})
+
 test('shows dead letters with their orders and in lists, and discards those already done', async () => {
   const deadQueue = stack.queueUrl('orders-dead.fifo')
   const waiting = await hides(api('dead'))
