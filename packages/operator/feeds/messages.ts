@@ -157,7 +157,7 @@ export const withNewSecret = async (
 const MOST_ATTEMPTS = 500
 
 /**
- * The messages of an order to its store, newest first.
+ * The messages of an order to its store, newest first. `isRemoved`: stores.yml no longer has the store.
  *
  * @param read reads the dead letters, for example from a shared reading. @default reads up to 1000 of the store
  */
@@ -185,5 +185,6 @@ export const messagesOf = async (
     const secrets = await storesWithSecret(context).catch(() => new Set())
     return secrets.has(storeName(order.source))
   })
-  return { feed, messages, complete: attempts.length < MOST_ATTEMPTS } as const
+  const complete = attempts.length < MOST_ATTEMPTS
+  return { feed, isRemoved: store === undefined, messages, complete } as const
 }

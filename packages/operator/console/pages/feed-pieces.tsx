@@ -158,4 +158,10 @@ export const RetryButton = ({ order, messages }: { order: Key; messages: readonl
   )
 }
 
+/** Says that the store of an order was removed. */
+export const StoreRemoved = ({ isRemoved }: Pick<RouteData<'feed'>, 'isRemoved'>) =>
+  isRemoved && (
+    <p class="note">{t('stores.yml no longer has this store, so its messages are not delivered.')}</p>
+  )
+
 export const linkToFeed = ({ source, external_id }: Key) => linkTo(['feeds', source, external_id])

@@ -20,7 +20,15 @@ import { linkTo, type Route } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
 import { type RouteData, reads } from './api.ts'
-import { FEED_CHANGES, FeedState, linkToFeed, OF_ATTEMPT, OUTCOMES, RetryButton } from './feed-pieces.tsx'
+import {
+  FEED_CHANGES,
+  FeedState,
+  linkToFeed,
+  OF_ATTEMPT,
+  OUTCOMES,
+  RetryButton,
+  StoreRemoved,
+} from './feed-pieces.tsx'
 import { Findings } from './findings.tsx'
 import { t } from './persian.ts'
 import { ListFilters, linkToOrder, Message, OrderOfStore } from './pieces.tsx'
@@ -146,7 +154,7 @@ export const Feed = page(
       feed: reads('feed', { source, external_id }, ...FEED_CHANGES),
     }),
   },
-  ({ feed: { source, external_id, messages, complete } }) => (
+  ({ feed: { source, external_id, isRemoved, messages, complete } }) => (
     <>
       <PageHead>
         <span class="small muted">
@@ -157,6 +165,7 @@ export const Feed = page(
           <LinkButton href={linkToOrder(source, external_id)}>{t('Show the order')}</LinkButton>
         </span>
       </PageHead>
+      <StoreRemoved isRemoved={isRemoved} />
       {messages.map(message => (
         <Section
           key={message.delivery}

@@ -8,7 +8,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { StatusChip } from '@order-relay/web/status.tsx'
 import { useSignal } from '@preact/signals'
 import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
-import { FEED_CHANGES, FeedState, linkToFeed, RetryButton } from './feed-pieces.tsx'
+import { FEED_CHANGES, FeedState, linkToFeed, RetryButton, StoreRemoved } from './feed-pieces.tsx'
 import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { ActionButton, resend } from './order-actions.tsx'
@@ -250,13 +250,14 @@ export const Order = page(
             </Button>
           )}
           <RetryButton order={order} messages={retriedHere(order)} />
-          {order.version > 0 && (
+          {order.version > 0 && !order.feed.isRemoved && (
             <Button kind="small" onClick={() => resend(order)}>
               {t('Resend to the store')}
             </Button>
           )}
         </span>
       </PageHead>
+      <StoreRemoved isRemoved={order.feed.isRemoved} />
       <CheckState source={order.source} external_id={order.external_id} />
       {order.quarantined.ids.map(id => (
         <p key={id} class="row note">

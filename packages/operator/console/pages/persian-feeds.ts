@@ -43,6 +43,8 @@ export const FEEDS = {
   'Attempts in the log, newest first: {count}.': 'تلاش‌های ثبت‌شده در لاگ، از جدید به قدیم: {count}.',
   'A store with an SQS feed receives its messages from its queue.':
     'فروشگاهی که صف SQS دارد، پیام‌ها را خودش از صف برمی‌دارد.',
+  'stores.yml no longer has this store, so its messages are not delivered.':
+    'این فروشگاه دیگر در stores.yml نیست و پیام‌های آن تحویل داده نمی‌شوند.',
   'No attempt matches': 'تلاشی پیدا نشد',
   'No message was sent to the store.': 'پیامی برای فروشگاه ارسال نشده است.',
   'Earlier attempts are not shown.': 'تلاش‌های قدیمی‌تر نمایش داده نمی‌شوند.',

@@ -5,7 +5,7 @@ import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
-import { projectWithPersianStore, SELF } from '@order-relay/test-support/project.ts'
+import { change, projectWithPersianStore, SELF } from '@order-relay/test-support/project.ts'
 import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
 import { startServer } from '@order-relay/test-support/server.ts'
 import { relayApi, storeOf } from '@order-relay/test-support/steps.ts'
@@ -191,4 +191,27 @@ test('the page of a store shows refused and expiring keys, creates another from 
   })
   await visit('stores', page => page.locator('.finding', { hasText: 'was refused with 403' }).waitFor())
   await visit('setup', page => page.locator('.finding', { hasText: 'was refused with 403' }).waitFor())
+})
+
+// The last test of this file: it removes the store.
+test('an order of a store that stores.yml no longer has says that its messages are not delivered', async () => {
+  status = 200
+  await create('left')
+  const removed = 'stores.yml no longer has this store, so its messages are not delivered.'
+  const button = (page: Page) => page.getByRole('button', { name: 'Resend to the store' })
+  await visit(`orders/${SELF}/left`, async page => {
+    await button(page).waitFor()
+    expect(await page.getByText(removed).count()).toBe(0)
+  })
+  await change(project(), 'stores.yml', `  - { source: ${SELF}, feed: http }\n`, '')
+  await visit(`orders/${SELF}/left`, async page => {
+    await page.getByText(removed).waitFor()
+    expect(await button(page).count()).toBe(0)
+  })
+  await visit(`feeds/${SELF}/left`, page => page.getByText(removed).waitFor())
+  await visit(
+    `orders/${SELF}/left`,
+    page => page.getByText('این فروشگاه دیگر در stores.yml نیست و پیام‌های آن تحویل داده نمی‌شوند.').waitFor(),
+    { locale: 'fa-IR', viewport: { width: 320, height: 640 } },
+  )
 })
