@@ -19,8 +19,9 @@ export const toast = (text: string, tone?: 'bad') => {
   hiding = setTimeout(hideToast, SHOWN_MS)
 }
 
-export const hideToast = () => {
-  shownToast.value = undefined
+/** @param text hides only a toast with this text. @default any toast */
+export const hideToast = (text = shownToast.value?.text) => {
+  if (shownToast.value?.text === text) shownToast.value = undefined
 }
 
 /** A button's action, with a toast for its outcome. */

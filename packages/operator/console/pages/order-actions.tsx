@@ -1,6 +1,8 @@
 import { ask } from '@order-relay/web/dialog.tsx'
-import { attempt, toast } from '@order-relay/web/notices.ts'
+import { attempt, hideToast, toast } from '@order-relay/web/notices.ts'
 import { Button } from '@order-relay/web/pieces.tsx'
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { act, type RouteData } from './api.ts'
 import { check } from './order-check.tsx'
 import { NAMES, nameIn } from './order-pieces.tsx'
@@ -33,6 +35,22 @@ const LABELS = {
   withdraw: t('Withdraw…'),
 } as const
 
+const WITHDRAWN = t('The withdrawal is in the order queue.')
+
+/** The last request that was withdrawn on this page. */
+const withdrawn = signal<(Key & { of: string }) | undefined>(undefined)
+
+/** Hides the confirmation of a withdrawal when the request is no longer open. */
+export const WithdrawalState = ({ source, external_id, open }: Key & Pick<RouteData<'order'>, 'open'>) => {
+  const last = withdrawn.value
+  const isOver =
+    last?.source === source && last.external_id === external_id && open.every(({ kind }) => kind !== last.of)
+  useEffect(() => {
+    if (isOver) hideToast(WITHDRAWN)
+  }, [isOver, last])
+  return null
+}
+
 const askWithdraw = (order: Key, of: NonNullable<Action['of']>, effect: Action['effect']) =>
   ask({
     title: t('Withdraw: {request}', { request: nameIn(NAMES, of) }),
@@ -41,7 +59,8 @@ const askWithdraw = (order: Key, of: NonNullable<Action['of']>, effect: Action['
     tone: 'bad',
     submit: async () => {
       await act('orders/withdraw', { ...order, of })
-      toast(t('The withdrawal is in the order queue.'))
+      toast(WITHDRAWN)
+      withdrawn.value = { ...order, of }
     },
   })
 

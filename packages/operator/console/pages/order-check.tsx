@@ -1,5 +1,5 @@
 import { messageOf, request } from '@order-relay/web/http.ts'
-import { toast } from '@order-relay/web/notices.ts'
+import { hideToast, toast } from '@order-relay/web/notices.ts'
 import { Ago } from '@order-relay/web/pieces.tsx'
 import { refresh, useResources } from '@order-relay/web/resources.ts'
 import { signal } from '@preact/signals'
@@ -25,6 +25,9 @@ const keep = (order: Key, check: Check | undefined) => {
   checks.value = kept
 }
 
+const confirmation = ({ effect }: RouteData<'orders/check'>) =>
+  `${t('The check is in the order queue.')} ${textOf(effect)}`
+
 /** Requests a check of an order, which is acknowledged before the request is answered. */
 export const check = async ({ source, external_id }: Key) => {
   const before = checks.value.get(nameOf({ source, external_id }))
@@ -33,7 +36,7 @@ export const check = async ({ source, external_id }: Key) => {
     const body = { source, external_id }
     const requested = await request<RouteData<'orders/check'>>('POST', '/api/orders/check', body)
     keep(body, requested)
-    toast(`${t('The check is in the order queue.')} ${textOf(requested.effect)}`)
+    toast(confirmation(requested))
     await refresh()
   } catch (error) {
     keep({ source, external_id }, before)
@@ -41,12 +44,15 @@ export const check = async ({ source, external_id }: Key) => {
   }
 }
 
-const Queued = ({ order, delivery, since }: RouteData<'orders/check'> & { order: Key }) => {
+const Queued = ({ order, check }: { order: Key; check: RouteData<'orders/check'> }) => {
+  const { delivery, since } = check
   const { data } = useResources({ check: reads('order/check', { delivery, since }, ...ORDER_CHANGES) })
   const { at, message } = data?.check.last ?? {}
   const isMade = message === 'event processed'
   useEffect(() => {
-    if (isMade && at !== undefined) keep(order, { made: at })
+    if (!isMade || at === undefined) return
+    hideToast(confirmation(check))
+    keep(order, { made: at })
   }, [isMade, at])
   if (message === 'event retried' && at !== undefined)
     return t('The check failed {time} and is retried.', { time: <Ago iso={at} /> })
@@ -66,7 +72,7 @@ export const CheckState = (order: Key) => {
         ('made' in last ? (
           t('Checked {time}.', { time: <Ago iso={last.made} /> })
         ) : (
-          <Queued key={last.delivery} order={order} {...last} />
+          <Queued key={last.delivery} order={order} check={last} />
         ))}
     </p>
   )

@@ -11,7 +11,7 @@ import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { FEED_CHANGES, FeedState, linkToFeed, RetryButton, StoreRemoved } from './feed-pieces.tsx'
 import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
-import { ActionButton, resend } from './order-actions.tsx'
+import { ActionButton, resend, WithdrawalState } from './order-actions.tsx'
 import { CheckState, check } from './order-check.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { CODES } from './outcomes.ts'
@@ -258,6 +258,7 @@ export const Order = page(
         </span>
       </PageHead>
       <StoreRemoved isRemoved={order.feed.isRemoved} />
+      <WithdrawalState {...order} />
       <CheckState source={order.source} external_id={order.external_id} />
       {order.quarantined.ids.map(id => (
         <p key={id} class="row note">

@@ -4,11 +4,16 @@ import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
 import { local } from '@order-relay/test-support/relay.ts'
 import { until } from '@order-relay/test-support/until.ts'
+import type { Page } from 'playwright-core'
 import { goTo, type Open, shownOrder, visiting } from './hands.ts'
 
 const never = () => {
   throw new Error('The order is not stored')
 }
+
+/** The confirmation of an action ends once the page shows the outcome, earlier than after its time. */
+const isConfirmationOver = (page: Page) =>
+  page.locator('.toast:empty').waitFor({ state: 'attached', timeout: 2000 })
 
 export const orderPageTests = (open: Open) => {
   const visit = visiting(open)
@@ -59,13 +64,16 @@ export const orderPageTests = (open: Open) => {
       await isAccessible()
       await click('button', 'Resend to the store')
       await page.getByText(', version 2').waitFor()
+      await local.sandbox('POST', '/panel/faults', { kind: 'slow', delay: 2000 })
       await click('button', 'Check now')
       await page.getByText('The check is in the order queue').waitFor()
+      await local.sandbox('DELETE', '/panel/faults')
       // Nothing changes, so the history does not show the check.
       await page
         .getByRole('status')
         .getByText(/^Checked (now|\d+ sec)/)
         .waitFor()
+      await isConfirmationOver(page)
       await click('button', 'Show the lines of the last day')
       await page.getByText('event processed').first().waitFor()
     })
@@ -79,6 +87,7 @@ export const orderPageTests = (open: Open) => {
       expect(await violationsOf(page)).toEqual([])
       await submit('لغو درخواست')
       await page.getByText('ثبت سفارش لغو شده').first().waitFor()
+      await isConfirmationOver(page)
     })
   })
 
