@@ -58,7 +58,7 @@ const keyColumns = (source: string): Column<Key>[] => [
       </>
     ),
   },
-  { label: t('Last used'), cell: ({ used }) => used && <Hour iso={used} /> },
+  { label: t('Last used'), kind: 'breaks', cell: ({ used }) => used && <Hour iso={used} /> },
   buttons<Key>([
     t('Revoke'),
     ({ id, name = id }) => t('Revoke key {id}', { id: name }),

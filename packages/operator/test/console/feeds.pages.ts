@@ -165,7 +165,15 @@ test('says everywhere what to do about a store that refuses the signature, with 
   )
 })
 
+/** A time zone in which it is the last hour of the day. */
+const lastHour = () => {
+  const hour = new Date().getUTCHours()
+  return hour < 9 ? `Etc/GMT+${hour + 1}` : `Etc/GMT-${23 - hour}`
+}
+
+// In the last hour, the time of a key's last use names two days, the widest text that its cell can have.
 test('the page of a store shows refused and expiring keys, creates another from there, and fits 1280 pixels', async () => {
+  const options = { timezoneId: lastHour() }
   const args = ['--name', 'The till of the shop in Isfahan', '--create-only', '--expires', '10d']
   const { key } = (await local.json(['stores', 'key', SELF, ...args])).data
   const { relay } = local.stack().urls
@@ -174,7 +182,7 @@ test('the page of a store shows refused and expiring keys, creates another from 
     status: 403,
   })
   status = 422
-  await visit(`stores/${SELF}`, async page => {
+  const usePage = async (page: Page) => {
     const refused = page.locator('.finding', { hasText: 'may only create orders, without a payment' })
     await refused
       .getByText(/one request .* was refused with 403/)
@@ -188,7 +196,8 @@ test('the page of a store shows refused and expiring keys, creates another from 
     await refused.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByText('This key is shown only once').waitFor()
-  })
+  }
+  await visit(`stores/${SELF}`, usePage, options)
   await visit('stores', page => page.locator('.finding', { hasText: 'was refused with 403' }).waitFor())
   await visit('setup', page => page.locator('.finding', { hasText: 'was refused with 403' }).waitFor())
 })
