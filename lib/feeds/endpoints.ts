@@ -31,18 +31,3 @@ export const endpoints =
     const { url, secret, registered_at } = registered
     return { url, secrets: async () => [secret], since: Date.parse(registered_at) || 0 }
   }
-
-const FIRST_SECONDS = 5
-
-/** SQS counts at most 1,000 receives; this is the interval of a feed that fails for days. */
-export const SLOW_RETRY_SECONDS = 22 * 60
-
-/**
- * The delay until a message without a registered URL is received again, in seconds: a quarter of its age, at least 5
- * seconds and at most 22 to 25 minutes. A store that registers its URL within minutes receives the message within a minute.
- *
- * @param age seconds since the message was sent
- * @param random a number from 0 to 1
- */
-export const registrationDelay = (age: number, random: number): number =>
-  Math.ceil(Math.min(Math.max(age / 4, FIRST_SECONDS), SLOW_RETRY_SECONDS) * (1 + random / 10))

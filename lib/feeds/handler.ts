@@ -10,20 +10,15 @@ import type { HttpClient } from '../platform/http-client.ts'
 import { httpStores } from '../platform/http-stores.ts'
 import { feedQueueName, siblingQueueUrl } from '../platform/names.ts'
 import { registrationRepository } from '../platform/registrations.ts'
-import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
+import { type ExtendVisibility, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { type Attempt, attemptRecorder } from './attempts.ts'
 import { FeedError, httpDelivery } from './deliver.ts'
-import { endpoints, NotRegistered, registrationDelay, SLOW_RETRY_SECONDS } from './endpoints.ts'
+import { endpoints, NotRegistered } from './endpoints.ts'
 import { aboutRecord, attributesOf, failureOf, feeder, messageIn } from './feeder.ts'
+import { failureDelay, registrationDelay } from './schedule.ts'
 import { feedSecrets } from './secrets.ts'
-
-/**
- * SQS counts at most 1,000 receives, which are reached in ten days with one receive every 15 minutes. After 100
- * receives (at least half a day), a message is therefore retried only every 22 to 25 minutes.
- */
-const MANY_RECEIVES = 100
 
 export type FeedDependencies = Runtime & {
   dynamodb: DynamoDB
@@ -61,7 +56,7 @@ const delayFeedMessage =
   (
     source: string,
     extendVisibility: ExtendVisibility,
-    { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,
+    { now, telemetry }: Pick<FeedDependencies, 'now' | 'telemetry'>,
   ) =>
   async ({ error, record, behind }: FailedRecord, note: Note, onRetry: () => void): Promise<void> => {
     const about = {
@@ -72,8 +67,12 @@ const delayFeedMessage =
     }
     const failure = failureOf(error)
     const { status, code, ms } = failure
-    const age = (now() - Number(record.attributes.SentTimestamp)) / 1000
-    const receives = Number(record.attributes.ApproximateReceiveCount)
+    const { SentTimestamp, ApproximateFirstReceiveTimestamp, ApproximateReceiveCount } = record.attributes
+    const since = (time: string) => (now() - Number(time)) / 1000
+    const age = since(SentTimestamp)
+    const receives = Number(ApproximateReceiveCount)
+    // Distributes the attempts of messages that began to fail at the same time.
+    const share = (Number(SentTimestamp) % 1000) / 1000
     const delay = async (seconds: number) => {
       const extended = extendVisibility([record], seconds)
       const next_at = new Date(now() + seconds * 1000).toISOString()
@@ -82,13 +81,12 @@ const delayFeedMessage =
     }
     // The endpoint has not failed; the alarm on the feed's age reports waiting messages.
     if (error instanceof NotRegistered) {
-      const seconds = registrationDelay(age, random())
+      const seconds = registrationDelay(age, share)
       telemetry.warn('feed message waits for a URL', { ...about, receives, seconds })
       return delay(seconds)
     }
-    const { retryAfter = 0 } = error instanceof FeedError ? error : {}
-    const atLeast = receives > MANY_RECEIVES ? Math.max(retryAfter, SLOW_RETRY_SECONDS) : retryAfter
-    const seconds = retryDelay(receives, random(), atLeast)
+    const { retryAfter } = error instanceof FeedError ? error : {}
+    const seconds = failureDelay(since(ApproximateFirstReceiveTimestamp), share, retryAfter)
     telemetry.error('feed message retried', error, {
       ...about,
       receives,

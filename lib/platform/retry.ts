@@ -17,18 +17,20 @@ export const backoff = (first: number, longest: number, failures: number, random
   return ceiling / 2 + (ceiling / 2) * random
 }
 
+/** A delay in whole seconds, at least the receiver's `Retry-After` and at most what SQS allows. */
+export const boundedDelay = (delay: number, random: number, retryAfter: number): number =>
+  Math.ceil(Math.min(Math.max(delay, retryAfter * (1 + random / 10)), MAX_VISIBILITY_SECONDS))
+
 /**
- * The delay before a failed message is retried, in seconds: from 5 s to 15 min, and never less than `retryAfter`
+ * The delay before a failed event is retried, in seconds: from 5 s to 15 min, and never less than `retryAfter`
  * (promise P8).
  *
- * @param receives how often the message has been received, from 1
+ * @param receives how often the event has been received, from 1
  * @param random a number from 0 to 1
- * @param retryAfter the receiver's `Retry-After`, in seconds
+ * @param retryAfter the service's `Retry-After`, in seconds
  */
-export const retryDelay = (receives: number, random: number, retryAfter = 0): number => {
-  const delay = backoff(FIRST_SECONDS, MAX_RETRY_SECONDS, receives, random)
-  return Math.ceil(Math.min(Math.max(delay, retryAfter * (1 + random / 10)), MAX_VISIBILITY_SECONDS))
-}
+export const retryDelay = (receives: number, random: number, retryAfter = 0): number =>
+  boundedDelay(backoff(FIRST_SECONDS, MAX_RETRY_SECONDS, receives, random), random, retryAfter)
 
 /**
  * Makes received messages of one group visible immediately. Pass them in their sequence.

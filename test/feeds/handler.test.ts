@@ -9,7 +9,7 @@ import { storeName } from '../../lib/platform/names.ts'
 import { verify } from '../../lib/protocol/signature.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
-import { DAY, MINUTE } from '../support/scenarios.ts'
+import { DAY, HOUR, MINUTE } from '../support/scenarios.ts'
 import { STORES, stackForTests } from '../support/stack.ts'
 
 const WEB = { source: 'web', feed: { http: 'https://web.example/webhook', disable_after: DAY } }
@@ -175,7 +175,7 @@ describe('a failed message', () => {
     // SQS delivers no message of a group while one is in flight, so releasing the first one is enough.
     const QueueUrl = stack.webFeedUrl
     expect(delays()).toEqual([
-      { QueueUrl, Entries: [entry('0', 'a', 30)] },
+      { QueueUrl, Entries: [entry('0', 'a', 68)] },
       { QueueUrl, Entries: [entry('0', 'c', 0)] },
     ])
     const error = { message: 'Cannot deliver to the store: it answered 500' }
@@ -184,7 +184,7 @@ describe('a failed message', () => {
       messageId: 'a',
       event: 'order.updated',
       receives: 4,
-      seconds: 30,
+      seconds: 68,
       status: 500,
       ms: 0,
     }
@@ -212,24 +212,33 @@ describe('a failed message', () => {
     expect(linesOf(RETRIED)).toMatchObject([{ error, fields: { code: 'ECONNREFUSED' } }])
   })
 
-  test.each([
-    [100, undefined, 675, 675],
-    // A thousand receives then last thirteen days, with a retry within the alarms' period of 25 minutes.
-    [101, undefined, (13 * DAY) / 1000 / 900, 25 * 60],
-    [1, '3600', 3600, 4000],
-    [101, '3600', 3600, 4000],
-  ])(
-    'after %i receives and Retry-After %p is delayed by %d to %d seconds',
-    async (receives, header, least, most) => {
-      answer = () => 503
-      retryAfter = header
+  test('is attempted when planned, regardless of a manual retry', async () => {
+    answer = () => 503
+    const plannedAfter = async (seconds: number, receives: number) => {
+      now = START + seconds * 1000
       await run(record('a', { receives }))
-      const [seconds] = recorded.lines.map(({ fields }) => Number(fields?.seconds))
-      expect(delays()).toEqual([{ QueueUrl: stack.webFeedUrl, Entries: [entry('0', 'a', seconds)] }])
-      expect(seconds).toBeGreaterThanOrEqual(least)
-      expect(seconds).toBeLessThanOrEqual(most)
-    },
-  )
+      return seconds + Number(linesOf(RETRIED).at(-1)?.fields?.seconds)
+    }
+    const planned = await plannedAfter(60, 6)
+    expect(planned).toBeGreaterThan(60 + 10)
+    expect(await plannedAfter(65, 7)).toBe(planned)
+  })
+
+  test.each([
+    [HOUR, undefined, 5, 900],
+    [DAY, undefined, 5, 25 * 60],
+    [0, '3600', 3600, 4000],
+    [DAY, '3600', 3600, 4000],
+  ])('for %d ms, with Retry-After %p, is delayed by %d to %d seconds', async (age, header, least, most) => {
+    answer = () => 503
+    retryAfter = header
+    now += age
+    await run(record('a'))
+    const [seconds] = linesOf(RETRIED).map(({ fields }) => Number(fields?.seconds))
+    expect(delays()).toEqual([{ QueueUrl: stack.webFeedUrl, Entries: [entry('0', 'a', seconds)] }])
+    expect(seconds).toBeGreaterThanOrEqual(least)
+    expect(seconds).toBeLessThanOrEqual(most)
+  })
 })
 
 describe('an endpoint that fails', () => {

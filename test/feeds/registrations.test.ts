@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { registrationDelay } from '../../lib/feeds/endpoints.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { registrationRepository } from '../../lib/platform/registrations.ts'
@@ -96,15 +95,6 @@ describe('without a registered URL', () => {
     expect(await stack.taken(stack.settings.feedsDeadQueueUrl)).toMatchObject([{ delivery: 'a' }])
     const message = 'Cannot deliver: the store "self" has registered no webhook URL'
     expect(recorded.lines).toMatchObject([{ level: 'error', error: { message } }])
-  })
-
-  test.each([0, 1])('they are received fewer than 900 times in thirteen days', random => {
-    const delays: number[] = []
-    for (let age = 0; age < (13 * DAY) / 1000; age += delays.at(-1) ?? 0)
-      delays.push(registrationDelay(age, random))
-    expect(delays.length).toBeLessThan(900)
-    expect(delays[0]).toBeLessThanOrEqual(6)
-    expect(delays.at(-1)).toBeLessThanOrEqual(25 * 60)
   })
 
   test('a failing table is a failed attempt', async () => {

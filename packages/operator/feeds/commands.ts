@@ -203,8 +203,9 @@ With --message, the message is rebuilt from the order and, for a relayed webhook
 changed since, the output says that the message that was sent may have been different.`
 
 const RETRY = `
-Later messages of the same order follow. A disabled feed is still called at most every fifteen minutes. Without an order
-number, retries all orders of the store whose last attempt in the last twelve hours of the log failed.`
+Later messages of the same order follow. If the retry fails, the next automatic attempt stays as planned. A disabled feed is
+still called at most every fifteen minutes. Without an order number, retries all orders of the store whose last attempt in
+the last twelve hours of the log failed.`
 
 /** `relay feeds`: the messages that stores with HTTP feeds received. */
 export const feedsCommands = ({ program, run }: Cli): void => {
