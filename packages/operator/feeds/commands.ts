@@ -22,7 +22,7 @@ import { type AttemptFilter, listAttempts, OUTCOMES, unverifiedIn } from '../mod
 import { timelineOf } from '../model/orders.ts'
 import { messageContent } from './content.ts'
 import { type FeedMessageView, messagesOf } from './messages.ts'
-import { RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
+import { OUTCOME_SECONDS, outcomeOf, RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
 
 type Ended = Pick<Attempt, 'status' | 'code' | 'error' | 'ms'> & { next_at?: string | Date | undefined }
 
@@ -183,15 +183,26 @@ const retry = async (
 ): Promise<Report> => {
   if (external_id === undefined) {
     const done = await interruptible(signal => retryStore(context, source, rate, signal))
-    return { data: { source, ...done }, text: retriedText(done) }
+    return { data: { source, ...done }, ok: done.failed + done.unsent === 0, text: retriedText(done) }
   }
-  const done = await retryOrder(context, { source, external_id })
-  const isRetried = 'delivery' in done
+  const order = { source, external_id }
+  const done = await retryOrder(context, order)
+  if ('dead' in done)
+    return { data: { ...order, ...done }, ok: false, text: notRetriedText(context, done.dead) }
+  const attempt = await outcomeOf(context, order, done)
   return {
-    data: { source, external_id, ...done },
-    ok: isRetried,
-    text: isRetried ? `Retried: ${done.delivery}` : notRetriedText(context, done.dead),
+    data: { ...order, delivery: done.delivery, outcome: attempt?.outcome },
+    ok: attempt === undefined || attempt.outcome === 'accepted',
+    text: `Retried: ${done.delivery}. ${endText(attempt)}`,
   }
+}
+
+const endText = (attempt: Attempt | undefined): string => {
+  if (attempt === undefined) return `The attempt has not ended within ${OUTCOME_SECONDS} seconds.`
+  const { outcome, error, next_at } = attempt
+  if (outcome === 'accepted') return 'The store accepted it.'
+  const next = next_at === undefined ? '' : ` The next attempt is planned for ${next_at}.`
+  return visible(`It ${outcome === 'unsent' ? 'was not sent' : 'failed again'}: ${error}.${next}`)
 }
 
 const LIST = `
@@ -205,7 +216,8 @@ changed since, the output says that the message that was sent may have been diff
 const RETRY = `
 Later messages of the same order follow. If the retry fails, the next automatic attempt stays as planned. A disabled feed is
 still called at most every fifteen minutes. Without an order number, retries all orders of the store whose last attempt in
-the last twelve hours of the log failed.`
+the last twelve hours of the log failed. Waits up to ${OUTCOME_SECONDS} seconds for the outcomes; the exit code
+is 1 if a retry failed.`
 
 /** `relay feeds`: the messages that stores with HTTP feeds received. */
 export const feedsCommands = ({ program, run }: Cli): void => {

@@ -195,9 +195,16 @@ export const feedTests = () => {
     const { attempts } = (await local.json(failed)).data
     expect(attempts).toMatchObject([{ external_id: 'Refused-1', delivery: refused.delivery, status: 503 }])
 
+    expect(await local.relay(['feeds', 'retry', SELF, 'Refused-1'])).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(
+        /^Retried: \S+\. It failed again: Cannot deliver to the store: it answered 503\. The next attempt is planned for \S+Z\.\n$/,
+      ),
+    })
     status = 200
     expect((await local.json(['feeds', 'retry', SELF, 'Refused-1'])).data).toMatchObject({
       delivery: refused.delivery,
+      outcome: 'accepted',
     })
     await until(async () => (await states('Refused-1')) === 'accepted,accepted')
     expect(await local.json(['feeds', 'retry', SELF, 'Refused-1'])).toMatchObject({ code: 1 })
@@ -226,7 +233,7 @@ export const feedTests = () => {
       err: expect.stringContaining('the history of the order has no message "x"'),
     })
     const listed = (await local.relay(['feeds', 'list', '--find', refused.delivery])).out
-    expect(listed).toMatch(/2 +accepted +200 .*\n.*1 +failed +503 /)
+    expect(listed).toMatch(/3 +accepted +200 .*\n.*2 +failed +503 /)
 
     status = 401
     await create('Unverified')
@@ -244,7 +251,10 @@ export const feedTests = () => {
     await create('Refused-2')
     await until(async () => (await states('Refused-2')) === 'failing')
     status = 200
-    expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({ retried: 1 })
+    expect((await local.json(['feeds', 'retry', SELF])).data).toMatchObject({
+      retried: 1,
+      accepted: 1,
+    })
     await until(async () => (await states('Refused-2')) === 'accepted')
 
     // A dead letter, as the feeder sends it.
@@ -257,7 +267,7 @@ export const feedTests = () => {
       out: `A message of the order is a dead letter. To send it again, run relay dead replay ${letter} --local\n`,
     })
     expect((await local.relay(['feeds', 'retry', SELF])).out).toContain(
-      'Orders whose messages are retried in sequence: 0. Dead letters, which only a replay retries: 1\n',
+      'Orders whose first waiting message was retried: 0. Dead letters, which only a replay retries: 1\n',
     )
     const { stores } = (await local.json(['stores', 'list'])).data
     const dead = { dead_letters: 1, more_dead_letters: false }

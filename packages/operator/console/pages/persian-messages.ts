@@ -292,8 +292,12 @@ export const MESSAGES = {
   'at least ~{number}': 'دست‌کم {number}',
   'Already retried or being retried: {count}': 'در این فاصله دوباره امتحان شده یا در حال امتحان است: {count}',
   'No longer waiting: {count}': 'دیگر در انتظار نبود: {count}',
-  'Orders whose messages are retried in sequence: {count}':
-    'سفارش‌هایی که پیام‌هایشان به ترتیب و بی‌درنگ دوباره ارسال می‌شود: {count}',
+  'Orders whose first waiting message was retried: {count}':
+    'سفارش‌هایی که نخستین پیام در انتظارشان دوباره ارسال شد: {count}',
+  'Accepted: {count}': 'پذیرفته شد: {count}',
+  'Failed again: {count}': 'باز هم ناموفق بود: {count}',
+  'Not sent: {count}': 'ارسال نشد: {count}',
+  'Not ended yet: {count}': 'هنوز بی‌نتیجه: {count}',
   'it answered {status}': 'پاسخ {status} داد',
   'reach AWS': 'دسترسی به AWS',
   'use AWS': 'استفاده از AWS',

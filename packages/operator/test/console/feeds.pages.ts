@@ -81,8 +81,14 @@ test('shows the messages that a store received, and retries one message or all o
     await page.getByRole('columnheader', { name: 'Next planned' }).waitFor()
   })
   await visit(`stores/${SELF}`, async page => {
-    await page.getByRole('button', { name: 'Retry all now' }).click()
-    await page.getByText('Orders whose messages are retried in sequence: 2').waitFor()
+    const retried = async (outcomes: string) => {
+      await page.getByRole('button', { name: 'Retry all now' }).click()
+      await page.getByText(`Orders whose first waiting message was retried: 2. ${outcomes}`).waitFor()
+    }
+    status = 503
+    await retried('Accepted: 0. Failed again: 2')
+    status = 200
+    await retried('Accepted: 2. Failed again: 0')
   })
   for (const id of ['two', 'three']) await until(async () => !(await isFailing(id)))
   await visit(

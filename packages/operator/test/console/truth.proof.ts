@@ -222,7 +222,7 @@ scenario(
     status = 200
     await page.evaluate(`location.hash = '#/stores/${SELF}'`)
     await click(page, 'button', 'Retry all now')
-    await page.getByText('Orders whose messages are retried in sequence: 3').waitFor()
+    await page.getByText('Orders whose first waiting message was retried: 3. Accepted: 3').waitFor()
     await until(async () => [...(await states())].join() === 'accepted', END_MS)
   },
 )
