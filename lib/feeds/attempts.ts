@@ -15,7 +15,7 @@ export const ATTEMPT_TTL_SECONDS = 30 * DAY
 /** `unsent`: the store was not called. `dead`: the message is a dead letter. */
 export const ATTEMPT_OUTCOMES = ['accepted', 'failed', 'unsent', 'dead'] as const
 
-/** One attempt to deliver a message of a feed, or the deletion of its dead letter by an operator. Never changed. */
+/** One attempt to deliver a message of a feed, or an operator's deletion or replay of its dead letter. Never changed. */
 export type Attempt = {
   /** When it ended; ISO 8601. */
   at: string
@@ -23,7 +23,7 @@ export type Attempt = {
   delivery: string
   /** How often the message has been received. */
   receives: number
-  outcome: (typeof ATTEMPT_OUTCOMES)[number] | 'deleted'
+  outcome: (typeof ATTEMPT_OUTCOMES)[number] | 'deleted' | 'replayed'
   /** The status of the store's response. */
   status?: number | undefined
   /** Why there was no response or no attempt, such as `ECONNREFUSED`, `disabled` or `unregistered`. */

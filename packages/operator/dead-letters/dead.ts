@@ -6,7 +6,6 @@ import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { attributesForSqs } from '@order-relay/lib/platform/fifo.ts'
 import { feedQueues, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { queueNames } from '@order-relay/lib/platform/stores.ts'
-import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -85,14 +84,20 @@ const versionOf = ({ raw, body }: Message): number | undefined => {
   return raw.attributes.version === undefined ? undefined : Number(raw.attributes.version)
 }
 
-/** Records that the dead letter of a message is deleted, so that its order no longer shows it as failing. */
-const recordDeletion = (
+/**
+ * Records that the dead letter of a feed message is deleted or replayed, so that its order no longer shows it as failing or as a
+ * dead letter.
+ */
+const record = async (
   { dynamodb, nameOf }: Context,
-  order: OrderKey,
-  message: Pick<Attempt, 'delivery' | 'receives'>,
+  { raw: { receives }, source, external_id, delivery = '' }: Message,
+  outcome: 'deleted' | 'replayed',
+  at = new Date().toISOString(),
 ) => {
-  const deletion: Attempt = { at: new Date().toISOString(), ...message, outcome: 'deleted' }
-  return dynamodb.putItem({ TableName: nameOf(TABLES.history), Item: attemptItem(order, deletion) })
+  if (source === undefined || external_id === undefined || delivery === '') return
+  const attempt: Attempt = { at, delivery, receives, outcome }
+  const Item = attemptItem({ source, external_id }, attempt)
+  await dynamodb.putItem({ TableName: nameOf(TABLES.history), Item })
 }
 
 /** Messages of the order queue and of feeds that exhausted their retries (promise P8). */
@@ -185,11 +190,14 @@ export const DEAD_LETTERS: Kind = {
     const { sqs, queueUrl, stores } = context
     const sources = new Set(stores().map(({ source }) => source))
     const queueOf = feedQueues(stores())
-    return async ({ raw, from, source, reading, superseded_by }) => {
+    return async message => {
+      const { raw, from, source, reading, superseded_by } = message
       // A feed message names its store, to whose queue it is returned.
       if (from === 'feed') {
         if (source === undefined || !sources.has(source)) return { outcome: 'foreign' }
         const sendToFeed = async (): Promise<Sent> => {
+          // The record must precede the next attempt, which may begin before it is written.
+          const at = new Date().toISOString()
           await sqs.sendMessage({
             QueueUrl: await queueUrl(queueOf(source)),
             MessageBody: raw.body,
@@ -198,6 +206,7 @@ export const DEAD_LETTERS: Kind = {
             MessageDeduplicationId: randomUUID(),
             ...attributesForSqs(raw.attributes),
           })
+          await record(context, message, 'replayed', at)
           return 'replayed'
         }
         const note =
@@ -217,13 +226,11 @@ export const DEAD_LETTERS: Kind = {
 
   // Until the worker saves the order again, the order still describes the deleted event, and may contain its request. A feed
   // message would still be shown as failing because of its last attempt.
-  beforeDeletion: async (context, { from, raw, source, external_id, delivery = '' }) => {
+  beforeDeletion: async (context, message) => {
+    const { from, source, external_id, delivery = '' } = message
+    if (from === 'feed') return record(context, message, 'deleted')
     if (source === undefined || external_id === undefined) return
     const key = { source, external_id }
-    if (from === 'feed') {
-      if (delivery !== '') await recordDeletion(context, key, { delivery, receives: raw.receives })
-      return
-    }
     const stored = await (await ordersOf(context)).get(key)
     if (stored?.failing?.delivery === delivery || (stored && requestIn(stored, delivery)))
       await checkOrders(context, [key])

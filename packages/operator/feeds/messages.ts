@@ -6,7 +6,7 @@ import { feedQueueName, storeName } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { depthOf } from '../core/queue.ts'
-import { attemptsOf, latestOf } from '../model/attempts.ts'
+import { attemptsOf, isByOperator, latestOf } from '../model/attempts.ts'
 import { storesWithSecret } from '../model/feed-secrets.ts'
 import { deadOf, type ReadDead } from './dead.ts'
 
@@ -31,7 +31,7 @@ type MessageState =
   | { state: 'dead'; since: string; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
-/** A deletion is not an attempt, and reading a dead letter also counts as a receive. */
+/** A deletion or replay is not an attempt, and reading a dead letter also counts as a receive. */
 type ShownAttempt = Omit<Attempt, 'handle' | 'receives'> & Partial<Pick<Attempt, 'receives'>>
 
 export type FeedMessageView = MessageState & {
@@ -42,6 +42,8 @@ export type FeedMessageView = MessageState & {
   published_at: string
   /** Newest first. */
   attempts: readonly ShownAttempt[]
+  /** When an operator last replayed its dead letter; ISO 8601. */
+  replayed_at?: string
   /** The store had no signing secret at the last attempt, and has one now. */
   secret_is_set?: true
 }
@@ -92,7 +94,7 @@ export const messageViews = (
   const shown = attempts.map(
     ({ handle: _, receives, ...attempt }): ShownAttempt => ({
       ...attempt,
-      ...(attempt.outcome !== 'deleted' && { receives }),
+      ...(!isByOperator(attempt) && { receives }),
     }),
   )
   const byDelivery = Map.groupBy(shown, ({ delivery }) => delivery)
@@ -108,19 +110,23 @@ export const messageViews = (
     recorded === 'failures' && last === undefined && age < ATTEMPT_TTL_SECONDS
       ? { state: 'accepted' }
       : { state: 'unrecorded' }
-  const hasLeft = (position: number, age: number) =>
-    (current !== -1 && position > current) || age > RETENTION_SECONDS || (queued === 0 && age > DEPTH_SECONDS)
+  const hasExpired = (age: number) => age > RETENTION_SECONDS || (queued === 0 && age > DEPTH_SECONDS)
+  const hasLeft = (position: number, age: number) => (current !== -1 && position > current) || hasExpired(age)
   const stateOf = (
     delivery: string,
     position: number,
     age: number,
     last: ShownAttempt | undefined,
+    isReplayed: boolean,
   ): MessageState => {
     const since = dead.get(delivery)
     if (since !== undefined) return { state: 'dead', since, ...(last && { last }) }
     if (last?.outcome === 'deleted') return { state: 'deleted', last }
     if (feed === 'sqs') return { state: 'sent' }
     if (last?.outcome === 'accepted') return { state: 'accepted', last }
+    // The replay returned it to the end of the queue, where its receives are counted again.
+    if (isReplayed && hasExpired(age)) return departed(age, undefined)
+    if (isReplayed) return { state: 'queued', ...(isBlocked && { behind: latest.delivery }) }
     if (last?.outcome === 'dead') return { state: 'dead', since: last.at, last }
     if (hasLeft(position, age)) return departed(age, last)
     if (last !== undefined && mayBeHidden && isOverdue(last)) return { state: 'failing or dead', last }
@@ -131,11 +137,18 @@ export const messageViews = (
   return published.map((message, position) => {
     const { delivery, published_at } = message
     const made = byDelivery.get(delivery) ?? []
-    const age = (now - Date.parse(published_at)) / 1000
-    const found = stateOf(delivery, position, age, made[0])
-    if (!UNPLANNED.has(found.state)) return { ...message, ...found, attempts: made }
-    const attempts = made.map(({ next_at: _, ...attempt }): ShownAttempt => attempt)
-    return { ...message, ...stateOf(delivery, position, age, attempts[0]), attempts }
+    const replayed_at = made.find(({ outcome }) => outcome === 'replayed')?.at
+    const age = (now - Date.parse(replayed_at ?? published_at)) / 1000
+    const viewOf = (attempts: readonly ShownAttempt[]): FeedMessageView => {
+      const last = attempts.find(({ outcome }) => outcome !== 'replayed')
+      const isReplayed = attempts[0]?.outcome === 'replayed'
+      const found = stateOf(delivery, position, age, last, isReplayed)
+      return { ...message, ...found, attempts, ...(replayed_at !== undefined && { replayed_at }) }
+    }
+    const view = viewOf(made)
+    return UNPLANNED.has(view.state)
+      ? viewOf(made.map(({ next_at: _, ...attempt }): ShownAttempt => attempt))
+      : view
   })
 }
 

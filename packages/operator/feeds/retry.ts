@@ -8,7 +8,7 @@ import { cannot } from '../core/errors.ts'
 import { logOf } from '../core/log.ts'
 import { shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { attemptIn, attemptsOf, latestOf, WAITING_LINES } from '../model/attempts.ts'
+import { attemptIn, attemptsOf, isByOperator, latestOf, WAITING_LINES } from '../model/attempts.ts'
 import { deadOf, type ReadDead } from './dead.ts'
 import { isWaiting } from './messages.ts'
 
@@ -91,7 +91,9 @@ export const outcomeOf = (
 ): Promise<Attempt | undefined> =>
   within({ wait, signal }, async () => {
     const attempts = await attemptsOf(context, order, RECENT)
-    return attempts.find(each => each.delivery === delivery && each.receives > receives)
+    return attempts.find(
+      each => each.delivery === delivery && each.receives > receives && !isByOperator(each),
+    )
   }).catch(error => {
     if (signal?.aborted) return undefined
     throw error
@@ -111,8 +113,9 @@ const outcomesOf = async (
   const end = performance.now() + OUTCOME_SECONDS * 1000
   await inParallel(retried, WIDTH, async ([external_id, last]) => {
     const patience = { wait: (end - performance.now()) / 1000, signal }
-    const { outcome = 'unknown' } = (await outcomeOf(context, { source, external_id }, last, patience)) ?? {}
-    count[outcome === 'dead' || outcome === 'deleted' ? 'failed' : outcome]++
+    const attempt = await outcomeOf(context, { source, external_id }, last, patience)
+    const { outcome = 'unknown' } = attempt ?? {}
+    count[outcome === 'accepted' || outcome === 'unsent' || outcome === 'unknown' ? outcome : 'failed']++
   })
   return count
 }

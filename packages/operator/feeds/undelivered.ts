@@ -19,10 +19,15 @@ const reasonOf = (message: FeedMessageView, now: number): string | undefined => 
       if (message.secret_is_set)
         return `the store had no signing secret at ${message.last.at}, and has one now; ${next}`
       return `the store was not called at ${message.last.at}${error}; ${next}`
-    case 'queued':
+    case 'queued': {
+      const replayed =
+        message.replayed_at === undefined
+          ? ''
+          : `an operator replayed its dead letter at ${message.replayed_at}, and `
       return message.behind === undefined
-        ? 'it waits in the queue of the feed'
-        : `it waits behind the message ${message.behind}`
+        ? `${replayed}it waits in the queue of the feed`
+        : `${replayed}it waits behind the message ${message.behind}`
+    }
     case 'failing or dead':
       return `the last attempt failed at ${message.last.at}${error}; it may be a dead letter behind another one of the order`
     case 'dead':

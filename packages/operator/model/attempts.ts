@@ -59,12 +59,18 @@ export const lastFailure = async (
   )
 }
 
-/** The newest attempt for a message that is not deleted. @param attempts newest first */
+/** Whether an operator deleted or replayed a dead letter, which is not an attempt. */
+export const isByOperator = ({ outcome }: Pick<Attempt, 'outcome'>): boolean =>
+  outcome === 'deleted' || outcome === 'replayed'
+
+/** The newest attempt for a message whose dead letter has not been deleted or replayed since. @param attempts newest first */
 export const latestOf = <A extends Pick<Attempt, 'delivery' | 'outcome'>>(attempts: readonly A[]) => {
-  const deleted = new Set(
-    attempts.flatMap(({ delivery, outcome }) => (outcome === 'deleted' ? [delivery] : [])),
-  )
-  return attempts.find(({ delivery }) => !deleted.has(delivery))
+  const ended = new Set<string>()
+  for (const attempt of attempts) {
+    if (isByOperator(attempt)) ended.add(attempt.delivery)
+    if (!ended.has(attempt.delivery)) return attempt
+  }
+  return undefined
 }
 
 export const OUTCOMES = ATTEMPT_OUTCOMES

@@ -11,7 +11,7 @@ import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, moreThan, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../dead-letters/commands.ts'
-import { messagesOf } from '../feeds/messages.ts'
+import { type FeedMessageView, messagesOf } from '../feeds/messages.ts'
 import { undeliveredTexts } from '../feeds/undelivered.ts'
 import { asRetried } from '../model/failing-event.ts'
 import { keyNamed, timelineOf } from '../model/orders.ts'
@@ -31,7 +31,17 @@ const requestText = ({ id, kind, of, state, reason }: RequestView) =>
 const callText = ({ to, outcome, status, code, ms }: HistoryEntry['calls'][number]) =>
   `${to}: ${[status ?? outcome, code].filter(Boolean).join(' ')}, ${ms} ms`
 
-const entryRow = (entry: HistoryEntry) => [
+const publishedText = (
+  { event, delivery }: HistoryEntry['published'][number],
+  version: number,
+  messages: readonly FeedMessageView[],
+) => {
+  const replayed = messages.find(each => each.delivery === delivery)?.replayed_at
+  const replay = replayed === undefined ? '' : ` (an operator replayed its dead letter at ${replayed})`
+  return `published: ${event} v${version}${replay}`
+}
+
+const entryRow = (entry: HistoryEntry, messages: readonly FeedMessageView[]) => [
   entry.at,
   entry.event,
   entry.delivery,
@@ -40,7 +50,7 @@ const entryRow = (entry: HistoryEntry) => [
     ...(entry.bulk === undefined ? [] : ['moved to the bulk queue']),
     ...entry.calls.map(callText),
     ...entry.requests.map(({ kind, state }) => `${kind} ${stateText(state)}`),
-    ...entry.published.map(({ event }) => `published: ${event} v${entry.version}`),
+    ...entry.published.map(each => publishedText(each, entry.version, messages)),
     ...(entry.cut ? ['and more'] : []),
   ].join('; ') || 'no change',
 ]
@@ -98,7 +108,10 @@ const show = async (context: Context, key: OrderKey): Promise<Report> => {
       ]),
       entries.length > 0 && [
         '',
-        table(['CHANGE', 'EVENT', 'ID', 'STATUS', 'WHAT HAPPENED'], entries.map(entryRow)),
+        table(
+          ['CHANGE', 'EVENT', 'ID', 'STATUS', 'WHAT HAPPENED'],
+          entries.map(entry => entryRow(entry, messages)),
+        ),
       ],
       !complete && 'Earlier changes are not in the history.',
     ),

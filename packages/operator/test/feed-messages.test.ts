@@ -92,6 +92,27 @@ test('a message whose dead letter was deleted neither fails nor blocks others', 
   expect(statesOf(published(1), [attempt('1', 'deleted')], { feed: 'sqs' })).toEqual(['deleted'])
 })
 
+test('a replayed dead letter is queued again until its next attempt, and neither fails nor blocks others', () => {
+  const attempts = [attempt('1', 'replayed'), attempt('1', 'dead'), attempt('1', 'failed')]
+  expect(statesOf(published(2), attempts)).toEqual(['queued', 'queued'])
+  expect(statesOf(published(1), [attempt('1', 'failed'), ...attempts])).toEqual(['failing'])
+  expect(statesOf(published(1), [attempt('1', 'accepted'), ...attempts])).toEqual(['accepted'])
+  expect(statesOf(published(1), attempts, { dead: ['1'] })).toEqual(['dead'])
+  expect(statesOf(published(1), attempts, { queued: 0 })).toEqual(['unrecorded'])
+  // A success without an earlier failure is not recorded.
+  expect(statesOf(published(1), attempts, { queued: 0, recorded: 'failures' })).toEqual(['accepted'])
+  // It is behind the messages that were queued in the meantime.
+  const behind = [attempt('1', 'replayed'), attempt('2', 'failed'), attempt('1', 'dead')]
+  expect(statesOf(published(2), behind)).toEqual(['behind 2', 'failing'])
+  expect(statesOf(published(2), [...behind.slice(0, 1), attempt('2', 'accepted')])).toEqual([
+    'queued',
+    'accepted',
+  ])
+  // SQS keeps it as long as a new message.
+  const old = published(1, '2026-01-01T00:00:00Z')
+  expect(statesOf(old, [attempt('1', 'failed'), ...attempts])).toEqual(['failing'])
+})
+
 test('a message among the dead letters is shown as one, even if its last recorded attempt has another outcome', () => {
   expect(statesOf(published(2), [attempt('1', 'failed')], { dead: ['1'] })).toEqual(['dead', 'queued'])
 })

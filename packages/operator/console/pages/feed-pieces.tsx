@@ -22,7 +22,7 @@ export const FEED_CHANGES = [
 ]
 
 export const OUTCOMES: Readonly<
-  Record<Exclude<Attempt['outcome'], 'deleted'>, readonly [name: string, tone: Tone]>
+  Record<Exclude<Attempt['outcome'], 'deleted' | 'replayed'>, readonly [name: string, tone: Tone]>
 > = {
   accepted: [t('accepted'), 'good'],
   failed: [t('failed'), 'bad'],
@@ -33,6 +33,7 @@ export const OUTCOMES: Readonly<
 const ATTEMPTED: Readonly<Record<Attempt['outcome'], readonly [name: string, tone: Tone]>> = {
   ...OUTCOMES,
   deleted: [t('deleted'), 'undone'],
+  replayed: [t('replayed'), 'open'],
 }
 
 const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone: Tone]>> = {
@@ -105,6 +106,12 @@ export const FeedState = (message: FeedMessage) => {
       {message.state === 'queued' && message.behind && (
         <span class="small muted">{t('behind {message}', { message: <Id value={message.behind} /> })}</span>
       )}
+      {message.replayed_at !== undefined && (
+        <span class="small muted">
+          {' '}
+          {t('An operator replayed its dead letter {when}.', { when: <Moment iso={message.replayed_at} /> })}
+        </span>
+      )}
     </>
   )
 }
@@ -118,7 +125,7 @@ export const OF_ATTEMPT: Column<Made>[] = [
   {
     label: t('Answer'),
     kind: 'breaks',
-    cell: row => row.outcome !== 'dead' && row.outcome !== 'deleted' && <Answer {...row} />,
+    cell: row => !['dead', 'deleted', 'replayed'].includes(row.outcome) && <Answer {...row} />,
   },
   { label: t('Duration'), kind: 'number', cell: ({ ms }) => ms !== undefined && formatMilliseconds(ms) },
   { label: t('Attempt'), kind: 'number', cell: ({ receives }) => receives && serial(receives) },

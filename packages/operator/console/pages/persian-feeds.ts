@@ -4,6 +4,7 @@ export const FEEDS = {
   'not sent': 'ارسال نشد',
   'dead letter': 'پیام ناموفق',
   'deleted by an operator, not received': 'به دست اپراتور حذف شد و دریافت نشد',
+  'An operator replayed its dead letter {when}.': 'اپراتور {when} پیام ناموفق را دوباره پردازش کرد.',
   'sent to its queue': 'به صف فروشگاه رفت',
   fails: 'ارسال ناموفق',
   'fails, or is a dead letter': 'ارسال ناموفق، یا در صف پیام‌های ناموفق',

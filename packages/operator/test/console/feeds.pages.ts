@@ -144,6 +144,13 @@ test('a message that is a dead letter is replayed from the page of its order', a
     page => findings(page, 'در صف پیام‌های ناموفق (DLQ) هستند').getByText('۱ پیام از').waitFor(),
     { locale: 'fa-IR' },
   )
+  await local.relay(['dead', 'replay', delivery])
+  const replayedText = 'An operator replayed its dead letter'
+  await visit(`orders/${SELF}/dead`, page => page.getByText(replayedText).waitFor())
+  await visit(`feeds/${SELF}/dead`, async page => {
+    await page.getByText(replayedText).waitFor()
+    await page.getByRole('cell', { name: 'replayed', exact: true }).waitFor()
+  })
 })
 
 test('says everywhere what to do about a store that refuses the signature, with a link to the test of a signature', async () => {

@@ -3,6 +3,7 @@ import { type Attempt, attemptItem } from '@order-relay/lib/feeds/attempts.ts'
 import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { historyRecorder } from '@order-relay/lib/orders/history.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { feedQueueName } from '@order-relay/lib/platform/names.ts'
 import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 
@@ -11,13 +12,13 @@ const { stack, relay, json } = await relayForTests()
 const KEY = { source: 'demo-shop', external_id: '1' }
 
 /** Publishes an order; returns the message to its store. */
-const publishes = async () => {
+const publishes = async (key = KEY) => {
   const sent: { event: string; delivery: string }[] = []
   await handleEvent(
     {
       event: 'order.updated',
-      delivery: '00000000-0000-4000-8000-000000000001',
-      data: { ...KEY, status: 'paid' },
+      delivery: `00000000-0000-4000-8000-00000000000${key.external_id}`,
+      data: { ...key, status: 'paid' },
     },
     {
       orders: orderRepository(stack.dynamodb, 'orders', { random: () => 0 }),
@@ -74,6 +75,21 @@ test('a deleted dead letter of a feed is shown and counted as not received by it
     { source: 'demo-shop', waiting: 0, inFlight: 0, dead: 0, deleted: 1 },
   ])
   expect((await relay(audit)).out).toContain('0 dead letters, 1 deleted in this period\n')
+})
+
+test('the history of an order shows that an operator replayed the dead letter of a message', async () => {
+  const key = { ...KEY, external_id: '2' }
+  const message = await publishes(key)
+  const { delivery } = message
+  await stack.send(stack.queueUrl('feeds-dead.fifo'), key, message)
+  const Attributes = { FifoQueue: 'true' }
+  await stack.sqs.createQueue({ QueueName: feedQueueName(KEY.source), Attributes })
+  expect(await relay(['dead', 'replay', delivery])).toMatchObject({ code: 0 })
+  expect((await relay(['orders', 'show', 'demo-shop', '2'])).out).toMatch(
+    /published: order\.updated v1 \(an operator replayed its dead letter at 20\S+Z\)/,
+  )
+  const [replayed] = (await json(['feeds', 'show', 'demo-shop', '2'])).data.messages
+  expect(replayed).toMatchObject({ state: 'sent', attempts: [{ outcome: 'replayed' }] })
 })
 
 test.each(['dead', 'quarantine'])(
